@@ -1,0 +1,39 @@
+# Two commands: `make serve` starts Muniment, `make test` proves it. `make help` lists the rest.
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help serve test check check-tools bench lock clean setup-runtime setup-dev
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+serve: setup-runtime ## Install what is needed and start everything; Ctrl-C stops it
+	@exec $(BIN)/muniment serve
+
+test: setup-dev check-tools ## Install what the tests need; the tools of `make check`, then the whole suite
+	@$(PYTEST) -n 2 --dist loadgroup
+
+check: setup-dev check-tools ## ruff, mypy, import-linter and the fast tests
+	@$(PYTEST) -q -n 2 -m "not slow"
+
+bench: setup-dev ## Measure what has figures, as ratios within one run
+	@$(BIN)/python -m benchmarks
+
+lock: setup-dev ## Resolve the dependencies anew
+	@tools/lock
+
+clean: ## Remove the environment and caches; the data stays
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+check-tools:
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
+
+setup-runtime:
+	@tools/setup runtime
+
+setup-dev:
+	@tools/setup dev
