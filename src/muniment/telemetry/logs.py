@@ -1,0 +1,95 @@
+"""One stream of log lines on stderr, ours and those of every library."""
+
+import contextlib
+import json
+import logging
+import sys
+from typing import TextIO
+
+import structlog
+from structlog.stdlib import ProcessorFormatter
+from structlog.typing import Processor
+
+from muniment.telemetry.masking import mask_event
+from muniment.telemetry.tracebacks import render_traceback
+
+# Below WARNING these write statements, addresses with their query, or pieces of what was uploaded.
+TALKATIVE = ("sqlalchemy", "httpx", "httpcore", "urllib3", "python_multipart")
+# What these call news (a migration, a sweep every few seconds, "press CTRL+C") is a detail to the operator.
+DETAILS = ("alembic", "procrastinate", "uvicorn.error")
+
+_TOLD = "__muniment_logged__"
+
+
+def configure_logs(log_format: str, level: str) -> None:
+    """Write events of `level` and above: `json` one object a line, `pretty` for people, `auto` pretty on a terminal.
+
+    Start uvicorn with `log_config=None`, or it puts its own handlers back.
+    """
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *shared, ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+    handler = _Stderr()
+    handler.setFormatter(ProcessorFormatter(foreign_pre_chain=shared, processors=_rendering(log_format)))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in TALKATIVE:
+        logging.getLogger(name).setLevel(max(root.level, logging.WARNING))
+    for name in DETAILS:
+        is_wanted = root.level <= logging.DEBUG
+        logging.getLogger(name).setLevel(logging.NOTSET if is_wanted else max(root.level, logging.WARNING))
+    _tame_uvicorn()
+
+
+def mark_as_logged(error: BaseException) -> None:
+    """Say that this error has its line already, so that the server does not tell it a second time."""
+    setattr(error, _TOLD, True)
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr  # the present one: it may have been replaced or closed since the start
+        super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 the name is the standard library's
+        # The standard library would write the arguments, unmasked, beside its traceback.
+        failed = {"event": "log.failed", "logger": record.name, "error": type(sys.exc_info()[1]).__name__}
+        with contextlib.suppress(OSError, ValueError):
+            self.stream.write(json.dumps(failed) + self.terminator)
+
+
+def _rendering(log_format: str) -> list[Processor]:
+    on_terminal = sys.stderr.isatty()
+    pretty = log_format == "pretty" or (log_format != "json" and on_terminal)
+    return [
+        ProcessorFormatter.remove_processors_meta,
+        structlog.processors.ExceptionRenderer(render_traceback),
+        mask_event,
+        # The default formatter of exceptions would show local variables.
+        structlog.dev.ConsoleRenderer(colors=on_terminal, exception_formatter=structlog.dev.plain_traceback)
+        if pretty
+        else structlog.processors.JSONRenderer(ensure_ascii=False),
+    ]
+
+
+def _tame_uvicorn() -> None:
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+    # uvicorn asks this logger whether anybody listens. Its lines hold the query string; ours replace them.
+    logging.getLogger("uvicorn.access").propagate = False
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and getattr(record.exc_info[1], _TOLD, False))
