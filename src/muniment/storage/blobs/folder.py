@@ -1,0 +1,161 @@
+"""Objects as files of one folder, for everything on one machine."""
+
+import errno
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from datetime import datetime
+from io import FileIO
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar, TypeVarTuple
+
+from muniment.errors import StorageFull, Unavailable
+from muniment.storage.blobs.draft import Draft, Sync
+from muniment.storage.blobs.folder_tree import FolderTree
+from muniment.storage.blobs.gathering import GatheringWriter
+from muniment.storage.blobs.keys import check_listing, check_range, parts_of
+from muniment.storage.blobs.port import BlobInfo, BlobNotFound, Blobs, BlobWriter
+from muniment.storage.blobs.probe import probe
+from muniment.storage.blobs.uninterrupted import in_thread
+
+_PIECE_BYTES = 1024 * 1024
+_LIST_BATCH = 500
+
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
+
+
+class FolderBlobs(Blobs):
+    """Each object is a file below `root`, for its owner alone; what is on its way in lies in `root/.incoming`.
+
+    `root` is made if it is missing, but only now: when it disappears later, the store is `Unavailable`, not empty.
+    The file system must know hard links. `sync` brings what is behind a descriptor to the disk.
+    """
+
+    name = "folder"
+
+    def __init__(self, root: Path, *, sync: Sync = os.fsync) -> None:
+        self._root = root
+        try:
+            self._tree = FolderTree(root, sync)
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    @asynccontextmanager
+    async def writer(self, key: str) -> AsyncIterator[BlobWriter]:
+        parts = parts_of(key)
+        draft = self._tree.draft()
+        writer = GatheringWriter(lambda piece: _store(draft.write, piece))
+        try:
+            yield writer
+            await writer.flush()
+            await _store(self._tree.replace, draft, parts)
+        finally:
+            await _store(draft.discard)
+
+    async def put(self, key: str, data: bytes) -> None:
+        await self._keep(key, data, self._tree.replace)
+
+    async def put_if_absent(self, key: str, data: bytes) -> bool:
+        return await self._keep(key, data, self._tree.add)
+
+    async def get(self, key: str) -> bytes:
+        return b"".join([piece async for piece in self.read(key)])
+
+    async def size_bytes(self, key: str) -> int:
+        with _reading(), self._tree.open(parts_of(key)) as file:
+            return os.fstat(file.fileno()).st_size
+
+    async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        check_range(start, end)
+        with _reading():
+            file = self._tree.open(parts_of(key))
+        with file:
+            file.seek(start)
+            left = sys.maxsize if end is None else end - start
+            while piece := await _read(file, min(left, _PIECE_BYTES)):
+                yield piece
+                left -= len(piece)
+
+    async def delete(self, key: str) -> None:
+        await _store(self._tree.remove, parts_of(key))
+
+    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
+        check_listing(prefix, after)
+        with closing(self._tree.walk(prefix, after)) as walk:
+            while batch := await _take(walk):
+                for info in batch:
+                    yield info
+
+    async def remove_abandoned(self, *, before: datetime) -> int:
+        """Takes the file of a living writer too, if it has not written since; its block then ends with an error."""
+        return await _store(self._tree.sweep, before)
+
+    async def check(self) -> None:
+        try:
+            await probe(self)
+        except (Unavailable, StorageFull) as error:
+            if isinstance(error.__cause__, OSError):
+                raise self._unusable(error.__cause__) from error
+            raise
+
+    async def close(self) -> None:
+        pass
+
+    async def _keep(self, key: str, data: bytes, place: Callable[[Draft, Sequence[str]], Result]) -> Result:
+        parts = parts_of(key)
+        draft = self._tree.draft()
+
+        def keep() -> Result:
+            try:
+                draft.write(data)
+                return place(draft, parts)
+            finally:
+                draft.discard()
+
+        return await _store(keep)
+
+    def _unusable(self, error: OSError) -> Unavailable:
+        return Unavailable(
+            f"Documents cannot be kept in the folder {self._root}: {error.strerror}. It must have room, know hard "
+            "links and be writable for the user that Muniment runs as"
+        )
+
+
+async def _store(work: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
+    with _storing():
+        return await in_thread(work, *arguments)
+
+
+async def _read(file: FileIO, size: int) -> bytes:
+    with _reading():
+        return await in_thread(file.read, size)
+
+
+async def _take(walk: Iterator[BlobInfo]) -> Sequence[BlobInfo]:
+    with _reading():
+        return await in_thread(lambda: tuple(islice(walk, _LIST_BATCH)))
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise BlobNotFound from None
+        raise Unavailable("The document store cannot be read; try again shortly") from error
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    try:
+        yield
+    except (NotADirectoryError, IsADirectoryError) as error:
+        raise ValueError("No key may lie below another key") from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull from error
+        raise Unavailable("The document store cannot be written; try again shortly") from error

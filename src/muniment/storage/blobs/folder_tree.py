@@ -1,0 +1,123 @@
+"""Files below one folder that survive a power failure. All of it blocks: call it from a thread."""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from io import FileIO
+from pathlib import Path
+from uuid import uuid4
+
+from muniment.errors import Unavailable
+from muniment.storage.blobs.descent import modified_at, opened, walk
+from muniment.storage.blobs.draft import Draft, Sync
+from muniment.storage.blobs.port import BlobInfo
+
+_INCOMING = ".incoming"  # begins with a dot: no key can reach it
+_MAX_ATTEMPTS = 100
+
+
+class FolderTree:
+    def __init__(self, root: Path, sync: Sync) -> None:
+        self._root = root
+        self._incoming = root / _INCOMING
+        self._sync = sync
+        for folder in reversed([path for path in (self._incoming, *self._incoming.parents) if not path.exists()]):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            with opened(folder.parent) as parent:
+                sync(parent)
+
+    def draft(self) -> Draft:
+        return Draft(self._incoming / uuid4().hex, self._sync)
+
+    def replace(self, draft: Draft, parts: Sequence[str]) -> None:
+        """Give the draft its key, in place of what was there."""
+
+        def rename(name: str, folder: int) -> bool:
+            os.rename(draft.path, name, dst_dir_fd=folder)
+            return True
+
+        self._place(draft, parts, rename)
+
+    def add(self, draft: Draft, parts: Sequence[str]) -> bool:
+        """Give the draft its key unless it is taken. Of several at once one succeeds."""
+
+        def link(name: str, folder: int) -> bool:
+            try:
+                os.link(draft.path, name, dst_dir_fd=folder)
+            except FileExistsError:
+                return False
+            return True
+
+        return self._place(draft, parts, link)
+
+    def open(self, parts: Sequence[str]) -> FileIO:
+        *parents, name = parts
+        with self._folders(parents) as folders:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folders[-1])
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise FileNotFoundError(errno.ENOENT, "Not a file", name)
+        return FileIO(descriptor, "rb")
+
+    def remove(self, parts: Sequence[str]) -> None:
+        *parents, name = parts
+        with suppress(FileNotFoundError, NotADirectoryError), self._folders(parents) as folders:
+            with suppress(FileNotFoundError, IsADirectoryError):
+                os.unlink(name, dir_fd=folders[-1])
+            # Also when it was gone already: whoever removed it may not have come this far.
+            self._sync(folders[-1])
+            _prune(parents, folders)
+
+    def walk(self, prefix: str, after: str) -> Generator[BlobInfo, None, None]:
+        with self._folders([]) as folders:
+            yield from walk(folders[0], prefix, after)
+
+    def sweep(self, before: datetime) -> int:
+        """Remove the drafts that were last written before that time; how many there were."""
+        removed = 0
+        for path in self._incoming.iterdir():
+            with suppress(FileNotFoundError):  # its writer has just ended
+                if modified_at(path.lstat()) < before:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def _place(self, draft: Draft, parts: Sequence[str], move: Callable[[str, int], bool]) -> bool:
+        draft.seal()
+        *parents, name = parts
+        for _ in range(_MAX_ATTEMPTS):
+            # A delete next door can take an empty folder away between our making it and moving into it.
+            with suppress(FileNotFoundError), self._folders(parents, make=True) as folders:
+                is_moved = move(name, folders[-1])
+                # All of them: a folder that we found may be so new that its maker has not synced it yet.
+                for folder in reversed(folders):
+                    self._sync(folder)
+                return is_moved
+        raise FileNotFoundError(errno.ENOENT, "The draft or its folder is gone", draft.path)
+
+    @contextmanager
+    def _folders(self, parts: Sequence[str], *, make: bool = False) -> Iterator[Sequence[int]]:
+        """Descriptors of the root and of each folder on the way down."""
+        with ExitStack() as stack:
+            try:
+                folders = [stack.enter_context(opened(self._root))]
+            except FileNotFoundError as error:
+                # Not the same as a missing object: a disk that is not mounted has lost nothing.
+                raise Unavailable("The folder of the document store is gone") from error
+            for part in parts:
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, 0o700, dir_fd=folders[-1])
+                folders.append(stack.enter_context(opened(part, folders[-1])))
+            yield folders
+
+
+def _prune(parents: Sequence[str], folders: Sequence[int]) -> None:
+    for name, folder in zip(reversed(parents), reversed(folders[:-1]), strict=True):
+        try:
+            os.rmdir(name, dir_fd=folder)
+        except OSError:  # not empty, or gone: there is nothing more to tidy up
+            return

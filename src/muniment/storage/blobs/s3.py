@@ -1,0 +1,155 @@
+"""Objects in a bucket of any store that speaks S3, for more than one machine."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from obstore.exceptions import AlreadyExistsError, PermissionDeniedError, UnauthenticatedError
+
+from muniment.errors import Unavailable
+from muniment.storage.blobs.keys import check_listing, check_range, parts_of
+from muniment.storage.blobs.port import BlobInfo, BlobNotFound, Blobs, BlobWriter
+from muniment.storage.blobs.probe import probe
+from muniment.storage.blobs.s3_connection import NO_SUCH_BUCKET, answered, connect
+from muniment.storage.blobs.s3_upload import uploading
+
+if TYPE_CHECKING:  # obstore has these names for type checkers only
+    from obstore import GetOptions, GetResult
+
+_PIECE_BYTES = 1024 * 1024
+_LIST_PAGE = 1000
+_BEYOND_THE_END = "InvalidRange"
+
+
+class S3Blobs(Blobs):
+    """One bucket, addressed by path. Without keys, those of the machine's role are used.
+
+    What the bucket should have: no versioning, or a deleted object lives on as an old version; and a rule that aborts
+    incomplete multipart uploads after a day, because a process that was killed cannot abort its own.
+    """
+
+    name = "s3"
+
+    def __init__(
+        self,
+        bucket: str,
+        endpoint: str | None,
+        region: str,
+        access_key_id: str | None,
+        secret_access_key: str | None,
+        server_side_encryption: str | None = None,
+    ) -> None:
+        self._bucket = bucket
+        self._endpoint = endpoint or "Amazon"
+        self._store = connect(bucket, endpoint, region, access_key_id, secret_access_key, server_side_encryption)
+
+    def writer(self, key: str) -> AbstractAsyncContextManager[BlobWriter]:
+        parts_of(key)
+        return uploading(self._store, key)
+
+    async def put(self, key: str, data: bytes) -> None:
+        parts_of(key)
+        async with answered(within_seconds=None):
+            await self._store.put_async(key, data, use_multipart=False)
+
+    async def put_if_absent(self, key: str, data: bytes) -> bool:
+        parts_of(key)
+        async with answered(within_seconds=None):
+            try:
+                await self._store.put_async(key, data, mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                return False
+        return True
+
+    async def get(self, key: str) -> bytes:
+        return b"".join([piece async for piece in self.read(key)])
+
+    async def size_bytes(self, key: str) -> int:
+        parts_of(key)
+        async with answered():
+            return (await self._store.head_async(key))["size"]
+
+    async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        parts_of(key)
+        check_range(start, end)
+        if (result := await self._open(key, start, end)) is None:
+            return
+        pieces = result.stream(min_chunk_size=_PIECE_BYTES)
+        while True:
+            async with answered(within_seconds=None):
+                piece = await anext(pieces, b"")
+            if not piece:
+                return
+            yield piece
+
+    async def delete(self, key: str) -> None:
+        parts_of(key)
+        with suppress(BlobNotFound):  # some stores say so, S3 itself does not
+            async with answered():
+                await self._store.delete_async(key)
+
+    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
+        """A `prefix` that ends in a slash is cheap; any other is filtered out of its folder."""
+        check_listing(prefix, after)
+        folder, _, _ = prefix.rpartition("/")
+        pages = self._store.list(folder or None, offset=after or None, chunk_size=_LIST_PAGE)
+        last = after
+        while True:
+            async with answered():
+                page = await anext(pages, None)
+            if page is None:
+                return
+            for found in page:
+                key = found["path"]
+                if not key.startswith(prefix):
+                    continue
+                if key <= last:
+                    raise Unavailable(f"The document store lists its keys out of order: {key} behind {last}")
+                last = key
+                yield BlobInfo(key, found["size"], found["last_modified"])
+
+    async def remove_abandoned(self, *, before: datetime) -> int:
+        """Always 0: obstore cannot list incomplete uploads. A rule of the bucket should abort them."""
+        return 0
+
+    async def check(self) -> None:
+        try:
+            async with answered():
+                await probe(self)
+        except Unavailable as error:
+            if error.__cause__ is not None:
+                raise Unavailable(self._advice(error.__cause__)) from error
+            raise
+
+    async def close(self) -> None:
+        # The thread of obstore that delivers a result needs the interpreter a moment longer than we do, and a process
+        # that ends in this moment is aborted (github.com/PyO3/pyo3-async-runtimes/issues/40).
+        await asyncio.sleep(0.05)
+
+    async def _open(self, key: str, start: int, end: int | None) -> "GetResult | None":
+        """The answer to a request for these bytes, or `None` if there are none."""
+        if start == end:
+            await self.size_bytes(key)
+            return None
+        options: GetOptions = {}
+        if (start, end) != (0, None):
+            options["range"] = {"offset": start} if end is None else (start, end)
+        try:
+            async with answered():
+                return await self._store.get_async(key, options=options)
+        except Unavailable as error:
+            if _BEYOND_THE_END in str(error.__cause__):
+                return None
+            raise
+
+    def _advice(self, cause: BaseException) -> str:
+        if NO_SUCH_BUCKET in str(cause):
+            return f"The object store {self._endpoint} has no bucket `{self._bucket}`: create it, or set another one"
+        if isinstance(cause, PermissionDeniedError | UnauthenticatedError):
+            return (
+                f"The object store {self._endpoint} refuses our keys: check them, and that they may read, write and "
+                f"delete in the bucket `{self._bucket}`"
+            )
+        return f"The object store {self._endpoint} does not answer: check its address and the network"

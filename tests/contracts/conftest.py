@@ -1,0 +1,61 @@
+"""The stores that a contract suite runs against, each on its real engine."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.blobs.port import Blobs
+from muniment.storage.blobs.s3 import S3Blobs
+from tests.seaweedfs import SeaweedFS, seaweedfs
+
+
+@dataclass(frozen=True)
+class Store:
+    blobs: Blobs
+    leftovers: Callable[[], list[str]]
+    """What unfinished writers have left behind, seen past the port."""
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeaweedFS]:
+    with seaweedfs(tmp_path_factory.mktemp("seaweedfs")) as server:
+        yield server
+
+
+@pytest.fixture
+def empty_s3_server(s3_server: SeaweedFS) -> SeaweedFS:
+    s3_server.empty()
+    return s3_server
+
+
+def connect(server: SeaweedFS, **changes: str) -> S3Blobs:
+    """A client of `server`, but for `changes`."""
+    given = {
+        "bucket": server.bucket,
+        "endpoint": server.endpoint,
+        "region": server.region,
+        "access_key_id": server.access_key_id,
+        "secret_access_key": server.secret_access_key,
+    }
+    return S3Blobs(**given | changes)
+
+
+@pytest.fixture(params=["folder", "s3"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    if request.param == "folder":
+        incoming = tmp_path / "blobs" / ".incoming"
+        store = Store(FolderBlobs(tmp_path / "blobs"), lambda: [path.name for path in incoming.iterdir()])
+    else:
+        # Asked for by name, so that the server is started only when a test needs it.
+        server: SeaweedFS = request.getfixturevalue("empty_s3_server")
+        store = Store(connect(server), server.open_uploads)
+    yield store
+    await store.blobs.close()
+
+
+@pytest.fixture
+def blobs(store: Store) -> Blobs:
+    return store.blobs

@@ -1,0 +1,18 @@
+"""Asks an S3 store that is not there and ends right after."""
+
+import asyncio
+import sys
+
+from muniment.errors import Unavailable
+from muniment.storage.blobs.s3 import S3Blobs
+
+
+async def main() -> None:
+    blobs = S3Blobs("documents", sys.argv[1], "us-east-1", "key", "secret")
+    try:
+        await blobs.size_bytes("a/x")
+    except Unavailable:
+        await blobs.close()
+
+
+asyncio.run(main())

@@ -1,0 +1,18 @@
+"""Writes the half of an object into a folder store and waits for its end."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from muniment.storage.blobs.folder import FolderBlobs
+
+
+async def main() -> None:
+    async with FolderBlobs(Path(sys.argv[1])).writer("a/x") as writer:
+        await writer.write(bytes(2 * 1024 * 1024))
+        sys.stdout.write("half written\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+asyncio.run(main())
