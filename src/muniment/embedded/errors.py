@@ -1,0 +1,20 @@
+"""What can go wrong between `muniment serve` and the parts it starts."""
+
+from collections.abc import Sequence
+
+from muniment.errors import MunimentError
+
+
+class PostgresFailed(MunimentError):
+    """The embedded PostgreSQL cannot run. The message is a sentence, then the last lines of the server's log."""
+
+    def __init__(self, sentence: str, log_lines: Sequence[str] = ()) -> None:
+        super().__init__("\n".join([sentence, *(f"  {line}" for line in log_lines)]))
+
+
+class AlreadyRunning(MunimentError):
+    """Another Muniment uses this data directory"""
+
+
+class ChildFailed(MunimentError):
+    """A process of Muniment ended before it was ready"""

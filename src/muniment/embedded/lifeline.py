@@ -1,0 +1,25 @@
+"""How the API and the worker notice that their supervisor is gone, even if it was killed."""
+
+import os
+import threading
+from collections.abc import Callable
+
+SUPERVISOR_FD = "MUNIMENT_SUPERVISOR_FD"
+
+
+def watch(on_lost: Callable[[], object]) -> None:
+    """Call `on_lost`, in a thread of its own, when the supervisor ends. Without a supervisor nothing happens."""
+    # Taken out of the environment: what this process starts later does not have the descriptor.
+    number = os.environ.pop(SUPERVISOR_FD, None)
+    if number is None:
+        return
+    descriptor = int(number)
+    os.set_inheritable(descriptor, False)
+
+    def wait_for_the_end() -> None:
+        while os.read(descriptor, 1):
+            pass
+        os.close(descriptor)
+        on_lost()
+
+    threading.Thread(target=wait_for_the_end, name="lifeline", daemon=True).start()

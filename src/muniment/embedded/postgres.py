@@ -1,0 +1,147 @@
+"""The PostgreSQL that `muniment serve` starts: made once, started, watched, stopped."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from muniment.embedded.binaries import Binaries, find_binaries
+from muniment.embedded.cluster import make_cluster, remove_half_made
+from muniment.embedded.errors import PostgresFailed
+from muniment.embedded.major_version import check_major_version
+from muniment.embedded.orphan import stop_orphan
+from muniment.embedded.place import PORT, Place, settle
+from muniment.embedded.pointer import DATABASE, SUPERUSER
+from muniment.embedded.server_log import ServerLog
+from muniment.storage.db.address import DatabaseAddress
+
+READY_SECONDS = 60.0
+RETRY_SECONDS = 10.0
+STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+
+SETTINGS = {
+    "listen_addresses": "",
+    "port": str(PORT),
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class EmbeddedPostgres:
+    """One cluster in one data directory. Whoever starts it holds the lock of that directory.
+
+    `user` is the system user to drop to when we are root; `durable=False` is for tests: a power failure may cost all.
+    """
+
+    def __init__(self, data_dir: Path, *, password: str, user: str | None = None, durable: bool = True) -> None:
+        self._data_dir = data_dir.resolve()
+        self._password = password
+        self._wanted_user = user
+        self._durable = durable
+        self._log = ServerLog(self._data_dir / "postgres.log")
+        self._place: Place | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def poll(self) -> int | None:
+        """The exit code of the server if it has ended."""
+        self._log.cut_if_large()
+        return self._process.poll() if self._process else None
+
+    def start(self) -> DatabaseAddress:
+        """Make the cluster if there is none, stop one that was left behind, and return when a connection works."""
+        self._end_server()
+        self._place = place = settle(self._data_dir, wanted_user=self._wanted_user)
+        binaries = find_binaries(place.user)
+        remove_half_made(place.base)
+        if not place.cluster.exists():
+            make_cluster(place, binaries, password=self._password, durable=self._durable)
+        check_major_version(place, binaries)
+        stop_orphan(place.cluster)
+        place.make_socket_folder()
+        address = DatabaseAddress(str(place.socket), PORT, DATABASE, SUPERUSER, self._password)
+        try:
+            self._start_server(place, binaries, address)
+            _create_database(address)
+        except psycopg.Error as error:
+            self._end_server()
+            raise PostgresFailed(f"PostgreSQL started and then failed: {error}", self._log.tail()) from None
+        except BaseException:
+            self._end_server()
+            raise
+        return address
+
+    def stop(self) -> None:
+        """Stop the server; whoever is connected is cut off, what is committed is kept."""
+        self._end_server()
+        # Only now, not when a start follows: the API and the worker go on looking for the server at this address.
+        if self._place:
+            self._place.remove_short_socket_folder()
+
+    def _end_server(self) -> None:
+        """Bring our own server to its end, or reap one that has died."""
+        if not self._process:
+            return
+        for number, seconds in STOP_SIGNALS:
+            self._process.send_signal(number)
+            try:
+                self._process.wait(seconds)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+    def _start_server(self, place: Place, binaries: Binaries, address: DatabaseAddress) -> None:
+        settings = SETTINGS | {"unix_socket_directories": str(place.socket)} | ({} if self._durable else NOT_DURABLE)
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = [binaries.program("postgres"), "-D", str(place.cluster), *options]
+        deadline = time.monotonic() + RETRY_SECONDS
+        while True:
+            output = self._log.open()
+            try:
+                self._process = place.user.spawn(command, output=output)
+            finally:
+                os.close(output)
+            if self._becomes_ready(self._process, address):
+                return
+            lines = self._log.tail()
+            # After a kill -9 of the server its own children hold the memory for a moment longer.
+            if time.monotonic() > deadline or not any("shared memory block" in line for line in lines):
+                raise PostgresFailed(f"PostgreSQL ended with code {self._process.returncode}", lines)
+            time.sleep(0.2)
+
+    def _becomes_ready(self, process: subprocess.Popen[bytes], address: DatabaseAddress) -> bool:
+        """Wait for the first connection; `False` if the server ended before."""
+        deadline = time.monotonic() + READY_SECONDS
+        while process.poll() is None:
+            try:
+                psycopg.connect(address.at_database("postgres").conninfo, connect_timeout=5).close()
+                return True
+            except psycopg.OperationalError as error:
+                reason = str(error)
+            if "password authentication failed" in reason:
+                raise PostgresFailed(
+                    "The embedded PostgreSQL refuses the password of its own account: it was made with another one"
+                )
+            if "the database system is" in reason:  # starting up: recovery takes the time it takes
+                deadline = time.monotonic() + READY_SECONDS
+            if time.monotonic() > deadline:
+                raise PostgresFailed(f"PostgreSQL does not answer: {reason}", self._log.tail())
+            time.sleep(0.05)
+        return False
+
+
+def _create_database(address: DatabaseAddress) -> None:
+    with psycopg.connect(address.at_database("postgres").conninfo, autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))

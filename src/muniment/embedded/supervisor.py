@@ -1,0 +1,152 @@
+"""`muniment serve`: PostgreSQL, API and worker as three processes, started in order, kept alive, stopped in order."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from types import FrameType
+
+import structlog
+
+from muniment.embedded.children import Child
+from muniment.embedded.errors import ChildFailed
+from muniment.embedded.postgres import EmbeddedPostgres
+from muniment.embedded.restarts import Restarts
+from muniment.errors import MunimentError
+
+POLL_SECONDS = 0.05
+GRACE_SECONDS = 15.0
+
+log = structlog.get_logger()
+
+
+class Supervisor:
+    """Runs in the main thread, because signals arrive there. The caller holds the lock of the data directory.
+
+    PostgreSQL (none if the database is elsewhere), then `prepare`, then the children in the order given; `on_ready` is
+    called once, when all of them are ready. They are stopped in the same order, PostgreSQL last.
+    """
+
+    def __init__(
+        self,
+        *,
+        children: Sequence[Child],
+        postgres: EmbeddedPostgres | None = None,
+        prepare: Callable[[], None] = lambda: None,
+        on_ready: Callable[[], None] = lambda: None,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
+        self._children = children
+        self._postgres = postgres
+        self._prepare = prepare
+        self._on_ready = on_ready
+        self._grace_seconds = grace_seconds
+        self._lifeline = -1
+        self._is_stop_requested = False
+        self._is_hurried = False
+        self._is_starting = False
+        self._is_announced = False
+
+    def run(self) -> int:
+        """Until a signal asks to stop (0), or until a part cannot be started or dies before it was ready (1)."""
+        self._take_signals()
+        with self._pipe():
+            try:
+                self._start()
+                self._tend()
+            except MunimentError as error:
+                log.error("supervisor.failed", reason=error.message)
+                return 1
+            except KeyboardInterrupt:
+                pass  # asked twice while something was starting
+            finally:
+                self._stop()
+        return 0
+
+    def _start(self) -> None:
+        with self._starting():
+            if self._postgres:
+                self._postgres.start()
+                log.info("supervisor.postgres_started", pid=self._postgres.pid)
+            self._prepare()
+        for child in self._children:
+            if self._is_stop_requested:
+                return
+            child.start(self._lifeline)
+            log.info("supervisor.child_started", name=child.name, pid=child.pid)
+
+    def _tend(self) -> None:
+        parts = [Restarts(child.name, child, partial(child.start, self._lifeline)) for child in self._children]
+        if self._postgres:
+            parts.append(Restarts("postgres", self._postgres, self._restart_postgres))
+        while not self._is_stop_requested:
+            self._check_readiness()
+            for part in parts:
+                part.tend()
+            time.sleep(POLL_SECONDS)
+
+    def _check_readiness(self) -> None:
+        if self._is_announced:
+            return
+        for child in self._children:
+            code = child.poll()
+            if code is not None and not child.has_been_ready:
+                raise ChildFailed(f"The process {child.name} ended with code {code} before it was ready")
+        if not [child for child in self._children if not child.check_ready()]:
+            self._is_announced = True
+            log.info("supervisor.ready")
+            self._on_ready()
+
+    def _restart_postgres(self) -> None:
+        if self._postgres:
+            with self._starting():
+                self._postgres.start()
+
+    def _stop(self) -> None:
+        with ExitStack() as stops:  # last in, first out; each is done even if one before it fails
+            if self._postgres:
+                stops.callback(self._stop_postgres, self._postgres)
+            for child in reversed(self._children):
+                stops.callback(self._stop_child, child)
+
+    def _stop_child(self, child: Child) -> None:
+        child.stop(grace_seconds=self._grace_seconds, is_hurried=lambda: self._is_hurried)
+        log.info("supervisor.child_stopped", name=child.name, code=child.poll())
+
+    def _stop_postgres(self, postgres: EmbeddedPostgres) -> None:
+        postgres.stop()
+        log.info("supervisor.postgres_stopped", code=postgres.poll())
+
+    @contextmanager
+    def _starting(self) -> Iterator[None]:
+        """Starting PostgreSQL and migrating are not cut short by one signal, but they are by a second Ctrl-C."""
+        self._is_starting = True
+        try:
+            yield
+        finally:
+            self._is_starting = False
+
+    def _take_signal(self, number: int, frame: FrameType | None) -> None:
+        # Only Ctrl-C hurries: a terminal that closes, or a service manager, may send several signals and mean one.
+        self._is_hurried = self._is_hurried or (self._is_stop_requested and number == signal.SIGINT)
+        self._is_stop_requested = True
+        if self._is_starting and self._is_hurried:
+            raise KeyboardInterrupt
+
+    def _take_signals(self) -> None:
+        """From here on, and after `run` too: one more Ctrl-C while the rest ends is no error."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+                signal.signal(number, self._take_signal)
+
+    @contextmanager
+    def _pipe(self) -> Iterator[None]:
+        """The pipe that closes when we die. Nobody else has its write end: both ends are closed on exec."""
+        self._lifeline, write_end = os.pipe()
+        try:
+            yield
+        finally:
+            os.close(self._lifeline)
+            os.close(write_end)

@@ -1,0 +1,102 @@
+"""The system user that PostgreSQL runs as. It refuses to run as root, so root drops to another."""
+
+import os
+import pwd
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from muniment.embedded.errors import PostgresFailed
+
+CANDIDATES = ("muniment", "postgres", "nobody")
+
+# Nothing of our own environment: it may hold secrets, and PG* variables would change what the programs do.
+ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+
+
+@dataclass(frozen=True)
+class SystemUser:
+    name: str
+    uid: int
+    gid: int
+
+    @classmethod
+    def of_uid(cls, uid: int) -> Self:
+        try:
+            entry = pwd.getpwuid(uid)
+        except KeyError:
+            raise PostgresFailed(f"PostgreSQL needs a user with a name, and the user id {uid} has none") from None
+        return cls(entry.pw_name, uid, entry.pw_gid)
+
+    @classmethod
+    def find(cls, name: str) -> Self | None:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            return None
+        return cls(name, entry.pw_uid, entry.pw_gid)
+
+    @property
+    def is_another(self) -> bool:
+        return self.uid != os.geteuid()
+
+    def can_enter(self, folder: Path) -> bool:
+        """Whether this user gets into `folder`, found out by trying: modes alone do not tell about ACLs and mounts."""
+        if not self.is_another:
+            return os.access(folder, os.X_OK)
+        try:
+            code, _ = self.run(["/bin/sh", "-c", 'cd "$1"', "sh", str(folder)])
+        except PermissionError:
+            raise PostgresFailed(
+                f"PostgreSQL refuses to run as root, and this root may not become {self.name}: "
+                "start Muniment as an ordinary user"
+            ) from None
+        return code == 0
+
+    def own(self, path: Path) -> None:
+        if self.is_another:
+            os.chown(path, self.uid, self.gid)
+
+    def run(self, command: Sequence[str]) -> tuple[int, str]:
+        """Exit code and output of a short program. One that this user cannot reach raises `PermissionError`."""
+        with self.spawn(command, output=subprocess.PIPE) as process:
+            output, _ = process.communicate()
+        return process.returncode, output.decode(errors="replace")
+
+    def spawn(self, command: Sequence[str], *, output: int) -> subprocess.Popen[bytes]:
+        """Start a program as this user, away from our terminal: Ctrl-C must reach the supervisor alone."""
+        return subprocess.Popen(  # noqa: S603 the programs are PostgreSQL's and the shell; only paths of ours vary
+            command,
+            user=self.uid if self.is_another else None,
+            group=self.gid if self.is_another else None,
+            extra_groups=[] if self.is_another else None,
+            cwd="/",  # where we stand may be closed to this user
+            env=ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            umask=0o077,
+            start_new_session=True,
+        )
+
+
+def choose_user(*, cluster_owner: int | None, wanted: str | None) -> SystemUser:
+    """Ourselves, or for root: the owner of the cluster that is there, else `wanted`, else the first that exists."""
+    if os.geteuid() != 0:
+        if cluster_owner not in (None, os.geteuid()):
+            raise PostgresFailed(
+                f"The database files belong to the user id {cluster_owner}: start Muniment as that user"
+            )
+        return SystemUser.of_uid(os.geteuid())
+    if cluster_owner == 0:
+        raise PostgresFailed("The database files belong to root, and PostgreSQL refuses to run as root: give them away")
+    if cluster_owner is not None:
+        return SystemUser.of_uid(cluster_owner)
+    for name in (wanted,) if wanted else CANDIDATES:
+        if (user := SystemUser.find(name)) and user.uid != 0:
+            return user
+    raise PostgresFailed(
+        f"PostgreSQL refuses to run as root, and there is no user {wanted or ' or '.join(CANDIDATES)} to run it as"
+    )

@@ -1,0 +1,50 @@
+"""A data directory that is really free of processes and files afterwards, and a way to wait without hoping."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from muniment.embedded.postgres import EmbeddedPostgres
+from tests.folders import open_folder
+
+Eventually = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A new data directory that every user can reach; pytest's own folders are closed to others."""
+    with open_folder() as top:
+        data_dir = top / "data"
+        data_dir.mkdir()
+        yield data_dir
+
+
+@pytest.fixture
+def used_data_dir(data_dir: Path, made_cluster: Path) -> Path:
+    """The same with a cluster in it, as an earlier run left it. The password is `secret`."""
+    (data_dir / "postgres").mkdir()
+    subprocess.run(["cp", "-a", made_cluster, data_dir / "postgres"], check=True)
+    return data_dir
+
+
+@pytest.fixture(scope="session")
+def made_cluster() -> Iterator[Path]:
+    with open_folder() as top:
+        postgres = EmbeddedPostgres(top, password="secret", durable=False)
+        postgres.start()
+        postgres.stop()
+        yield top / "postgres" / "cluster"
+
+
+@pytest.fixture
+def eventually() -> Eventually:
+    def wait(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + 60
+        while not condition():
+            assert time.monotonic() < deadline, "it did not come true within a minute"
+            time.sleep(0.02)
+
+    return wait
