@@ -1,0 +1,160 @@
+"""What is worth remembering, as types. The name of the class in snake case is the action that people read."""
+
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that was done. `kb_id` and `document_id` become columns; everything else is the payload."""
+
+    @property
+    def action(self) -> str:
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+    @property
+    def kb_id(self) -> UUID | None:
+        return None
+
+    @property
+    def document_id(self) -> UUID | None:
+        return None
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, UUID) else value
+
+
+@dataclass(frozen=True)
+class DocumentEvent(Event):
+    """The payload that the lifecycle specification gives every move: `{doc_id, kb_id, doc_name}`."""
+
+    doc_id: UUID
+    doc_kb_id: UUID
+    doc_name: str
+
+    @property
+    def kb_id(self) -> UUID:
+        return self.doc_kb_id
+
+    @property
+    def document_id(self) -> UUID:
+        return self.doc_id
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        plain = super().payload
+        return {"kb_id": plain.pop("doc_kb_id"), **plain}
+
+
+@dataclass(frozen=True)
+class DocumentUploaded(DocumentEvent):
+    revision: int
+    file_size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class DocumentAutoCleared(DocumentEvent):
+    uploader: UUID
+    reason: str = "duplicate_upload"
+
+
+@dataclass(frozen=True)
+class KnowledgeBaseEvent(Event):
+    knowledge_base_id: UUID
+    name: str
+
+    @property
+    def kb_id(self) -> UUID:
+        return self.knowledge_base_id
+
+
+@dataclass(frozen=True)
+class KnowledgeBaseCreated(KnowledgeBaseEvent):
+    pass
+
+
+@dataclass(frozen=True)
+class KnowledgeBaseChanged(KnowledgeBaseEvent):
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class KnowledgeBaseDeleted(KnowledgeBaseEvent):
+    pass
+
+
+@dataclass(frozen=True)
+class MemberSet(KnowledgeBaseEvent):
+    user_id: UUID
+    role: str
+
+
+@dataclass(frozen=True)
+class MemberRemoved(KnowledgeBaseEvent):
+    user_id: UUID
+
+
+@dataclass(frozen=True)
+class SignedIn(Event):
+    by: str
+    """`password` or `link`."""
+
+
+@dataclass(frozen=True)
+class SignedOut(Event):
+    pass
+
+
+@dataclass(frozen=True)
+class PasswordChanged(Event):
+    user_id: UUID
+
+
+@dataclass(frozen=True)
+class TokenCreated(Event):
+    token_id: UUID
+    name: str
+    expires_at: str
+
+
+@dataclass(frozen=True)
+class TokenRevoked(Event):
+    token_id: UUID
+    name: str
+
+
+@dataclass(frozen=True)
+class OrganizationCreated(Event):
+    id: UUID
+    name: str
+
+
+@dataclass(frozen=True)
+class OrganizationRenamed(Event):
+    id: UUID
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class UserCreated(Event):
+    user_id: UUID
+    email: str
+    is_admin: bool
+    is_operator: bool
+
+
+@dataclass(frozen=True)
+class UserChanged(Event):
+    user_id: UUID
+    before: dict[str, Any] = field(default_factory=dict)
+    after: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,44 @@
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import insert
+
+from muniment.audit.events import Event
+from muniment.audit.tables import AuditEvent
+from muniment.storage.db.base import new_id
+from muniment.storage.db.work import Work
+
+SYSTEM = "system"
+
+
+def line(event: Event, *, actor: str, organization_id: UUID | None, address: str | None = None) -> dict[str, Any]:
+    """The columns of one line."""
+    return {
+        "id": new_id(),
+        "action": event.action,
+        "actor": actor,
+        "organization_id": organization_id,
+        "kb_id": event.kb_id,
+        "document_id": event.document_id,
+        "address": address,
+        "payload": event.payload,
+    }
+
+
+class AuditLog:
+    """Writes lines in the transaction of the change: no change without its line, no line without its change."""
+
+    def __init__(self, work: Work[Any]) -> None:
+        self._work = work
+
+    async def record(self, event: Event, *, actor: str | None = None, organization_id: UUID | None = None) -> None:
+        """Note what the caller did; `actor` and `organization_id` where it is not the caller's own."""
+        caller = self._work.caller
+        columns = line(
+            event,
+            actor=actor or caller.actor,
+            organization_id=organization_id or caller.organization_id,
+            address=caller.address,
+        )
+        # Without RETURNING: whoever may write a line need not be allowed to read one.
+        await self._work.session.execute(insert(AuditEvent).values(columns))

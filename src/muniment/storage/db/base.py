@@ -1,0 +1,45 @@
+"""What all tables share: the naming convention, the type of ids, times in UTC."""
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from sqlalchemy import DateTime, MetaData, Text, Uuid, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from uuid_utils.compat import uuid7
+
+
+class Table(DeclarativeBase):
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        str: Text(),
+        datetime: DateTime(timezone=True),
+        UUID: Uuid(),
+        dict[str, Any]: JSONB(),
+    }
+
+
+def new_id() -> UUID:
+    """Version 7: sorts by time, so that an index on it grows at one end."""
+    return uuid7()
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def id_column() -> Mapped[UUID]:
+    return mapped_column(primary_key=True, default=new_id)
+
+
+def created_at_column() -> Mapped[datetime]:
+    return mapped_column(server_default=func.now())

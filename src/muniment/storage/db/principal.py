@@ -1,0 +1,54 @@
+"""Who asks. Row level security reads it, so that a query which forgot its WHERE still shows nothing foreign."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class Principal:
+    """A person or a program with a person's token, signed in."""
+
+    user_id: UUID
+    organization_id: UUID
+    is_admin: bool = False
+    is_operator: bool = False
+    address: str | None = None
+    """Where the request came from, for the audit trail."""
+
+    @property
+    def actor(self) -> str:
+        return str(self.user_id)
+
+    @property
+    def database_settings(self) -> Mapping[str, str]:
+        return {"app.user_id": str(self.user_id), "app.organization_id": ""}
+
+
+@dataclass(frozen=True)
+class Nobody:
+    """Before sign-in: may call the look-ups by session, token and email, and sees no row."""
+
+    organization_id: None = None
+    address: str | None = None
+    actor: str = "anonymous"
+
+    @property
+    def database_settings(self) -> Mapping[str, str]:
+        return {"app.user_id": "", "app.organization_id": ""}
+
+
+@dataclass(frozen=True)
+class Service:
+    """A worker or a sweep, acting within one organization; without one it can only list organizations."""
+
+    organization_id: UUID | None = None
+    address: str | None = None
+    actor: str = "system"
+
+    @property
+    def database_settings(self) -> Mapping[str, str]:
+        return {"app.user_id": "", "app.organization_id": str(self.organization_id or "")}
+
+
+Caller = Principal | Nobody | Service

@@ -1,0 +1,127 @@
+"""`Work`: a transaction that knows who is asking. Opened at the edges, and only there."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+import psycopg
+from sqlalchemy import Connection, event, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.orm import Session, SessionTransaction
+
+from muniment.errors import Unavailable
+from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
+from muniment.storage.db.principal import Caller, Nobody, Principal, Service
+
+CallerT = TypeVar("CallerT", bound=Caller)
+
+
+class DatabaseUnavailable(Unavailable):
+    """The database does not answer; try again shortly"""
+
+
+class PrincipalSession(Session):
+    """A session without a principal cannot reach the database: forgetting fails, it does not leak."""
+
+
+@event.listens_for(PrincipalSession, "after_begin")
+def set_principal(session: Session, _: SessionTransaction, connection: Connection) -> None:
+    # `true` = local to this transaction, so that the principal cannot leak to the next borrower of the connection.
+    caller: Caller = session.info["caller"]
+    connection.execute(
+        text("SELECT set_config('app.user_id', :user, true), set_config('app.organization_id', :organization, true)"),
+        {
+            "user": caller.database_settings["app.user_id"],
+            "organization": caller.database_settings["app.organization_id"],
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Work(Generic[CallerT]):
+    """One transaction on behalf of one caller. Services and repositories may `flush()`; they never commit."""
+
+    session: AsyncSession
+    caller: CallerT
+
+
+class Database:
+    """The two logins, each with a pool of its own."""
+
+    def __init__(
+        self,
+        address: DatabaseAddress,
+        *,
+        app_password: str,
+        service_password: str,
+        pool_size: int,
+        pool_timeout_seconds: float = 10,
+    ) -> None:
+        build = partial(_engine, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds)
+        self.app_engine = build(address.as_login(APP_LOGIN, app_password))
+        self.service_engine = build(address.as_login(SERVICE_LOGIN, service_password))
+        self._app = async_sessionmaker(self.app_engine, sync_session_class=PrincipalSession, expire_on_commit=False)
+        self._service = async_sessionmaker(
+            self.service_engine, sync_session_class=PrincipalSession, expire_on_commit=False
+        )
+
+    @asynccontextmanager
+    async def work(self, caller: Principal) -> AsyncIterator[Work[Principal]]:
+        """On behalf of a signed-in person. Commits at the end, rolls back on any error."""
+        async with _transaction(self._app, caller) as session:
+            yield Work(session, caller)
+
+    @asynccontextmanager
+    async def unsigned_work(self, address: str | None = None) -> AsyncIterator[Work[Nobody]]:
+        """Before anybody is signed in: no row is visible, only the look-up functions can be called."""
+        caller = Nobody(address=address)
+        async with _transaction(self._app, caller) as session:
+            yield Work(session, caller)
+
+    @asynccontextmanager
+    async def service_work(self, caller: Service) -> AsyncIterator[Work[Service]]:
+        """For workers and sweeps, within the organization that the caller names."""
+        async with _transaction(self._service, caller) as session:
+            yield Work(session, caller)
+
+    async def close(self) -> None:
+        await self.app_engine.dispose()
+        await self.service_engine.dispose()
+
+
+def _engine(address: DatabaseAddress, *, pool_size: int, pool_timeout_seconds: float) -> AsyncEngine:
+    return create_async_engine(
+        address.sqlalchemy_url,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=pool_timeout_seconds,
+        pool_pre_ping=True,  # the embedded server may have been restarted under us
+        hide_parameters=True,  # names and hashes must not reach a log through an error message
+        connect_args={"connect_timeout": 5, "application_name": "muniment", "options": "-c timezone=UTC"},
+    )
+
+
+@asynccontextmanager
+async def _transaction(sessions: async_sessionmaker[AsyncSession], caller: Caller) -> AsyncIterator[AsyncSession]:
+    try:
+        async with sessions(info={"caller": caller}) as session, session.begin():
+            yield session
+    except PoolTimeout:
+        raise DatabaseUnavailable from None
+    except DBAPIError as error:
+        if error.connection_invalidated or _is_connection_trouble(error):
+            raise DatabaseUnavailable from error
+        raise
+
+
+def _is_connection_trouble(error: DBAPIError) -> bool:
+    if not isinstance(error.orig, psycopg.OperationalError):
+        return False
+    state = error.orig.sqlstate
+    # No state: the server was not reached, not in time, or is gone. 08: the connection broke. 57P: it is shutting
+    # down or starting. 53300: no connection free.
+    return state is None or state.startswith(("08", "57P")) or state == "53300"

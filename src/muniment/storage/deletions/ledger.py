@@ -1,0 +1,137 @@
+"""The ledger: what must still go from a store after its row is gone (DESIGN §5.2)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+import structlog
+from sqlalchemy import func, insert, literal_column, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.errors import MunimentError, Unavailable
+from muniment.storage.blobs.port import BlobNotFound, Blobs
+from muniment.storage.db.base import new_id
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+from muniment.storage.deletions.tables import Deletion, Store
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Line:
+    """Exactly one thing to be removed from one store."""
+
+    organization_id: UUID
+    kb_id: UUID
+    document_id: UUID
+    store: Store
+    target: str
+    reason: str
+
+
+class Eraser(Protocol):
+    async def erase(self, target: str) -> None:
+        """Remove it and look again: returns only when it was seen to be gone. What is not there is no error."""
+
+
+class StillThere(Unavailable):
+    """It was deleted and is still there"""
+
+
+class BlobEraser:
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+
+    async def erase(self, target: str) -> None:
+        await self._blobs.delete(target)
+        try:
+            await self._blobs.size_bytes(target)
+        except BlobNotFound:
+            return
+        raise StillThere
+
+
+class DeletionRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, lines: Iterable[Line]) -> list[UUID]:
+        """Written by the transaction that deletes the row. A request may write lines and not read them."""
+        rows: list[dict[str, Any]] = [
+            {
+                "id": new_id(),
+                "organization_id": line.organization_id,
+                "kb_id": line.kb_id,
+                "document_id": line.document_id,
+                "store": line.store,
+                "target": line.target,
+                "reason": line.reason,
+            }
+            for line in lines
+        ]
+        if rows:
+            await self._session.execute(insert(Deletion), rows)
+        return [row["id"] for row in rows]
+
+    async def take_due(self, ids: Sequence[UUID] | None, *, limit: int) -> Sequence[Deletion]:
+        """Take lines for this attempt; nobody else takes them before their next one is due (1 s, doubling to 1 h)."""
+        due = select(Deletion.id).where(Deletion.done_at.is_(None), Deletion.next_attempt_at <= func.now())
+        if ids is not None:
+            due = due.where(Deletion.id.in_(ids))
+        due = due.order_by(Deletion.next_attempt_at).limit(limit).with_for_update(skip_locked=True)
+        wait = func.least(3600, func.power(2, func.least(12, Deletion.attempts))) * literal_column(
+            "interval '1 second'"
+        )
+        taken = await self._session.scalars(
+            update(Deletion)
+            .where(Deletion.id.in_(due))
+            .values(attempts=Deletion.attempts + 1, next_attempt_at=func.now() + wait)
+            .returning(Deletion)
+        )
+        return taken.all()
+
+    async def mark_done(self, deletion_id: UUID) -> None:
+        await self._session.execute(
+            update(Deletion).where(Deletion.id == deletion_id).values(done_at=func.now(), last_error=None)
+        )
+
+    async def mark_failed(self, deletion_id: UUID, error: str) -> None:
+        await self._session.execute(update(Deletion).where(Deletion.id == deletion_id).values(last_error=error))
+
+    async def count_pending(self) -> tuple[int, float]:
+        """How many lines wait, and the age of the oldest in seconds."""
+        age = func.coalesce(func.extract("epoch", func.now() - func.min(Deletion.created_at)), 0)
+        row = (await self._session.execute(select(func.count(), age).where(Deletion.done_at.is_(None)))).one()
+        return int(row[0]), float(row[1])
+
+
+class Ledger:
+    """Carries lines out: take, erase with no transaction open, note the outcome."""
+
+    def __init__(self, database: Database, erasers: Mapping[Store, Eraser]) -> None:
+        self._database = database
+        self._erasers = erasers
+
+    async def carry_out(self, organization_id: UUID, ids: Sequence[UUID] | None = None, *, limit: int = 100) -> int:
+        """Erase what is due, all of it or the lines named; how many could not be erased this time."""
+        caller = Service(organization_id)
+        async with self._database.service_work(caller) as work:
+            lines = await DeletionRepository(work.session).take_due(ids, limit=limit)
+        failed = 0
+        for line in lines:
+            error = await self._erase(line)
+            failed += error is not None
+            async with self._database.service_work(caller) as work:
+                ledger = DeletionRepository(work.session)
+                await (ledger.mark_done(line.id) if error is None else ledger.mark_failed(line.id, error))
+        return failed
+
+    async def _erase(self, line: Deletion) -> str | None:
+        try:
+            await self._erasers[Store(line.store)].erase(line.target)
+        except MunimentError as error:
+            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=error.message)
+            return error.message
+        return None

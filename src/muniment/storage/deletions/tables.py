@@ -1,0 +1,40 @@
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from muniment.storage.db.base import Table, created_at_column, id_column
+
+
+class Store(StrEnum):
+    BLOBS = "blobs"
+
+
+class Deletion(Table):
+    """One line of the ledger: what is to be removed from one store, written by the transaction that removed the row.
+
+    It names exactly what it deletes, so that a line carried out late cannot hit a newer revision. It has no foreign
+    key: the document is gone.
+    """
+
+    __tablename__ = "deletions"
+    __table_args__ = (
+        CheckConstraint("store IN ('blobs')", name="store_known"),
+        Index("ix_deletions_due", "organization_id", "next_attempt_at", postgresql_where=text("done_at IS NULL")),
+        Index(None, "document_id"),
+    )
+
+    id: Mapped[UUID] = id_column()
+    organization_id: Mapped[UUID]
+    kb_id: Mapped[UUID] = mapped_column("knowledge_base_id")
+    document_id: Mapped[UUID]
+    store: Mapped[str]
+    target: Mapped[str]
+    reason: Mapped[str]
+    created_at: Mapped[datetime] = created_at_column()
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    last_error: Mapped[str | None]
+    next_attempt_at: Mapped[datetime] = created_at_column()
+    done_at: Mapped[datetime | None]

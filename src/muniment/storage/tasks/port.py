@@ -1,0 +1,59 @@
+"""Background work. A job is a row written by the caller's transaction: no commit, no job."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+from muniment.storage.db.work import Work
+
+FAST, READING, MAINTENANCE = "fast", "reading", "maintenance"
+"""Known content, unknown content, and sweeps: each queue has slots of its own, so that none waits behind another."""
+
+
+class Tasks(Protocol):
+    async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, *, purpose: str = "first") -> UUID:
+        """Make a run of this document at this epoch and queue it, in the caller's transaction; the run's id."""
+
+    async def revoke_run(self, work: Work[Any], document_id: UUID, epoch: int) -> bool:
+        """Cancel the run's job in the caller's transaction: a waiting one is gone, a running one is told to stop.
+        `False` when it had ended already."""
+
+
+@dataclass(frozen=True)
+class RunJob:
+    """What a job carries: ids, never objects."""
+
+    run_id: UUID
+    organization_id: UUID
+    queue: str
+
+
+Process = Callable[[RunJob], Awaitable[None]]
+"""Carries out one run. It is cancelled when the run is revoked; it may raise `MoveOn` or `PutBack`."""
+
+
+class MoveOn(Exception):  # a request, not an error
+    """This belongs to another queue."""
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(queue)
+        self.queue = queue
+
+
+class PutBack(Exception):  # a request, not an error
+    """Not now: try again after so many seconds, and let others have the slot."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """A sweep. Of many workers, one runs it each time."""
+
+    name: str
+    cron: str
+    """With seconds in front: `*/10 * * * * *` is every ten seconds."""
+    run: Callable[[], Awaitable[None]]
