@@ -1,0 +1,154 @@
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+
+from muniment.accounts import people, schemas, tokens
+from muniment.accounts.repository import OrganizationRepository, TokenRepository, UserRepository
+from muniment.accounts.sign_in import OpenedSession, set_password, sign_out
+from muniment.http.cookies import clear_session, session_secret, set_session
+from muniment.http.dependencies import ClientAddress, CurrentParts, CurrentPrincipal, CurrentWork, Now
+from muniment.http.pagination import Page, Paging
+from muniment.http.parts import Parts
+from muniment.storage.db.principal import Principal
+
+auth = APIRouter(prefix="/auth", tags=["sign-in"])
+organizations = APIRouter(prefix="/organizations", tags=["people"])
+users = APIRouter(prefix="/users", tags=["people"])
+
+
+@auth.post("/login")
+async def login(
+    credentials: schemas.LoginRequest, response: Response, parts: CurrentParts, address: ClientAddress, now: Now
+) -> schemas.Me:
+    opened = await parts.sign_in.with_password(credentials.email, credentials.password, address=address, now=now)
+    return await _welcome(opened, response, parts)
+
+
+@auth.post("/redeem")
+async def redeem(
+    link: schemas.RedeemRequest, response: Response, parts: CurrentParts, address: ClientAddress, now: Now
+) -> schemas.Me:
+    """Spend the one-time link that `make serve` prints."""
+    return await _welcome(await parts.sign_in.with_link(link.token, address=address, now=now), response, parts)
+
+
+async def _welcome(opened: OpenedSession, response: Response, parts: Parts) -> schemas.Me:
+    set_session(response, opened.secret, expires_at=opened.expires_at, secure=parts.secure_cookies)
+    return await _me(opened.principal, parts)
+
+
+@auth.post("/logout", status_code=204)
+async def logout(request: Request, response: Response, work: CurrentWork, parts: CurrentParts) -> None:
+    if secret := session_secret(request):
+        await sign_out(work, secret)
+    clear_session(response, secure=parts.secure_cookies)
+
+
+@auth.get("/me")
+async def me(principal: CurrentPrincipal, parts: CurrentParts) -> schemas.Me:
+    return await _me(principal, parts)
+
+
+async def _me(principal: Principal, parts: Parts) -> schemas.Me:
+    async with parts.database.work(principal) as work:
+        user = await UserRepository(work.session).get(principal.user_id)
+        organization = await OrganizationRepository(work.session).get(principal.organization_id)
+    return schemas.Me(
+        id=user.id,
+        email=user.email,
+        organization_id=organization.id,
+        organization_name=organization.name,
+        is_admin=user.is_admin,
+        is_operator=user.is_operator,
+    )
+
+
+@auth.put("/password", status_code=204)
+async def change_own_password(
+    change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, parts: CurrentParts
+) -> None:
+    """Set the first password, or a new one by giving the current one. Other sign-ins of the account end."""
+    await parts.sign_in.confirm(principal, change.current_password)
+    password_hash = await parts.passwords.hash(change.new_password)
+    async with parts.database.work(principal) as work:
+        await set_password(work, password_hash, current_session=session_secret(request))
+
+
+@auth.post("/tokens", status_code=201)
+async def create_token(wanted: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreated:
+    """A token with your own rights. It is shown this once."""
+    new = await tokens.create(work, wanted.name, expires_at=wanted.expiry(now), now=now)
+    return schemas.TokenCreated(id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at)
+
+
+@auth.get("/tokens")
+async def list_tokens(work: CurrentWork, paging: Paging) -> Page[schemas.TokenRead]:
+    found, total = await TokenRepository(work.session).list_(offset=paging.offset, limit=paging.limit)
+    items = [schemas.TokenRead.model_validate(token) for token in found]
+    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+
+
+@auth.delete("/tokens/{token_id}", status_code=204)
+async def revoke_token(token_id: UUID, work: CurrentWork) -> None:
+    await tokens.revoke(work, token_id)
+
+
+@organizations.post("", status_code=201)
+async def create_organization(wanted: schemas.OrganizationRequest, work: CurrentWork) -> schemas.OrganizationRead:
+    return schemas.OrganizationRead.model_validate(await people.create_organization(work, wanted.name))
+
+
+@organizations.get("")
+async def list_organizations(work: CurrentWork, paging: Paging) -> Page[schemas.OrganizationRead]:
+    people.require_operator(work.caller)
+    found, total = await OrganizationRepository(work.session).list_(offset=paging.offset, limit=paging.limit)
+    items = [schemas.OrganizationRead.model_validate(organization) for organization in found]
+    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+
+
+@organizations.patch("/{organization_id}")
+async def rename_organization(
+    organization_id: UUID, wanted: schemas.OrganizationRequest, work: CurrentWork
+) -> schemas.OrganizationRead:
+    changed = await people.rename_organization(work, organization_id, wanted.name)
+    return schemas.OrganizationRead.model_validate(changed)
+
+
+@users.post("", status_code=201)
+async def create_user(
+    wanted: schemas.UserRequest, parts: CurrentParts, principal: CurrentPrincipal
+) -> schemas.UserRead:
+    people.require_manager(principal)  # before the costly hash
+    new = people.NewUser(
+        email=wanted.email,
+        password_hash=await parts.passwords.hash(wanted.password),
+        organization_id=wanted.organization_id,
+        is_admin=wanted.is_admin,
+        is_operator=wanted.is_operator,
+    )
+    async with parts.database.work(principal) as work:
+        return schemas.UserRead.model_validate(await people.create_user(work, new))
+
+
+@users.get("")
+async def list_users(
+    work: CurrentWork, paging: Paging, organization_id: UUID | None = None, search: schemas.SearchText = ""
+) -> Page[schemas.UserRead]:
+    """Operators see everybody, admins the people of their organization."""
+    people.require_manager(work.caller)
+    found, total = await UserRepository(work.session).list_(
+        organization_id=organization_id, search=search, offset=paging.offset, limit=paging.limit
+    )
+    items = [schemas.UserRead.model_validate(user) for user in found]
+    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+
+
+@users.patch("/{user_id}")
+async def change_user(
+    user_id: UUID, wanted: schemas.UserPatch, parts: CurrentParts, principal: CurrentPrincipal
+) -> schemas.UserRead:
+    people.require_manager(principal)
+    password_hash = await parts.passwords.hash(wanted.password) if wanted.password else None
+    async with parts.database.work(principal) as work:
+        changed = await people.change_user(work, user_id, wanted.changes(), password_hash=password_hash)
+        return schemas.UserRead.model_validate(changed)

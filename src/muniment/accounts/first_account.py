@@ -1,0 +1,85 @@
+"""The account that a new installation starts with: admin and operator, in a default organization."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import Connection, delete, exists, func, insert, select
+
+from muniment.accounts.emails import clean_email, email_key
+from muniment.accounts.passwords import Passwords
+from muniment.accounts.secrets import digest, new_secret
+from muniment.accounts.tables import Organization, SignInLink, User
+from muniment.audit.events import OrganizationCreated, UserCreated
+from muniment.audit.log import SYSTEM, line
+from muniment.audit.tables import AuditEvent
+from muniment.storage.db.base import new_id
+
+DEFAULT_EMAIL = "admin@localhost"
+DEFAULT_ORGANIZATION = "My organization"
+LINK_LIFETIME = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class FirstAccount:
+    """How the first person gets in."""
+
+    email: str
+    link_secret: str | None
+    """Set while the account has no password: the secret of a new one-time link."""
+
+
+def ensure_first_account(
+    connection: Connection, *, email: str | None, password: str | None, now: datetime
+) -> FirstAccount | None:
+    """Make the account if there is none at all. While it is alone and has no password, it gets a new link each time.
+
+    Runs as the owner, in the transaction of the caller. `None` once people are on their own.
+    """
+    users = User.__table__
+    if not connection.scalar(select(exists().select_from(users))):
+        _create(connection, clean_email(email or DEFAULT_EMAIL), password)
+    everybody = connection.execute(
+        select(users.c.id, users.c.organization_id, users.c.email, users.c.password_hash).limit(2)
+    ).all()
+    if len(everybody) > 1 or everybody[0].password_hash:
+        return FirstAccount(everybody[0].email, None) if len(everybody) == 1 else None
+    only = everybody[0]
+    return FirstAccount(only.email, _new_link(connection, only.id, only.organization_id, now=now))
+
+
+def _create(connection: Connection, email: str, password: str | None) -> None:
+    organization_id, user_id = new_id(), new_id()
+    connection.execute(
+        insert(Organization).values(id=organization_id, name=DEFAULT_ORGANIZATION, created_at=func.now())
+    )
+    connection.execute(
+        insert(User).values(
+            id=user_id,
+            organization_id=organization_id,
+            email=email,
+            email_key=email_key(email),
+            password_hash=Passwords().hash_now(password) if password else None,
+            is_admin=True,
+            is_operator=True,
+        )
+    )
+    for event in (
+        OrganizationCreated(organization_id, DEFAULT_ORGANIZATION),
+        UserCreated(user_id, email, is_admin=True, is_operator=True),
+    ):
+        connection.execute(insert(AuditEvent).values(line(event, actor=SYSTEM, organization_id=organization_id)))
+
+
+def _new_link(connection: Connection, user_id: UUID, organization_id: UUID, *, now: datetime) -> str:
+    secret = new_secret()
+    connection.execute(delete(SignInLink).where(SignInLink.user_id == user_id))  # one valid link at a time
+    connection.execute(
+        insert(SignInLink).values(
+            token_hash=digest(secret),
+            user_id=user_id,
+            organization_id=organization_id,
+            expires_at=now + LINK_LIFETIME,
+        )
+    )
+    return secret

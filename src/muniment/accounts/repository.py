@@ -1,0 +1,216 @@
+"""Every query of accounts. What is asked before a principal exists goes through definer functions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Row, delete, func, insert, select, text, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.accounts.emails import email_key
+from muniment.accounts.tables import ApiToken, Organization, SignInSession, User
+from muniment.errors import Conflict, NotFound
+from muniment.storage.db.base import new_id
+from muniment.storage.db.principal import Principal
+
+
+class OrganizationNotFound(NotFound):
+    """Organization not found"""
+
+
+class UserNotFound(NotFound):
+    """User not found"""
+
+
+class TokenNotFound(NotFound):
+    """Token not found"""
+
+
+class EmailTaken(Conflict):
+    """An account with this email already exists"""
+
+
+@dataclass(frozen=True)
+class Login:
+    principal: Principal
+    password_hash: str | None
+
+
+class SignInRepository:
+    """Who is behind a session, a token, an email or a link."""
+
+    def __init__(self, session: AsyncSession, address: str | None = None) -> None:
+        self._session = session
+        self._address = address
+
+    async def find_by_session(self, token_hash: bytes) -> Principal | None:
+        return await self._find("SELECT * FROM find_session(:key)", token_hash)
+
+    async def find_by_token(self, token_hash: bytes) -> Principal | None:
+        return await self._find("SELECT * FROM find_token(:key)", token_hash)
+
+    async def redeem_link(self, token_hash: bytes) -> Principal | None:
+        return await self._find("SELECT * FROM redeem_sign_in_link(:key)", token_hash)
+
+    async def find_login(self, key: str) -> Login | None:
+        row = (await self._session.execute(text("SELECT * FROM find_login(:key)"), {"key": key})).one_or_none()
+        return Login(self._principal(row), row.password_hash) if row else None
+
+    async def wait_seconds(self, keys: Sequence[str]) -> int:
+        seconds = await self._session.scalar(text("SELECT sign_in_wait_seconds(:keys)"), {"keys": list(keys)})
+        return int(seconds or 0)
+
+    async def note_failure(self, key: str, *, free: int) -> None:
+        await self._session.execute(text("SELECT note_sign_in_failure(:key, :free)"), {"key": key, "free": free})
+
+    async def forget_failures(self, key: str) -> None:
+        await self._session.execute(text("SELECT forget_sign_in_failures(:key)"), {"key": key})
+
+    async def _find(self, statement: str, key: bytes) -> Principal | None:
+        row = (await self._session.execute(text(statement), {"key": key})).one_or_none()
+        return self._principal(row) if row else None
+
+    def _principal(self, row: Row[tuple[object, ...]]) -> Principal:
+        return Principal(
+            row.user_id, row.organization_id, is_admin=row.is_admin, is_operator=row.is_operator, address=self._address
+        )
+
+
+class SessionRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, principal: Principal, token_hash: bytes, *, expires_at: datetime) -> None:
+        self._session.add(
+            SignInSession(
+                user_id=principal.user_id,
+                organization_id=principal.organization_id,
+                token_hash=token_hash,
+                address=principal.address,
+                expires_at=expires_at,
+            )
+        )
+        await self._session.flush()
+
+    async def end(self, token_hash: bytes) -> bool:
+        """Whether the caller had such a session."""
+        ended = delete(SignInSession).where(SignInSession.token_hash == token_hash).returning(SignInSession.id)
+        return await self._session.scalar(ended) is not None
+
+    async def end_all(self, user_id: UUID, *, but: bytes | None = None) -> None:
+        await self._session.execute(text("SELECT end_sessions(:user, :but)"), {"user": user_id, "but": but})
+
+
+class TokenRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, principal: Principal, name: str, token_hash: bytes, *, expires_at: datetime) -> ApiToken:
+        token = ApiToken(
+            user_id=principal.user_id,
+            organization_id=principal.organization_id,
+            name=name,
+            token_hash=token_hash,
+            expires_at=expires_at,
+        )
+        self._session.add(token)
+        await self._session.flush()
+        return token
+
+    async def list_(self, *, offset: int, limit: int) -> tuple[Sequence[ApiToken], int]:
+        alive = select(ApiToken).where(ApiToken.revoked_at.is_(None))
+        total = await self._session.scalar(select(func.count()).select_from(alive.subquery()))
+        page = await self._session.scalars(alive.order_by(ApiToken.id).offset(offset).limit(limit))
+        return page.all(), total or 0
+
+    async def revoke(self, token_id: UUID) -> ApiToken:
+        revoked: ApiToken | None = await self._session.scalar(
+            update(ApiToken)
+            .where(ApiToken.id == token_id, ApiToken.revoked_at.is_(None))
+            .values(revoked_at=func.now())
+            .returning(ApiToken)
+        )
+        if revoked is None:
+            raise TokenNotFound
+        return revoked
+
+
+class OrganizationRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, name: str) -> Organization:
+        organization = Organization(name=name)
+        self._session.add(organization)
+        await self._session.flush()
+        await self._session.refresh(organization)
+        return organization
+
+    async def get(self, organization_id: UUID) -> Organization:
+        found = await self._session.get(Organization, organization_id)
+        if found is None:
+            raise OrganizationNotFound
+        return found
+
+    async def list_(self, *, offset: int, limit: int) -> tuple[Sequence[Organization], int]:
+        total = await self._session.scalar(select(func.count()).select_from(Organization))
+        page = await self._session.scalars(
+            select(Organization).order_by(Organization.name, Organization.id).offset(offset).limit(limit)
+        )
+        return page.all(), total or 0
+
+
+class UserRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, user: User, password_hash: str) -> User:
+        # Core, so that the column which this login may not read is written and not read back.
+        values = {
+            "id": new_id(),
+            "organization_id": user.organization_id,
+            "email": user.email,
+            "email_key": user.email_key,
+            "is_admin": user.is_admin,
+            "is_operator": user.is_operator,
+            "password_hash": password_hash,
+        }
+        try:
+            async with self._session.begin_nested():
+                await self._session.execute(insert(User.__table__).values(**values))  # type: ignore[arg-type]  # a Table
+        except IntegrityError:
+            raise EmailTaken from None
+        return await self.get(values["id"])
+
+    async def get(self, user_id: object) -> User:
+        found = await self._session.get(User, user_id)
+        if found is None:
+            raise UserNotFound
+        return found
+
+    async def list_(
+        self, *, organization_id: UUID | None, search: str, offset: int, limit: int
+    ) -> tuple[Sequence[User], int]:
+        wanted = select(User)
+        if organization_id:
+            wanted = wanted.where(User.organization_id == organization_id)
+        if search:
+            wanted = wanted.where(User.email_key.contains(email_key(search), autoescape=True))
+        # The ids alone: counting the rows whole would read the column that this login may not read.
+        total = await self._session.scalar(
+            select(func.count()).select_from(wanted.with_only_columns(User.id).subquery())
+        )
+        page = await self._session.scalars(wanted.order_by(User.email_key).offset(offset).limit(limit))
+        return page.all(), total or 0
+
+    async def set_own_password(self, password_hash: str) -> None:
+        await self._session.execute(text("SELECT set_own_password(:hash)"), {"hash": password_hash})
+
+    async def change(self, user_id: UUID, values: dict[str, object]) -> None:
+        try:
+            async with self._session.begin_nested():
+                await self._session.execute(update(User).where(User.id == user_id).values(**values))
+        except IntegrityError:
+            raise EmailTaken from None

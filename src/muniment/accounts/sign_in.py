@@ -1,0 +1,156 @@
+"""Signing in and out. A guesser is slowed down by address and by account, whoever the account belongs to."""
+
+import asyncio
+import hashlib
+import ipaddress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from muniment.accounts.emails import email_key
+from muniment.accounts.passwords import Passwords
+from muniment.accounts.repository import Login, SessionRepository, SignInRepository, UserRepository
+from muniment.accounts.secrets import digest, new_secret
+from muniment.accounts.tables import User
+from muniment.audit.events import PasswordChanged, SignedIn, SignedOut
+from muniment.audit.log import AuditLog
+from muniment.errors import Forbidden, NotSignedIn, TooManyRequests
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Database, Work
+from muniment.telemetry.metrics import SIGNINS
+
+FREE_PER_ACCOUNT = 5
+FREE_PER_ADDRESS = 50
+
+
+class WrongCredentials(NotSignedIn):
+    """Email or password is wrong"""
+
+
+class WrongPassword(Forbidden):
+    """The current password is wrong"""
+
+
+class LinkSpent(NotSignedIn):
+    """This sign-in link was used already or has expired"""
+
+
+class TooManyFailures(TooManyRequests):
+    """Too many failed attempts to sign in"""
+
+
+@dataclass(frozen=True)
+class OpenedSession:
+    principal: Principal
+    secret: str
+    expires_at: datetime
+
+
+class SignIn:
+    """The ways in. No transaction is open while a password is being hashed."""
+
+    def __init__(self, database: Database, passwords: Passwords, *, lifetime: timedelta) -> None:
+        self._database = database
+        self._passwords = passwords
+        self._lifetime = lifetime
+        # As many as are hashed at once. Each attempt is counted before the next one is let in: of a thousand guesses
+        # sent together only the first few are tried.
+        self._turns = asyncio.Semaphore(2)
+
+    async def with_password(self, email: str, password: str, *, address: str | None, now: datetime) -> OpenedSession:
+        """Open a session, or `WrongCredentials`; after a few of those `TooManyFailures`, the right password or not."""
+        login = await self._login_with(email, password, address=address)
+        if login is None:
+            raise WrongCredentials
+        async with self._database.work(login.principal) as work:
+            await SignInRepository(work.session).forget_failures(_throttle_keys(email, address)[0])
+            return await self._open(work, by="password", now=now)
+
+    async def confirm(self, principal: Principal, password: str | None) -> None:
+        """Make sure that the person is still the one who signed in, or `WrongPassword`, slowed down like signing in.
+
+        An account that has no password yet has nothing to confirm.
+        """
+        async with self._database.work(principal) as work:
+            user = await UserRepository(work.session).get(principal.user_id)
+            if not await _has_password(work, user):
+                return
+        if not await self._login_with(user.email, password or "", address=principal.address):
+            raise WrongPassword
+
+    async def with_link(self, secret: str, *, address: str | None, now: datetime) -> OpenedSession:
+        """Open a session by a one-time link, and spend the link."""
+        async with self._database.unsigned_work(address) as work:
+            principal = await SignInRepository(work.session, address).redeem_link(digest(secret))
+        if principal is None:
+            raise LinkSpent
+        async with self._database.work(principal) as work_of_person:
+            # A link is the way in for who has no other: one that was printed earlier must not outlive that.
+            if await _has_password(work_of_person, await UserRepository(work_of_person.session).get(principal.user_id)):
+                raise LinkSpent
+            return await self._open(work_of_person, by="link", now=now)
+
+    async def _login_with(self, email: str, password: str, *, address: str | None) -> Login | None:
+        """The account, if there is one and this is its password; else the failure is noted."""
+        account_key, address_key = _throttle_keys(email, address)
+        async with self._turns:
+            async with self._database.unsigned_work(address) as work:
+                people = SignInRepository(work.session, address)
+                if wait := await people.wait_seconds([account_key, address_key]):
+                    SIGNINS.labels("throttled").inc()
+                    raise TooManyFailures(retry_after_seconds=wait)
+                login = await people.find_login(email_key(email))
+            if await self._passwords.verify(login.password_hash if login else None, password):
+                return login
+            await self._note_failure(account_key, address_key)
+            return None
+
+    async def _open(self, work: Work[Principal], *, by: str, now: datetime) -> OpenedSession:
+        secret, expires_at = new_secret(), now + self._lifetime
+        await SessionRepository(work.session).add(work.caller, digest(secret), expires_at=expires_at)
+        await AuditLog(work).record(SignedIn(by))
+        SIGNINS.labels("ok").inc()
+        return OpenedSession(work.caller, secret, expires_at)
+
+    async def _note_failure(self, account_key: str, address_key: str) -> None:
+        SIGNINS.labels("wrong").inc()
+        async with self._database.unsigned_work() as work:
+            people = SignInRepository(work.session)
+            await people.note_failure(account_key, free=FREE_PER_ACCOUNT)
+            await people.note_failure(address_key, free=FREE_PER_ADDRESS)
+
+
+async def sign_out(work: Work[Principal], secret: str) -> None:
+    if await SessionRepository(work.session).end(digest(secret)):
+        await AuditLog(work).record(SignedOut())
+
+
+async def _has_password(work: Work[Principal], user: User) -> bool:
+    login = await SignInRepository(work.session).find_login(user.email_key)
+    return login is not None and login.password_hash is not None
+
+
+async def set_password(work: Work[Principal], password_hash: str, *, current_session: str | None) -> None:
+    """The caller's own new password; every other place where they are signed in is signed out."""
+    await UserRepository(work.session).set_own_password(password_hash)
+    keep = digest(current_session) if current_session else None
+    await SessionRepository(work.session).end_all(work.caller.user_id, but=keep)
+    await AuditLog(work).record(PasswordChanged(work.caller.user_id))
+
+
+def _throttle_keys(email: str, address: str | None) -> tuple[str, str]:
+    # By account AND address, so that a stranger cannot lock somebody out from elsewhere; hashed, so that the table
+    # holds no list of who was tried.
+    place = _place(address)
+    account = f"account\0{email_key(email)}\0{place}"
+    return hashlib.sha256(account.encode()).hexdigest(), hashlib.sha256(f"address\0{place}".encode()).hexdigest()
+
+
+def _place(address: str | None) -> str:
+    """Where somebody guesses from: of IPv6 the network, since one machine has 2^64 addresses in it."""
+    try:
+        known = ipaddress.ip_address(address or "")
+    except ValueError:
+        return address or "unknown"
+    if known.version == 4 or known.ipv4_mapped:
+        return str(known)
+    return str(ipaddress.ip_network((known.packed, 64), strict=False))

@@ -1,0 +1,124 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Select, and_, delete, func, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.accounts.tables import User
+from muniment.errors import Conflict, NotFound
+from muniment.knowledge_bases.tables import KnowledgeBase, Member, Role
+
+
+class KnowledgeBaseNotFound(NotFound):
+    """Knowledge base not found"""
+
+
+class MemberNotFound(NotFound):
+    """Member not found"""
+
+
+class KnowledgeBaseNotEmpty(Conflict):
+    """The knowledge base still holds documents; archived and failed ones count too"""
+
+
+@dataclass(frozen=True)
+class Listed:
+    kb: KnowledgeBase
+    role: Role | None
+    counts: dict[str, int]
+
+
+class KnowledgeBaseRepository:
+    """Row level security shows only what the caller may see; no query here asks for the organization."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, kb: KnowledgeBase) -> KnowledgeBase:
+        self._session.add(kb)
+        await self._session.flush()
+        await self._session.refresh(kb)
+        return kb
+
+    async def get_with_role(self, kb_id: UUID, user_id: UUID) -> tuple[KnowledgeBase, Role | None]:
+        row = (await self._session.execute(_with_role(user_id).where(KnowledgeBase.id == kb_id))).one_or_none()
+        if row is None:
+            raise KnowledgeBaseNotFound
+        return row[0], Role(row[1]) if row[1] else None
+
+    async def list_(self, user_id: UUID, *, search: str, offset: int, limit: int) -> tuple[list[Listed], int]:
+        wanted = _with_role(user_id)
+        if search:
+            wanted = wanted.where(KnowledgeBase.name.icontains(search, autoescape=True))
+        total = await self._session.scalar(select(func.count()).select_from(wanted.subquery()))
+        ordered = wanted.order_by(func.lower(KnowledgeBase.name), KnowledgeBase.id).offset(offset).limit(limit)
+        rows = (await self._session.execute(ordered)).all()
+        counts = await self._counts([row[0].id for row in rows])
+        return [Listed(kb, Role(role) if role else None, counts.get(kb.id, {})) for kb, role in rows], total or 0
+
+    async def counts_of(self, kb_id: UUID) -> dict[str, int]:
+        return (await self._counts([kb_id])).get(kb_id, {})
+
+    async def _counts(self, kb_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
+        # By name and not through the documents' tables: that feature lies above this one.
+        rows = await self._session.execute(
+            text(
+                "SELECT knowledge_base_id, status, count(*) FROM documents"
+                " WHERE knowledge_base_id = ANY (:ids) GROUP BY 1, 2"
+            ),
+            {"ids": list(kb_ids)},
+        )
+        counts: dict[UUID, dict[str, int]] = {}
+        for kb_id, status, number in rows:
+            counts.setdefault(kb_id, {})[status] = number
+        return counts
+
+    async def lock(self, kb: KnowledgeBase) -> None:
+        """Hold it until the transaction ends, as it is now: whoever changes it meanwhile waits, uploads do not."""
+        held = select(KnowledgeBase).where(KnowledgeBase.id == kb.id).with_for_update(key_share=True)
+        if await self._session.scalar(held.execution_options(populate_existing=True)) is None:
+            raise KnowledgeBaseNotFound
+
+    async def remove(self, kb: KnowledgeBase) -> None:
+        """The database refuses while a document refers to it: no cascade ever removes one."""
+        try:
+            async with self._session.begin_nested():
+                await self._session.execute(delete(KnowledgeBase).where(KnowledgeBase.id == kb.id))
+        except IntegrityError:
+            raise KnowledgeBaseNotEmpty from None
+
+
+class MemberRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find_role(self, kb_id: UUID, user_id: UUID) -> Role | None:
+        role = await self._session.scalar(select(Member.role).where(Member.kb_id == kb_id, Member.user_id == user_id))
+        return Role(role) if role else None
+
+    async def set_role(self, kb: KnowledgeBase, user_id: UUID, role: Role) -> None:
+        values = {"kb_id": kb.id, "user_id": user_id, "organization_id": kb.organization_id, "role": role}
+        await self._session.execute(
+            insert(Member)
+            .values(**values)
+            .on_conflict_do_update(index_elements=[Member.kb_id, Member.user_id], set_={"role": role})
+        )
+
+    async def remove(self, kb_id: UUID, user_id: UUID) -> bool:
+        """Whether they were a member."""
+        gone = delete(Member).where(Member.kb_id == kb_id, Member.user_id == user_id).returning(Member.user_id)
+        return await self._session.scalar(gone) is not None
+
+    async def list_(self, kb_id: UUID, *, offset: int, limit: int) -> tuple[list[tuple[Member, str]], int]:
+        wanted = select(Member, User.email).join(User, User.id == Member.user_id).where(Member.kb_id == kb_id)
+        total = await self._session.scalar(select(func.count()).select_from(wanted.subquery()))
+        rows = await self._session.execute(wanted.order_by(User.email_key).offset(offset).limit(limit))
+        return [(member, email) for member, email in rows], total or 0
+
+
+def _with_role(user_id: UUID) -> Select[KnowledgeBase, str]:
+    mine = and_(Member.kb_id == KnowledgeBase.id, Member.user_id == user_id)
+    return select(KnowledgeBase, Member.role).outerjoin(Member, mine)

@@ -1,0 +1,101 @@
+from typing import Any
+from uuid import UUID
+
+from muniment.accounts.repository import UserNotFound, UserRepository
+from muniment.audit.events import (
+    KnowledgeBaseChanged,
+    KnowledgeBaseCreated,
+    KnowledgeBaseDeleted,
+    MemberRemoved,
+    MemberSet,
+)
+from muniment.audit.log import AuditLog
+from muniment.errors import Refused
+from muniment.knowledge_bases.access import Access, get_access
+from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberNotFound, MemberRepository
+from muniment.knowledge_bases.tables import KnowledgeBase, Role
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
+
+
+class OwnerIsNoMember(Refused):
+    """The owner needs no membership"""
+
+
+async def create(work: Work[Principal], name: str, description: str) -> KnowledgeBase:
+    """Whoever makes a knowledge base owns it."""
+    me = work.caller
+    kb = KnowledgeBase(organization_id=me.organization_id, owner_id=me.user_id, name=name, description=description)
+    await KnowledgeBaseRepository(work.session).add(kb)
+    await AuditLog(work).record(KnowledgeBaseCreated(kb.id, name))
+    return kb
+
+
+async def change(work: Work[Principal], kb_id: UUID, changes: dict[str, Any]) -> Access:
+    """Name, description or owner."""
+    access = await _get_managed(work, kb_id)
+    changes = {name: value for name, value in changes.items() if value != getattr(access.kb, name)}
+    if not changes:
+        return access
+    before = {name: getattr(access.kb, name) for name in changes}
+    if new_owner := changes.get("owner_id"):
+        await _prepare_new_owner(work, access.kb, new_owner)
+    for name, value in changes.items():
+        setattr(access.kb, name, value)
+    await work.session.flush()
+    await work.session.refresh(access.kb)
+    await AuditLog(work).record(KnowledgeBaseChanged(kb_id, access.kb.name, _plain(before), _plain(changes)))
+    return await get_access(work, kb_id)
+
+
+async def _prepare_new_owner(work: Work[Principal], kb: KnowledgeBase, user_id: UUID) -> None:
+    """Whoever owned it stays as an editor. Before the change itself: after it they may no longer set members."""
+    await _require_colleague(work, kb, user_id)
+    members = MemberRepository(work.session)
+    await members.remove(kb.id, user_id)
+    await members.set_role(kb, kb.owner_id, Role.EDITOR)
+
+
+async def delete(work: Work[Principal], kb_id: UUID) -> None:
+    access = await _get_managed(work, kb_id)
+    await KnowledgeBaseRepository(work.session).remove(access.kb)
+    await AuditLog(work).record(KnowledgeBaseDeleted(kb_id, access.kb.name))
+
+
+async def set_member(work: Work[Principal], kb_id: UUID, user_id: UUID, role: Role) -> str:
+    """Make somebody of the organization a viewer or an editor; returns their email."""
+    access = await _get_managed(work, kb_id)
+    if user_id == access.kb.owner_id:
+        raise OwnerIsNoMember
+    email = await _require_colleague(work, access.kb, user_id)
+    members = MemberRepository(work.session)
+    if await members.find_role(kb_id, user_id) != role:
+        await members.set_role(access.kb, user_id, role)
+        await AuditLog(work).record(MemberSet(kb_id, access.kb.name, user_id, role))
+    return email
+
+
+async def remove_member(work: Work[Principal], kb_id: UUID, user_id: UUID) -> None:
+    access = await _get_managed(work, kb_id)
+    if not await MemberRepository(work.session).remove(kb_id, user_id):
+        raise MemberNotFound
+    await AuditLog(work).record(MemberRemoved(kb_id, access.kb.name, user_id))
+
+
+async def _get_managed(work: Work[Principal], kb_id: UUID) -> Access:
+    """For a change: held until it is done, so that no two changes, nor a change and a removal, cross each other."""
+    access = await get_access(work, kb_id)
+    access.require_manage()
+    await KnowledgeBaseRepository(work.session).lock(access.kb)
+    return access
+
+
+async def _require_colleague(work: Work[Principal], kb: KnowledgeBase, user_id: UUID) -> str:
+    user = await UserRepository(work.session).get(user_id)
+    if user.organization_id != kb.organization_id or not user.is_active:
+        raise UserNotFound
+    return user.email
+
+
+def _plain(values: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in values.items()}

@@ -1,0 +1,28 @@
+"""People as a browser shows them to us: signed in by cookie, not by token."""
+
+import httpx
+
+from muniment.http.cookies import COOKIE
+from tests.live import Api
+from tests.seed import PASSWORD, Person, Seed
+
+ME = "/api/v1/auth/me"
+LOGIN = "/api/v1/auth/login"
+
+
+async def log_in(api: Api, email: str, password: str = PASSWORD) -> httpx.Response:
+    """One attempt, by a client that has no cookie and keeps none."""
+    async with fresh_client(api) as client:
+        return await client.post(LOGIN, json={"email": email, "password": password})
+
+
+def browser_of(api: Api, seed: Seed, person: Person) -> httpx.AsyncClient:
+    return with_cookie(api, seed.session(person))
+
+
+def with_cookie(api: Api, secret: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=api.url, cookies={COOKIE: secret}, timeout=30, trust_env=False)
+
+
+def fresh_client(api: Api) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=api.url, timeout=30, trust_env=False)

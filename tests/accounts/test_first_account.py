@@ -1,0 +1,149 @@
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import NullPool, create_engine, text
+
+from muniment.accounts.emails import InvalidEmail
+from muniment.accounts.first_account import DEFAULT_EMAIL, FirstAccount, ensure_first_account
+from muniment.accounts.sign_in import LinkSpent
+from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress
+from muniment.storage.db.base import now
+from tests.accounts.browser import log_in
+from tests.live import Api
+from tests.seed import PASSWORD, PASSWORD_HASH, Seed
+
+Ensure = Callable[..., FirstAccount | None]
+
+
+@pytest.fixture
+def ensure(address: DatabaseAddress) -> Iterator[Ensure]:
+    """As `migrate` calls it: as the owner, in a transaction of the caller's."""
+    engine = create_engine(address.sqlalchemy_url, poolclass=NullPool)
+
+    def run(email: str | None = None, password: str | None = None, at: datetime | None = None) -> FirstAccount | None:
+        with engine.begin() as connection:
+            connection.execute(text(f"SET ROLE {OWNER_ROLE}"))
+            return ensure_first_account(connection, email=email, password=password, now=at or now())
+
+    yield run
+    engine.dispose()
+
+
+async def redeem(api: Api, secret: str | None) -> int:
+    return (await api.anonymous.post("/api/v1/auth/redeem", json={"token": secret})).status_code
+
+
+async def test_with_email_and_password_the_account_can_sign_in_and_there_is_no_link(
+    api: Api, seed: Seed, ensure: Ensure
+) -> None:
+    assert ensure("Boss@Example.org", PASSWORD) == FirstAccount("Boss@Example.org", None)
+    me = (await log_in(api, "boss@example.org")).json()
+    assert (me["is_admin"], me["is_operator"], me["organization_name"]) == (True, True, "My organization")
+    assert seed.rows("SELECT 1 FROM sign_in_links") == []
+
+
+async def test_without_anything_the_account_gets_a_link_that_signs_in_once(
+    api: Api, seed: Seed, ensure: Ensure
+) -> None:
+    first = ensure()
+    assert first
+    assert first.email == DEFAULT_EMAIL
+    assert await redeem(api, first.link_secret) == 200
+    me = (await api.anonymous.get("/api/v1/auth/me")).json()
+    assert (me["email"], me["is_admin"], me["is_operator"]) == (DEFAULT_EMAIL, True, True)
+    assert await redeem(api, first.link_secret) == 401
+
+
+async def test_the_trail_says_that_the_system_made_it_and_holds_no_secret(seed: Seed, ensure: Ensure) -> None:
+    ensure("boss@example.org", PASSWORD)
+    lines = seed.audit_lines()
+    assert [(line["action"], line["actor"]) for line in lines] == [
+        ("organization_created", "system"),
+        ("user_created", "system"),
+    ]
+    assert {line["organization_id"] for line in lines} == {seed.one("SELECT id FROM organizations")}
+    assert lines[1]["payload"]["email"] == "boss@example.org"
+    assert PASSWORD not in str(lines)
+
+
+async def test_twice_makes_one_account_and_keeps_its_password(api: Api, seed: Seed, ensure: Ensure) -> None:
+    ensure("boss@example.org", PASSWORD)
+    assert ensure("other@example.org", "another password") == FirstAccount("boss@example.org", None)
+    assert seed.rows("SELECT email FROM users") == [("boss@example.org",)]
+    assert len(seed.audit_lines()) == 2
+    assert (await log_in(api, "boss@example.org")).status_code == 200
+
+
+async def test_each_start_prints_a_new_link_and_the_old_one_is_dead(api: Api, ensure: Ensure) -> None:
+    old, new = ensure(), ensure()
+    assert old
+    assert new
+    assert old.link_secret != new.link_secret
+    assert await redeem(api, old.link_secret) == 401
+    assert await redeem(api, new.link_secret) == 200
+
+
+async def test_link_expires_after_a_day(api: Api, ensure: Ensure) -> None:
+    for hours, status in ((25, 401), (23, 200)):
+        first = ensure(at=datetime.now(UTC) - timedelta(hours=hours))
+        assert first
+        assert await redeem(api, first.link_secret) == status
+
+
+async def test_no_link_once_a_password_is_set(ensure: Ensure, seed: Seed) -> None:
+    ensure()
+    seed.execute("UPDATE users SET password_hash = %s", PASSWORD_HASH)
+    assert ensure() == FirstAccount(DEFAULT_EMAIL, None)
+
+
+async def test_link_that_was_printed_before_a_password_was_set_is_dead_after(
+    api: Api, ensure: Ensure, seed: Seed
+) -> None:
+    first = ensure()
+    assert first
+    seed.execute("UPDATE users SET password_hash = %s", PASSWORD_HASH)
+    assert await redeem(api, first.link_secret) == 401
+    assert seed.rows("SELECT 1 FROM sessions") == []
+
+
+async def test_no_link_once_there_are_more_people(ensure: Ensure, seed: Seed) -> None:
+    ensure()
+    seed.person(seed.one("SELECT id FROM organizations"))
+    assert ensure() is None
+
+
+async def test_nothing_is_made_where_people_are_already(ensure: Ensure, seed: Seed) -> None:
+    person = seed.person()
+    assert ensure("boss@example.org", PASSWORD) == FirstAccount(person.email, None)
+    assert seed.one("SELECT count(*) FROM users") == 1
+
+
+async def test_deactivated_account_cannot_redeem_its_link(api: Api, ensure: Ensure, seed: Seed) -> None:
+    first = ensure()
+    assert first
+    seed.execute("UPDATE users SET is_active = false")
+    assert await redeem(api, first.link_secret) == 401
+
+
+async def test_unfit_email_is_refused_and_nothing_is_made(ensure: Ensure, seed: Seed) -> None:
+    with pytest.raises(InvalidEmail):
+        ensure("no address", PASSWORD)
+    assert seed.one("SELECT count(*) FROM organizations") == 0
+
+
+async def test_redeeming_is_audited_and_the_link_is_stored_as_a_hash(api: Api, ensure: Ensure, seed: Seed) -> None:
+    first = ensure()
+    assert first
+    assert first.link_secret
+    assert first.link_secret.encode() not in seed.one("SELECT token_hash FROM sign_in_links")
+    await redeem(api, first.link_secret)
+    line = seed.audit_lines()[-1]
+    assert (line["action"], line["payload"]) == ("signed_in", {"by": "link"})
+    assert line["actor"] == str(seed.one("SELECT id FROM users"))
+
+
+async def test_invented_link_says_what_is_wrong(api: Api) -> None:
+    answer = await api.anonymous.post("/api/v1/auth/redeem", json={"token": "invented"})
+    assert (answer.status_code, answer.json()) == (401, {"detail": LinkSpent().message})
+    assert "set-cookie" not in answer.headers
