@@ -1,0 +1,70 @@
+"""What an upload meets under its name (specs/lifecycle.md, DESIGN §5.7). The constraint decides about active ones;
+the two looks here are about archived and failed ones, with their rows held."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from muniment.audit.events import DocumentAutoCleared
+from muniment.audit.log import SYSTEM, AuditLog
+from muniment.documents.repository import DocumentRepository
+from muniment.documents.tables import Document, Status
+from muniment.errors import Conflict
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
+from muniment.storage.deletions.ledger import DeletionRepository, Line
+from muniment.storage.deletions.tables import Store
+
+MESSAGES = {Status.ARCHIVED: "An archived document with this name exists"}
+MESSAGE = "A document with this name already exists"
+
+
+class DuplicateDocument(Conflict):
+    """A document with this name already exists"""
+
+    def __init__(self, existing: Document) -> None:
+        super().__init__(MESSAGES.get(Status(existing.status), MESSAGE))
+        self.body: Mapping[str, Any] = {
+            "error": "duplicate_document",
+            "existing_document_id": str(existing.id),
+            "existing_status": existing.status,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """A failed upload that made way, and the ledger lines that remove its bytes."""
+
+    document_id: UUID
+    deletion_ids: Sequence[UUID]
+
+
+def is_in_the_way(namesake: Document) -> bool:
+    """An archived one is; a failed one only if it once completed, since then there is something to lose."""
+    return namesake.status == Status.ARCHIVED or namesake.completed_at is not None
+
+
+async def require_free_name(work: Work[Principal], kb_id: UUID, key: str) -> Sequence[Document]:
+    """Refuse if an archived or once completed namesake is in the way; returns the failed ones that are not, held."""
+    namesakes = await DocumentRepository(work.session).lock_inactive_namesakes(kb_id, key)
+    in_the_way = [namesake for namesake in namesakes if is_in_the_way(namesake)]
+    if in_the_way:
+        # Archived before failed: it is the one that people can bring back.
+        raise DuplicateDocument(min(in_the_way, key=lambda namesake: namesake.status != Status.ARCHIVED))
+    return namesakes
+
+
+async def auto_clear(work: Work[Principal], failed: Document) -> Cleared:
+    """Remove a failed upload that never completed, in the transaction of the document that takes its name."""
+    documents = DocumentRepository(work.session)
+    keys = await documents.blob_keys(failed.id)
+    await documents.remove(failed.id)
+    lines = [
+        Line(failed.organization_id, failed.kb_id, failed.id, Store.BLOBS, key, reason="auto_clear") for key in keys
+    ]
+    deletion_ids = await DeletionRepository(work.session).add(lines)
+    event = DocumentAutoCleared(failed.id, failed.kb_id, failed.name, uploader=work.caller.user_id)
+    await AuditLog(work).record(event, actor=SYSTEM)
+    return Cleared(failed.id, deletion_ids)

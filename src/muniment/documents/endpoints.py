@@ -1,0 +1,159 @@
+from typing import Annotated, Literal
+from uuid import UUID
+
+import structlog
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from muniment.documents.names import clean_name, content_disposition
+from muniment.documents.repository import SORTS, DocumentRepository, Wanted
+from muniment.documents.schemas import DocumentCreated, DocumentCreatedAfterClearing, DocumentRead, DuplicateBody
+from muniment.documents.tables import Document, DocumentType, Status
+from muniment.errors import Invalid, MunimentError
+from muniment.http.dependencies import CurrentParts, CurrentWork, KBAccess, Now
+from muniment.http.multipart import IncomingForm, MalformedUpload
+from muniment.http.pagination import Page, Paging
+from muniment.http.ranges import ByteRange, NotSatisfiable, parse_range
+from muniment.http.streams import counted_refusals, opened, request_chunks
+from muniment.knowledge_bases.access import get_access
+from muniment.storage.blobs.port import BlobNotFound
+
+log = structlog.get_logger()
+
+router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["documents"])
+
+UPLOAD_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "document_type": {"type": "string", "enum": [str(kind) for kind in DocumentType]},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+NO_NUL = r"^[^\x00]*$"  # PostgreSQL takes none in a text
+
+
+class OriginalMissing(MunimentError):
+    """The stored file is missing. This must not happen: please tell your operator"""
+
+
+class UnknownDocumentType(Invalid):
+    """Unknown document type"""
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=DocumentCreatedAfterClearing | DocumentCreated,
+    responses={409: {"model": DuplicateBody}},
+    openapi_extra=UPLOAD_BODY,
+)
+async def upload_document(
+    request: Request, access: KBAccess, parts: CurrentParts, now: Now
+) -> DocumentCreatedAfterClearing | DocumentRead:
+    """Multipart `file`, optional `document_type`. The caller is known before the first byte is read."""
+    access.require_upload()
+    with counted_refusals():
+        form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
+        part = await form.next_file()
+        if part is None or part.name != "file":
+            raise MalformedUpload("Send the document as the form field `file`")
+        name = clean_name(part.file_name)
+        async with parts.intake.stage(access, name, form.chunks(), now=now) as staged:
+            await form.rest()
+            received = await parts.intake.receive(access, staged, _document_type(form.fields))
+    if received.auto_cleared_id:
+        return DocumentCreatedAfterClearing.after(received.document, received.auto_cleared_id)
+    return DocumentCreated.of(received.document)
+
+
+def _document_type(fields: dict[str, str]) -> DocumentType:
+    given = fields.get("document_type") or DocumentType.OTHER
+    if given not in set(DocumentType):
+        raise UnknownDocumentType(f"Unknown document type. Known: {', '.join(DocumentType)}")
+    return DocumentType(given)
+
+
+@router.get("")
+async def list_documents(
+    kb_id: UUID,
+    work: CurrentWork,
+    paging: Paging,
+    status: Annotated[list[Status] | None, Query(description="Archived ones are listed only when asked for")] = None,
+    document_type: Annotated[list[DocumentType] | None, Query()] = None,
+    search: Annotated[str, Query(max_length=255, pattern=NO_NUL)] = "",
+    sort: Annotated[Literal[SORTS], Query()] = "-created_at",  # type: ignore[valid-type]  # the names are data
+) -> Page[DocumentRead]:
+    await get_access(work, kb_id)
+    wanted = Wanted(
+        kb_id,
+        statuses=status or (),
+        search=search,
+        document_types=document_type or (),
+        sort=sort,
+        offset=paging.offset,
+        limit=paging.limit,
+    )
+    found, total = await DocumentRepository(work.session).list_(wanted)
+    items = [DocumentRead.of(document) for document in found]
+    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+
+
+@router.get("/{doc_id}")
+async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> DocumentRead:
+    return DocumentRead.of(await DocumentRepository(work.session).get(kb_id, doc_id))
+
+
+@router.get("/{doc_id}/download", response_class=Response)
+async def download_document(
+    kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, parts: CurrentParts
+) -> Response:
+    """The original, byte for byte. Understands `Range`."""
+    async with parts.database.work(access.principal) as work:
+        document = await DocumentRepository(work.session).get(kb_id, doc_id)
+    headers = _download_headers(document)
+    asked = request.headers.get("range")
+    if request.headers.get("if-range") not in (None, headers["ETag"]):
+        asked = None
+    try:
+        wanted = parse_range(asked, document.file_size)
+    except NotSatisfiable:
+        return _not_satisfiable(document)
+    span = wanted or ByteRange(0, document.file_size)
+    headers["Content-Length"] = str(span.end - span.start)
+    if wanted:
+        headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{document.file_size}"
+    try:
+        pieces = await opened(parts.blobs.read(document.original_uri, start=span.start, end=span.end))
+    except BlobNotFound:
+        log.error("documents.original_missing", document_id=str(document.id), key=document.original_uri)
+        raise OriginalMissing from None
+    return StreamingResponse(pieces, status_code=206 if wanted else 200, headers=headers)
+
+
+def _not_satisfiable(document: Document) -> Response:
+    body = {"detail": f"The range lies outside the file, which has {document.file_size} bytes"}
+    return JSONResponse(body, status_code=416, headers={"Content-Range": f"bytes */{document.file_size}"})
+
+
+def _download_headers(document: Document) -> dict[str, str]:
+    return {
+        # Here and not as `media_type`, to which a charset would be added that we do not know.
+        "Content-Type": document.media_type,
+        "Content-Disposition": content_disposition(document.name),
+        "X-Content-Type-Options": "nosniff",
+        "Accept-Ranges": "bytes",
+        "ETag": f'"{document.id}-{document.revision}"',
+        "Cache-Control": "private, no-cache",
+    }

@@ -1,0 +1,119 @@
+"""Documents in: staged bytes become a document, its revision, its run and its audit line in one transaction."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from muniment.audit.events import DocumentUploaded
+from muniment.audit.log import AuditLog
+from muniment.documents.duplicates import Cleared, DuplicateDocument, auto_clear, require_free_name
+from muniment.documents.names import name_key
+from muniment.documents.repository import DocumentRepository, UploadRepository
+from muniment.documents.staging import StagedUpload, Staging
+from muniment.documents.tables import Document, DocumentType, Status
+from muniment.errors import MunimentError, Unavailable
+from muniment.knowledge_bases.access import Access, get_access
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Database, Work
+from muniment.storage.deletions.ledger import Ledger
+from muniment.storage.tasks.port import Tasks
+from muniment.telemetry.metrics import UPLOAD_BYTES, UPLOADS
+
+log = structlog.get_logger()
+
+
+class UploadExpired(Unavailable):
+    """The upload took too long and was swept away; send it again"""
+
+
+@dataclass(frozen=True)
+class Received:
+    document: Document
+    auto_cleared_id: UUID | None
+
+
+class Intake:
+    """The edge of an upload: stages outside any transaction, receives inside one."""
+
+    def __init__(self, database: Database, staging: Staging, ledger: Ledger, tasks: Tasks) -> None:
+        self._database = database
+        self._ledger = ledger
+        self._tasks = tasks
+        self.stage = staging.stage
+
+    async def receive(self, access: Access, staged: StagedUpload, document_type: DocumentType) -> Received:
+        """Commit the document; a failed twin that made way is erased after."""
+        async with self._database.work(access.principal) as work:
+            document, cleared = await receive(work, staged, access.kb.id, document_type, self._tasks)
+        UPLOADS.labels("accepted").inc()
+        UPLOAD_BYTES.inc(staged.file_size)
+        await self._erase(document, cleared)
+        return Received(document, cleared[0].document_id if cleared else None)
+
+    async def _erase(self, document: Document, cleared: list[Cleared]) -> None:
+        deletion_ids = [deletion_id for item in cleared for deletion_id in item.deletion_ids]
+        if not deletion_ids:
+            return
+        try:
+            await self._ledger.carry_out(document.organization_id, deletion_ids)
+        except MunimentError as error:  # the upload itself is safe; the sweep finishes the rest
+            log.warning("uploads.erase_failed", document_id=str(document.id), error=error.message)
+
+
+async def receive(
+    work: Work[Principal], staged: StagedUpload, kb_id: UUID, document_type: DocumentType, tasks: Tasks
+) -> tuple[Document, list[Cleared]]:
+    """Turn staged bytes into a document and queue its processing."""
+    # The bytes are in the store already: an orphaned object is litter, a row without its object is data loss.
+    access = await get_access(work, kb_id)
+    access.require_upload()  # once more: the right may have been taken away while the bytes came in
+    if not await UploadRepository(work.session).take(staged.upload_id):
+        raise UploadExpired
+    document = await _add(work, _new_document(staged, access, document_type))
+    # Again: an active namesake may have been archived or have failed between the first look and the insert.
+    failed_twins = await require_free_name(work, kb_id, document.name_key)
+    cleared = [await auto_clear(work, twin) for twin in failed_twins]
+    await AuditLog(work).record(
+        DocumentUploaded(
+            document.id, kb_id, document.name, revision=1, file_size=staged.file_size, sha256=staged.sha256
+        )
+    )
+    await tasks.enqueue_run(work, document.id, document.epoch)
+    return document, cleared
+
+
+async def _add(work: Work[Principal], document: Document) -> Document:
+    documents = DocumentRepository(work.session)
+    # Before the insert, so that namesakes are held before the name is: whoever retries or restores one takes the two
+    # in the same order, and neither waits for the other for ever.
+    try:
+        await require_free_name(work, document.kb_id, document.name_key)
+    except DuplicateDocument:
+        if active := await documents.find_active(document.kb_id, document.name_key):
+            raise DuplicateDocument(active) from None  # it is the one that people mean
+        raise
+    while not await documents.add_unless_taken(document):
+        if existing := await documents.find_active(document.kb_id, document.name_key):
+            raise DuplicateDocument(existing)
+    return await documents.get(document.kb_id, document.id)
+
+
+def _new_document(staged: StagedUpload, access: Access, document_type: DocumentType) -> Document:
+    return Document(
+        id=staged.document_id,
+        organization_id=access.kb.organization_id,
+        kb_id=access.kb.id,
+        name=staged.name,
+        name_key=name_key(staged.name),
+        document_type=document_type,
+        status=Status.PENDING,
+        epoch=1,
+        revision=staged.revision,
+        media_type=staged.media_type.media_type,
+        original_uri=staged.blob_key,
+        file_size=staged.file_size,
+        sha256=staged.sha256,
+        content_hmac=staged.content_key,
+        uploaded_by=access.principal.user_id,
+    )

@@ -1,0 +1,59 @@
+"""What a document may be called, which names are the same, and how a name travels with a download.
+
+A name is kept as its owner typed it: any script, composed or decomposed. Only its key is folded. Names never become
+paths of ours, so that `CON.txt` is as good as any other; it is changed on the way out, where Windows would choke on it.
+"""
+
+import re
+import unicodedata
+from urllib.parse import quote
+
+from muniment.errors import Invalid
+
+MAX_NAME_CHARACTERS = 255
+
+# Overrides and isolates let `invoice[U+202E]fdp.exe` be displayed as `invoiceexe.pdf`. Right-to-left scripts need none.
+_BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph separators
+_PATH_SEPARATORS = re.compile(r"[/\\]")
+
+_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL)
+_NOT_IN_QUOTED_ASCII = re.compile(r'[^ -~]|["\\%/]')
+
+
+class InvalidName(Invalid):
+    """This is not a file name"""
+
+
+def clean_name(raw: str) -> str:
+    """The file name in what a client sent: its folders are dropped, the rest is kept as given.
+
+    Raises `InvalidName` for control characters, for nothing at all, `.`, `..`, and for more than 255 characters.
+    """
+    if any(unicodedata.category(character) in _UNPRINTABLE for character in raw):
+        raise InvalidName("A file name cannot contain control characters or line breaks")
+    if not _BIDI_CONTROLS.isdisjoint(raw):
+        raise InvalidName("A file name cannot contain characters that change the direction of writing")
+    name = _PATH_SEPARATORS.split(raw)[-1].strip()
+    if name in ("", ".", ".."):
+        raise InvalidName("A file name cannot be empty or consist of a dot or two")
+    if len(name) > MAX_NAME_CHARACTERS:
+        raise InvalidName(f"A file name can have {MAX_NAME_CHARACTERS} characters at most")
+    return name
+
+
+def name_key(name: str) -> str:
+    """Equal for names that a person would take for the same: case and composition do not count."""
+    # Twice, so that the key of a key is that key, whatever letters a later Unicode version makes of folded ones.
+    return _fold(_fold(name))
+
+
+def content_disposition(name: str) -> str:
+    """The header that makes a browser save a file under `name`, or under `_name` where Windows reserves it."""
+    safe = f"_{name}" if _DEVICES.fullmatch(name) else name
+    fallback = _NOT_IN_QUOTED_ASCII.sub("_", safe)
+    return f"attachment; filename=\"{fallback}\"; filename*=UTF-8''{quote(safe, safe='', errors='replace')}"
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())

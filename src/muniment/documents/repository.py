@@ -1,0 +1,152 @@
+"""Every query of documents. Row level security shows only what the caller may see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.documents.names import name_key
+from muniment.documents.tables import ACTIVE, Document, Revision, Status, Upload
+from muniment.errors import NotFound
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+
+
+class DocumentNotFound(NotFound):
+    """Document not found"""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which documents of a knowledge base to list, and in which order."""
+
+    kb_id: UUID
+    statuses: Sequence[str] = ()
+    search: str = ""
+    document_types: Sequence[str] = ()
+    sort: str = "-created_at"
+    offset: int = 0
+    limit: int = 20
+
+
+SORT_COLUMNS: dict[str, ColumnElement[Any]] = {
+    "name": Document.name_key.expression,
+    "created_at": Document.created_at.expression,
+    "updated_at": Document.updated_at.expression,
+    "file_size": Document.file_size.expression,
+    "status": Document.status.expression,
+    "document_type": Document.document_type.expression,
+}
+SORTS = tuple(SORT_COLUMNS) + tuple(f"-{name}" for name in SORT_COLUMNS)
+
+
+class DocumentRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add_unless_taken(self, document: Document) -> bool:
+        """Insert it with its revision, or `False` when an active document of the knowledge base has the name."""
+        values = {
+            column.key: getattr(document, column.key)
+            for column in Document.__mapper__.column_attrs
+            if getattr(document, column.key) is not None
+        }
+        try:
+            async with self._session.begin_nested():
+                added = await self._session.scalar(
+                    insert(Document).values(**values).on_conflict_do_nothing().returning(Document.id)
+                )
+        except IntegrityError:
+            raise KnowledgeBaseNotFound from None  # it was removed while the bytes came in
+        if added is None:
+            return False
+        self._session.add(_first_revision(document))
+        await self._session.flush()
+        return True
+
+    async def get(self, kb_id: UUID, document_id: UUID) -> Document:
+        found = await self._session.scalar(select(Document).where(Document.id == document_id, Document.kb_id == kb_id))
+        if found is None:
+            raise DocumentNotFound
+        return found
+
+    async def exists(self, document_id: UUID) -> bool:
+        return await self._session.scalar(select(Document.id).where(Document.id == document_id)) is not None
+
+    async def find_active(self, kb_id: UUID, key: str) -> Document | None:
+        named = select(Document).where(Document.kb_id == kb_id, Document.name_key == key)
+        return await self._session.scalar(named.where(Document.status.in_(ACTIVE)))
+
+    async def lock_inactive_namesakes(self, kb_id: UUID, key: str) -> Sequence[Document]:
+        """Archived and failed documents of this name, held until the transaction ends."""
+        named = select(Document).where(Document.kb_id == kb_id, Document.name_key == key)
+        inactive = named.where(Document.status.in_((Status.ARCHIVED, Status.FAILED)))
+        return (await self._session.scalars(inactive.order_by(Document.id).with_for_update())).all()
+
+    async def list_(self, wanted: Wanted) -> tuple[Sequence[Document], int]:
+        matching = _matching(wanted)
+        total = await self._session.scalar(select(func.count()).select_from(matching.subquery()))
+        column = SORT_COLUMNS[wanted.sort.removeprefix("-")]
+        order = column.desc() if wanted.sort.startswith("-") else column.asc()
+        tie = Document.id.desc() if wanted.sort.startswith("-") else Document.id.asc()
+        page = await self._session.scalars(matching.order_by(order, tie).offset(wanted.offset).limit(wanted.limit))
+        return page.all(), total or 0
+
+    async def blob_keys(self, document_id: UUID) -> Sequence[str]:
+        """Of all its revisions."""
+        keys = await self._session.scalars(select(Revision.original_uri).where(Revision.document_id == document_id))
+        return keys.all()
+
+    async def remove(self, document_id: UUID) -> None:
+        await self._session.execute(delete(Document).where(Document.id == document_id))
+
+
+class UploadRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, upload: Upload) -> None:
+        self._session.add(upload)
+        await self._session.flush()
+
+    async def take(self, upload_id: UUID) -> bool:
+        """Decide the fate of these bytes: whoever deletes the row does, and nobody else can."""
+        taken = await self._session.scalar(delete(Upload).where(Upload.id == upload_id).returning(Upload.id))
+        return taken is not None
+
+    async def take_expired(self, now: datetime, *, limit: int) -> Sequence[Upload]:
+        expired = select(Upload.id).where(Upload.expires_at < now).limit(limit).with_for_update(skip_locked=True)
+        return (await self._session.scalars(delete(Upload).where(Upload.id.in_(expired)).returning(Upload))).all()
+
+
+def _matching(wanted: Wanted) -> Select[Document]:
+    matching = select(Document).where(Document.kb_id == wanted.kb_id)
+    if wanted.statuses:
+        matching = matching.where(Document.status.in_(wanted.statuses))
+    else:
+        matching = matching.where(Document.status != Status.ARCHIVED)
+    if wanted.document_types:
+        matching = matching.where(Document.document_type.in_(wanted.document_types))
+    if wanted.search:
+        matching = matching.where(Document.name_key.contains(name_key(wanted.search), autoescape=True))
+    return matching
+
+
+def _first_revision(document: Document) -> Revision:
+    return Revision(
+        document_id=document.id,
+        revision=document.revision,
+        organization_id=document.organization_id,
+        name=document.name,
+        media_type=document.media_type,
+        original_uri=document.original_uri,
+        file_size=document.file_size,
+        sha256=document.sha256,
+        content_hmac=document.content_hmac,
+        uploaded_by=document.uploaded_by,
+    )

@@ -1,0 +1,71 @@
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from muniment.documents.tables import Document, DocumentType, Status
+
+WAITING = "Stored safely and waiting to be read. This version has no reader yet; a later one will read it."
+
+
+class DocumentRead(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID
+    kb_id: UUID
+    name: str
+    status: Status
+    status_detail: str | None = Field(description="Why the document is where it is, in a sentence")
+    document_type: DocumentType
+    media_type: str
+    file_size: int
+    sha256: str
+    revision: int
+    uploaded_by: UUID
+    processing_status: str | None
+    last_error: str | None
+    created_at: datetime
+    updated_at: datetime
+    completed_at: datetime | None
+    archived_at: datetime | None
+
+    @classmethod
+    def of(cls, document: Document) -> "DocumentRead":
+        return cls(**_columns(document))
+
+
+class DocumentCreated(DocumentRead):
+    pass
+
+
+class DocumentCreatedAfterClearing(DocumentRead):
+    """The answer when a failed upload of the same name made way (specs/lifecycle.md)."""
+
+    auto_cleared_document_id: UUID
+    message: str
+
+    @classmethod
+    def after(cls, document: Document, cleared_id: UUID) -> "DocumentCreatedAfterClearing":
+        return cls(
+            **_columns(document),
+            auto_cleared_document_id=cleared_id,
+            message="Previous failed upload was automatically cleared",
+        )
+
+
+class DuplicateBody(BaseModel):
+    """409: the name belongs to another document (specs/lifecycle.md)."""
+
+    error: str
+    existing_document_id: UUID
+    existing_status: Status
+    message: str
+
+
+def _columns(document: Document) -> dict[str, object]:
+    own = set(DocumentRead.model_fields) - {"status_detail"}
+    return {**{name: getattr(document, name) for name in own}, "status_detail": _detail(document)}
+
+
+def _detail(document: Document) -> str | None:
+    return WAITING if document.status == Status.PENDING else document.last_error

@@ -1,0 +1,177 @@
+"""Bytes on their way in: noted first, then streamed to the store while they are hashed, measured and recognised."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import structlog
+
+from muniment.artifacts.content_keys import ContentHash, ContentKeys
+from muniment.documents.media_types import HEAD_BYTES, KNOWN, TAIL_BYTES, MediaType, cannot_become_known, recognise
+from muniment.documents.repository import DocumentRepository, UploadRepository
+from muniment.documents.tables import Upload
+from muniment.errors import Invalid, MunimentError, StorageFull, TooLarge, Unsupported
+from muniment.knowledge_bases.access import Access, get_access
+from muniment.storage.blobs.port import Blobs
+from muniment.storage.blobs.uninterrupted import to_the_end
+from muniment.storage.db.base import new_id
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
+from muniment.storage.deletions.tables import Store
+
+log = structlog.get_logger()
+
+
+class EmptyFile(Invalid):
+    """The file is empty"""
+
+
+class UnknownFileType(Unsupported):
+    """No reader knows this kind of file"""
+
+    def __init__(self) -> None:
+        super().__init__(f"No reader knows this kind of file. Known: {', '.join(kind.name for kind in KNOWN)}")
+
+
+@dataclass(frozen=True)
+class StagedUpload:
+    """Whole and durable in the store, and not yet anybody's."""
+
+    upload_id: UUID
+    document_id: UUID
+    revision: int
+    name: str
+    blob_key: str
+    media_type: MediaType
+    file_size: int
+    sha256: str
+    content_key: str
+
+
+class Measuring:
+    """Looks at the bytes as they pass, in constant memory."""
+
+    def __init__(self, content: ContentHash, *, max_bytes: int) -> None:
+        self.content = content
+        self.size_bytes = 0
+        self._max_bytes = max_bytes
+        self._head = b""
+        self._tail = b""
+
+    def look(self, chunk: bytes) -> None:
+        """Refuse as early as the bytes allow: too many, or surely of no known type."""
+        self.size_bytes += len(chunk)
+        if self.size_bytes > self._max_bytes:
+            raise TooLarge(f"The file is larger than {self._max_bytes} bytes")
+        head_was_open = len(self._head) < HEAD_BYTES
+        self._head += chunk[: HEAD_BYTES - len(self._head)]
+        self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+        if head_was_open and len(self._head) == HEAD_BYTES and cannot_become_known(self._head):
+            raise UnknownFileType
+        self.content.update(chunk)
+
+    def media_type(self, name: str) -> MediaType:
+        if not self.size_bytes:
+            raise EmptyFile
+        found = recognise(self._head, self._tail, self.size_bytes, name=name)
+        if found is None:
+            raise UnknownFileType
+        return found
+
+
+class Staging:
+    def __init__(
+        self,
+        database: Database,
+        blobs: Blobs,
+        ledger: Ledger,
+        content_keys: ContentKeys,
+        *,
+        has_room: Callable[[], bool],
+        max_bytes: int,
+        lifetime: timedelta,
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._ledger = ledger
+        self._content_keys = content_keys
+        self._has_room = has_room
+        self._max_bytes = max_bytes
+        self._lifetime = lifetime
+
+    @asynccontextmanager
+    async def stage(
+        self, access: Access, name: str, chunks: AsyncIterator[bytes], *, now: datetime
+    ) -> AsyncIterator[StagedUpload]:
+        """The block claims the bytes or raises; if it raises, they are gone again and nothing is left behind."""
+        if not self._has_room():
+            raise StorageFull
+        upload = self._new_upload(access, now)
+        async with self._database.work(access.principal) as work:
+            # Once more: the client may have taken its time between its headers and its file.
+            (await get_access(work, access.kb.id)).require_upload()
+            await UploadRepository(work.session).add(upload)
+        try:
+            yield await self._stream(upload, name, chunks)
+        except BaseException:
+            # Also when the client hung up and the task is being cancelled: clearing up must not be cut short.
+            await to_the_end(self._discard(upload))
+            raise
+
+    async def _stream(self, upload: Upload, name: str, chunks: AsyncIterator[bytes]) -> StagedUpload:
+        content = self._content_keys.new_hash(organization_id=upload.organization_id, document_id=upload.document_id)
+        measuring = Measuring(content, max_bytes=self._max_bytes)
+        async with self._blobs.writer(upload.blob_key) as writer:
+            async for chunk in chunks:
+                measuring.look(chunk)
+                await writer.write(chunk)
+            media_type = measuring.media_type(name)  # inside: what is refused never becomes an object
+        return StagedUpload(
+            upload_id=upload.id,
+            document_id=upload.document_id,
+            revision=1,
+            name=name,
+            blob_key=upload.blob_key,
+            media_type=media_type,
+            file_size=measuring.size_bytes,
+            sha256=content.sha256,
+            content_key=content.content_key,
+        )
+
+    async def _discard(self, upload: Upload) -> None:
+        """Row and ledger line first, then the object. What fails here, the sweep finishes."""
+        # As a service: a caller who has lost every right in the meantime must not leave anything behind.
+        caller = Service(upload.organization_id)
+        line = Line(
+            upload.organization_id,
+            upload.kb_id,
+            upload.document_id,
+            Store.BLOBS,
+            upload.blob_key,
+            reason="upload_refused",
+        )
+        try:
+            async with self._database.service_work(caller) as work:
+                is_ours = await UploadRepository(work.session).take(upload.id)
+                # Without a row a document has the bytes, or the sweep was first, perhaps before they were there.
+                if not is_ours and await DocumentRepository(work.session).exists(upload.document_id):
+                    return
+                deletion_ids = await DeletionRepository(work.session).add([line])
+            await self._ledger.carry_out(upload.organization_id, deletion_ids)
+        except MunimentError as error:
+            log.warning("uploads.discard_failed", upload_id=str(upload.id), error=error.message)
+
+    def _new_upload(self, access: Access, now: datetime) -> Upload:
+        document_id = new_id()
+        return Upload(
+            id=new_id(),
+            organization_id=access.kb.organization_id,
+            kb_id=access.kb.id,
+            document_id=document_id,
+            blob_key=f"{access.kb.id}/{document_id}/1/original",
+            uploaded_by=access.principal.user_id,
+            expires_at=now + self._lifetime,
+        )

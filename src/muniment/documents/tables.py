@@ -1,0 +1,133 @@
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from muniment.storage.db.base import Table, created_at_column, id_column
+
+
+class Status(StrEnum):
+    """Where a document stands in its lifecycle (specs/lifecycle.md)."""
+
+    PENDING = "pending"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ARCHIVED = "archived"
+
+
+ACTIVE = (Status.PENDING, Status.PROCESSING, Status.COMPLETED)
+
+
+class DocumentType(StrEnum):
+    INVOICE = "invoice"
+    CONTRACT = "contract"
+    CARE_PLAN = "care_plan"
+    INCIDENT_REPORT = "incident_report"
+    ONBOARDING = "onboarding"
+    OTHER = "other"
+
+
+def _one_of(column: str, values: type[StrEnum]) -> str:
+    return f"{column} IN ({', '.join(repr(str(value)) for value in values)})"
+
+
+class Document(Table):
+    """The named thing in a knowledge base. Its id survives replace; its epoch grows with each move that must fence."""
+
+    __tablename__ = "documents"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["knowledge_base_id", "organization_id"], ["knowledge_bases.id", "knowledge_bases.organization_id"]
+        ),
+        ForeignKeyConstraint(["uploaded_by", "organization_id"], ["users.id", "users.organization_id"]),
+        UniqueConstraint("id", "organization_id"),
+        CheckConstraint(_one_of("status", Status), name="status_known"),
+        CheckConstraint(_one_of("document_type", DocumentType), name="document_type_known"),
+        CheckConstraint(
+            "processing_status IN ('processing', 'basic_complete', 'analysis_complete', 'failed')",
+            name="processing_status_known",
+        ),
+        # The rule that no look can replace: one active document of a name in a knowledge base.
+        Index(
+            "uq_documents_active_name",
+            "knowledge_base_id",
+            "name_key",
+            unique=True,
+            postgresql_where=text("status IN ('pending', 'processing', 'completed')"),
+        ),
+        Index("idx_documents_kb_name_key", "knowledge_base_id", "name_key"),
+        Index("idx_documents_kb_created", "knowledge_base_id", "created_at", "id"),
+        Index("idx_documents_archived_at", "archived_at", postgresql_where=text("archived_at IS NOT NULL")),
+    )
+
+    id: Mapped[UUID] = id_column()
+    organization_id: Mapped[UUID]
+    kb_id: Mapped[UUID] = mapped_column("knowledge_base_id")
+    name: Mapped[str]
+    name_key: Mapped[str]
+    document_type: Mapped[str]
+    status: Mapped[str] = mapped_column(default=Status.PENDING)
+    epoch: Mapped[int] = mapped_column(default=1)
+    revision: Mapped[int] = mapped_column(default=1)
+    media_type: Mapped[str]
+    original_uri: Mapped[str]
+    file_size: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str]
+    content_hmac: Mapped[str]
+    uploaded_by: Mapped[UUID]
+    last_error: Mapped[str | None]
+    processing_status: Mapped[str | None]
+    processing_errors: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB)
+    processing_started_at: Mapped[datetime | None]
+    processing_completed_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = created_at_column()
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+    completed_at: Mapped[datetime | None]
+    archived_at: Mapped[datetime | None]
+
+
+class Revision(Table):
+    """The n-th content of a document."""
+
+    __tablename__ = "document_revisions"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["document_id", "organization_id"], ["documents.id", "documents.organization_id"], ondelete="CASCADE"
+        ),
+    )
+
+    document_id: Mapped[UUID] = mapped_column(primary_key=True)
+    revision: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    name: Mapped[str]
+    media_type: Mapped[str]
+    original_uri: Mapped[str]
+    file_size: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str]
+    content_hmac: Mapped[str]
+    uploaded_by: Mapped[UUID]
+    created_at: Mapped[datetime] = created_at_column()
+
+
+class Upload(Table):
+    """Bytes on their way in. The row is written before the first byte and deleted by whoever decides their fate."""
+
+    __tablename__ = "uploads"
+    __table_args__ = (
+        UniqueConstraint("blob_key"),
+        Index(None, "expires_at"),
+    )
+
+    id: Mapped[UUID] = id_column()
+    organization_id: Mapped[UUID]
+    kb_id: Mapped[UUID] = mapped_column("knowledge_base_id")
+    document_id: Mapped[UUID]
+    blob_key: Mapped[str]
+    uploaded_by: Mapped[UUID]
+    created_at: Mapped[datetime] = created_at_column()
+    expires_at: Mapped[datetime]

@@ -1,0 +1,89 @@
+"""What endpoints ask for, as nouns."""
+
+import hmac
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, cast
+from uuid import UUID
+
+from fastapi import Depends, Request
+from fastapi.security import APIKeyCookie, HTTPBearer
+
+from muniment.accounts.repository import SignInRepository
+from muniment.accounts.secrets import digest
+from muniment.errors import NotSignedIn
+from muniment.http.cookies import COOKIE, session_secret
+from muniment.http.parts import Parts
+from muniment.knowledge_bases.access import Access, get_access
+from muniment.storage.db import base
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
+
+# Only for the OpenAPI document; `get_principal` does the reading.
+SCHEMES = [
+    Depends(HTTPBearer(auto_error=False, description="An API token, mun_…")),
+    Depends(APIKeyCookie(name=COOKIE, auto_error=False)),
+]
+
+
+def get_parts(request: Request) -> Parts:
+    return cast("Parts", request.app.state.parts)
+
+
+CurrentParts = Annotated[Parts, Depends(get_parts)]
+
+
+def get_address(request: Request) -> str | None:
+    return request.client.host if request.client else None
+
+
+ClientAddress = Annotated[str | None, Depends(get_address)]
+
+
+async def get_principal(request: Request, parts: CurrentParts, address: ClientAddress) -> Principal:
+    """Who asks: by `Authorization: Bearer`, else by the session cookie. A wrong token does not fall back to it."""
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    cookie = session_secret(request)
+    async with parts.database.unsigned_work(address) as work:
+        people = SignInRepository(work.session, address)
+        if scheme:
+            known = scheme.lower() == "bearer" and credentials
+            principal = await people.find_by_token(digest(credentials.strip())) if known else None
+        else:
+            principal = await people.find_by_session(digest(cookie)) if cookie else None
+    if principal is None:
+        raise NotSignedIn
+    request.state.principal = principal  # for the access log
+    return principal
+
+
+CurrentPrincipal = Annotated[Principal, Depends(get_principal)]
+
+
+async def get_work(parts: CurrentParts, principal: CurrentPrincipal) -> AsyncIterator[Work[Principal]]:
+    async with parts.database.work(principal) as work:
+        yield work
+
+
+# By default a `yield` dependency ends after the response is sent: a failed commit would follow a "201".
+CurrentWork = Annotated[Work[Principal], Depends(get_work, scope="function")]
+
+
+async def get_kb_access(kb_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> Access:
+    """What the caller may do in this knowledge base; a transaction of its own, closed before any byte is read."""
+    async with parts.database.work(principal) as work:
+        return await get_access(work, kb_id)
+
+
+KBAccess = Annotated[Access, Depends(get_kb_access)]
+
+
+def get_now() -> datetime:
+    return base.now()
+
+
+Now = Annotated[datetime, Depends(get_now)]
+
+
+def same_secret(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(), expected.encode())

@@ -1,0 +1,68 @@
+"""One table from errors to statuses. The domain knows no numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from muniment import errors
+
+STATUS: Mapping[type[errors.MunimentError], int] = {
+    errors.NotSignedIn: 401,
+    errors.Forbidden: 403,
+    errors.NotFound: 404,
+    errors.Refused: 400,
+    errors.Invalid: 422,
+    errors.Conflict: 409,
+    errors.TooLarge: 413,
+    errors.Unsupported: 415,
+    errors.TooManyRequests: 429,
+    errors.StorageFull: 507,
+    errors.Unavailable: 503,
+}
+
+
+def status_of(error: errors.MunimentError) -> int:
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(errors.MunimentError, _muniment_error)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(HTTPException, _http_exception)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, errors.MunimentError)
+    headers = dict(error.headers)
+    if isinstance(error, errors.TooManyRequests):
+        headers["Retry-After"] = str(error.retry_after_seconds)
+    if isinstance(error, errors.Unavailable):
+        headers["Retry-After"] = "5"
+    body = error.body if error.body is not None else {"detail": error.message}
+    return JSONResponse(dict(body), status_code=status_of(error), headers=headers)
+
+
+async def _invalid_request(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    # Without `input` and `ctx`: what was sent may be a password, and is not to come back or to be logged.
+    problems = [{"loc": item["loc"], "msg": item["msg"], "type": item["type"]} for item in _problems(error)]
+    return JSONResponse({"detail": problems}, status_code=422)
+
+
+def _problems(error: RequestValidationError) -> Sequence[Any]:
+    return error.errors()
+
+
+async def _http_exception(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"detail": error.detail}, status_code=error.status_code, headers=error.headers)
+
+
+async def _unexpected(_: Request, __: Exception) -> JSONResponse:
+    # The access log has the traceback under the request id; people get the id and no inner workings.
+    return JSONResponse({"detail": "Something went wrong on our side; the log has the details"}, status_code=500)

@@ -1,0 +1,74 @@
+"""Is it alive, is it ready, and its metrics."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header, Request, Response
+from pydantic import BaseModel
+
+from muniment.errors import MunimentError, NotSignedIn
+from muniment.http.dependencies import CurrentParts, same_secret
+from muniment.http.parts import Check
+from muniment.telemetry.metrics import render
+
+router = APIRouter(tags=["health"])
+
+PATIENCE_SECONDS = 3
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+
+State = Literal["ok", "failed"]
+
+
+class CheckRead(BaseModel):
+    status: State
+    detail: str
+
+
+class Readiness(BaseModel):
+    status: State
+    checks: dict[str, CheckRead]
+
+
+@router.get("/health/live")
+async def live() -> dict[str, str]:
+    """The process answers. Nothing else is asked."""
+    return {"status": "ok"}
+
+
+@router.get("/health/ready", responses={503: {"model": Readiness}})
+async def ready(response: Response, parts: CurrentParts) -> Readiness:
+    """Each part that an answer depends on, with its state; 503 when one that is needed fails."""
+    results = await asyncio.gather(*(run_check(check) for check in parts.checks.values()))
+    checks = dict(zip(parts.checks, results, strict=True))
+    needed_failed = any(result.status == "failed" for name, result in checks.items() if parts.checks[name].is_needed)
+    response.status_code = 503 if needed_failed else 200
+    return Readiness(status="failed" if needed_failed else "ok", checks=checks)
+
+
+async def run_check(check: Check) -> CheckRead:
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return CheckRead(status="ok", detail=await check.look())
+    except TimeoutError:
+        return CheckRead(status="failed", detail=f"no answer within {PATIENCE_SECONDS} seconds")
+    except MunimentError as error:
+        return CheckRead(status="failed", detail=error.message)
+
+
+@router.get("/metrics", response_class=Response, include_in_schema=False)
+async def metrics(request: Request, parts: CurrentParts, authorization: Annotated[str, Header()] = "") -> Response:
+    """For this machine, or for whoever has the token. A proxy on this machine speaks for somebody else."""
+    if not _is_local(request) and not _has_token(authorization, parts.metrics_token):
+        raise NotSignedIn
+    body, content_type = render()
+    return Response(body, media_type=content_type)
+
+
+def _is_local(request: Request) -> bool:
+    is_forwarded = any(name in request.headers for name in FORWARDED)
+    return request.client is not None and request.client.host in LOOPBACK and not is_forwarded
+
+
+def _has_token(authorization: str, token: str | None) -> bool:
+    return token is not None and same_secret(authorization, f"Bearer {token}")

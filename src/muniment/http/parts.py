@@ -1,0 +1,31 @@
+"""What the endpoints work with. `bootstrap.py` builds it once; it hangs on the application."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from muniment.accounts.passwords import Passwords
+from muniment.accounts.sign_in import SignIn
+from muniment.documents.intake import Intake
+from muniment.storage.blobs.port import Blobs
+from muniment.storage.db.work import Database
+
+
+@dataclass(frozen=True)
+class Check:
+    """A look at one part: returns a few words when it works, raises `Unavailable` with a sentence when it does not."""
+
+    look: Callable[[], Awaitable[str]]
+    is_needed: bool
+    """Without it no request can be answered."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    database: Database
+    passwords: Passwords
+    sign_in: SignIn
+    intake: Intake
+    blobs: Blobs
+    checks: Mapping[str, Check]
+    secure_cookies: bool
+    metrics_token: str | None

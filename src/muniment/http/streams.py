@@ -1,0 +1,42 @@
+"""The edges of a streamed exchange: what uploads and downloads have in common with no feature."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from muniment.errors import MunimentError
+from muniment.telemetry.metrics import UPLOADS
+
+
+async def request_chunks(request: Request) -> AsyncIterator[bytes]:
+    async for chunk in request.stream():
+        if chunk:
+            yield chunk
+
+
+@contextmanager
+def counted_refusals() -> Iterator[None]:
+    """Count uploads that were not accepted, by what stopped them."""
+    try:
+        yield
+    except MunimentError as error:
+        UPLOADS.labels(type(error).__name__).inc()
+        raise
+    except ClientDisconnect:
+        UPLOADS.labels("hung_up").inc()
+        raise
+
+
+async def opened(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Fetch the first piece now, so that a missing object is an error answer and not a broken 200."""
+    first = await anext(pieces, None)
+    return _with(first, pieces)
+
+
+async def _with(first: bytes | None, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    if first is not None:
+        yield first
+    async for piece in rest:
+        yield piece

@@ -1,0 +1,15 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.documents.uploads import KB
+from tests.live import Api
+from tests.seed import Seed
+
+
+@pytest.fixture
+async def kb(api: Api, seed: Seed) -> AsyncIterator[KB]:
+    """A knowledge base of the running API, as its owner sees it."""
+    owner = seed.person()
+    async with api.client(owner) as client:
+        yield KB(seed.knowledge_base(owner), owner, client)

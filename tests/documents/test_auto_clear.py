@@ -1,0 +1,102 @@
+"""A failed upload that never completed makes way for a new one of its name, and for nothing less."""
+
+from uuid import UUID
+
+import pytest
+
+from muniment.settings import Settings
+from tests.documents.uploads import KB, a_pdf, stored_keys, upload, with_documents
+from tests.live import Api, running_api
+from tests.seed import Person, Seed
+
+
+async def a_failed_upload(api: Api, seed: Seed, kb_id: UUID, uploader: Person, name: str = "report.pdf") -> UUID:
+    document_id = seed.document(kb_id, uploader, name=name, status="failed", last_error="The file is damaged")
+    await api.stores.blobs.put(f"{kb_id}/{document_id}/1/original", b"older bytes")
+    return document_id
+
+
+async def test_failed_upload_makes_way_with_its_bytes(api: Api, kb: KB, seed: Seed) -> None:
+    failed = await a_failed_upload(api, seed, kb.id, kb.owner, "Report.pdf")
+
+    answer = await kb.upload(name="report.pdf")
+
+    body = answer.json()
+    assert (answer.status_code, body["name"], body["status"]) == (201, "report.pdf", "pending")
+    assert body["auto_cleared_document_id"] == str(failed)
+    assert body["message"] == "Previous failed upload was automatically cleared"
+    assert seed.rows("SELECT id::text FROM documents") == [(body["id"],)]
+    assert seed.rows("SELECT document_id::text FROM document_revisions") == [(body["id"],)]
+    assert await stored_keys(api) == [f"{kb.id}/{body['id']}/1/original"]
+    assert seed.rows("SELECT document_id, reason, done_at IS NOT NULL FROM deletions") == [(failed, "auto_clear", True)]
+
+
+async def test_audit_names_the_system_and_the_uploader(api: Api, kb: KB, seed: Seed) -> None:
+    failed = await a_failed_upload(api, seed, kb.id, kb.owner)
+    editor = seed.person(kb.owner.organization_id)
+    seed.member(kb.id, editor, "editor")
+
+    async with api.client(editor) as client:
+        assert (await upload(client, kb.id)).status_code == 201
+
+    [(actor, document_id, kb_id, payload)] = seed.rows(
+        "SELECT actor, document_id, knowledge_base_id, payload FROM audit_events WHERE action = 'document_auto_cleared'"
+    )
+    assert (actor, document_id, kb_id) == ("system", failed, kb.id)
+    assert payload == {
+        "doc_id": str(failed),
+        "kb_id": str(kb.id),
+        "doc_name": "report.pdf",
+        "reason": "duplicate_upload",
+        "uploader": str(editor.id),
+    }
+
+
+async def test_several_failed_namesakes_all_make_way(api: Api, kb: KB, seed: Seed) -> None:
+    failed = {str(await a_failed_upload(api, seed, kb.id, kb.owner)) for _ in range(3)}
+
+    body = (await kb.upload()).json()
+
+    assert body["auto_cleared_document_id"] in failed
+    assert seed.rows("SELECT id::text FROM documents") == [(body["id"],)]
+    assert len(await stored_keys(api)) == 1
+    cleared = seed.rows("SELECT document_id::text FROM audit_events WHERE action = 'document_auto_cleared'")
+    assert {document_id for (document_id,) in cleared} == failed
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "status"),
+    [
+        (b"", {}, 422),
+        (b"\x7fELF" + bytes(100), {}, 415),
+        (a_pdf() + bytes(10_000), {}, 413),
+        (a_pdf(), {"document_type": "unknown"}, 422),
+    ],
+    ids=["empty", "unknown type", "too large", "unknown document type"],
+)
+async def test_refused_upload_clears_nothing(
+    settings: Settings, seed: Seed, content: bytes, fields: dict[str, str], status: int
+) -> None:
+    owner = seed.person()
+    kb_id = seed.knowledge_base(owner)
+    async with running_api(with_documents(settings, max_upload_bytes=10_000)) as api, api.client(owner) as client:
+        failed = await a_failed_upload(api, seed, kb_id, owner)
+
+        assert (await upload(client, kb_id, content, **fields)).status_code == status
+
+        await assert_untouched(api, seed, kb_id, failed)
+
+
+async def test_archived_namesake_keeps_a_failed_one_from_being_cleared(api: Api, kb: KB, seed: Seed) -> None:
+    seed.document(kb.id, kb.owner, name="report.pdf", status="archived")
+    failed = await a_failed_upload(api, seed, kb.id, kb.owner)
+
+    assert (await kb.upload()).status_code == 409
+
+    await assert_untouched(api, seed, kb.id, failed)
+
+
+async def assert_untouched(api: Api, seed: Seed, kb_id: UUID, failed: UUID) -> None:
+    assert seed.rows("SELECT id FROM documents WHERE status = 'failed'") == [(failed,)]
+    assert await stored_keys(api) == [f"{kb_id}/{failed}/1/original"]
+    assert seed.one("SELECT count(*) FROM audit_events") == 0

@@ -1,0 +1,172 @@
+"""Whatever breaks in the middle: never a row without its bytes, and what is left over is found by a sweep."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from muniment.bootstrap import Stores, build_stores
+from muniment.documents.sweeps import Sweeps
+from muniment.errors import Unavailable
+from muniment.settings import Settings
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.blobs.port import BlobWriter
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.deletions.ledger import BlobEraser, Ledger
+from muniment.storage.deletions.tables import Store
+from tests.cluster import Cluster
+from tests.documents.uploads import (
+    END,
+    FILE_HEAD,
+    KB,
+    a_pdf,
+    connection,
+    is_nothing_left,
+    request_head,
+    stored_keys,
+    until_begun,
+    upload,
+)
+from tests.live import Api, running_api
+from tests.seed import Seed
+
+
+class BrittleBlobs(FolderBlobs):
+    """A real store that fails at one moment."""
+
+    fails_at = ""
+
+    @asynccontextmanager
+    async def writer(self, key: str) -> AsyncIterator[BlobWriter]:
+        async with super().writer(key) as writer:
+            yield writer
+            self._fail("before the end")
+        self._fail("after the end")
+
+    async def delete(self, key: str) -> None:
+        self._fail("delete")
+        await super().delete(key)
+
+    def _fail(self, moment: str) -> None:
+        if self.fails_at == moment:
+            raise Unavailable("The store does not answer")
+
+
+def brittle_stores(settings: Settings) -> tuple[Stores, BrittleBlobs]:
+    database, blobs = build_stores(settings).database, BrittleBlobs(settings.server.data_dir / "blobs")
+    return Stores(database, blobs, Ledger(database, {Store.BLOBS: BlobEraser(blobs)})), blobs
+
+
+def sweeps_of(stores: Stores, settings: Settings) -> Sweeps:
+    lifetime = settings.documents.upload_lifetime
+    return Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=lifetime)
+
+
+@pytest.mark.parametrize("moment", ["before the end", "after the end"])
+async def test_store_that_fails_while_writing_leaves_no_row_and_no_object(
+    settings: Settings, seed: Seed, moment: str
+) -> None:
+    owner = seed.person()
+    kb_id = seed.knowledge_base(owner)
+    stores, blobs = brittle_stores(settings)
+    async with running_api(settings, stores) as api, api.client(owner) as client:
+        blobs.fails_at = moment
+        answer = await upload(client, kb_id)
+
+        assert answer.status_code == 503
+        assert answer.headers["Retry-After"]
+        assert await is_nothing_left(api, seed)
+
+
+async def test_bytes_that_could_not_be_deleted_are_deleted_by_the_sweep(settings: Settings, seed: Seed) -> None:
+    owner = seed.person()
+    kb_id = seed.knowledge_base(owner)
+    failed = seed.document(kb_id, owner, name="report.pdf", status="failed")
+    stores, blobs = brittle_stores(settings)
+    async with running_api(settings, stores) as api, api.client(owner) as client:
+        await blobs.put(f"{kb_id}/{failed}/1/original", b"older bytes")
+        blobs.fails_at = "delete"
+
+        answer = await upload(client, kb_id)
+
+        assert (answer.status_code, answer.json()["auto_cleared_document_id"]) == (201, str(failed))
+        [(target, error)] = seed.rows("SELECT target, last_error FROM deletions WHERE done_at IS NULL")
+        assert (target, error) == (f"{kb_id}/{failed}/1/original", "The store does not answer")
+        blobs.fails_at = ""
+        seed.execute("UPDATE deletions SET next_attempt_at = now()")
+        await sweeps_of(stores, settings).deletions()
+        assert await stored_keys(api) == [f"{kb_id}/{answer.json()['id']}/1/original"]
+        assert seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL") == 0
+
+
+async def test_refused_upload_that_could_not_be_cleared_is_cleared_by_the_sweep(settings: Settings, seed: Seed) -> None:
+    owner = seed.person()
+    kb_id = seed.knowledge_base(owner)
+    stores, blobs = brittle_stores(settings)
+    async with running_api(settings, stores) as api, api.client(owner) as client:
+        blobs.fails_at = "delete"
+        assert (await upload(client, kb_id, document_type="unknown")).status_code == 422
+        assert len(await stored_keys(api)) == 1
+        blobs.fails_at = ""
+        seed.execute("UPDATE deletions SET next_attempt_at = now()")
+        await sweeps_of(stores, settings).deletions()
+        assert await is_nothing_left(api, seed)
+
+
+async def test_expired_upload_is_swept_with_its_object(api: Api, kb: KB, seed: Seed) -> None:
+    for name, expires_in in (("expired", "-1 second"), ("living", "1 hour")):
+        await api.stores.blobs.put(f"{kb.id}/{name}/1/original", b"bytes")
+        seed.execute(
+            "INSERT INTO uploads"
+            " (id, document_id, organization_id, knowledge_base_id, blob_key, uploaded_by, expires_at)"
+            " VALUES (gen_random_uuid(), gen_random_uuid(), %s, %s, %s, %s, now() + %s::interval)",
+            kb.owner.organization_id,
+            kb.id,
+            f"{kb.id}/{name}/1/original",
+            kb.owner.id,
+            expires_in,
+        )
+
+    await sweeps_of(api.stores, api.settings).uploads()
+
+    assert await stored_keys(api) == [f"{kb.id}/living/1/original"]
+    assert seed.rows("SELECT blob_key FROM uploads") == [(f"{kb.id}/living/1/original",)]
+
+
+async def test_upload_whose_row_the_sweep_took_is_refused_and_leaves_nothing(api: Api, kb: KB, seed: Seed) -> None:
+    content = a_pdf()
+    async with connection(api) as client:
+        await client.send(request_head(kb.id, kb.owner, len(FILE_HEAD + content + END)))
+        await client.send(FILE_HEAD + content[:50])
+        await until_begun(seed)
+        seed.execute("UPDATE uploads SET expires_at = now() - interval '1 second'")
+        await sweeps_of(api.stores, api.settings).uploads()
+        await client.send(content[50:] + END)
+        assert await client.status() == 503
+    assert await is_nothing_left(api, seed)
+
+
+async def test_database_that_goes_away_in_mid_upload_loses_nothing_to_the_sweep(
+    cluster: Cluster, address: DatabaseAddress, api: Api, kb: KB, seed: Seed
+) -> None:
+    content = a_pdf()
+    async with connection(api) as client:
+        await client.send(request_head(kb.id, kb.owner, len(FILE_HEAD + content + END)))
+        await client.send(FILE_HEAD + content[:50])
+        await until_begun(seed)
+        close_database(cluster, address, seed)
+        await client.send(content[50:] + END)
+        assert await client.status() == 503
+    cluster.run("ALTER DATABASE {} ALLOW_CONNECTIONS true", address.database)
+    assert seed.one("SELECT count(*) FROM documents") == 0
+    seed.execute("UPDATE uploads SET expires_at = now() - interval '1 second'")
+    await sweeps_of(api.stores, api.settings).uploads()
+    assert await is_nothing_left(api, seed)
+
+
+def close_database(cluster: Cluster, address: DatabaseAddress, seed: Seed) -> None:
+    cluster.run("ALTER DATABASE {} ALLOW_CONNECTIONS false", address.database)
+    seed.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
