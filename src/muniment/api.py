@@ -1,0 +1,103 @@
+"""The API process: build, run, nothing else."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+
+import uvicorn
+from fastapi import APIRouter, FastAPI
+from starlette.types import ASGIApp
+
+from muniment import __version__
+from muniment.accounts import endpoints as accounts
+from muniment.bootstrap import Stores, build_parts, build_stores
+from muniment.documents import endpoints as documents
+from muniment.embedded import lifeline
+from muniment.http.access_log import AccessLog
+from muniment.http.api_docs import add_api_docs
+from muniment.http.body_limit import BodyLimit
+from muniment.http.dependencies import SCHEMES
+from muniment.http.errors import add_error_handlers
+from muniment.http.health import router as health
+from muniment.http.origins import SameSiteWrites
+from muniment.http.parts import Parts
+from muniment.http.security_headers import SecurityHeaders
+from muniment.http.welcome import router as welcome
+from muniment.knowledge_bases import endpoints as knowledge_bases
+from muniment.settings import Settings
+from muniment.storage.db.migrate import require_current
+from muniment.telemetry.metrics import watch_disk
+from muniment.telemetry.traces import configure_traces
+
+
+def create_app(parts: Parts) -> FastAPI:
+    app = FastAPI(title="Muniment", version=__version__, docs_url=None, redoc_url=None)
+    app.state.parts = parts
+    v1 = APIRouter(prefix="/api/v1", dependencies=SCHEMES)
+    for router in (accounts.auth, accounts.organizations, accounts.users, knowledge_bases.router, documents.router):
+        v1.include_router(router)
+    for router in (v1, health, welcome):
+        app.include_router(router)
+    add_api_docs(app)
+    add_error_handlers(app)
+    return app
+
+
+def framed(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """Around the whole application, not by `add_middleware`: answers to unexpected errors need the frame most."""
+    url = settings.server.public_url
+    guarded = SameSiteWrites(BodyLimit(app), public_url=url, listening_host=settings.server.host)
+    return AccessLog(SecurityHeaders(guarded, public_url=url))
+
+
+async def run(settings: Settings) -> None:
+    """Serve until SIGTERM, SIGINT, or until the supervisor is gone."""
+    flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-api")
+    async with open_stores(settings) as stores:
+        watch_disk(settings.server.data_dir)
+        app = framed(create_app(build_parts(settings, stores)), settings)
+        server = Server(_uvicorn_config(settings, app))
+        server.stop_on_signals()
+        await server.serve()
+    flush_traces()
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
+    stores = build_stores(settings)
+    try:
+        await require_current(stores.database.app_engine)
+        yield stores
+    finally:
+        await stores.close()
+
+
+class Server(uvicorn.Server):
+    """Leaves the signals to `run`: uvicorn would raise them again when it has ended, before anything else is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop_on_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        lifeline.watch(partial(loop.call_soon_threadsafe, self.handle_exit, signal.SIGTERM, None))
+
+
+def _uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=settings.server.host,
+        port=settings.server.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=10,
+        # Whoever speaks to us directly is who they are; a proxy in front is named by MUNIMENT_PUBLIC_URL, not trusted.
+        proxy_headers=False,
+    )

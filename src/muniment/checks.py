@@ -1,0 +1,77 @@
+"""Looks at the parts, for `/health/ready` and `muniment doctor`."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from muniment.errors import StorageFull, Unavailable
+from muniment.http.parts import Check
+from muniment.storage.blobs.port import BlobNotFound, Blobs
+from muniment.storage.db.work import Database, DatabaseUnavailable
+
+PROBE = "health/probe"
+
+
+class WorkersSilent(Unavailable):
+    """No worker is running: documents are taken in and wait. Start one with `muniment worker`"""
+
+
+def checks(
+    database: Database, blobs: Blobs, *, has_room: Callable[[], bool], stalled_after: timedelta
+) -> dict[str, Check]:
+    return {
+        "database": Check(lambda: _database_answers(database.app_engine), is_needed=True),
+        "blobs": Check(lambda: _blobs_answer(blobs), is_needed=True),
+        "index": Check(_index, is_needed=False),
+        "tasks": Check(lambda: _workers_live(database.service_engine, stalled_after), is_needed=False),
+        "disk": Check(lambda: _disk_has_room(has_room), is_needed=False),
+    }
+
+
+async def _database_answers(engine: AsyncEngine) -> str:
+    version = await _ask(engine, "SHOW server_version")
+    return f"PostgreSQL {version}"
+
+
+async def _blobs_answer(blobs: Blobs) -> str:
+    with suppress(BlobNotFound):  # the store looked and answered
+        await blobs.size_bytes(PROBE)
+    return blobs.name
+
+
+async def _index() -> str:
+    return "none: there is no search in this version"
+
+
+async def _workers_live(engine: AsyncEngine, stalled_after: timedelta) -> str:
+    alive = await _ask(
+        engine,
+        "SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :seconds)",
+        seconds=stalled_after.total_seconds(),
+    )
+    if not alive:
+        raise WorkersSilent
+    waiting = await _ask(
+        engine,
+        "SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo' AND queue_name <> :own",
+        own="maintenance",
+    )
+    return f"{waiting} jobs waiting"
+
+
+async def _disk_has_room(has_room: Callable[[], bool]) -> str:
+    if not has_room():
+        raise StorageFull("Free disk is below its floor: uploads are refused until there is room")
+    return "room above the floor"
+
+
+async def _ask(engine: AsyncEngine, question: str, **values: object) -> object:
+    try:
+        async with engine.connect() as connection:
+            return await connection.scalar(text(question), values)
+    except SQLAlchemyError:
+        raise DatabaseUnavailable from None

@@ -1,0 +1,160 @@
+"""The command `muniment`. Each command imports what it needs itself, so that `--help` answers at once."""
+
+import asyncio
+import json
+import sys
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from muniment import __version__
+from muniment.errors import MunimentError
+from muniment.settings import Settings
+
+app = typer.Typer(
+    help="Muniment takes documents in, reads them once, makes them findable, and proves what became of them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+@app.command()
+def serve() -> None:
+    """Start everything on this machine: PostgreSQL, API and worker. Ctrl-C stops them."""
+    from muniment.accounts.first_account import FirstAccount
+    from muniment.serve import serve as start
+    from muniment.serve import sign_in_link
+
+    settings = _load()
+
+    def announce(settings: Settings, first: FirstAccount | None) -> None:
+        print(
+            _screen(settings, first.email if first else None, sign_in_link(settings, first) if first else None),
+            flush=True,
+        )
+
+    raise typer.Exit(start(settings, announce))
+
+
+@app.command()
+def api() -> None:
+    """Run the API alone, against a database that `muniment migrate` has prepared."""
+    import uvloop
+
+    from muniment.api import run
+
+    uvloop.run(run(_load().with_secrets()))
+
+
+@app.command()
+def worker() -> None:
+    """Run one worker. Any number of them share the work."""
+    import uvloop
+
+    from muniment.worker import run
+
+    uvloop.run(run(_load().with_secrets()))
+
+
+@app.command()
+def migrate(as_json: AsJson = False) -> None:
+    """Bring the database up to this version: roles, tables, policies, and the first account."""
+    from muniment.serve import migrate_with_first_account, sign_in_link
+    from muniment.storage.db.migrate import newest_version
+
+    settings = _load().with_secrets()
+    first = migrate_with_first_account(settings)
+    link = sign_in_link(settings, first) if first else None
+    facts = {"version": newest_version(), "first_account": first.email if first else None, "sign_in_link": link}
+    if as_json:
+        _print_json(facts)
+        return
+    print(f"The database is at version {facts['version']}.")
+    if link:
+        print(f"Sign in as {facts['first_account']} by this link, once, within 24 hours:\n  {link}")
+
+
+@app.command()
+def settings(as_json: AsJson = False) -> None:
+    """Print every setting: its value (secrets hidden), where it came from, and what it means."""
+    from muniment.settings_report import describe
+
+    lines = list(describe(_load()))
+    if as_json:
+        _print_json([asdict(line) for line in lines])
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("setting", "value", "from", "meaning"):
+        table.add_column(column, overflow="fold", no_wrap=column == "setting")
+    for line in lines:
+        meaning = f"{line.meaning} (no effect yet: {line.no_effect_yet})" if line.no_effect_yet else line.meaning
+        table.add_row(line.name, line.value or "–", line.origin, meaning)
+    Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 200).print(table)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Look at every part, and say what is wrong and how to mend it. Ends with 1 if anything is."""
+    from muniment.doctor import Finding, examine
+
+    async def look() -> list[Finding]:
+        return [finding async for finding in examine(lambda: _load().with_secrets())]
+
+    findings = asyncio.run(look())
+    if as_json:
+        _print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            print(f"{'ok   ' if finding.is_ok else 'WRONG'}  {finding.part:<9} {finding.detail}")
+    raise typer.Exit(0 if all(finding.is_ok for finding in findings) else 1)
+
+
+@app.command()
+def version(as_json: AsJson = False) -> None:
+    """Print the version."""
+    _print_json({"version": __version__}) if as_json else print(__version__)
+
+
+def main() -> None:
+    """What cannot be done is said in a sentence, without a traceback."""
+    try:
+        app()
+    except MunimentError as error:
+        print(f"muniment: {error.message}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _load() -> Settings:
+    from muniment.telemetry.logs import configure_logs
+
+    loaded = Settings.load()
+    configure_logs(loaded.telemetry.log_format, loaded.telemetry.log_level)
+    return loaded
+
+
+def _print_json(facts: Any) -> None:
+    print(json.dumps(facts, indent=2, default=str))
+
+
+def _screen(settings: Settings, email: str | None, link: str | None) -> str:
+    if link:
+        sign_in = f"Sign in   {link}\n            (once, within 24 hours, as {email})"
+    elif email:
+        sign_in = f"Sign in   {settings.base_url}/sign-in as {email}"
+    else:
+        sign_in = f"Sign in   {settings.base_url}/sign-in"
+    return f"""
+  Muniment {__version__} is ready.
+
+  Listens   {settings.base_url}
+  {sign_in}
+  API       {settings.base_url}/docs
+  Data      {settings.server.data_dir}
+
+  Ctrl-C stops it. `muniment doctor` in another terminal says how it is.
+"""

@@ -1,0 +1,134 @@
+"""`muniment doctor`: looks at every part and says what is wrong and how to mend it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+import psycopg
+from sqlalchemy.exc import SQLAlchemyError
+
+from muniment.bootstrap import Stores, build_parts, build_stores, database_address, login_passwords, room_check
+from muniment.errors import MunimentError, Unavailable
+from muniment.http.health import run_check
+from muniment.settings import Settings
+from muniment.storage.db.address import SERVICE_LOGIN, DatabaseAddress
+from muniment.storage.db.migrate import require_current
+from muniment.storage.disk import disk_floor_bytes, free_bytes
+
+PATIENCE_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Finding:
+    part: str
+    is_ok: bool
+    detail: str
+
+
+class TransactionPooler(Unavailable):
+    """A transaction pooler stands before the database and breaks session locks and LISTEN: use session pooling"""
+
+
+async def examine(load: Callable[[], Settings]) -> AsyncIterator[Finding]:
+    """One finding a part. When the settings are wrong, nothing else can be asked."""
+    try:
+        settings = load()
+        stores = build_stores(settings)
+    except MunimentError as error:
+        yield Finding("settings", is_ok=False, detail=error.message)
+        return
+    yield Finding("settings", is_ok=True, detail=_where(settings))
+    try:
+        async for finding in _parts(settings, stores):
+            yield finding
+    finally:
+        await stores.close()
+
+
+async def _parts(settings: Settings, stores: Stores) -> AsyncIterator[Finding]:
+    looks = build_parts(settings, stores).checks
+    database = await run_check(looks["database"])
+    yield Finding(
+        "database", database.status == "ok", database.detail if database.status == "ok" else _advice(settings)
+    )
+    if database.status == "ok":
+        yield await _finding("tables", lambda: _tables(stores))
+        yield await _finding("pooling", lambda: _no_pooler(settings))
+        tasks = await run_check(looks["tasks"])
+        yield Finding("tasks", tasks.status == "ok", tasks.detail)
+    yield await _finding("blobs", lambda: _blobs(settings, stores))
+    index = await run_check(looks["index"])
+    yield Finding("index", index.status == "ok", index.detail)
+    yield _disk(settings)
+
+
+async def _finding(part: str, look: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return Finding(part, is_ok=True, detail=await look())
+    except TimeoutError:
+        return Finding(part, is_ok=False, detail=f"no answer within {PATIENCE_SECONDS} seconds")
+    except MunimentError as error:
+        return Finding(part, is_ok=False, detail=error.message)
+    except (SQLAlchemyError, psycopg.Error) as error:
+        return Finding(part, is_ok=False, detail=str(error).splitlines()[0])
+
+
+async def _tables(stores: Stores) -> str:
+    await require_current(stores.database.app_engine)
+    return "at the version of this Muniment"
+
+
+async def _blobs(settings: Settings, stores: Stores) -> str:
+    await stores.blobs.check()
+    if settings.s3.bucket is None:
+        return f"folder {settings.server.data_dir / 'blobs'}; encryption at rest is the disk's"
+    asked = settings.s3.server_side_encryption
+    return f"bucket {settings.s3.bucket}; encryption at rest: {asked or 'as the bucket is set up'}"
+
+
+async def _no_pooler(settings: Settings) -> str:
+    address = database_address(settings).as_login(SERVICE_LOGIN, login_passwords(settings).service)
+    return await asyncio.to_thread(_look_for_pooler, address)
+
+
+def _look_for_pooler(address: DatabaseAddress) -> str:
+    # Two clients. If the first one's second transaction runs in another server process than its first, while the
+    # second client holds a transaction open, somebody is handing server processes out by the transaction.
+    with psycopg.connect(address.conninfo) as first, psycopg.connect(address.conninfo) as second:
+        before = _backend(first)
+        first.commit()
+        other = _backend(second)
+        if other == before or _backend(first) != before:
+            raise TransactionPooler
+    return "none, as it must be"
+
+
+def _backend(connection: psycopg.Connection[tuple[int]]) -> int:
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    assert row is not None
+    return row[0]
+
+
+def _disk(settings: Settings) -> Finding:
+    folder = settings.server.data_dir
+    free, floor = free_bytes(folder), disk_floor_bytes(folder, settings.documents.disk_floor_bytes)
+    detail = f"{free / 1e9:.1f} GB free, uploads stop below {floor / 1e9:.1f} GB"
+    if not room_check(settings)():
+        return Finding("disk", is_ok=False, detail=f"{detail}: make room, or lower MUNIMENT_DISK_FLOOR_BYTES")
+    return Finding("disk", is_ok=True, detail=detail)
+
+
+def _where(settings: Settings) -> str:
+    return (
+        "one machine, data in " + str(settings.server.data_dir) if settings.database.is_embedded else "outside database"
+    )
+
+
+def _advice(settings: Settings) -> str:
+    if settings.database.is_embedded:
+        return (
+            "The embedded PostgreSQL does not answer: start it with `muniment serve`, or see postgres.log in the data"
+        )
+    host = database_address(settings).host
+    return f"The database at {host} does not answer: check DATABASE_URL, and that `muniment migrate` has run"

@@ -1,0 +1,112 @@
+"""`muniment serve`: everything on one machine, by one command."""
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from urllib.error import URLError
+from urllib.request import ProxyHandler, build_opener
+
+from sqlalchemy import Connection
+
+from muniment.accounts.first_account import FirstAccount, ensure_first_account
+from muniment.bootstrap import database_address, login_passwords
+from muniment.embedded.children import Child
+from muniment.embedded.lock import DataDirectoryLock
+from muniment.embedded.postgres import EmbeddedPostgres
+from muniment.embedded.supervisor import Supervisor
+from muniment.setting_sources import SettingsError
+from muniment.settings import Settings
+from muniment.storage.db.base import now
+from muniment.storage.db.migrate import migrate
+
+# The loopback is asked directly: a proxy of the environment has no business there.
+_direct = build_opener(ProxyHandler({}))
+
+
+def serve(settings: Settings, announce: Callable[[Settings, FirstAccount | None], None]) -> int:
+    """Run PostgreSQL, API and worker until Ctrl-C. `announce` is called once, when requests are answered."""
+    # Root's PostgreSQL runs as another user and must be able to pass through; what lies inside is closed to all others.
+    settings.server.data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+    with DataDirectoryLock(settings.server.data_dir):
+        settings = settings.with_secrets()
+        _require_free_port(settings)
+        first: list[FirstAccount | None] = [None]
+
+        def prepare() -> None:
+            if settings.database.is_embedded:
+                first[0] = migrate_with_first_account(settings)
+
+        return Supervisor(
+            postgres=_postgres(settings),
+            prepare=prepare,
+            children=[
+                Child("api", _command("api"), is_ready=lambda: _is_ready(settings)),
+                Child("worker", _command("worker")),
+            ],
+            on_ready=lambda: announce(settings, first[0]),
+        ).run()
+
+
+def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
+    """Bring the tables up to this version, and see that somebody can sign in."""
+    password = settings.server.admin_password
+    made: list[FirstAccount | None] = []
+
+    def then(connection: Connection) -> None:
+        made.append(
+            ensure_first_account(
+                connection,
+                email=settings.server.admin_email,
+                password=password.get_secret_value() if password else None,
+                now=now(),
+            )
+        )
+
+    migrate(database_address(settings), login_passwords(settings), then)
+    return made[0]
+
+
+def sign_in_link(settings: Settings, first: FirstAccount) -> str | None:
+    """The token stands behind the #, which no browser sends to a server."""
+    return f"{settings.base_url}/sign-in#token={first.link_secret}" if first.link_secret else None
+
+
+def _postgres(settings: Settings) -> EmbeddedPostgres | None:
+    if not settings.database.is_embedded:
+        return None
+    assert settings.database.superuser_password is not None
+    return EmbeddedPostgres(
+        settings.server.data_dir,
+        password=settings.database.superuser_password.get_secret_value(),
+        user=settings.database.postgres_user,
+    )
+
+
+def _command(name: str) -> list[str]:
+    return [sys.executable, "-m", "muniment", name]
+
+
+def _require_free_port(settings: Settings) -> None:
+    """Said before anything is started, instead of by a child that dies."""
+    server = settings.server
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((server.host, server.port))
+        except OSError as error:
+            raise SettingsError(
+                f"Cannot listen on {server.host} port {server.port}: {os.strerror(error.errno or 0)}. "
+                "Choose another with MUNIMENT_PORT"
+            ) from None
+
+
+def _is_ready(settings: Settings) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.server.host, settings.server.host)  # noqa: S104
+    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    try:
+        with _direct.open(f"http://{host}:{settings.server.port}/health/ready", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False

@@ -1,0 +1,335 @@
+"""Every setting, with its names, default and meaning. Read by `bootstrap.py`, the commands and the supervisor alone.
+
+A value comes from, in this order: the environment, `<NAME>_FILE` for secrets, `.env` in the working directory, a file
+that was generated once into the data directory (secrets on one machine), the default.
+"""
+
+import re
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from muniment.artifacts.content_keys import Scope
+from muniment.setting_sources import GENERATED, SecretFiles, SettingsError, generate_once, is_generated
+
+UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _duration(value: Any) -> Any:
+    """`30`, `30s`, `5m`, `24h` or `14d`; anything else is left to pydantic, which knows ISO 8601."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", value) if isinstance(value, str) else None
+    return timedelta(seconds=float(match[1]) * UNIT_SECONDS[match[2]]) if match else value
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+
+
+class LogFormat(StrEnum):
+    AUTO = "auto"
+    JSON = "json"
+    PRETTY = "pretty"
+
+
+def setting(default: Any, meaning: str, *names: str, generated: bool = False, no_effect_yet: str = "") -> Any:
+    """One setting. `names` are its environment names: our own, then those of the specifications and the ecosystem."""
+    return Field(
+        default,
+        description=meaning,
+        validation_alias=AliasChoices(*names),
+        json_schema_extra={GENERATED: generated, "no_effect_yet": no_effect_yet},
+    )
+
+
+class Section(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_file=".env", extra="ignore", frozen=True, populate_by_name=True, env_ignore_empty=True
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, SecretFiles(settings_cls), dotenv_settings
+
+
+class ServerSettings(Section):
+    """Where Muniment listens and keeps its data"""
+
+    data_dir: Path = setting(Path("data"), "Folder for everything Muniment keeps on this machine", "MUNIMENT_DATA_DIR")
+    host: str = setting("127.0.0.1", "Address to listen on", "MUNIMENT_HOST")
+    port: int = setting(8400, "Port to listen on", "MUNIMENT_PORT")
+    public_url: str | None = setting(
+        None,
+        "Address that people type; decides Secure cookies, allowed hosts and origins",
+        "MUNIMENT_PUBLIC_URL",
+    )
+    admin_email: str | None = setting(None, "Email of the first account", "MUNIMENT_ADMIN_EMAIL")
+    admin_password: SecretStr | None = setting(
+        None, "Password of the first account; without it a one-time link is printed", "MUNIMENT_ADMIN_PASSWORD"
+    )
+    session_lifetime: Duration = setting(timedelta(days=14), "How long a sign-in lasts", "MUNIMENT_SESSION_LIFETIME")
+    internal_api_key: SecretStr | None = setting(
+        None,
+        "Key of the archiver for /internal/v1",
+        "MUNIMENT_INTERNAL_API_KEY",
+        "INTERNAL_API_KEY",
+        no_effect_yet="there is no archiver in this version",
+    )
+
+    @field_validator("data_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("public_url")
+    @classmethod
+    def _has_host(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+            raise ValueError("must look like https://documents.example.org, without a path")
+        return value.rstrip("/")
+
+
+class DatabaseSettings(Section):
+    """PostgreSQL: the one that Muniment starts itself, or any other"""
+
+    url: SecretStr | None = setting(
+        None,
+        "Outside PostgreSQL (postgresql://user:password@host/database); it logs in only in `muniment migrate`",
+        "MUNIMENT_DATABASE_URL",
+        "DATABASE_URL",
+    )
+    app_password: SecretStr | None = setting(
+        None, "Password of the login muniment_app", "MUNIMENT_DATABASE_APP_PASSWORD", generated=True
+    )
+    service_password: SecretStr | None = setting(
+        None, "Password of the login muniment_service", "MUNIMENT_DATABASE_SERVICE_PASSWORD", generated=True
+    )
+    superuser_password: SecretStr | None = setting(
+        None, "Password of the embedded PostgreSQL's own account", "MUNIMENT_POSTGRES_PASSWORD", generated=True
+    )
+    pool_size: int = setting(10, "Connections per process and login", "MUNIMENT_DATABASE_POOL_SIZE")
+    postgres_user: str | None = setting(
+        None,
+        "System user that the embedded PostgreSQL runs as when Muniment is started by root",
+        "MUNIMENT_POSTGRES_USER",
+    )
+
+    @property
+    def is_embedded(self) -> bool:
+        return self.url is None
+
+
+class S3Settings(Section):
+    """Object store; without a bucket, originals are kept in a folder of the data directory"""
+
+    bucket: str | None = setting(
+        None, "Bucket for originals; setting it selects S3", "MUNIMENT_S3_BUCKET", "S3_BUCKET", "AWS_S3_BUCKET"
+    )
+    endpoint: str | None = setting(
+        None,
+        "Address of the store, if it is not Amazon's",
+        "MUNIMENT_S3_ENDPOINT",
+        "S3_ENDPOINT",
+        "S3_ENDPOINT_URL",
+        "AWS_S3_ENDPOINT",
+        "AWS_ENDPOINT_URL_S3",
+        "AWS_ENDPOINT_URL",
+    )
+    region: str = setting(
+        "us-east-1", "Region of the bucket", "MUNIMENT_S3_REGION", "S3_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"
+    )
+    access_key_id: str | None = setting(
+        None, "Access key", "MUNIMENT_S3_ACCESS_KEY_ID", "S3_ACCESS_KEY_ID", "S3_ACCESS_KEY", "AWS_ACCESS_KEY_ID"
+    )
+    secret_access_key: SecretStr | None = setting(
+        None,
+        "Secret key",
+        "MUNIMENT_S3_SECRET_ACCESS_KEY",
+        "S3_SECRET_ACCESS_KEY",
+        "S3_SECRET_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+    )
+    server_side_encryption: str | None = setting(
+        None, "Encryption to ask the store for, `AES256` say", "MUNIMENT_S3_SERVER_SIDE_ENCRYPTION"
+    )
+
+
+class DocumentSettings(Section):
+    """What may come in"""
+
+    max_upload_bytes: int = setting(100 * 1024 * 1024, "Largest file that is accepted", "MUNIMENT_MAX_UPLOAD_BYTES")
+    upload_lifetime: Duration = setting(
+        timedelta(hours=24), "After this an unfinished upload is swept away", "MUNIMENT_UPLOAD_LIFETIME"
+    )
+    disk_floor_bytes: int | None = setting(
+        None,
+        "Uploads are refused below this much free disk; default the smaller of 1 GiB and 5 %",
+        "MUNIMENT_DISK_FLOOR_BYTES",
+    )
+    hmac_secret: SecretStr | None = setting(
+        None,
+        "Secret under which the identity of a file's bytes is computed; never change it",
+        "MUNIMENT_DOCUMENT_HMAC_SECRET",
+        "DOCUMENT_HMAC_SECRET",
+        generated=True,
+    )
+    artifact_scope: Scope = setting(
+        Scope.ORGANIZATION, "Who shares the results of reading the same bytes", "MUNIMENT_ARTIFACT_SCOPE"
+    )
+
+
+class WorkerSettings(Section):
+    """Background work"""
+
+    concurrency: int = setting(
+        2,
+        "Documents that one worker reads at the same time",
+        "MUNIMENT_WORKER_CONCURRENCY",
+        no_effect_yet="there is no reader in this version",
+    )
+    heartbeat: Duration = setting(
+        timedelta(seconds=5), "How often a worker says that it lives", "MUNIMENT_WORKER_HEARTBEAT"
+    )
+    stalled_after: Duration = setting(
+        timedelta(seconds=30), "Silence after which a worker's runs are taken over", "MUNIMENT_WORKER_STALLED_AFTER"
+    )
+    metrics_port: int | None = setting(
+        None, "Port on the loopback where the worker shows its metrics", "MUNIMENT_WORKER_METRICS_PORT"
+    )
+
+
+class SearchSettings(Section):
+    """Search"""
+
+    qdrant_url: str | None = setting(
+        None,
+        "Address of a Qdrant server",
+        "MUNIMENT_QDRANT_URL",
+        "QDRANT_URL",
+        no_effect_yet="there is no search in this version",
+    )
+    qdrant_api_key: SecretStr | None = setting(
+        None,
+        "Key of the Qdrant server",
+        "MUNIMENT_QDRANT_API_KEY",
+        "QDRANT_API_KEY",
+        no_effect_yet="there is no search in this version",
+    )
+
+
+class TelemetrySettings(Section):
+    """What Muniment says of itself"""
+
+    log_format: LogFormat = setting(
+        LogFormat.AUTO, "`json`, `pretty`, or `auto`: pretty on a terminal", "MUNIMENT_LOG_FORMAT"
+    )
+    log_level: str = setting("INFO", "Least severity that is logged", "MUNIMENT_LOG_LEVEL")
+    metrics_token: SecretStr | None = setting(
+        None, "Bearer token for /metrics from other machines", "MUNIMENT_METRICS_TOKEN"
+    )
+    otlp_endpoint: str | None = setting(
+        None, "Where OpenTelemetry spans are sent", "MUNIMENT_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
+    )
+
+    @field_validator("log_level")
+    @classmethod
+    def _known_level(cls, value: str) -> str:
+        if value.upper() not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
+            raise ValueError("must be DEBUG, INFO, WARNING, ERROR or CRITICAL")
+        return value.upper()
+
+
+class Settings(Section):
+    """All sections together."""
+
+    server: ServerSettings = Field(default_factory=ServerSettings)
+    database: DatabaseSettings = Field(default_factory=DatabaseSettings)
+    s3: S3Settings = Field(default_factory=S3Settings)
+    documents: DocumentSettings = Field(default_factory=DocumentSettings)
+    worker: WorkerSettings = Field(default_factory=WorkerSettings)
+    search: SearchSettings = Field(default_factory=SearchSettings)
+    telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # An environment variable called SERVER or S3 must not be taken for a whole section.
+        return (init_settings,)
+
+    @classmethod
+    def load(cls) -> Self:
+        """The settings as the environment gives them, or `SettingsError` with one line for each that is wrong."""
+        try:
+            return cls()
+        except ValidationError as error:
+            lines = (f"{_name_of(item['loc'])}: {item['msg']}" for item in error.errors())
+            raise SettingsError("\n".join(lines)) from None
+
+    def sections(self) -> dict[str, Section]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def with_secrets(self, *, generate: bool = True) -> Self:
+        """Complete with the secrets that are generated once into the data directory.
+
+        With an outside database several machines must agree, so nothing is generated: what is missing is refused.
+        """
+        missing = [
+            (section, name, field)
+            for section, values in self.sections().items()
+            for name, field in type(values).model_fields.items()
+            if is_generated(field) and getattr(values, name) is None
+        ]
+        if not self.database.is_embedded:
+            needed = [names_of(field)[0] for _, name, field in missing if name != "superuser_password"]
+            if needed:
+                raise SettingsError(
+                    f"With an outside database every machine must have the same secrets; missing: {', '.join(needed)}. "
+                    "Set them in the environment, in .env, or name a file with <NAME>_FILE."
+                )
+            return self
+        completed: dict[str, Section] = {}
+        for section, name, _ in missing:
+            path = self.secrets_dir / f"{section}_{name}"
+            if generate or path.exists():
+                values = completed.get(section) or getattr(self, section)
+                completed[section] = values.model_copy(update={name: SecretStr(generate_once(path))})
+        return self.model_copy(update=completed)
+
+    @property
+    def secrets_dir(self) -> Path:
+        return self.server.data_dir / "secrets"
+
+    @property
+    def base_url(self) -> str:
+        host = f"[{self.server.host}]" if ":" in self.server.host else self.server.host
+        return self.server.public_url or f"http://{host}:{self.server.port}"
+
+
+def names_of(field: FieldInfo) -> list[str]:
+    """The environment names of a setting, our own first."""
+    alias = field.validation_alias
+    return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
+
+
+def _name_of(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location) or "settings"

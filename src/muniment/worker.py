@@ -1,0 +1,31 @@
+"""The worker process: build, run, nothing else."""
+
+import asyncio
+import signal
+from contextlib import suppress
+from functools import partial
+
+from muniment.api import open_stores
+from muniment.bootstrap import build_worker
+from muniment.embedded import lifeline
+from muniment.settings import Settings
+from muniment.storage.tasks.port import Process
+from muniment.telemetry.metrics import serve_metrics, watch_disk
+from muniment.telemetry.traces import configure_traces
+
+
+async def run(settings: Settings, process: Process | None = None) -> None:
+    """Work until SIGTERM, SIGINT, or until the supervisor is gone; a job in hand is finished or handed back."""
+    flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-worker")
+    stop_metrics = serve_metrics(settings.worker.metrics_port) if settings.worker.metrics_port else lambda: None
+    async with open_stores(settings) as stores:
+        watch_disk(settings.server.data_dir)
+        working = asyncio.create_task(build_worker(settings, stores, process).run())
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, working.cancel)
+        lifeline.watch(partial(loop.call_soon_threadsafe, working.cancel))
+        with suppress(asyncio.CancelledError):
+            await working
+    stop_metrics()
+    flush_traces()

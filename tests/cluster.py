@@ -1,0 +1,71 @@
+"""One real PostgreSQL for the whole run, started by our own code, and a migrated template to copy databases from."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+import psycopg
+from psycopg import sql
+
+from muniment.embedded.postgres import EmbeddedPostgres
+from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
+from muniment.storage.db.migrate import migrate
+from muniment.storage.db.roles import LoginPasswords
+from tests.folders import open_folder
+
+TEMPLATE = "muniment_template"
+PASSWORDS = LoginPasswords(app="app password of the tests", service="service password of the tests")
+SUPERUSER_PASSWORD = "superuser password of the tests"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where the server is; passes between the processes of a parallel run as plain values."""
+
+    host: str
+    port: int
+
+    @property
+    def superuser(self) -> DatabaseAddress:
+        return DatabaseAddress(self.host, self.port, "postgres", "postgres", SUPERUSER_PASSWORD)
+
+    @contextmanager
+    def new_database(self, template: str = TEMPLATE) -> Iterator[DatabaseAddress]:
+        """A fresh database, as the superuser sees it; dropped at the end, whoever is still connected."""
+        name = f"test_{uuid4().hex}"
+        self.run("CREATE DATABASE {} TEMPLATE {}", name, template)
+        try:
+            yield self.superuser.at_database(name)
+        finally:
+            self.run("DROP DATABASE {} WITH (FORCE)", name)
+
+    def run(self, statement: str, *names: str) -> None:
+        with psycopg.connect(self.superuser.conninfo, autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+class RunningCluster:
+    def __init__(self) -> None:
+        self._cleanup = ExitStack()
+        folder = self._cleanup.enter_context(open_folder())
+        self._postgres = EmbeddedPostgres(folder, password=SUPERUSER_PASSWORD, durable=False)
+
+    def start(self) -> Cluster:
+        address = self._postgres.start()
+        cluster = Cluster(address.host, address.port)
+        cluster.run("CREATE DATABASE {} TEMPLATE template0", TEMPLATE)
+        migrate(cluster.superuser.at_database(TEMPLATE), PASSWORDS)
+        return cluster
+
+    def stop(self) -> None:
+        self._postgres.stop()
+        self._cleanup.close()
+
+
+def app_login(database: DatabaseAddress) -> DatabaseAddress:
+    return database.as_login(APP_LOGIN, PASSWORDS.app)
+
+
+def service_login(database: DatabaseAddress) -> DatabaseAddress:
+    return database.as_login(SERVICE_LOGIN, PASSWORDS.service)

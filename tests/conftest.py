@@ -1,0 +1,89 @@
+"""What every test can ask for: a database of its own, builders that fill it, and the running API."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings as hypothesis_settings
+
+from muniment.settings import Settings
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.work import Database
+from muniment.telemetry.logs import configure_logs
+from tests.cluster import PASSWORDS, Cluster, RunningCluster
+from tests.live import Api, running_api, settings_for
+from tests.seed import Seed
+
+AMBIENT = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_", "DOCUMENT_HMAC_SECRET", "INTERNAL_API_KEY", "OTEL_")
+
+_cluster: RunningCluster | None = None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    configure_logs("json", "ERROR")
+    hypothesis_settings.register_profile("no clock", deadline=None)  # no timed assertion in a test
+    hypothesis_settings.load_profile("no clock")
+    # What the machine has set for itself must not decide what the tests see.
+    for name in [name for name in os.environ if name.startswith(AMBIENT)]:
+        del os.environ[name]
+
+
+def pytest_configure_node(node: Any) -> None:
+    """In a parallel run the first process starts the one cluster and tells the others where it is."""
+    address = _start_once(node.config)
+    node.workerinput["cluster"] = (address.host, address.port)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _cluster:
+        _cluster.stop()
+
+
+def _start_once(config: pytest.Config) -> Cluster:
+    global _cluster
+    started: Cluster | None = getattr(config, "muniment_cluster", None)
+    if started is None:
+        _cluster = RunningCluster()
+        started = config.muniment_cluster = _cluster.start()  # type: ignore[attr-defined]  # a place of our own on it
+    return started
+
+
+@pytest.fixture(scope="session")
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    given = getattr(request.config, "workerinput", {}).get("cluster")
+    return Cluster(*given) if given else _start_once(request.config)
+
+
+@pytest.fixture
+def address(cluster: Cluster) -> Iterator[DatabaseAddress]:
+    """A migrated database of the test's own, as the superuser. Everything in it really commits."""
+    with cluster.new_database() as database:
+        yield database
+
+
+@pytest.fixture
+def seed(address: DatabaseAddress) -> Iterator[Seed]:
+    seed = Seed(address)
+    yield seed
+    seed.close()
+
+
+@pytest.fixture
+async def database(address: DatabaseAddress) -> AsyncIterator[Database]:
+    """With the same two unprivileged logins as in production."""
+    database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def settings(address: DatabaseAddress, tmp_path: Path) -> Settings:
+    return settings_for(address, tmp_path)
+
+
+@pytest.fixture
+async def api(settings: Settings) -> AsyncIterator[Api]:
+    async with running_api(settings) as api:
+        yield api

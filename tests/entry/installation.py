@@ -1,0 +1,156 @@
+"""A real `muniment serve` in a folder of its own, as a person starts it."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+import psutil
+
+EMAIL, PASSWORD = "admin@example.org", "correct horse battery"
+PATIENCE_SECONDS = 60
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Installation:
+    """One data directory. It can be started, killed and started again; at the end nothing of it runs."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.folder = folder
+        self.data_dir = folder / "data"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.output = folder / "output.txt"
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("MUNIMENT_")},
+            "MUNIMENT_DATA_DIR": str(self.data_dir),
+            "MUNIMENT_PORT": str(self.port),
+            "MUNIMENT_ADMIN_EMAIL": EMAIL,
+            "MUNIMENT_ADMIN_PASSWORD": PASSWORD,
+            "MUNIMENT_WORKER_HEARTBEAT": "1",
+            **environment,
+        }
+        self.process: subprocess.Popen[bytes] | None = None
+        self._seen: list[psutil.Process] = []
+
+    def start(self) -> Self:
+        """Until the screen says that it is ready."""
+        before = len(self.said)
+        with self.output.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "muniment", "serve"],
+                cwd=self.folder,
+                env=self._environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        wait_until(lambda: "is ready" in self.said[before:] or self._has_ended())
+        assert "is ready" in self.said[before:], self.said
+        self._seen += self.everybody
+        return self
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Another command beside it, as in a second terminal."""
+        return subprocess.run(
+            [sys.executable, "-m", "muniment", *arguments],
+            cwd=self.folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text() if self.output.exists() else ""
+
+    @property
+    def everybody(self) -> list[psutil.Process]:
+        """The supervisor and all that it started."""
+        assert self.process is not None
+        supervisor = psutil.Process(self.process.pid)
+        return [supervisor, *supervisor.children(recursive=True)]
+
+    def child(self, pattern: str) -> psutil.Process:
+        """The direct child whose command matches."""
+        assert self.process is not None
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if re.search(pattern, " ".join(child.cmdline())))
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def kill_everybody(self) -> None:
+        """As a power failure would, but for the disk."""
+        assert self.process is not None
+        for process in self.everybody:
+            if process.is_running():
+                process.kill()
+        self.process.wait(PATIENCE_SECONDS)
+
+    def wait_until_nobody_is_left(self) -> None:
+        wait_until(lambda: not [process for process in self._seen if _is_alive(process)])
+
+    @contextmanager
+    def client(self) -> Iterator[httpx.Client]:
+        """Signed in as the first account."""
+        with httpx.Client(base_url=self.url, timeout=30, trust_env=False) as client:
+            answer = client.post("/api/v1/auth/login", json={"email": EMAIL, "password": PASSWORD})
+            assert answer.status_code == 200, answer.text
+            yield client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process and self.process.poll() is None:
+            self.stop(signal.SIGTERM)
+        for process in self._seen:
+            if _is_alive(process):
+                process.kill()
+
+    def _has_ended(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
+
+
+def upload(client: httpx.Client, name: str, content: bytes, kb_id: str | None = None) -> tuple[str, str]:
+    """Into a new knowledge base unless one is named; (kb_id, document id)."""
+    if kb_id is None:
+        kb_id = client.post("/api/v1/knowledge-bases", json={"name": "Contracts"}).json()["id"]
+    answer = client.post(f"/api/v1/knowledge-bases/{kb_id}/documents", files={"file": (name, content)})
+    assert answer.status_code == 201, answer.text
+    return str(kb_id), str(answer.json()["id"])
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

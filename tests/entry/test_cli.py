@@ -1,0 +1,83 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from muniment.storage.db.address import DatabaseAddress
+from tests.cluster import PASSWORDS
+
+COMMANDS = ("serve", "api", "worker", "migrate", "settings", "doctor", "version")
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "muniment", *arguments],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "COLUMNS": "200", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def outside(address: DatabaseAddress, folder: Path) -> dict[str, str]:
+    return {
+        "DATABASE_URL": address.conninfo,
+        "MUNIMENT_DATABASE_APP_PASSWORD": PASSWORDS.app,
+        "MUNIMENT_DATABASE_SERVICE_PASSWORD": PASSWORDS.service,
+        "DOCUMENT_HMAC_SECRET": "secret of the tests",
+        "MUNIMENT_DATA_DIR": str(folder),
+    }
+
+
+def test_every_command_is_listed_and_has_help(tmp_path: Path) -> None:
+    listed = run(tmp_path, "--help").stdout
+    for command in COMMANDS:
+        assert command in listed
+        helped = run(tmp_path, command, "--help")
+        assert helped.returncode == 0
+        assert "Usage" in helped.stdout
+
+
+@pytest.mark.parametrize("command", ["settings", "doctor", "version"])
+def test_commands_that_print_facts_print_json_too(tmp_path: Path, command: str) -> None:
+    assert json.loads(run(tmp_path, command, "--json").stdout)
+
+
+def test_what_cannot_be_done_is_a_sentence_and_no_traceback(tmp_path: Path) -> None:
+    for command in ("api", "worker", "migrate"):
+        refused = run(tmp_path, command)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("muniment: There is no database in")
+        assert "Traceback" not in refused.stderr
+
+
+def test_doctor_says_what_is_wrong_and_what_to_type(tmp_path: Path) -> None:
+    told = run(tmp_path, "doctor")
+    assert told.returncode == 1
+    assert "WRONG" in told.stdout
+    assert "muniment serve" in told.stdout
+
+
+def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, address: DatabaseAddress) -> None:
+    findings = json.loads(run(tmp_path, "doctor", "--json", **outside(address, tmp_path)).stdout)
+    found = {finding["part"]: finding for finding in findings}
+    assert list(found) == ["settings", "database", "tables", "pooling", "tasks", "blobs", "index", "disk"]
+    assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # nobody started a worker
+    assert "muniment worker" in found["tasks"]["detail"]
+
+
+def test_doctor_says_that_the_database_is_away(tmp_path: Path, address: DatabaseAddress) -> None:
+    environment = {**outside(address, tmp_path), "DATABASE_URL": "postgresql://postgres@127.0.0.1:1/muniment"}
+    told = run(tmp_path, "doctor", **environment)
+    assert told.returncode == 1
+    assert "DATABASE_URL" in told.stdout
+
+
+def test_migrate_prepares_an_outside_database_and_prints_a_link(tmp_path: Path, address: DatabaseAddress) -> None:
+    facts = json.loads(run(tmp_path, "migrate", "--json", **outside(address, tmp_path)).stdout)
+    assert facts["first_account"] == "admin@localhost"
+    assert "#token=" in facts["sign_in_link"]

@@ -1,0 +1,64 @@
+"""The real API on a real port, in the event loop of the test."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from muniment.accounts.passwords import Passwords
+from muniment.api import create_app, framed
+from muniment.bootstrap import Stores, build_parts, build_stores
+from muniment.http.parts import Parts
+from muniment.settings import DatabaseSettings, DocumentSettings, ServerSettings, Settings
+from muniment.storage.db.address import DatabaseAddress
+from tests.cluster import PASSWORDS
+from tests.http.live_server import serving
+from tests.seed import CHEAP_HASHER, Person
+
+
+@dataclass(frozen=True)
+class Api:
+    """A running server, what it is made of, and clients to it."""
+
+    url: str
+    app: FastAPI
+    settings: Settings
+    stores: Stores
+    parts: Parts
+    anonymous: httpx.AsyncClient
+
+    def client(self, person: Person) -> httpx.AsyncClient:
+        """Signed in by token."""
+        return httpx.AsyncClient(base_url=self.url, headers=person.headers, timeout=30, trust_env=False)
+
+
+def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) -> Settings:
+    """As if set by an operator: nothing is read from the environment of the run."""
+    return Settings(
+        server=ServerSettings(data_dir=data_dir, host="127.0.0.1", port=0),
+        database=DatabaseSettings(
+            url=SecretStr(database.conninfo),
+            app_password=SecretStr(PASSWORDS.app),
+            service_password=SecretStr(PASSWORDS.service),
+            pool_size=10,
+        ),
+        documents=DocumentSettings(hmac_secret=SecretStr("secret of the tests"), disk_floor_bytes=0, **documents),
+    )
+
+
+@asynccontextmanager
+async def running_api(settings: Settings, stores: Stores | None = None) -> AsyncIterator[Api]:
+    """Served by uvicorn as in production; `stores` where a test brings a faulty one."""
+    own = stores or build_stores(settings)
+    parts = build_parts(settings, own, Passwords(CHEAP_HASHER))
+    app = create_app(parts)
+    try:
+        async with serving(framed(app, settings)) as anonymous:
+            yield Api(str(anonymous.base_url), app, settings, own, parts, anonymous)
+    finally:
+        await own.close()

@@ -1,0 +1,130 @@
+"""Runs every query of every repository as somebody whom it does not concern (I8)."""
+
+import importlib
+import inspect
+import pkgutil
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy.exc import DBAPIError
+
+import muniment
+from muniment.accounts.repository import OrganizationRepository
+from muniment.errors import NotFound
+from muniment.processing.runs import Superseded
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database, Work
+from tests.security.queries import OPEN, QUERIES
+from tests.security.world import World, a_world
+from tests.seed import Seed
+
+REFUSED = {"42501", "23503"}  # no right, or a foreign key that carries the organization
+OWN_ORGANIZATION = {"OrganizationRepository.list_", "OrganizationRepository.get"}
+COLLEAGUES = {"UserRepository.get", "UserRepository.list_"}
+# What somebody may see or do by their office. It shows names of people and organizations, never of documents.
+ALLOWED: dict[str, set[str]] = {
+    "stranger": {"OrganizationRepository.list_"},
+    "colleague": OWN_ORGANIZATION | COLLEAGUES,
+    "operator": OWN_ORGANIZATION
+    | COLLEAGUES
+    | {"OrganizationRepository.add", "UserRepository.add", "UserRepository.change", "SessionRepository.end_all"},
+    "service of another organization": OWN_ORGANIZATION,
+}
+FOR_SERVICE = {"DeletionRepository.take_due", "DeletionRepository.count_pending"}
+FOR_SERVICE |= {"UploadRepository.take_expired", "RunRepository.claim", "RunRepository.hold"}
+EVERY_TABLE = """
+    SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+       AND relname <> 'procrastinate_workers'
+"""
+
+Opened = AbstractAsyncContextManager[Work[Any]]
+
+
+def repository_methods() -> set[str]:
+    """Of all classes named so in the whole package: a new one without a case is found."""
+    found = set()
+    for module in pkgutil.walk_packages(muniment.__path__, "muniment."):
+        if ".migrations" in module.name or module.name.endswith("__main__"):
+            continue
+        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if name.endswith("Repository"):
+                methods = inspect.getmembers(kind, inspect.isfunction)
+                found |= {f"{name}.{method}" for method, _ in methods if not method.startswith("_")}
+    return found
+
+
+def open_as(database: Database, seed: Seed, world: World, who: str) -> Opened:
+    if who == "service of another organization":
+        return database.service_work(Service(seed.organization()))
+    organization_id = world.organization_id if who == "colleague" else seed.organization()
+    person = seed.person(organization_id, is_operator=who == "operator")
+    seed.execute("DELETE FROM api_tokens WHERE user_id = %s", person.id)  # their own, which they may well list
+    return database.work(person.principal)
+
+
+async def result_of(query: str, opened: Opened, world: World, *, keep: bool = True) -> Any:
+    """What it gave, `None` when it was refused."""
+    try:
+        async with opened as work:
+            result = await QUERIES[query](work.session, world)
+            if not keep:
+                await work.session.rollback()
+            return result
+    except (NotFound, Superseded):
+        return None
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) in REFUSED:
+            return None
+        raise
+
+
+def is_nothing(result: Any) -> bool:
+    return not any(result) if isinstance(result, tuple) else not result
+
+
+def contents(seed: Seed) -> dict[str, list[Any]]:
+    tables = [name for (name,) in seed.rows(EVERY_TABLE)]
+    return {table: sorted(seed.rows(f"SELECT t::text FROM {table} t")) for table in tables}
+
+
+def test_every_repository_method_has_its_case() -> None:
+    assert len(QUERIES) > 30
+    assert repository_methods() == set(QUERIES) | set(OPEN)
+
+
+@pytest.mark.parametrize("who", sorted(ALLOWED))
+async def test_no_query_gives_anything_to_whom_it_does_not_concern(database: Database, seed: Seed, who: str) -> None:
+    world = a_world(seed)
+    for query in QUERIES.keys() - ALLOWED[who]:
+        opened = open_as(database, seed, world, who)
+        before = contents(seed)
+        assert is_nothing(await result_of(query, opened, world)), query
+        assert contents(seed) == before, query
+
+
+async def test_the_same_queries_give_something_to_those_whom_they_concern(database: Database, seed: Seed) -> None:
+    world = a_world(seed)
+    for query in QUERIES:
+        is_for_service = query in FOR_SERVICE
+        service, owner = Service(world.organization_id), world.owner.principal
+        opened: Opened = database.service_work(service) if is_for_service else database.work(owner)
+        result = await result_of(query, opened, world, keep=False)
+        assert not is_nothing(result) or returns_nothing(query), query
+
+
+def returns_nothing(query: str) -> bool:
+    """Such a one shows nothing to anybody; what it changes is compared above. And a guess finds nothing."""
+    name = query.partition(".")[2]
+    is_a_guess = query.startswith("SignInRepository")
+    return is_a_guess or name in {"add", "end", "end_all", "remove", "change", "set_role", "lock"} or "mark_" in name
+
+
+async def test_a_stranger_sees_their_own_organization_alone(database: Database, seed: Seed) -> None:
+    a_world(seed)
+    stranger = seed.person()
+    async with database.work(stranger.principal) as work:
+        found, total = await OrganizationRepository(work.session).list_(offset=0, limit=100)
+    seen: list[UUID] = [organization.id for organization in found]
+    assert (seen, total) == ([stranger.organization_id], 1)

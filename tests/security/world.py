@@ -1,0 +1,93 @@
+"""One organization with something of every kind in it, for strangers to look for."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from muniment.processing.runs import ClaimedRun
+from muniment.storage.db.base import new_id, now
+from tests.seed import Person, Seed
+
+FILE_NAME = "document.pdf"
+
+
+@dataclass(frozen=True)
+class World:
+    owner: Person
+    member: Person
+    kb_id: UUID
+    empty_kb_id: UUID
+    document_id: UUID
+    archived_id: UUID
+    run: ClaimedRun
+    upload_id: UUID
+    deletion_id: UUID
+    token_id: UUID
+    session_hash: bytes
+
+    @property
+    def organization_id(self) -> UUID:
+        return self.owner.organization_id
+
+    def blob_key(self, document_id: UUID) -> str:
+        return f"{self.kb_id}/{document_id}/1/original"
+
+
+def a_world(seed: Seed) -> World:
+    """Its owner is admin and operator, so that every query shows somebody something."""
+    owner = seed.person(is_admin=True, is_operator=True)
+    member = seed.person(owner.organization_id)
+    kb_id = seed.knowledge_base(owner)
+    seed.member(kb_id, member, "editor")
+    world = World(
+        owner=owner,
+        member=member,
+        kb_id=kb_id,
+        empty_kb_id=seed.knowledge_base(owner, "Still empty"),
+        document_id=seed.document(kb_id, owner, name=FILE_NAME),
+        archived_id=seed.document(kb_id, owner, name=FILE_NAME, status="archived"),
+        run=ClaimedRun(new_id(), owner.organization_id, new_id(), epoch=1, attempt=1),
+        upload_id=new_id(),
+        deletion_id=new_id(),
+        token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
+        session_hash=b"session of the owner",
+    )
+    world = _with_run(seed, world)
+    _fill(seed, world)
+    return world
+
+
+def _with_run(seed: Seed, world: World) -> World:
+    run = ClaimedRun(new_id(), world.organization_id, world.document_id, epoch=1, attempt=1)
+    seed.insert(
+        "document_processing_runs",
+        run_id=run.run_id,
+        document_id=run.document_id,
+        organization_id=run.organization_id,
+        user_id=world.owner.id,
+        epoch=run.epoch,
+        revision=1,
+        attempt=run.attempt,
+        status="in_progress",
+    )
+    return World(**{**vars(world), "run": run})
+
+
+def _fill(seed: Seed, world: World) -> None:
+    """An upload that has expired, a deletion that is due, a session, a line of the audit trail."""
+    in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
+    gone_id = new_id()
+    of_document = {**in_kb, "document_id": gone_id}
+    key = world.blob_key(gone_id)
+    late = now() - timedelta(hours=1)
+    seed.insert("uploads", id=world.upload_id, **of_document, blob_key=key, uploaded_by=world.owner.id, expires_at=late)
+    seed.insert("deletions", id=world.deletion_id, **of_document, store="blobs", target=key, reason="test")
+    seed.insert("audit_events", id=new_id(), action="test", actor=str(world.owner.id), **of_document, payload={})
+    seed.insert(
+        "sessions",
+        id=new_id(),
+        user_id=world.owner.id,
+        organization_id=world.organization_id,
+        token_hash=world.session_hash,
+        expires_at=now() + timedelta(days=1),
+    )

@@ -1,0 +1,105 @@
+"""Up, down and up again; several at once; and a program that refuses tables of another version."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import psycopg
+import pytest
+from sqlalchemy import Connection, text
+
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.migrate import (
+    DatabaseUnreachable,
+    SchemaOutOfDate,
+    downgrade,
+    migrate,
+    newest_version,
+    require_current,
+)
+from muniment.storage.db.work import Database
+from tests.cluster import PASSWORDS, Cluster
+from tests.seed import Seed
+
+EVERYTHING = """
+    SELECT 'table', relname, relacl::text FROM pg_class
+     WHERE relkind IN ('r', 'i', 'S') AND relnamespace = 'public'::regnamespace
+    UNION ALL SELECT 'function', oid::regprocedure::text, proacl::text FROM pg_proc
+     WHERE pronamespace = 'public'::regnamespace
+    UNION ALL SELECT 'policy', tablename || '.' || policyname, concat(qual, with_check) FROM pg_policies
+    UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal
+"""
+OURS_LEFT = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'procrastinate%%'"
+
+
+@pytest.fixture
+def empty(cluster: Cluster) -> Iterator[DatabaseAddress]:
+    with cluster.new_database(template="template0") as address:
+        yield address
+
+
+def everything(address: DatabaseAddress) -> set[tuple[str, ...]]:
+    with psycopg.connect(address.conninfo) as connection:
+        return set(connection.execute(EVERYTHING).fetchall())
+
+
+def test_up_down_and_up_again_ends_where_it_was(address: DatabaseAddress, seed: Seed) -> None:
+    before = everything(address)
+    downgrade(address, "base")
+    assert seed.one(OURS_LEFT) == 1  # Alembic's own
+    migrate(address, PASSWORDS)
+    assert everything(address) == before
+
+
+def test_migrating_again_changes_nothing(address: DatabaseAddress) -> None:
+    before = everything(address)
+    migrate(address, PASSWORDS)
+    assert everything(address) == before
+
+
+def test_of_two_that_migrate_at_once_one_works_and_the_other_waits(empty: DatabaseAddress) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(migrate, empty, PASSWORDS) for _ in range(2)]:
+            done.result(timeout=60)
+    with psycopg.connect(empty.conninfo) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(newest_version(),)]
+
+
+def test_databases_of_one_server_are_migrated_at_once(cluster: Cluster) -> None:
+    with ExitStack() as opened, ThreadPoolExecutor(4) as threads:
+        databases = [opened.enter_context(cluster.new_database()) for _ in range(4)]
+        for _ in range(3):
+            for done in [threads.submit(migrate, database, PASSWORDS) for database in databases]:
+                done.result(timeout=60)
+
+
+def test_what_comes_after_runs_as_the_owner_and_in_the_same_breath(address: DatabaseAddress, seed: Seed) -> None:
+    def then(connection: Connection) -> None:
+        name = connection.scalar(text("SELECT current_user"))
+        connection.execute(text("INSERT INTO organizations VALUES (gen_random_uuid(), :name)"), {"name": name})
+
+    migrate(address, PASSWORDS, then)
+    assert seed.rows("SELECT name FROM organizations") == [("muniment_owner",)]
+
+
+async def test_a_program_accepts_the_newest_version_only(
+    address: DatabaseAddress, database: Database, seed: Seed
+) -> None:
+    await require_current(database.app_engine)
+    for behind in ("-1", "base"):
+        downgrade(address, behind)
+        with pytest.raises(SchemaOutOfDate):
+            await require_current(database.app_engine)
+    seed.execute("DROP TABLE alembic_version")
+    with pytest.raises(SchemaOutOfDate):
+        await require_current(database.app_engine)
+
+
+async def test_a_server_that_is_not_there_is_named(address: DatabaseAddress) -> None:
+    nowhere = DatabaseAddress("127.0.0.1", 1, address.database, "postgres", "")
+    with pytest.raises(DatabaseUnreachable, match=r"127\.0\.0\.1"):
+        migrate(nowhere, PASSWORDS)
+    database = Database(nowhere, app_password="", service_password="", pool_size=1)
+    with pytest.raises(DatabaseUnreachable):
+        await require_current(database.app_engine)
+    await database.close()

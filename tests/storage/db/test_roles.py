@@ -1,0 +1,105 @@
+"""Who may migrate, on a server of the test's own: roles belong to the whole server."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from muniment.embedded.postgres import EmbeddedPostgres
+from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, DatabaseAddress
+from muniment.storage.db.migrate import migrate
+from muniment.storage.db.roles import CannotCreateRoles, LoginPasswords
+
+pytestmark = pytest.mark.slow
+
+FIRST = LoginPasswords(app="it's the first", service='the "first" of the service')
+SECOND = LoginPasswords(app="the second", service="the second of the service")
+OWN = "a_database_of_ones_own"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[DatabaseAddress]:
+    folder = Path(tempfile.mkdtemp(prefix="mun-"))  # short: the name of a unix socket has 107 bytes at most
+    folder.chmod(0o755)
+    postgres = EmbeddedPostgres(folder, password="superuser", durable=False)
+    yield postgres.start()
+    postgres.stop()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def superuser(server: DatabaseAddress) -> Iterator[psycopg.Connection]:
+    """As the administrator of a server on which Muniment has never been."""
+    with psycopg.connect(server.conninfo, autocommit=True) as connection:
+        yield connection
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(OWN)))
+        for role in ("plain", "maker", SERVICE_LOGIN, APP_LOGIN, OWNER_ROLE):
+            connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
+
+
+def a_login(superuser: psycopg.Connection, server: DatabaseAddress, name: str, right: str = "") -> DatabaseAddress:
+    """With a database of its own, as hosted PostgreSQL gives it."""
+    superuser.execute(f"CREATE ROLE {name} LOGIN NOSUPERUSER {right} PASSWORD 'own'")
+    superuser.execute(f"CREATE DATABASE {OWN} OWNER {name} TEMPLATE template0")
+    return server.as_login(name, "own").at_database(OWN)
+
+
+def can_log_in(address: DatabaseAddress, login: str, password: str) -> bool:
+    try:
+        psycopg.connect(address.as_login(login, password).conninfo).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def test_a_login_that_may_create_roles_migrates_and_sets_the_passwords(
+    superuser: psycopg.Connection, server: DatabaseAddress
+) -> None:
+    address = a_login(superuser, server, "maker", "CREATEROLE")
+    migrate(address, FIRST)
+    migrate(address, FIRST)
+    assert can_log_in(address, APP_LOGIN, FIRST.app)
+    assert can_log_in(address, SERVICE_LOGIN, FIRST.service)
+    assert not can_log_in(address, APP_LOGIN, FIRST.service)
+    with psycopg.connect(address.conninfo) as connection:
+        owners = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
+        assert connection.execute(owners).fetchall() == [(OWNER_ROLE,)]
+
+
+def test_another_password_replaces_the_old_one(superuser: psycopg.Connection, server: DatabaseAddress) -> None:
+    address = a_login(superuser, server, "maker", "CREATEROLE")
+    migrate(address, FIRST)
+    migrate(address, SECOND)
+    assert can_log_in(address, APP_LOGIN, SECOND.app)
+    assert can_log_in(address, SERVICE_LOGIN, SECOND.service)
+    assert not can_log_in(address, APP_LOGIN, FIRST.app)
+
+
+def test_a_login_that_may_not_create_roles_says_what_an_administrator_has_to_run_and_that_is_enough(
+    superuser: psycopg.Connection, server: DatabaseAddress
+) -> None:
+    address = a_login(superuser, server, "plain")
+    with pytest.raises(CannotCreateRoles) as refused:
+        migrate(address, FIRST)
+    assert superuser.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'muniment%'").fetchone() == (0,)
+    _run_as_told(server.at_database(OWN), refused.value.message)
+    migrate(address, FIRST)
+    migrate(address, FIRST)
+    assert can_log_in(address, APP_LOGIN, FIRST.app)
+    assert can_log_in(address, SERVICE_LOGIN, FIRST.service)
+
+
+def _run_as_told(database: DatabaseAddress, advice: str) -> None:
+    """Every indented line, with the passwords put in where the dots are."""
+    statements = re.findall(r"^    (.+;)$", advice, re.MULTILINE)
+    assert len(statements) == 6
+    passwords = iter([FIRST.app, FIRST.service])
+    with psycopg.connect(database.conninfo, autocommit=True) as connection:
+        for statement in statements:
+            password = sql.Literal(next(passwords)).as_string() if "'…'" in statement else ""
+            connection.execute(statement.replace("'…'", password))

@@ -1,0 +1,125 @@
+"""`Work` begins and ends one transaction, and says plainly when the database does not answer."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
+
+from muniment.knowledge_bases.tables import KnowledgeBase
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.work import Database, DatabaseUnavailable
+from tests.cluster import PASSWORDS
+from tests.seed import Person, Seed
+
+COUNT = "SELECT count(*) FROM knowledge_bases"
+CUT_OFF = """
+    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+     WHERE datname = current_database() AND usename = 'muniment_app'
+"""
+
+
+@pytest.fixture
+def owner(seed: Seed) -> Person:
+    return seed.person()
+
+
+@pytest.fixture
+async def one_connection(address: DatabaseAddress) -> AsyncIterator[Database]:
+    database = connect(address, pool_timeout_seconds=0.2)
+    yield database
+    await database.close()
+
+
+def connect(address: DatabaseAddress, *, pool_timeout_seconds: float = 10) -> Database:
+    return Database(
+        address,
+        app_password=PASSWORDS.app,
+        service_password=PASSWORDS.service,
+        pool_size=1,
+        pool_timeout_seconds=pool_timeout_seconds,
+    )
+
+
+def a_knowledge_base(owner: Person) -> KnowledgeBase:
+    return KnowledgeBase(organization_id=owner.organization_id, owner_id=owner.id, name="new")
+
+
+async def test_the_end_commits(database: Database, seed: Seed, owner: Person) -> None:
+    async with database.work(owner.principal) as work:
+        work.session.add(a_knowledge_base(owner))
+        await work.session.flush()
+        assert seed.one(COUNT) == 0
+    assert seed.one(COUNT) == 1
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, asyncio.CancelledError])
+async def test_any_error_rolls_back(database: Database, seed: Seed, owner: Person, error: type[BaseException]) -> None:
+    with suppress(error):
+        async with database.work(owner.principal) as work:
+            work.session.add(a_knowledge_base(owner))
+            await work.session.flush()
+            raise error
+    assert seed.one(COUNT) == 0
+
+
+async def test_no_connection_is_taken_before_the_first_query(one_connection: Database, owner: Person) -> None:
+    async with one_connection.work(owner.principal), one_connection.work(owner.principal) as second:
+        assert await second.session.scalar(text("SELECT 1")) == 1
+
+
+async def test_an_exhausted_pool_is_unavailable(one_connection: Database, owner: Person) -> None:
+    async with one_connection.work(owner.principal) as first:
+        await first.session.scalar(text("SELECT 1"))
+        with pytest.raises(DatabaseUnavailable):
+            await _ask(one_connection, owner)
+    await _ask(one_connection, owner)
+
+
+async def test_a_connection_that_is_cut_in_mid_work_is_unavailable_and_the_next_one_works(
+    database: Database, seed: Seed, owner: Person
+) -> None:
+    with pytest.raises(DatabaseUnavailable):
+        await _ask(database, owner, cut=lambda: seed.one(CUT_OFF))
+    await _ask(database, owner)
+
+
+async def test_connections_that_were_cut_while_idle_are_not_noticed(
+    database: Database, seed: Seed, owner: Person
+) -> None:
+    await _ask(database, owner)
+    assert seed.one(CUT_OFF) == 1
+    await _ask(database, owner)
+
+
+async def test_a_server_that_is_not_there_is_unavailable(address: DatabaseAddress, owner: Person) -> None:
+    nowhere = connect(DatabaseAddress("127.0.0.1", 1, address.database, "", ""))
+    with pytest.raises(DatabaseUnavailable):
+        await _ask(nowhere, owner)
+    await nowhere.close()
+
+
+async def test_a_server_that_takes_the_connection_and_says_nothing_is_unavailable(
+    address: DatabaseAddress, owner: Person
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        database = connect(DatabaseAddress("127.0.0.1", silent.getsockname()[1], address.database, "", ""))
+        with pytest.raises(DatabaseUnavailable):
+            await asyncio.wait_for(_ask(database, owner), 20)
+        await database.close()
+
+
+async def test_a_mistake_in_a_query_stays_what_it_is(database: Database, owner: Person) -> None:
+    with pytest.raises(ProgrammingError):
+        await _ask(database, owner, question="SELECT * FROM no_such_table")
+
+
+async def _ask(database: Database, owner: Person, *, question: str = "SELECT 1", cut: object = None) -> None:
+    async with database.work(owner.principal) as work:
+        await work.session.scalar(text("SELECT 1"))
+        if callable(cut):
+            cut()
+        await work.session.execute(text(question))

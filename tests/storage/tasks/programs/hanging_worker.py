@@ -1,0 +1,41 @@
+"""A real worker whose reading never ends: `python -m … <database> <folder>`. Prints what it has claimed."""
+
+import asyncio
+import json
+import sys
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+
+from muniment.bootstrap import build_stores
+from muniment.processing.runs import RunRepository
+from muniment.settings import WorkerSettings
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.principal import Service
+from muniment.storage.tasks.port import RunJob
+from muniment.telemetry.logs import configure_logs
+from muniment.worker import run
+from tests.live import settings_for
+
+HEARTBEAT = timedelta(seconds=0.2)
+STALLED_AFTER = timedelta(seconds=1)
+
+
+async def main(database: str, folder: str) -> None:
+    configure_logs("json", "ERROR")
+    worker = WorkerSettings(heartbeat=HEARTBEAT, stalled_after=STALLED_AFTER)
+    settings = settings_for(DatabaseAddress.parse(database), Path(folder)).model_copy(update={"worker": worker})
+    stores = build_stores(settings)
+
+    async def claim_and_hang(job: RunJob) -> None:
+        async with stores.database.service_work(Service(job.organization_id)) as work:
+            claimed = await RunRepository(work.session).claim(job.run_id)
+        assert claimed is not None
+        print(json.dumps(asdict(claimed), default=str), flush=True)  # noqa: T201
+        await asyncio.Event().wait()
+
+    await run(settings, claim_and_hang)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

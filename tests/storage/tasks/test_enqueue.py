@@ -1,0 +1,78 @@
+"""A run and its job are rows of the caller's transaction."""
+
+from contextlib import suppress
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+from muniment.storage.tasks.procrastinate import ProcrastinateTasks, QueueUnavailable, check_queue, queue_app
+from tests.cluster import service_login
+from tests.seed import Seed
+from tests.storage.tasks.queue import Enqueuer
+
+WAITING = ("fast", "todo", 0)
+
+
+async def test_a_run_enters_the_fast_queue_with_its_ids_and_nothing_else(queue: Enqueuer, seed: Seed) -> None:
+    run_id = await queue.enqueue()
+    assert queue.jobs() == [WAITING]
+    expected = {"run_id": str(run_id), "organization_id": str(queue.owner.organization_id)}
+    assert seed.one("SELECT args FROM procrastinate_jobs") == expected
+    run = seed.rows("SELECT status, attempt, user_id, job_id FROM document_processing_runs WHERE run_id = %s", run_id)
+    assert run == [("queued", 0, queue.owner.id, seed.one("SELECT id FROM procrastinate_jobs"))]
+
+
+async def test_no_commit_no_run_and_no_job(queue: Enqueuer, database: Database, seed: Seed) -> None:
+    document_id = queue.document()
+    with suppress(ZeroDivisionError):
+        async with database.work(queue.owner.principal) as work:
+            await ProcrastinateTasks().enqueue_run(work, document_id, 1)
+            raise ZeroDivisionError
+    assert queue.jobs() == []
+    assert seed.one("SELECT count(*) FROM document_processing_runs") == 0
+
+
+async def test_a_document_has_one_run_per_epoch(queue: Enqueuer, seed: Seed) -> None:
+    document_id = queue.document()
+    await queue.enqueue(document_id)
+    with pytest.raises(IntegrityError, match="uq_document_processing_runs_document_id_epoch"):
+        await queue.enqueue(document_id)
+    assert queue.jobs() == [WAITING]
+    assert seed.one("SELECT count(*) FROM document_processing_runs") == 1
+
+
+async def test_a_worker_enqueues_within_the_organization_of_its_job(
+    queue: Enqueuer, database: Database, seed: Seed
+) -> None:
+    document_id = queue.document()
+    async with database.service_work(Service(queue.owner.organization_id)) as work:
+        await ProcrastinateTasks().enqueue_run(work, document_id, 1, purpose="reread")
+    assert seed.rows("SELECT user_id, purpose FROM document_processing_runs") == [(queue.owner.id, "reread")]
+
+
+async def test_a_waiting_job_that_is_revoked_is_gone(queue: Enqueuer) -> None:
+    run_id = await queue.enqueue()
+    assert await queue.revoke(run_id)
+    assert queue.jobs() == []
+    assert not await queue.revoke(run_id)
+
+
+async def test_revoking_is_undone_with_the_callers_transaction(queue: Enqueuer, database: Database) -> None:
+    document_id = queue.document()
+    await queue.enqueue(document_id)
+    with suppress(ZeroDivisionError):
+        async with database.work(queue.owner.principal) as work:
+            assert await ProcrastinateTasks().revoke_run(work, document_id, 1)
+            raise ZeroDivisionError
+    assert queue.jobs() == [WAITING]
+
+
+async def test_the_check_of_the_queue_tells_whether_its_tables_are_there(address: DatabaseAddress, seed: Seed) -> None:
+    async with queue_app(service_login(address)).open_async() as app:
+        await check_queue(app)
+        seed.execute("ALTER TABLE procrastinate_jobs RENAME TO something_else")
+        with pytest.raises(QueueUnavailable):
+            await check_queue(app)

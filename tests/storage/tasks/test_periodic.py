@@ -1,0 +1,98 @@
+"""Sweeps: at their time, once, and never in the way of the next."""
+
+import asyncio
+import time
+
+import pytest
+from croniter import croniter  # type: ignore[import-untyped]  # comes with Procrastinate
+
+from muniment.bootstrap import build_stores, build_worker
+from muniment.settings import Settings
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.tasks.port import MAINTENANCE, Periodic
+from muniment.storage.tasks.procrastinate import queue_app
+from muniment.storage.tasks.worker import rescue_stalled, seconds_last
+from tests.cluster import service_login
+from tests.seed import Seed
+from tests.storage.tasks.queue import STALLED_AFTER, until, working
+
+EVERY_SECOND = "* * * * * *"
+
+
+class Sweep:
+    def __init__(self, *, fails: bool = False, hangs: bool = False) -> None:
+        self.times: list[float] = []
+        self._fails, self._hangs = fails, hangs
+
+    async def __call__(self) -> None:
+        self.times.append(time.time())
+        if self._fails:
+            raise ZeroDivisionError
+        if self._hangs:
+            await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    ("cron", "seconds"), [("*/5 * * * * *", 5), ("*/10 * * * * *", 10), ("0 * * * * *", 60), ("30 7 * * * *", 3600)]
+)
+def test_the_seconds_stand_in_front(cron: str, seconds: int) -> None:
+    times = croniter(seconds_last(cron), start_time=1_700_000_000)
+    first, second = times.get_next(float), times.get_next(float)
+    assert second - first == seconds
+
+
+async def test_a_sweep_every_two_seconds_runs_every_two_seconds(address: DatabaseAddress) -> None:
+    sweep = Sweep()
+    async with working(address, None, periodic=[Periodic("test.sweep", "*/2 * * * * *", sweep)]):
+        await until(lambda: len(sweep.times) >= 4)
+    # The first one makes up for the last that was due; from then on at every even second, half a second late.
+    pauses = [later - earlier for earlier, later in zip(sweep.times[1:], sweep.times[2:], strict=False)]
+    assert all(1.5 < pause < 2.5 for pause in pauses), pauses
+
+
+async def test_of_two_workers_one_runs_a_sweep_each_time(address: DatabaseAddress, seed: Seed) -> None:
+    sweep = Sweep()
+    periodic = [Periodic("test.sweep", EVERY_SECOND, sweep)]
+    began = time.time()
+    async with working(address, None, periodic=periodic), working(address, None, periodic=periodic):
+        await until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 2)
+        await until(lambda: len(sweep.times) >= 4)
+    assert len(sweep.times) <= time.time() - began + 2
+
+
+async def test_sweeps_leave_no_rows_whether_they_succeed_or_fail(address: DatabaseAddress, seed: Seed) -> None:
+    good, bad = Sweep(), Sweep(fails=True)
+    periodic = [Periodic("test.good", EVERY_SECOND, good), Periodic("test.bad", EVERY_SECOND, bad)]
+    async with working(address, None, periodic=periodic) as worker:
+        await until(lambda: len(good.times) >= 2 and len(bad.times) >= 2)
+        assert not worker.done()
+    assert seed.one("SELECT count(*) FROM procrastinate_jobs WHERE status <> 'todo'") == 0
+
+
+async def test_a_sweep_that_is_cut_short_by_a_stop_is_not_an_error(address: DatabaseAddress, seed: Seed) -> None:
+    sweep = Sweep(hangs=True)
+    async with working(address, None, periodic=[Periodic("test.sweep", EVERY_SECOND, sweep)]):
+        await until(lambda: sweep.times)
+    assert seed.one("SELECT count(*) FROM procrastinate_jobs WHERE status <> 'todo'") == 0
+
+
+async def test_a_sweep_of_a_dead_worker_does_not_hold_up_the_rescue(address: DatabaseAddress, seed: Seed) -> None:
+    add = "INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock, status) VALUES (%s, %s, %s, %s)"
+    seed.execute(add, MAINTENANCE, "test.sweep", "test.sweep", "doing")
+    seed.execute(add, MAINTENANCE, "test.sweep", "test.sweep", "todo")
+    seed.execute(add, "reading", "processing.run", "a run", "doing")
+    async with queue_app(service_login(address)).open_async() as app:
+        await asyncio.gather(*(rescue_stalled(app, STALLED_AFTER) for _ in range(5)))  # as by many workers at once
+    left = seed.rows("SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
+    assert left == [("test.sweep", "todo"), ("processing.run", "todo")]
+
+
+async def test_the_sweeps_of_the_program_really_run(settings: Settings, seed: Seed) -> None:
+    stores = build_stores(settings)
+    task = asyncio.create_task(build_worker(settings, stores).run())
+    names = "SELECT DISTINCT task_name FROM procrastinate_periodic_defers"
+    expected = {("documents.sweep_uploads",), ("deletions.carry_out",)}
+    await until(lambda: expected <= set(seed.rows(names)))
+    task.cancel()
+    await asyncio.wait([task])
+    await stores.close()
