@@ -9,9 +9,8 @@ import psycopg
 from psycopg import sql
 
 from muniment.embedded.postgres import EmbeddedPostgres
-from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
+from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
 from muniment.storage.db.migrate import migrate
-from muniment.storage.db.roles import LoginPasswords
 from tests.folders import open_folder
 
 TEMPLATE = "muniment_template"

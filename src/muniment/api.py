@@ -27,7 +27,6 @@ from muniment.http.security_headers import SecurityHeaders
 from muniment.http.welcome import router as welcome
 from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.settings import Settings
-from muniment.storage.db.migrate import require_current
 from muniment.telemetry.metrics import watch_disk
 from muniment.telemetry.traces import configure_traces
 
@@ -68,7 +67,7 @@ async def run(settings: Settings) -> None:
 async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
     stores = build_stores(settings)
     try:
-        await require_current(stores.database.app_engine)
+        await stores.database.require_current()
         yield stores
     finally:
         await stores.close()

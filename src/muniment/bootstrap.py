@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -14,22 +15,22 @@ from muniment.checks import checks
 from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
 from muniment.documents.sweeps import Sweeps
-from muniment.embedded.pointer import find_address
 from muniment.http.parts import Parts
-from muniment.setting_sources import SettingsError
+from muniment.logins import database_address, login_passwords
 from muniment.settings import Settings
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.blobs.s3 import S3Blobs
-from muniment.storage.db.address import SERVICE_LOGIN, DatabaseAddress
-from muniment.storage.db.roles import LoginPasswords
+from muniment.storage.db.address import SERVICE_LOGIN
 from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import BlobEraser, Ledger
 from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
 from muniment.storage.tasks.port import Periodic, Process
-from muniment.storage.tasks.procrastinate import ProcrastinateTasks
-from muniment.storage.tasks.worker import Worker
+from muniment.storage.tasks.queue import QueuedTasks
+
+if TYPE_CHECKING:
+    from muniment.storage.tasks.worker import Worker
 
 
 @dataclass(frozen=True)
@@ -43,29 +44,6 @@ class Stores:
     async def close(self) -> None:
         await self.blobs.close()
         await self.database.close()
-
-
-def database_address(settings: Settings) -> DatabaseAddress:
-    """Where the database is; the login that stands in it is for `migrate` alone."""
-    if settings.database.url:
-        return DatabaseAddress.parse(settings.database.url.get_secret_value())
-    address = find_address(settings.server.data_dir)
-    if address is None:
-        raise SettingsError(
-            f"There is no database in {settings.server.data_dir} yet: start Muniment with `muniment serve`, "
-            "or name a PostgreSQL with DATABASE_URL"
-        )
-    assert settings.database.superuser_password is not None
-    return address.as_login(address.user, settings.database.superuser_password.get_secret_value())
-
-
-def login_passwords(settings: Settings) -> LoginPasswords:
-    assert settings.database.app_password is not None
-    assert settings.database.service_password is not None
-    return LoginPasswords(
-        app=settings.database.app_password.get_secret_value(),
-        service=settings.database.service_password.get_secret_value(),
-    )
 
 
 def build_stores(settings: Settings) -> Stores:
@@ -121,10 +99,12 @@ def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) 
         max_bytes=settings.documents.max_upload_bytes,
         lifetime=settings.documents.upload_lifetime,
     )
-    return Intake(stores.database, staging, stores.ledger, ProcrastinateTasks())
+    return Intake(stores.database, staging, stores.ledger, QueuedTasks())
 
 
-def build_worker(settings: Settings, stores: Stores, process: Process | None = None) -> Worker:
+def build_worker(settings: Settings, stores: Stores, process: Process | None = None) -> "Worker":
+    from muniment.storage.tasks.worker import Worker  # loads Procrastinate, which the API does without
+
     sweeps = Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=settings.documents.upload_lifetime)
     return Worker(
         database_address(settings).as_login(SERVICE_LOGIN, login_passwords(settings).service),

@@ -26,17 +26,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 @app.command()
 def serve() -> None:
     """Start everything on this machine: PostgreSQL, API and worker. Ctrl-C stops them."""
-    from muniment.accounts.first_account import FirstAccount
+    from muniment.serve import WayIn
     from muniment.serve import serve as start
-    from muniment.serve import sign_in_link
 
     settings = _load()
 
-    def announce(settings: Settings, first: FirstAccount | None) -> None:
-        print(
-            _screen(settings, first.email if first else None, sign_in_link(settings, first) if first else None),
-            flush=True,
-        )
+    def announce(settings: Settings, way_in: WayIn) -> None:
+        print(_screen(settings, way_in.email, way_in.link), flush=True)
 
     raise typer.Exit(start(settings, announce))
 
@@ -64,12 +60,13 @@ def worker() -> None:
 @app.command()
 def migrate(as_json: AsJson = False) -> None:
     """Bring the database up to this version: roles, tables, policies, and the first account."""
-    from muniment.serve import migrate_with_first_account, sign_in_link
-    from muniment.storage.db.migrate import newest_version
+    from muniment.prepare import migrate_with_first_account
+    from muniment.serve import sign_in_link
+    from muniment.storage.db.version import newest_version
 
     settings = _load().with_secrets()
     first = migrate_with_first_account(settings)
-    link = sign_in_link(settings, first) if first else None
+    link = sign_in_link(settings, first.link_secret) if first else None
     facts = {"version": newest_version(), "first_account": first.email if first else None, "sign_in_link": link}
     if as_json:
         _print_json(facts)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
-from muniment.bootstrap import Stores, build_parts, build_stores, database_address, login_passwords, room_check
+from muniment.bootstrap import Stores, build_parts, build_stores, room_check
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.health import run_check
+from muniment.logins import database_address, login_passwords
 from muniment.settings import Settings
 from muniment.storage.db.address import SERVICE_LOGIN, DatabaseAddress
-from muniment.storage.db.migrate import require_current
 from muniment.storage.disk import disk_floor_bytes, free_bytes
 
 PATIENCE_SECONDS = 15
@@ -75,7 +75,7 @@ async def _finding(part: str, look: Callable[[], Awaitable[str]]) -> Finding:
 
 
 async def _tables(stores: Stores) -> str:
-    await require_current(stores.database.app_engine)
+    await stores.database.require_current()
     return "at the version of this Muniment"
 
 

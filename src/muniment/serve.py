@@ -4,72 +4,68 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-from sqlalchemy import Connection
-
-from muniment.accounts.first_account import FirstAccount, ensure_first_account
-from muniment.bootstrap import database_address, login_passwords
 from muniment.embedded.children import Child
 from muniment.embedded.lock import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
+from muniment.logins import database_address, login_passwords
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
-from muniment.storage.db.base import now
-from muniment.storage.db.migrate import migrate
+from muniment.storage.db.settled import look
 
 # The loopback is asked directly: a proxy of the environment has no business there.
 _direct = build_opener(ProxyHandler({}))
 
 
-def serve(settings: Settings, announce: Callable[[Settings, FirstAccount | None], None]) -> int:
+@dataclass(frozen=True)
+class WayIn:
+    """How the first person signs in: by whose email, and by which link while there is no password."""
+
+    email: str | None
+    link: str | None
+
+
+def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> int:
     """Run PostgreSQL, API and worker until Ctrl-C. `announce` is called once, when requests are answered."""
     # Root's PostgreSQL runs as another user and must be able to pass through; what lies inside is closed to all others.
     settings.server.data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     with DataDirectoryLock(settings.server.data_dir):
         settings = settings.with_secrets()
         _require_free_port(settings)
-        first: list[FirstAccount | None] = [None]
+        ways_in = [WayIn(None, None)]
 
-        def prepare() -> None:
+        def prepare_embedded() -> None:
             if settings.database.is_embedded:
-                first[0] = migrate_with_first_account(settings)
+                ways_in.append(prepare(settings))
 
         return Supervisor(
             postgres=_postgres(settings),
-            prepare=prepare,
+            prepare=prepare_embedded,
             children=[
                 Child("api", _command("api"), is_ready=lambda: _is_ready(settings)),
                 Child("worker", _command("worker")),
             ],
-            on_ready=lambda: announce(settings, first[0]),
+            on_ready=lambda: announce(settings, ways_in[-1]),
         ).run()
 
 
-def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
-    """Bring the tables up to this version, and see that somebody can sign in."""
-    password = settings.server.admin_password
-    made: list[FirstAccount | None] = []
+def prepare(settings: Settings) -> WayIn:
+    """Migrate and see to the first account, unless a quick look tells that there is nothing to do."""
+    if settled := look(database_address(settings), login_passwords(settings)):
+        return WayIn(settled.email, link=None)
+    from muniment.prepare import migrate_with_first_account  # loads Alembic and half of the rest
 
-    def then(connection: Connection) -> None:
-        made.append(
-            ensure_first_account(
-                connection,
-                email=settings.server.admin_email,
-                password=password.get_secret_value() if password else None,
-                now=now(),
-            )
-        )
-
-    migrate(database_address(settings), login_passwords(settings), then)
-    return made[0]
+    first = migrate_with_first_account(settings)
+    return WayIn(first.email, sign_in_link(settings, first.link_secret)) if first else WayIn(None, None)
 
 
-def sign_in_link(settings: Settings, first: FirstAccount) -> str | None:
+def sign_in_link(settings: Settings, secret: str | None) -> str | None:
     """The token stands behind the #, which no browser sends to a server."""
-    return f"{settings.base_url}/sign-in#token={first.link_secret}" if first.link_secret else None
+    return f"{settings.base_url}/sign-in#token={secret}" if secret else None
 
 
 def _postgres(settings: Settings) -> EmbeddedPostgres | None:

@@ -11,7 +11,7 @@ from muniment.processing.runs import ClaimedRun, RunRepository, Superseded
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.procrastinate import ProcrastinateTasks
+from muniment.storage.tasks.queue import QueuedTasks
 from tests.seed import Person, Seed
 
 
@@ -25,7 +25,7 @@ async def run(database: Database, seed: Seed, owner: Person) -> ClaimedRun:
     """Claimed once, by a first worker."""
     document_id = seed.document(seed.knowledge_base(owner), owner, status="pending")
     async with database.work(owner.principal) as work:
-        run_id = await ProcrastinateTasks().enqueue_run(work, document_id, 1)
+        run_id = await QueuedTasks().enqueue_run(work, document_id, 1)
     claimed = await claim(database, ClaimedRun(run_id, owner.organization_id, document_id, epoch=1, attempt=0))
     assert claimed is not None
     return claimed

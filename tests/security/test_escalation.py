@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.procrastinate import ProcrastinateTasks
+from muniment.storage.tasks.queue import QueuedTasks
 from tests.security.world import World, a_world
 from tests.seed import Person, Seed
 
@@ -119,7 +119,7 @@ async def test_nobody_enqueues_or_revokes_runs_of_documents_they_may_not_write(
     assert await state_of(database, person, "SELECT enqueue_run(:id, 1)", id=world.archived_id) == RIGHT
     job_id = _give_it_a_job(seed, world.run.run_id)
     async with database.work(person.principal) as work:
-        assert not await ProcrastinateTasks().revoke_run(work, world.document_id, 1)
+        assert not await QueuedTasks().revoke_run(work, world.document_id, 1)
     assert seed.one("SELECT status FROM procrastinate_jobs WHERE id = %s", job_id) == "todo"
 
 

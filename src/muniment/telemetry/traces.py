@@ -4,10 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import NoOpTracer, Span, SpanKind, StatusCode, Tracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -26,6 +22,12 @@ def configure_traces(endpoint: str | None, service: str) -> Callable[[], None]:
     if endpoint is None:
         _tracer = NoOpTracer()
         return lambda: None
+    # Only now: most installations have no collector, and these take long to load.
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
     provider = TracerProvider(resource=Resource.create({SERVICE_NAME: service}))
     # OTLP specification, "Endpoint URLs for OTLP/HTTP": the path of the signal is added to the base address.
     # Retries end with the timeout, and a stop of the process waits for them.

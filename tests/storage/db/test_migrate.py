@@ -1,22 +1,17 @@
 """Up, down and up again; several at once; and a program that refuses tables of another version."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from multiprocessing import get_context
 
 import psycopg
 import pytest
 from sqlalchemy import Connection, text
 
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.db.migrate import (
-    DatabaseUnreachable,
-    SchemaOutOfDate,
-    downgrade,
-    migrate,
-    newest_version,
-    require_current,
-)
+from muniment.storage.db.migrate import downgrade, migrate
+from muniment.storage.db.version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 from muniment.storage.db.work import Database
 from tests.cluster import PASSWORDS, Cluster
 from tests.seed import Seed
@@ -57,19 +52,26 @@ def test_migrating_again_changes_nothing(address: DatabaseAddress) -> None:
     assert everything(address) == before
 
 
+def processes(number: int) -> ProcessPoolExecutor:
+    """Not threads: Alembic keeps the migration that runs in global variables."""
+    return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
+
+
+@pytest.mark.slow
 def test_of_two_that_migrate_at_once_one_works_and_the_other_waits(empty: DatabaseAddress) -> None:
-    with ThreadPoolExecutor(2) as threads:
-        for done in [threads.submit(migrate, empty, PASSWORDS) for _ in range(2)]:
+    with processes(2) as pool:
+        for done in [pool.submit(migrate, empty, PASSWORDS) for _ in range(2)]:
             done.result(timeout=60)
     with psycopg.connect(empty.conninfo) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(newest_version(),)]
 
 
+@pytest.mark.slow
 def test_databases_of_one_server_are_migrated_at_once(cluster: Cluster) -> None:
-    with ExitStack() as opened, ThreadPoolExecutor(4) as threads:
-        databases = [opened.enter_context(cluster.new_database()) for _ in range(4)]
-        for _ in range(3):
-            for done in [threads.submit(migrate, database, PASSWORDS) for database in databases]:
+    with ExitStack() as opened, processes(3) as pool:
+        databases = [opened.enter_context(cluster.new_database()) for _ in range(3)]
+        for _ in range(4):
+            for done in [pool.submit(migrate, database, PASSWORDS) for database in databases]:
                 done.result(timeout=60)
 
 
@@ -85,14 +87,14 @@ def test_what_comes_after_runs_as_the_owner_and_in_the_same_breath(address: Data
 async def test_a_program_accepts_the_newest_version_only(
     address: DatabaseAddress, database: Database, seed: Seed
 ) -> None:
-    await require_current(database.app_engine)
+    await database.require_current()
     for behind in ("-1", "base"):
         downgrade(address, behind)
         with pytest.raises(SchemaOutOfDate):
-            await require_current(database.app_engine)
+            await database.require_current()
     seed.execute("DROP TABLE alembic_version")
     with pytest.raises(SchemaOutOfDate):
-        await require_current(database.app_engine)
+        await database.require_current()
 
 
 async def test_a_server_that_is_not_there_is_named(address: DatabaseAddress) -> None:
@@ -101,5 +103,5 @@ async def test_a_server_that_is_not_there_is_named(address: DatabaseAddress) -> 
         migrate(nowhere, PASSWORDS)
     database = Database(nowhere, app_password="", service_password="", pool_size=1)
     with pytest.raises(DatabaseUnreachable):
-        await require_current(database.app_engine)
+        await database.require_current()
     await database.close()

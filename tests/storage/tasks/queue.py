@@ -12,7 +12,7 @@ from uuid import UUID
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import Periodic, Process, RunJob
-from muniment.storage.tasks.procrastinate import ProcrastinateTasks
+from muniment.storage.tasks.queue import QueuedTasks
 from muniment.storage.tasks.worker import Worker
 from tests.cluster import service_login
 from tests.seed import Person, Seed
@@ -48,6 +48,7 @@ async def working(
         heartbeat=HEARTBEAT,
         stalled_after=STALLED_AFTER,
         grace=grace,
+        patience=timedelta(seconds=1),
     )
     task = asyncio.create_task(worker.run())
     try:
@@ -109,12 +110,12 @@ class Enqueuer:
         """The run of a new document, or of this one."""
         document_id = document_id or self.document()
         async with self._database.work(self.owner.principal) as work:
-            return await ProcrastinateTasks().enqueue_run(work, document_id, 1)
+            return await QueuedTasks().enqueue_run(work, document_id, 1)
 
     async def revoke(self, run_id: UUID) -> bool:
         document_id = self._seed.one("SELECT document_id FROM document_processing_runs WHERE run_id = %s", run_id)
         async with self._database.work(self.owner.principal) as work:
-            return await ProcrastinateTasks().revoke_run(work, document_id, 1)
+            return await QueuedTasks().revoke_run(work, document_id, 1)
 
     def jobs(self) -> list[tuple[str, str, int]]:
         """Queue, status and attempts of what is in the queue of documents."""

@@ -5,11 +5,9 @@ from contextlib import suppress
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.procrastinate import ProcrastinateTasks, QueueUnavailable, check_queue, queue_app
-from tests.cluster import service_login
+from muniment.storage.tasks.queue import QueuedTasks
 from tests.seed import Seed
 from tests.storage.tasks.queue import Enqueuer
 
@@ -29,7 +27,7 @@ async def test_no_commit_no_run_and_no_job(queue: Enqueuer, database: Database, 
     document_id = queue.document()
     with suppress(ZeroDivisionError):
         async with database.work(queue.owner.principal) as work:
-            await ProcrastinateTasks().enqueue_run(work, document_id, 1)
+            await QueuedTasks().enqueue_run(work, document_id, 1)
             raise ZeroDivisionError
     assert queue.jobs() == []
     assert seed.one("SELECT count(*) FROM document_processing_runs") == 0
@@ -49,7 +47,7 @@ async def test_a_worker_enqueues_within_the_organization_of_its_job(
 ) -> None:
     document_id = queue.document()
     async with database.service_work(Service(queue.owner.organization_id)) as work:
-        await ProcrastinateTasks().enqueue_run(work, document_id, 1, purpose="reread")
+        await QueuedTasks().enqueue_run(work, document_id, 1, purpose="reread")
     assert seed.rows("SELECT user_id, purpose FROM document_processing_runs") == [(queue.owner.id, "reread")]
 
 
@@ -65,14 +63,6 @@ async def test_revoking_is_undone_with_the_callers_transaction(queue: Enqueuer, 
     await queue.enqueue(document_id)
     with suppress(ZeroDivisionError):
         async with database.work(queue.owner.principal) as work:
-            assert await ProcrastinateTasks().revoke_run(work, document_id, 1)
+            assert await QueuedTasks().revoke_run(work, document_id, 1)
             raise ZeroDivisionError
     assert queue.jobs() == [WAITING]
-
-
-async def test_the_check_of_the_queue_tells_whether_its_tables_are_there(address: DatabaseAddress, seed: Seed) -> None:
-    async with queue_app(service_login(address)).open_async() as app:
-        await check_queue(app)
-        seed.execute("ALTER TABLE procrastinate_jobs RENAME TO something_else")
-        with pytest.raises(QueueUnavailable):
-            await check_queue(app)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import timedelta
 
 import pytest
 from croniter import croniter  # type: ignore[import-untyped]  # comes with Procrastinate
@@ -81,7 +82,7 @@ async def test_a_sweep_of_a_dead_worker_does_not_hold_up_the_rescue(address: Dat
     seed.execute(add, MAINTENANCE, "test.sweep", "test.sweep", "doing")
     seed.execute(add, MAINTENANCE, "test.sweep", "test.sweep", "todo")
     seed.execute(add, "reading", "processing.run", "a run", "doing")
-    async with queue_app(service_login(address)).open_async() as app:
+    async with queue_app(service_login(address), patience=timedelta(seconds=5)).open_async() as app:
         await asyncio.gather(*(rescue_stalled(app, STALLED_AFTER) for _ in range(5)))  # as by many workers at once
     left = seed.rows("SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
     assert left == [("test.sweep", "todo"), ("processing.run", "todo")]

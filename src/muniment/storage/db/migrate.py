@@ -1,34 +1,22 @@
 """Bring the database up to this version. The only place where DATABASE_URL itself logs in."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, NullPool, create_engine, text
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-import muniment.migrations
-from muniment.errors import MunimentError
 from muniment.storage.db import roles
-from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress
+from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress, LoginPasswords
+from muniment.storage.db.version import MIGRATIONS, DatabaseUnreachable
 from muniment.storage.tasks import schema as queue_schema
 
 LOCK = 6_110_426_853_002  # any number that nobody else on this database uses
 
 
-class SchemaOutOfDate(MunimentError):
-    """The database is not at the version of this Muniment: run `muniment migrate`"""
-
-
-class DatabaseUnreachable(MunimentError):
-    """The database cannot be reached"""
-
-
 def migrate(
-    address: DatabaseAddress, passwords: roles.LoginPasswords, then: Callable[[Connection], None] | None = None
+    address: DatabaseAddress, passwords: LoginPasswords, then: Callable[[Connection], None] | None = None
 ) -> None:
     """Roles, the queue's tables, ours; then `then`, as the owner. Of several at once, one works and the others wait."""
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool, hide_parameters=True)
@@ -61,30 +49,6 @@ def downgrade(address: DatabaseAddress, to: str) -> None:
     engine.dispose()
 
 
-async def require_current(engine: AsyncEngine) -> None:
-    """Refuse to work on tables of another version."""
-    try:
-        found = await _found_version(engine)
-    except OperationalError as error:
-        raise DatabaseUnreachable(f"The database cannot be reached: {error.orig}") from None
-    if found != newest_version():
-        raise SchemaOutOfDate
-
-
-async def _found_version(engine: AsyncEngine) -> str | None:
-    async with engine.connect() as connection:
-        # No table yet, or, after going back to the beginning, none that the logins may read.
-        readable = "SELECT has_table_privilege(to_regclass('public.alembic_version'), 'SELECT')"
-        if not await connection.scalar(text(readable)):
-            return None
-        found: str | None = await connection.scalar(text("SELECT version_num FROM alembic_version"))
-        return found
-
-
-def newest_version() -> str | None:
-    return ScriptDirectory.from_config(_alembic()).get_current_head()
-
-
 def _become_owner(connection: Connection) -> None:
     connection.execute(text(f"SET ROLE {OWNER_ROLE}"))
     # PUBLIC may execute every function by default; here each one is granted by name.
@@ -95,7 +59,7 @@ def _become_owner(connection: Connection) -> None:
 
 def _alembic(connection: Connection | None = None) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(Path(muniment.migrations.__file__).parent))
+    config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     return config

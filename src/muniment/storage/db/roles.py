@@ -1,6 +1,5 @@
 """The three roles. They belong to the whole server, not to one database."""
 
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -11,7 +10,7 @@ from psycopg.errors import DuplicateObject, InsufficientPrivilege, InternalError
 from sqlalchemy import Connection, text
 
 from muniment.errors import MunimentError
-from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN
+from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, LoginPasswords
 
 log = structlog.get_logger()
 
@@ -20,12 +19,6 @@ ATTEMPTS = 20
 
 class CannotCreateRoles(MunimentError):
     """The login of DATABASE_URL may not create roles"""
-
-
-@dataclass(frozen=True)
-class LoginPasswords:
-    app: str
-    service: str
 
 
 def ensure(connection: Connection, passwords: LoginPasswords) -> None:

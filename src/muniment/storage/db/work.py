@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import psycopg
 from sqlalchemy import Connection, event, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import Session, SessionTransaction
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 from muniment.errors import Unavailable
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
 from muniment.storage.db.principal import Caller, Nobody, Principal, Service
+from muniment.storage.db.version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 
 CallerT = TypeVar("CallerT", bound=Caller)
 
@@ -87,6 +88,24 @@ class Database:
         """For workers and sweeps, within the organization that the caller names."""
         async with _transaction(self._service, caller) as session:
             yield Work(session, caller)
+
+    async def require_current(self) -> None:
+        """Refuse to work on tables of another version."""
+        try:
+            found = await self._found_version()
+        except OperationalError as error:
+            raise DatabaseUnreachable(f"The database cannot be reached: {error.orig}") from None
+        if found != newest_version():
+            raise SchemaOutOfDate
+
+    async def _found_version(self) -> str | None:
+        async with self.app_engine.connect() as connection:
+            # No table yet, or, after going back to the beginning, none that the logins may read.
+            readable = "SELECT has_table_privilege(to_regclass('public.alembic_version'), 'SELECT')"
+            if not await connection.scalar(text(readable)):
+                return None
+            found: str | None = await connection.scalar(text("SELECT version_num FROM alembic_version"))
+            return found
 
     async def close(self) -> None:
         await self.app_engine.dispose()

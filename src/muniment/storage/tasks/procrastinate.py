@@ -1,51 +1,26 @@
-"""The queue in the same database, by Procrastinate."""
+"""Procrastinate's side of the queue: what a worker needs. Requests do without it (`queue.py`)."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 from typing import Any
-from uuid import UUID
 
 import psycopg
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
-from sqlalchemy import text
 
-from muniment.errors import Unavailable
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.db.work import Work
 
 ATTEMPTS = 3
 
 
-class QueueUnavailable(Unavailable):
-    """The task queue does not answer"""
-
-
-class ProcrastinateTasks:
-    """Through definer functions, so that the login of the requests needs no right on the queue's tables."""
-
-    async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, *, purpose: str = "first") -> UUID:
-        run_id = await work.session.scalar(
-            text("SELECT enqueue_run(:document, :epoch, :purpose)"),
-            {"document": document_id, "epoch": epoch, "purpose": purpose},
-        )
-        assert isinstance(run_id, UUID)
-        return run_id
-
-    async def revoke_run(self, work: Work[Any], document_id: UUID, epoch: int) -> bool:
-        revoked = await work.session.scalar(
-            text("SELECT revoke_run(:document, :epoch)"), {"document": document_id, "epoch": epoch}
-        )
-        return bool(revoked)
-
-
-def queue_app(service: DatabaseAddress) -> App:
+def queue_app(service: DatabaseAddress, *, patience: timedelta) -> App:
     """Procrastinate's own connections, as the service login."""
-    app = App(connector=PsycopgConnector(conninfo=service.conninfo, min_size=1, max_size=8, timeout=10))
+    timeout = patience.total_seconds()
+    app = App(connector=PsycopgConnector(conninfo=service.conninfo, min_size=1, max_size=8, timeout=timeout))
     app.job_manager = PatientJobManager(app.connector)
     return app
 
@@ -75,12 +50,3 @@ async def _noted(note: Callable[[], Awaitable[None]]) -> None:
                 raise
         else:
             return
-
-
-async def check_queue(app: App) -> None:
-    try:
-        if await app.check_connection_async():
-            return
-    except ConnectorException as error:
-        raise QueueUnavailable(f"The task queue does not answer: {error}") from None
-    raise QueueUnavailable("The task queue's tables are missing: run `muniment migrate`")

@@ -28,6 +28,7 @@ RECONNECT_SECONDS = 1
 POLLING_SECONDS = 1
 RESCUE_SECONDS = 5.0
 GRACE = timedelta(seconds=10)
+PATIENCE = timedelta(seconds=10)
 
 
 class ShuttingDown(Exception):  # a request, not an error
@@ -62,6 +63,7 @@ class Worker:
         heartbeat: timedelta,
         stalled_after: timedelta,
         grace: timedelta = GRACE,
+        patience: timedelta = PATIENCE,
     ) -> None:
         self._service = service
         self._process = process
@@ -72,6 +74,7 @@ class Worker:
         self._heartbeat = heartbeat
         self._stalled_after = stalled_after
         self._grace = grace
+        self._patience = patience
 
     async def run(self) -> None:
         while True:
@@ -114,7 +117,7 @@ class Worker:
         raise ConnectorException(f"the loop of {queue} ended")
 
     def _build_app(self) -> App:
-        app = queue_app(self._service)
+        app = queue_app(self._service, patience=self._patience)
 
         @app.task(name="processing.run", pass_context=True, retry=BackToTheQueue())
         async def run_document(context: JobContext, run_id: str, organization_id: str) -> None:

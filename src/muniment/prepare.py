@@ -1,0 +1,28 @@
+"""Before the first request: tables of this version, and somebody who can sign in."""
+
+from sqlalchemy import Connection
+
+from muniment.accounts.first_account import FirstAccount, ensure_first_account
+from muniment.logins import database_address, login_passwords
+from muniment.settings import Settings
+from muniment.storage.db.base import now
+from muniment.storage.db.migrate import migrate
+
+
+def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
+    """Bring the database up to this version, and see that the first person gets in."""
+    password = settings.server.admin_password
+    made: list[FirstAccount | None] = []
+
+    def then(connection: Connection) -> None:
+        made.append(
+            ensure_first_account(
+                connection,
+                email=settings.server.admin_email,
+                password=password.get_secret_value() if password else None,
+                now=now(),
+            )
+        )
+
+    migrate(database_address(settings), login_passwords(settings), then)
+    return made[0]

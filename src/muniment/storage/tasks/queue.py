@@ -1,0 +1,26 @@
+"""Putting runs into the queue that lies in the same database, and taking them out again."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+
+from muniment.storage.db.work import Work
+
+
+class QueuedTasks:
+    """Through definer functions, so that the login of the requests needs no right on the queue's tables."""
+
+    async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, *, purpose: str = "first") -> UUID:
+        run_id = await work.session.scalar(
+            text("SELECT enqueue_run(:document, :epoch, :purpose)"),
+            {"document": document_id, "epoch": epoch, "purpose": purpose},
+        )
+        assert isinstance(run_id, UUID)
+        return run_id
+
+    async def revoke_run(self, work: Work[Any], document_id: UUID, epoch: int) -> bool:
+        revoked = await work.session.scalar(
+            text("SELECT revoke_run(:document, :epoch)"), {"document": document_id, "epoch": epoch}
+        )
+        return bool(revoked)
