@@ -55,6 +55,20 @@ async def test_without_anything_the_account_gets_a_link_that_signs_in_once(
     assert await redeem(api, first.link_secret) == 401
 
 
+async def test_a_password_that_the_settings_name_later_completes_the_account(api: Api, ensure: Ensure) -> None:
+    first = ensure()
+    assert first
+    assert ensure("boss@example.org", PASSWORD) == FirstAccount("boss@example.org", None)
+    assert (await log_in(api, "boss@example.org")).status_code == 200
+    assert await redeem(api, first.link_secret) == 401
+
+
+async def test_a_password_that_people_have_set_is_not_overwritten_by_the_settings(api: Api, ensure: Ensure) -> None:
+    ensure("boss@example.org", PASSWORD)
+    assert ensure("boss@example.org", "another password") == FirstAccount("boss@example.org", None)
+    assert (await log_in(api, "boss@example.org")).status_code == 200
+
+
 async def test_the_trail_says_that_the_system_made_it_and_holds_no_secret(seed: Seed, ensure: Ensure) -> None:
     ensure("boss@example.org", PASSWORD)
     lines = seed.audit_lines()

@@ -88,6 +88,14 @@ async def test_one_address_that_tries_many_accounts_is_slowed_down(api: Api, see
     assert (await log_in(api, seed.person().email)).status_code == 429
 
 
+async def test_failures_are_forgiven_one_by_one_with_time(api: Api, seed: Seed) -> None:
+    person = seed.person()
+    await fail(api, person, FREE_PER_ACCOUNT)
+    seed.execute("UPDATE sign_in_failures SET blocked_until = NULL, last_failed_at = now() - interval '21 minutes'")
+    assert {answer.status_code for answer in await fail(api, person, 2)} == {401}  # two were forgiven
+    assert (await log_in(api, person.email)).status_code == 429
+
+
 async def test_guesser_cannot_escape_through_the_many_addresses_of_one_ipv6_network(api: Api, seed: Seed) -> None:
     person = seed.person()
     for number in range(FREE_PER_ACCOUNT):

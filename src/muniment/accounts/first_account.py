@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Connection, delete, exists, func, insert, select
+from sqlalchemy import Connection, delete, exists, func, insert, select, update
 
 from muniment.accounts.emails import clean_email, email_key
 from muniment.accounts.passwords import Passwords
@@ -32,7 +32,8 @@ class FirstAccount:
 def ensure_first_account(
     connection: Connection, *, email: str | None, password: str | None, now: datetime
 ) -> FirstAccount | None:
-    """Make the account if there is none at all. While it is alone and has no password, it gets a new link each time.
+    """Make the account if there is none at all. While it is alone and has no password, it gets the one that is given,
+    or a new link each time.
 
     Runs as the owner, in the transaction of the caller. `None` once people are on their own.
     """
@@ -42,10 +43,22 @@ def ensure_first_account(
     everybody = connection.execute(
         select(users.c.id, users.c.organization_id, users.c.email, users.c.password_hash).limit(2)
     ).all()
-    if len(everybody) > 1 or everybody[0].password_hash:
-        return FirstAccount(everybody[0].email, None) if len(everybody) == 1 else None
+    if len(everybody) > 1:
+        return None
     only = everybody[0]
+    if password and not only.password_hash:
+        # It was made at an earlier start, before the settings named a password.
+        return FirstAccount(_complete(connection, only.id, clean_email(email or only.email), password), None)
+    if only.password_hash:
+        return FirstAccount(only.email, None)
     return FirstAccount(only.email, _new_link(connection, only.id, only.organization_id, now=now))
+
+
+def _complete(connection: Connection, user_id: UUID, email: str, password: str) -> str:
+    values = {"email": email, "email_key": email_key(email), "password_hash": Passwords().hash_now(password)}
+    connection.execute(update(User).where(User.id == user_id).values(**values))
+    connection.execute(delete(SignInLink).where(SignInLink.user_id == user_id))
+    return email
 
 
 def _create(connection: Connection, email: str, password: str | None) -> None:

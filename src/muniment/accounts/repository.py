@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import Row, delete, func, insert, select, text, update
@@ -62,8 +62,11 @@ class SignInRepository:
         seconds = await self._session.scalar(text("SELECT sign_in_wait_seconds(:keys)"), {"keys": list(keys)})
         return int(seconds or 0)
 
-    async def note_failure(self, key: str, *, free: int) -> None:
-        await self._session.execute(text("SELECT note_sign_in_failure(:key, :free)"), {"key": key, "free": free})
+    async def note_failure(self, key: str, *, free: int, forgiven_after: timedelta) -> None:
+        await self._session.execute(
+            text("SELECT note_sign_in_failure(:key, :free, :forgiven_after)"),
+            {"key": key, "free": free, "forgiven_after": forgiven_after},
+        )
 
     async def forget_failures(self, key: str) -> None:
         await self._session.execute(text("SELECT forget_sign_in_failures(:key)"), {"key": key})

@@ -18,8 +18,8 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.telemetry.metrics import SIGNINS
 
-FREE_PER_ACCOUNT = 5
-FREE_PER_ADDRESS = 50
+FREE_PER_ACCOUNT, FORGIVEN_PER_ACCOUNT = 5, timedelta(minutes=10)
+FREE_PER_ADDRESS, FORGIVEN_PER_ADDRESS = 50, timedelta(minutes=1)
 
 
 class WrongCredentials(NotSignedIn):
@@ -115,8 +115,8 @@ class SignIn:
         SIGNINS.labels("wrong").inc()
         async with self._database.unsigned_work() as work:
             people = SignInRepository(work.session)
-            await people.note_failure(account_key, free=FREE_PER_ACCOUNT)
-            await people.note_failure(address_key, free=FREE_PER_ADDRESS)
+            await people.note_failure(account_key, free=FREE_PER_ACCOUNT, forgiven_after=FORGIVEN_PER_ACCOUNT)
+            await people.note_failure(address_key, free=FREE_PER_ADDRESS, forgiven_after=FORGIVEN_PER_ADDRESS)
 
 
 async def sign_out(work: Work[Principal], secret: str) -> None:

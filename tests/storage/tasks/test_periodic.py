@@ -12,7 +12,7 @@ from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.tasks.port import MAINTENANCE, Periodic
 from muniment.storage.tasks.procrastinate import queue_app
-from muniment.storage.tasks.worker import rescue_stalled, seconds_last
+from muniment.storage.tasks.worker import forget_old, rescue_stalled, seconds_last
 from tests.cluster import service_login
 from tests.seed import Seed
 from tests.storage.tasks.queue import STALLED_AFTER, until, working
@@ -86,6 +86,27 @@ async def test_a_sweep_of_a_dead_worker_does_not_hold_up_the_rescue(address: Dat
         await asyncio.gather(*(rescue_stalled(app, STALLED_AFTER) for _ in range(5)))  # as by many workers at once
     left = seed.rows("SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
     assert left == [("test.sweep", "todo"), ("processing.run", "todo")]
+
+
+async def test_ended_jobs_are_forgotten_after_a_week_and_waiting_ones_never(
+    address: DatabaseAddress, seed: Seed
+) -> None:
+    for status in ("todo", "doing", "failed", "cancelled", "aborted"):
+        add = "INSERT INTO procrastinate_jobs (queue_name, task_name, status) VALUES ('reading', %s, %s)"
+        seed.execute(add, f"old {status}", status)
+        seed.execute(add, f"new {status}", status)
+    seed.execute(
+        "INSERT INTO procrastinate_events (job_id, type, at) SELECT id, 'failed', now() FROM procrastinate_jobs"
+    )
+    seed.execute(
+        "UPDATE procrastinate_events SET at = now() - interval '8 days'"
+        " WHERE job_id IN (SELECT id FROM procrastinate_jobs WHERE task_name LIKE 'old%%')"
+    )
+    async with queue_app(service_login(address), patience=timedelta(seconds=5)).open_async() as app:
+        await forget_old(app)
+    left = {name for (name,) in seed.rows("SELECT task_name FROM procrastinate_jobs WHERE task_name LIKE 'old%%'")}
+    assert left == {"old todo", "old doing"}
+    assert seed.one("SELECT count(*) FROM procrastinate_jobs WHERE task_name LIKE 'new%%'") == 5
 
 
 async def test_the_sweeps_of_the_program_really_run(settings: Settings, seed: Seed) -> None:

@@ -199,7 +199,8 @@ def _look_ups() -> None:
             DELETE FROM sign_in_links WHERE token_hash = p_token_hash RETURNING user_id, expires_at
         )
         SELECT u.id, u.organization_id, u.is_admin, u.is_operator
-          FROM redeemed r JOIN users u ON u.id = r.user_id AND u.is_active WHERE r.expires_at > now()
+          FROM redeemed r JOIN users u ON u.id = r.user_id AND u.is_active AND u.password_hash IS NULL
+         WHERE r.expires_at > now()
         """,
         volatility="VOLATILE",
     )
@@ -235,16 +236,24 @@ def _sign_in_throttle() -> None:
         """,
     )
     definer_function(
-        "note_sign_in_failure(p_key text, p_free integer)",
+        "forgiven_sign_ins(p_since timestamptz, p_forgiven_after interval)",
+        "integer",
+        "SELECT floor(extract(epoch FROM now() - p_since) / extract(epoch FROM p_forgiven_after))::integer",
+    )
+    definer_function(
+        "note_sign_in_failure(p_key text, p_free integer, p_forgiven_after interval)",
         "void",
         """
-        -- p_free failures cost nothing; then 2, 4, 8 … seconds, at most a quarter of an hour. A day of rest forgives.
+        -- p_free failures cost nothing; then 2, 4, 8 … seconds, at most a quarter of an hour. One failure is forgiven
+        -- after each p_forgiven_after without another, so that a busy office does not collect them for ever.
         INSERT INTO sign_in_failures AS f (key, failures) VALUES (p_key, 1)
         ON CONFLICT (key) DO UPDATE SET
-            failures = CASE WHEN f.last_failed_at < now() - interval '1 day' THEN 1 ELSE f.failures + 1 END,
+            failures = 1 + greatest(0, f.failures - forgiven_sign_ins(f.last_failed_at, p_forgiven_after)),
             last_failed_at = now(),
-            blocked_until = CASE WHEN f.last_failed_at >= now() - interval '1 day' AND f.failures + 1 >= p_free
-                THEN now() + least(900, power(2, least(20, f.failures + 2 - p_free))) * interval '1 second' END
+            blocked_until = (
+                SELECT now() + least(900, power(2, least(20, counted + 1 - p_free))) * interval '1 second'
+                  FROM (SELECT 1 + greatest(0, f.failures - forgiven_sign_ins(f.last_failed_at, p_forgiven_after))
+                        AS counted) new WHERE counted >= p_free)
         """,
         volatility="VOLATILE",
     )
@@ -261,7 +270,7 @@ def _sign_in_throttle() -> None:
         volatility="VOLATILE",
     )
     grant_execute("sign_in_wait_seconds(text[])", "muniment_app")
-    grant_execute("note_sign_in_failure(text, integer)", "muniment_app")
+    grant_execute("note_sign_in_failure(text, integer, interval)", "muniment_app")
     grant_execute("forget_sign_in_failures(text)", "muniment_app")
     grant_execute("forget_old_sign_in_failures()", "muniment_service")
 
@@ -269,7 +278,7 @@ def _sign_in_throttle() -> None:
 def downgrade() -> None:
     op.execute("""
         DROP FUNCTION end_sessions, set_own_password, forget_old_sign_in_failures, forget_sign_in_failures,
-            note_sign_in_failure, sign_in_wait_seconds,
+            note_sign_in_failure, forgiven_sign_ins, sign_in_wait_seconds,
             redeem_sign_in_link, find_login, find_token, find_session;
         DROP TABLE sign_in_failures, sign_in_links, api_tokens, sessions, users, organizations CASCADE;
         DROP FUNCTION app_is_operator, app_is_admin, app_organization_id, app_service_organization_id, app_user_id;

@@ -27,6 +27,7 @@ RECONNECT_SECONDS = 1
 # The queue announces new jobs only: what was put back, moved on or taken over is found by looking.
 POLLING_SECONDS = 1
 RESCUE_SECONDS = 5.0
+KEPT_HOURS = 7 * 24
 GRACE = timedelta(seconds=10)
 PATIENCE = timedelta(seconds=10)
 
@@ -125,9 +126,16 @@ class Worker:
             assert self._process is not None  # without one, nobody listens to the queues of documents
             await _measured("processing.run", context, partial(self._process, job), at_shutdown=ShuttingDown)
 
-        for sweep in self._periodic:
+        for sweep in (*self._periodic, Periodic("tasks.forget_old", "0 17 3 * * *", partial(forget_old, app))):
             _register(app, sweep)
         return app
+
+
+async def forget_old(app: App) -> None:
+    """What ended is told by the runs; the queue keeps failed and stopped jobs a week, for who wants to look."""
+    await app.job_manager.delete_old_jobs(
+        nb_hours=KEPT_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
+    )
 
 
 async def rescue_stalled(app: App, stalled_after: timedelta) -> None:
