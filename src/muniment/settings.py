@@ -4,63 +4,23 @@ A value comes from, in this order: the environment, `<NAME>_FILE` for secrets, `
 that was generated once into the data directory (secrets on one machine), the default.
 """
 
-import re
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Self
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError, field_validator
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from muniment.artifacts.content_keys import Scope
-from muniment.setting_sources import GENERATED, SecretFiles, SettingsError, generate_once, is_generated
-
-UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def _duration(value: Any) -> Any:
-    """`30`, `30s`, `5m`, `24h` or `14d`; anything else is left to pydantic, which knows ISO 8601."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", value) if isinstance(value, str) else None
-    return timedelta(seconds=float(match[1]) * UNIT_SECONDS[match[2]]) if match else value
-
-
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
+from muniment.setting_section import Duration, Section, names_of, setting
+from muniment.setting_sources import SettingsError, generate_once, is_generated
 
 
 class LogFormat(StrEnum):
     AUTO = "auto"
     JSON = "json"
     PRETTY = "pretty"
-
-
-def setting(default: Any, meaning: str, *names: str, generated: bool = False, no_effect_yet: str = "") -> Any:
-    """One setting. `names` are its environment names: our own, then those of the specifications and the ecosystem."""
-    return Field(
-        default,
-        description=meaning,
-        validation_alias=AliasChoices(*names),
-        json_schema_extra={GENERATED: generated, "no_effect_yet": no_effect_yet},
-    )
-
-
-class Section(BaseSettings):
-    model_config = SettingsConfigDict(
-        env_file=".env", extra="ignore", frozen=True, populate_by_name=True, env_ignore_empty=True
-    )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, SecretFiles(settings_cls), dotenv_settings
 
 
 class ServerSettings(Section):
@@ -253,8 +213,10 @@ class TelemetrySettings(Section):
         return value.upper()
 
 
-class Settings(Section):
+class Settings(BaseModel):
     """All sections together."""
+
+    model_config = ConfigDict(frozen=True)
 
     server: ServerSettings = Field(default_factory=ServerSettings)
     database: DatabaseSettings = Field(default_factory=DatabaseSettings)
@@ -263,18 +225,6 @@ class Settings(Section):
     worker: WorkerSettings = Field(default_factory=WorkerSettings)
     search: SearchSettings = Field(default_factory=SearchSettings)
     telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        # An environment variable called SERVER or S3 must not be taken for a whole section.
-        return (init_settings,)
 
     @classmethod
     def load(cls) -> Self:
@@ -323,12 +273,6 @@ class Settings(Section):
     def base_url(self) -> str:
         host = f"[{self.server.host}]" if ":" in self.server.host else self.server.host
         return self.server.public_url or f"http://{host}:{self.server.port}"
-
-
-def names_of(field: FieldInfo) -> list[str]:
-    """The environment names of a setting, our own first."""
-    alias = field.validation_alias
-    return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []
 
 
 def _name_of(location: tuple[int | str, ...]) -> str:

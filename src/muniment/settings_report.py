@@ -9,8 +9,9 @@ from dotenv import dotenv_values
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from muniment.setting_section import names_of
 from muniment.setting_sources import is_generated, is_secret
-from muniment.settings import Settings, names_of
+from muniment.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,17 @@
 """What an accepted upload leaves in each store."""
 
 import hashlib
-from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from muniment.artifacts.content_keys import ContentKeys, Scope
 from muniment.settings import Settings
+from tests import corpus
 from tests.documents.uploads import BOUNDARY, KB, a_pdf, stored_keys, temporary_files, upload, with_documents
 from tests.live import Api, running_api
 from tests.seed import Seed
 
-CORPUS = sorted((Path(__file__).parents[3] / "shared" / "corpus").glob("*.pdf"))
 SECRET = "secret of the tests"
 
 
@@ -92,11 +91,10 @@ async def test_document_type_may_stand_before_or_after_the_file(kb: KB, is_befor
     assert (answer.status_code, answer.json()["document_type"]) == (201, "care_plan")
 
 
-@pytest.mark.skipif(not CORPUS, reason="the folder of real files is not there")
-async def test_real_files_come_out_as_they_went_in(kb: KB) -> None:
-    for path in CORPUS:
-        content = path.read_bytes()
-        answer = await kb.upload(content, path.name)
-        assert (answer.status_code, answer.json()["media_type"]) == (201, "application/pdf"), path.name
+async def test_files_come_out_as_they_went_in(kb: KB) -> None:
+    real = {path.name: path.read_bytes() for path in corpus.FILES}
+    for name, content in {"made.pdf": a_pdf(), **real}.items():
+        answer = await kb.upload(content, name)
+        assert (answer.status_code, answer.json()["media_type"]) == (201, "application/pdf"), name
         downloaded = await kb.client.get(f"{kb.path}/{answer.json()['id']}/download")
-        assert downloaded.content == content, path.name
+        assert downloaded.content == content, name
