@@ -47,6 +47,11 @@ class Installation:
         self.process: subprocess.Popen[bytes] | None = None
         self._seen: list[psutil.Process] = []
 
+    @property
+    def command(self) -> str:
+        """`muniment`, for a shell."""
+        return f"{sys.executable} -m muniment"
+
     def start(self) -> Self:
         """Until the screen says that it is ready."""
         before = len(self.said)
