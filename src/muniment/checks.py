@@ -5,15 +5,20 @@ from contextlib import suppress
 from datetime import timedelta
 
 from sqlalchemy import text
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from muniment.errors import StorageFull, Unavailable
 from muniment.http.parts import Check
 from muniment.storage.blobs.port import BlobNotFound, Blobs
-from muniment.storage.db.work import Database, DatabaseUnavailable
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
 
 PROBE = "health/probe"
+
+WORKERS_AND_JOBS = """
+    SELECT (SELECT count(*) FROM procrastinate_workers
+             WHERE last_heartbeat > now() - make_interval(secs => :seconds)),
+           (SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo' AND queue_name <> 'maintenance')
+"""
 
 
 class WorkersSilent(Unavailable):
@@ -24,17 +29,17 @@ def checks(
     database: Database, blobs: Blobs, *, has_room: Callable[[], bool], stalled_after: timedelta
 ) -> dict[str, Check]:
     return {
-        "database": Check(lambda: _database_answers(database.app_engine), is_needed=True),
+        "database": Check(lambda: _database_answers(database), is_needed=True),
         "blobs": Check(lambda: _blobs_answer(blobs), is_needed=True),
         "index": Check(_index, is_needed=False),
-        "tasks": Check(lambda: _workers_live(database.service_engine, stalled_after), is_needed=False),
+        "tasks": Check(lambda: _workers_live(database, stalled_after), is_needed=False),
         "disk": Check(lambda: _disk_has_room(has_room), is_needed=False),
     }
 
 
-async def _database_answers(engine: AsyncEngine) -> str:
-    version = await _ask(engine, "SHOW server_version")
-    return f"PostgreSQL {version}"
+async def _database_answers(database: Database) -> str:
+    async with database.unsigned_work() as work:
+        return f"PostgreSQL {await work.session.scalar(text('SHOW server_version'))}"
 
 
 async def _blobs_answer(blobs: Blobs) -> str:
@@ -47,19 +52,13 @@ async def _index() -> str:
     return "none: there is no search in this version"
 
 
-async def _workers_live(engine: AsyncEngine, stalled_after: timedelta) -> str:
-    alive = await _ask(
-        engine,
-        "SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :seconds)",
-        seconds=stalled_after.total_seconds(),
-    )
+async def _workers_live(database: Database, stalled_after: timedelta) -> str:
+    async with database.service_work(Service()) as work:
+        alive, waiting = (
+            await work.session.execute(text(WORKERS_AND_JOBS), {"seconds": stalled_after.total_seconds()})
+        ).one()
     if not alive:
         raise WorkersSilent
-    waiting = await _ask(
-        engine,
-        "SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo' AND queue_name <> :own",
-        own="maintenance",
-    )
     return f"{waiting} jobs waiting"
 
 
@@ -67,11 +66,3 @@ async def _disk_has_room(has_room: Callable[[], bool]) -> str:
     if not has_room():
         raise StorageFull("Free disk is below its floor: uploads are refused until there is room")
     return "room above the floor"
-
-
-async def _ask(engine: AsyncEngine, question: str, **values: object) -> object:
-    try:
-        async with engine.connect() as connection:
-            return await connection.scalar(text(question), values)
-    except SQLAlchemyError:
-        raise DatabaseUnavailable from None

@@ -26,14 +26,17 @@ SCHEMES = [
 ]
 
 
-def get_parts(request: Request) -> Parts:
+# All of them `async`: FastAPI sends plain functions to a thread, which costs more than what these do.
+
+
+async def get_parts(request: Request) -> Parts:
     return cast("Parts", request.app.state.parts)
 
 
 CurrentParts = Annotated[Parts, Depends(get_parts)]
 
 
-def get_address(request: Request) -> str | None:
+async def get_address(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
@@ -78,7 +81,7 @@ async def get_kb_access(kb_id: UUID, parts: CurrentParts, principal: CurrentPrin
 KBAccess = Annotated[Access, Depends(get_kb_access)]
 
 
-def get_now() -> datetime:
+async def get_now() -> datetime:
     return base.now()
 
 

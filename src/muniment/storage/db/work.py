@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from muniment.errors import Unavailable
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
+from muniment.storage.db.pool import REST_SECONDS, ping_after_rest
 from muniment.storage.db.principal import Caller, Nobody, Principal, Service
 from muniment.storage.db.version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 
@@ -61,8 +62,11 @@ class Database:
         service_password: str,
         pool_size: int,
         pool_timeout_seconds: float = 10,
+        rest_seconds: float = REST_SECONDS,
     ) -> None:
-        build = partial(_engine, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds)
+        build = partial(
+            _engine, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds, rest_seconds=rest_seconds
+        )
         self.app_engine = build(address.as_login(APP_LOGIN, app_password))
         self.service_engine = build(address.as_login(SERVICE_LOGIN, service_password))
         self._app = async_sessionmaker(self.app_engine, sync_session_class=PrincipalSession, expire_on_commit=False)
@@ -112,16 +116,19 @@ class Database:
         await self.service_engine.dispose()
 
 
-def _engine(address: DatabaseAddress, *, pool_size: int, pool_timeout_seconds: float) -> AsyncEngine:
-    return create_async_engine(
+def _engine(
+    address: DatabaseAddress, *, pool_size: int, pool_timeout_seconds: float, rest_seconds: float
+) -> AsyncEngine:
+    engine = create_async_engine(
         address.sqlalchemy_url,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=pool_timeout_seconds,
-        pool_pre_ping=True,  # the embedded server may have been restarted under us
         hide_parameters=True,  # names and hashes must not reach a log through an error message
         connect_args={"connect_timeout": 5, "application_name": "muniment", "options": "-c timezone=UTC"},
     )
+    ping_after_rest(engine.sync_engine, rest_seconds)
+    return engine
 
 
 @asynccontextmanager
