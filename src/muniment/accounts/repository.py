@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Row, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from muniment.accounts.emails import email_key
 from muniment.accounts.tables import ApiToken, Organization, SignInSession, User
@@ -41,7 +41,7 @@ class Login:
 class SignInRepository:
     """Who is behind a session, a token, an email or a link."""
 
-    def __init__(self, session: AsyncSession, address: str | None = None) -> None:
+    def __init__(self, session: AsyncSession | AsyncConnection, address: str | None = None) -> None:
         self._session = session
         self._address = address
 

@@ -47,8 +47,8 @@ async def get_principal(request: Request, parts: CurrentParts, address: ClientAd
     """Who asks: by `Authorization: Bearer`, else by the session cookie. A wrong token does not fall back to it."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     cookie = session_secret(request)
-    async with parts.database.unsigned_work(address) as work:
-        people = SignInRepository(work.session, address)
+    async with parts.database.look_up() as connection:
+        people = SignInRepository(connection, address)
         if scheme:
             known = scheme.lower() == "bearer" and credentials
             principal = await people.find_by_token(digest(credentials.strip())) if known else None

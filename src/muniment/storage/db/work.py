@@ -1,7 +1,7 @@
 """`Work`: a transaction that knows who is asking. Opened at the edges, and only there."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -10,7 +10,7 @@ import psycopg
 from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import Session, SessionTransaction
 
 from muniment.errors import Unavailable
@@ -69,6 +69,7 @@ class Database:
         )
         self.app_engine = build(address.as_login(APP_LOGIN, app_password))
         self.service_engine = build(address.as_login(SERVICE_LOGIN, service_password))
+        self._autocommit = self.app_engine.execution_options(isolation_level="AUTOCOMMIT")
         self._app = async_sessionmaker(self.app_engine, sync_session_class=PrincipalSession, expire_on_commit=False)
         self._service = async_sessionmaker(
             self.service_engine, sync_session_class=PrincipalSession, expire_on_commit=False
@@ -86,6 +87,16 @@ class Database:
         caller = Nobody(address=address)
         async with _transaction(self._app, caller) as session:
             yield Work(session, caller)
+
+    @asynccontextmanager
+    async def look_up(self) -> AsyncIterator[AsyncConnection]:
+        """For one call of a look-up function before anybody is known: like `unsigned_work`, without a transaction.
+
+        Every request begins with it, and a transaction would be three more round trips.
+        """
+        with _translated():
+            async with self._autocommit.connect() as connection:
+                yield connection
 
     @asynccontextmanager
     async def service_work(self, caller: Service) -> AsyncIterator[Work[Service]]:
@@ -133,9 +144,16 @@ def _engine(
 
 @asynccontextmanager
 async def _transaction(sessions: async_sessionmaker[AsyncSession], caller: Caller) -> AsyncIterator[AsyncSession]:
-    try:
+    with _translated():
         async with sessions(info={"caller": caller}) as session, session.begin():
             yield session
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """A foreign error does not leave this file."""
+    try:
+        yield
     except PoolTimeout:
         raise DatabaseUnavailable from None
     except DBAPIError as error:
