@@ -18,7 +18,7 @@ from muniment.settings import DatabaseSettings, DocumentSettings, ServerSettings
 from muniment.storage.db.address import DatabaseAddress
 from tests.cluster import PASSWORDS
 from tests.http.live_server import serving
-from tests.seed import CHEAP_HASHER, Person
+from tests.seed import CHEAP_HASHER, HMAC_SECRET, Person
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) ->
             service_password=SecretStr(PASSWORDS.service),
             pool_size=10,
         ),
-        documents=DocumentSettings(hmac_secret=SecretStr("secret of the tests"), disk_floor_bytes=0, **documents),
+        documents=DocumentSettings(hmac_secret=SecretStr(HMAC_SECRET), disk_floor_bytes=0, **documents),
     )
 
 

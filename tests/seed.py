@@ -12,11 +12,14 @@ from psycopg.types.json import Jsonb
 
 from muniment.accounts.emails import email_key
 from muniment.accounts.secrets import digest, new_api_token, new_secret
+from muniment.artifacts.content_keys import ContentKeys, Scope
 from muniment.documents.names import name_key
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Principal
 
+HMAC_SECRET = "secret of the tests"
+KEY_ID = ContentKeys(HMAC_SECRET, Scope.ORGANIZATION).key_id
 PASSWORD = "correct horse battery staple"
 # The cheapest that Argon2 allows: the tests are not about its cost.
 CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -118,7 +121,7 @@ class Seed:
             "original_uri": key,
             "file_size": 1000,
             "sha256": "0" * 64,
-            "content_hmac": f"00000000:{uuid4().hex}",
+            "content_hmac": f"{KEY_ID}:{uuid4().hex}",
             "uploaded_by": uploader.id,
         }
         times = {

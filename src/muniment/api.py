@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from muniment import __version__
 from muniment.accounts import endpoints as accounts
-from muniment.bootstrap import Stores, build_parts, build_stores
+from muniment.bootstrap import Stores, build_parts, build_stores, require_same_secret
 from muniment.documents import endpoints as documents
 from muniment.embedded import lifeline
 from muniment.http.access_log import AccessLog
@@ -20,6 +20,7 @@ from muniment.http.api_docs import add_api_docs
 from muniment.http.body_limit import BodyLimit
 from muniment.http.dependencies import SCHEMES
 from muniment.http.errors import add_error_handlers
+from muniment.http.head_limit import LimitedHead
 from muniment.http.health import router as health
 from muniment.http.origins import SameSiteWrites
 from muniment.http.parts import Parts
@@ -30,9 +31,18 @@ from muniment.settings import Settings
 from muniment.telemetry.metrics import watch_disk
 from muniment.telemetry.traces import configure_traces
 
+MAX_CONNECTIONS = 1000
+
 
 def create_app(parts: Parts) -> FastAPI:
-    app = FastAPI(title="Muniment", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Muniment",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        # A redirect names the scheme that we see, not the one that people use: a token could go out in clear.
+        redirect_slashes=False,
+    )
     app.state.parts = parts
     v1 = APIRouter(prefix="/api/v1", dependencies=SCHEMES)
     for router in (accounts.auth, accounts.organizations, accounts.users, knowledge_bases.router, documents.router):
@@ -57,7 +67,7 @@ async def run(settings: Settings) -> None:
     async with open_stores(settings) as stores:
         watch_disk(settings.server.data_dir)
         app = framed(create_app(build_parts(settings, stores)), settings)
-        server = Server(_uvicorn_config(settings, app))
+        server = Server(uvicorn_config(settings, app))
         server.stop_on_signals()
         await server.serve()
     flush_traces()
@@ -68,6 +78,7 @@ async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
     stores = build_stores(settings)
     try:
         await stores.database.require_current()
+        await require_same_secret(settings, stores)
         yield stores
     finally:
         await stores.close()
@@ -87,9 +98,11 @@ class Server(uvicorn.Server):
         lifeline.watch(partial(loop.call_soon_threadsafe, self.handle_exit, signal.SIGTERM, None))
 
 
-def _uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
+def uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=LimitedHead,
+        limit_concurrency=MAX_CONNECTIONS,
         host=settings.server.host,
         port=settings.server.port,
         log_config=None,
@@ -97,6 +110,7 @@ def _uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         lifespan="off",
         timeout_graceful_shutdown=10,
-        # Whoever speaks to us directly is who they are; a proxy in front is named by MUNIMENT_PUBLIC_URL, not trusted.
-        proxy_headers=False,
+        # Whoever speaks to us directly is who they are, unless the settings name them as a proxy.
+        proxy_headers=settings.server.trusted_proxies is not None,
+        forwarded_allow_ips=settings.server.trusted_proxies or "",
     )

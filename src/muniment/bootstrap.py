@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -15,8 +16,10 @@ from muniment.checks import checks
 from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
 from muniment.documents.sweeps import Sweeps
+from muniment.errors import Unavailable
 from muniment.http.parts import Parts
 from muniment.logins import database_address, login_passwords
+from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.blobs.port import Blobs
@@ -31,6 +34,10 @@ from muniment.storage.tasks.queue import QueuedTasks
 
 if TYPE_CHECKING:
     from muniment.storage.tasks.worker import Worker
+
+
+class StoreGone(Unavailable):
+    """The stored documents are gone"""
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ def build_stores(settings: Settings) -> Stores:
 def build_blobs(settings: Settings) -> Blobs:
     s3 = settings.s3
     if s3.bucket is None:
-        return FolderBlobs(settings.server.data_dir / "blobs")
+        return _folder(settings.server.data_dir)
     return S3Blobs(
         s3.bucket,
         s3.endpoint,
@@ -70,6 +77,19 @@ def build_blobs(settings: Settings) -> Blobs:
         _secret(s3.secret_access_key),
         server_side_encryption=s3.server_side_encryption,
     )
+
+
+def _folder(data_dir: Path) -> FolderBlobs:
+    """The folder of the originals, made once. One that was there and is gone must not come back empty."""
+    root = data_dir / "blobs"
+    # Two marks: a disk that is not mounted leaves an empty folder in its place, which lacks the inner one.
+    outer, inner = data_dir / "blobs.made", root / ".made"
+    if outer.exists() and not inner.exists():
+        raise StoreGone(f"The documents in {root} are gone. Mount that disk again, or bring them back from a backup")
+    blobs = FolderBlobs(root)
+    for mark in (inner, outer):
+        mark.touch(mode=0o600)
+    return blobs
 
 
 def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Parts:
@@ -87,14 +107,27 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
     )
 
 
-def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) -> Intake:
+async def require_same_secret(settings: Settings, stores: Stores) -> None:
+    """With another secret, equal bytes would no longer be recognised as equal, and nobody would notice for months."""
+    known = await stores.database.known_content_key_id()
+    if known not in (None, content_keys_of(settings).key_id):
+        raise SettingsError(
+            "DOCUMENT_HMAC_SECRET is not the one that the documents were stored with: bring the old one back "
+            f"(on one machine it stands in {settings.secrets_dir / 'documents_hmac_secret'})"
+        )
+
+
+def content_keys_of(settings: Settings) -> ContentKeys:
     assert settings.documents.hmac_secret is not None
-    content_keys = ContentKeys(settings.documents.hmac_secret.get_secret_value(), settings.documents.artifact_scope)
+    return ContentKeys(settings.documents.hmac_secret.get_secret_value(), settings.documents.artifact_scope)
+
+
+def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) -> Intake:
     staging = Staging(
         stores.database,
         stores.blobs,
         stores.ledger,
-        content_keys,
+        content_keys_of(settings),
         has_room=room,
         max_bytes=settings.documents.max_upload_bytes,
         lifetime=settings.documents.upload_lifetime,

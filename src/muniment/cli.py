@@ -148,7 +148,7 @@ def _screen(settings: Settings, email: str | None, link: str | None) -> str:
     return f"""
   Muniment {__version__} is ready.
 
-  Listens   {settings.base_url}
+  Listens   {settings.listening_url}
   {sign_in}
   API       {settings.base_url}/docs
   Data      {settings.server.data_dir}

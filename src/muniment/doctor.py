@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
-from muniment.bootstrap import Stores, build_parts, build_stores, room_check
+from muniment.bootstrap import StoreGone, Stores, build_parts, build_stores, require_same_secret, room_check
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.health import run_check
+from muniment.listening import answers
 from muniment.logins import database_address, login_passwords
 from muniment.settings import Settings
 from muniment.storage.db.address import SERVICE_LOGIN, DatabaseAddress
@@ -34,6 +35,9 @@ async def examine(load: Callable[[], Settings]) -> AsyncIterator[Finding]:
     try:
         settings = load()
         stores = build_stores(settings)
+    except StoreGone as error:
+        yield Finding("blobs", is_ok=False, detail=error.message)
+        return
     except MunimentError as error:
         yield Finding("settings", is_ok=False, detail=error.message)
         return
@@ -53,6 +57,7 @@ async def _parts(settings: Settings, stores: Stores) -> AsyncIterator[Finding]:
     )
     if database.status == "ok":
         yield await _finding("tables", lambda: _tables(stores))
+        yield await _finding("secret", lambda: _secret(settings, stores))
         yield await _finding("pooling", lambda: _no_pooler(settings))
         tasks = await run_check(looks["tasks"])
         yield Finding("tasks", tasks.status == "ok", tasks.detail)
@@ -60,6 +65,8 @@ async def _parts(settings: Settings, stores: Stores) -> AsyncIterator[Finding]:
     index = await run_check(looks["index"])
     yield Finding("index", index.status == "ok", index.detail)
     yield _disk(settings)
+    if settings.database.is_embedded:  # elsewhere the API may well be on another machine
+        yield await _finding("api", lambda: _api(settings))
 
 
 async def _finding(part: str, look: Callable[[], Awaitable[str]]) -> Finding:
@@ -77,6 +84,17 @@ async def _finding(part: str, look: Callable[[], Awaitable[str]]) -> Finding:
 async def _tables(stores: Stores) -> str:
     await stores.database.require_current()
     return "at the version of this Muniment"
+
+
+async def _secret(settings: Settings, stores: Stores) -> str:
+    await require_same_secret(settings, stores)
+    return "the one that the documents were stored with"
+
+
+async def _api(settings: Settings) -> str:
+    if not await asyncio.to_thread(answers, settings, "/health/live"):
+        raise Unavailable(f"Nothing answers at {settings.listening_url}: start it with `muniment serve`")
+    return f"answers at {settings.listening_url}"
 
 
 async def _blobs(settings: Settings, stores: Stores) -> str:
@@ -127,8 +145,7 @@ def _where(settings: Settings) -> str:
 
 def _advice(settings: Settings) -> str:
     if settings.database.is_embedded:
-        return (
-            "The embedded PostgreSQL does not answer: start it with `muniment serve`, or see postgres.log in the data"
-        )
+        log = settings.server.data_dir / "postgres.log"
+        return f"The embedded PostgreSQL does not answer: start it with `muniment serve`, or see {log}"
     host = database_address(settings).host
     return f"The database at {host} does not answer: check DATABASE_URL, and that `muniment migrate` has run"

@@ -9,6 +9,7 @@
     ├─ Conflict               somebody else was first, or the name is taken
     ├─ TooLarge               more bytes than are allowed
     ├─ Unsupported            a kind of file that no reader knows
+    ├─ TooSlow                fell silent in the middle of sending
     ├─ TooManyRequests        slow down; carries the seconds to wait
     ├─ StorageFull            no room left for more bytes
     └─ Unavailable            a part does not answer; the only one worth a retry
@@ -64,6 +65,10 @@ class TooLarge(MunimentError):
 
 class Unsupported(MunimentError):
     """This kind of file is not supported"""
+
+
+class TooSlow(MunimentError):
+    """Nothing more came in time; send it again"""
 
 
 class TooManyRequests(MunimentError):

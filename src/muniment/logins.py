@@ -1,5 +1,7 @@
 """Where the database is and how to log in, from the settings. Light: the supervisor loads it too."""
 
+import psycopg
+
 from muniment.embedded.pointer import find_address
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
@@ -9,12 +11,17 @@ from muniment.storage.db.address import DatabaseAddress, LoginPasswords
 def database_address(settings: Settings) -> DatabaseAddress:
     """The login that stands in it is for `migrate` alone."""
     if settings.database.url:
-        return DatabaseAddress.parse(settings.database.url.get_secret_value())
+        try:
+            return DatabaseAddress.parse(settings.database.url.get_secret_value())
+        except (psycopg.Error, ValueError):  # whose message would repeat the password
+            raise SettingsError(
+                "DATABASE_URL is no address of a PostgreSQL; it looks like postgresql://user:password@host/database"
+            ) from None
     address = find_address(settings.server.data_dir)
     if address is None:
         raise SettingsError(
             f"There is no database in {settings.server.data_dir} yet: start Muniment with `muniment serve`, "
-            "or name a PostgreSQL with DATABASE_URL"
+            "name another folder with MUNIMENT_DATA_DIR, or a PostgreSQL with DATABASE_URL"
         )
     assert settings.database.superuser_password is not None
     return address.as_login(address.user, settings.database.superuser_password.get_secret_value())

@@ -5,20 +5,16 @@ import socket
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.error import URLError
-from urllib.request import ProxyHandler, build_opener
 
 from muniment.embedded.children import Child
 from muniment.embedded.lock import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
+from muniment.listening import answers
 from muniment.logins import database_address, login_passwords
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.db.settled import look
-
-# The loopback is asked directly: a proxy of the environment has no business there.
-_direct = build_opener(ProxyHandler({}))
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,11 @@ class WayIn:
 def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> int:
     """Run PostgreSQL, API and worker until Ctrl-C. `announce` is called once, when requests are answered."""
     # Root's PostgreSQL runs as another user and must be able to pass through; what lies inside is closed to all others.
-    settings.server.data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+    folder = settings.server.data_dir
+    try:
+        folder.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"MUNIMENT_DATA_DIR {folder} cannot be made: {error.strerror}") from None
     with DataDirectoryLock(settings.server.data_dir):
         settings = settings.with_secrets()
         _require_free_port(settings)
@@ -46,7 +46,7 @@ def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> in
             postgres=_postgres(settings),
             prepare=prepare_embedded,
             children=[
-                Child("api", _command("api"), is_ready=lambda: _is_ready(settings)),
+                Child("api", _command("api"), is_ready=lambda: answers(settings, "/health/ready")),
                 Child("worker", _command("worker")),
             ],
             on_ready=lambda: announce(settings, ways_in[-1]),
@@ -94,15 +94,5 @@ def _require_free_port(settings: Settings) -> None:
         except OSError as error:
             raise SettingsError(
                 f"Cannot listen on {server.host} port {server.port}: {os.strerror(error.errno or 0)}. "
-                "Choose another with MUNIMENT_PORT"
+                "Choose others with MUNIMENT_HOST and MUNIMENT_PORT"
             ) from None
-
-
-def _is_ready(settings: Settings) -> bool:
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.server.host, settings.server.host)  # noqa: S104
-    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    try:
-        with _direct.open(f"http://{host}:{settings.server.port}/health/ready", timeout=5) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
-        return False

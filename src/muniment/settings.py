@@ -34,6 +34,11 @@ class ServerSettings(Section):
         "Address that people type; decides Secure cookies, allowed hosts and origins",
         "MUNIMENT_PUBLIC_URL",
     )
+    trusted_proxies: str | None = setting(
+        None,
+        "Addresses or networks of proxies in front, with commas; their X-Forwarded-For and -Proto are believed",
+        "MUNIMENT_TRUSTED_PROXIES",
+    )
     admin_email: str | None = setting(None, "Email of the first account", "MUNIMENT_ADMIN_EMAIL")
     admin_password: SecretStr | None = setting(
         None, "Password of the first account; without it a one-time link is printed", "MUNIMENT_ADMIN_PASSWORD"
@@ -46,6 +51,13 @@ class ServerSettings(Section):
         "INTERNAL_API_KEY",
         no_effect_yet="there is no archiver in this version",
     )
+
+    @field_validator("port")
+    @classmethod
+    def _is_a_port(cls, value: int) -> int:
+        if not 0 <= value <= 65535:
+            raise ValueError("must be a port, at most 65535")
+        return value
 
     @field_validator("data_dir")
     @classmethod
@@ -270,9 +282,15 @@ class Settings(BaseModel):
         return self.server.data_dir / "secrets"
 
     @property
+    def listening_url(self) -> str:
+        """Where this machine reaches us."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.server.host, self.server.host)  # noqa: S104
+        return f"http://[{host}]:{self.server.port}" if ":" in host else f"http://{host}:{self.server.port}"
+
+    @property
     def base_url(self) -> str:
-        host = f"[{self.server.host}]" if ":" in self.server.host else self.server.host
-        return self.server.public_url or f"http://{host}:{self.server.port}"
+        """What people type."""
+        return self.server.public_url or self.listening_url
 
 
 def _name_of(location: tuple[int | str, ...]) -> str:

@@ -48,12 +48,15 @@ def test_new_data_directory_gets_a_server_that_only_passwords_open(
             ask(address.as_login("postgres", password), "SELECT 1")
 
 
+FILES = ["postgres", "postgres.json", "postgres.log", "postgres.made"]
+
+
 def test_stop_and_start_keep_the_data_and_leave_no_file(data_dir: Path, new_postgres: EmbeddedPostgres) -> None:
     keep_a_word(new_postgres.start())
     assert new_postgres.poll() is None
     new_postgres.stop()
     assert new_postgres.poll() == 0
-    assert sorted(path.name for path in data_dir.iterdir()) == ["postgres", "postgres.json", "postgres.log"]
+    assert sorted(path.name for path in data_dir.iterdir()) == FILES
     assert sorted(path.name for path in (data_dir / "postgres").iterdir()) == ["cluster", "socket"]
     assert list((data_dir / "postgres" / "socket").iterdir()) == []
     assert_word_is_kept(new_postgres.start())

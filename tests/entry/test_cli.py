@@ -7,6 +7,7 @@ import pytest
 
 from muniment.storage.db.address import DatabaseAddress
 from tests.cluster import PASSWORDS
+from tests.seed import Seed
 
 COMMANDS = ("serve", "api", "worker", "migrate", "settings", "doctor", "version")
 
@@ -65,7 +66,7 @@ def test_doctor_says_what_is_wrong_and_what_to_type(tmp_path: Path) -> None:
 def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, address: DatabaseAddress) -> None:
     findings = json.loads(run(tmp_path, "doctor", "--json", **outside(address, tmp_path)).stdout)
     found = {finding["part"]: finding for finding in findings}
-    assert list(found) == ["settings", "database", "tables", "pooling", "tasks", "blobs", "index", "disk"]
+    assert list(found) == ["settings", "database", "tables", "secret", "pooling", "tasks", "blobs", "index", "disk"]
     assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # nobody started a worker
     assert "muniment worker" in found["tasks"]["detail"]
 
@@ -75,6 +76,45 @@ def test_doctor_says_that_the_database_is_away(tmp_path: Path, address: Database
     told = run(tmp_path, "doctor", **environment)
     assert told.returncode == 1
     assert "DATABASE_URL" in told.stdout
+
+
+@pytest.mark.parametrize("url", ["mysql://admin:hunter2@db/muniment", "rubbish hunter2"])
+def test_a_wrong_database_address_is_a_sentence_without_its_password(tmp_path: Path, url: str) -> None:
+    environment = {"MUNIMENT_DATABASE_APP_PASSWORD": "x", "MUNIMENT_DATABASE_SERVICE_PASSWORD": "x"}
+    refused = run(tmp_path, "api", DATABASE_URL=url, DOCUMENT_HMAC_SECRET="x", **environment)
+    assert refused.returncode == 1
+    assert "postgresql://" in refused.stderr
+    assert "hunter2" not in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_data_directory_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused = run(tmp_path, "serve", MUNIMENT_DATA_DIR=str(tmp_path / "file" / "data"))
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("muniment: MUNIMENT_DATA_DIR")
+
+
+def test_doctor_neither_makes_an_empty_store_nor_calls_it_well(tmp_path: Path, address: DatabaseAddress) -> None:
+    environment = outside(address, tmp_path)
+    run(tmp_path, "doctor", **environment)  # makes the folder of a new installation
+    (tmp_path / "blobs").rename(tmp_path / "elsewhere")
+    for _ in range(2):
+        told = run(tmp_path, "doctor", **environment)
+        assert told.returncode == 1
+        assert "are gone" in told.stdout
+    (tmp_path / "blobs").mkdir()  # as where a disk is not mounted
+    assert "are gone" in run(tmp_path, "doctor", **environment).stdout
+
+
+def test_another_secret_than_the_documents_were_stored_with_is_refused(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed
+) -> None:
+    person = seed.person()
+    seed.document(seed.knowledge_base(person), person, content_hmac="ffffffff:0")
+    refused = run(tmp_path, "api", **outside(address, tmp_path))
+    assert refused.returncode == 1
+    assert "DOCUMENT_HMAC_SECRET" in refused.stderr
 
 
 def test_migrate_prepares_an_outside_database_and_prints_a_link(tmp_path: Path, address: DatabaseAddress) -> None:

@@ -28,7 +28,10 @@ def test_the_tour_does_what_it_says(folder: Path) -> None:
         muniment.start()
         script = "\n".join(steps).replace("http://127.0.0.1:8400", muniment.url)
         # The command beside the clone is this clone's own; the data is this installation's.
-        script = script.replace(".venv/bin/muniment", f"MUNIMENT_DATA_DIR={muniment.data_dir} {muniment.command}")
+        script = script.replace(
+            ".venv/bin/muniment",
+            f"MUNIMENT_DATA_DIR={muniment.data_dir} MUNIMENT_PORT={muniment.port} {muniment.command}",
+        )
         typed = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=folder,

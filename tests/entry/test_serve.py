@@ -70,6 +70,18 @@ def test_a_second_start_in_the_same_directory_is_refused_and_harms_nothing(folde
         assert _is_ready(muniment)
 
 
+def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(folder: Path) -> None:
+    with Installation(folder) as muniment:
+        muniment.start()
+        muniment.stop()
+        (muniment.data_dir / "postgres").rename(folder / "elsewhere")
+        refused = muniment.run("serve")
+        assert refused.returncode == 1
+        assert "are gone" in refused.stderr
+        (folder / "elsewhere").rename(muniment.data_dir / "postgres")
+        muniment.start()
+
+
 def test_a_taken_port_is_said_before_anything_starts(folder: Path) -> None:
     (folder / "one").mkdir()
     (folder / "two").mkdir()

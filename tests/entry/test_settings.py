@@ -71,6 +71,7 @@ def test_durations_are_written_as_people_write_them(
     ("name", "value"),
     [
         ("MUNIMENT_PORT", "many"),
+        ("MUNIMENT_PORT", "99999"),
         ("MUNIMENT_PUBLIC_URL", "documents.example.org"),
         ("MUNIMENT_PUBLIC_URL", "https://example.org/below"),
         ("MUNIMENT_LOG_LEVEL", "LOUD"),

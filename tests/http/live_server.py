@@ -1,5 +1,6 @@
 """A real server on the loopback, in the event loop of the test."""
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,14 +9,16 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
+from muniment.http.head_limit import LimitedHead
+
 
 @asynccontextmanager
-async def serving(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(app: ASGIApp, http: type[asyncio.Protocol] = LimitedHead) -> AsyncIterator[httpx.AsyncClient]:
     """A client of `app`; its `base_url` says where it listens."""
     # Without the protocol asyncio leaves Nagle's algorithm on, and each answer waits 40 ms for an acknowledgement.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_config=None, lifespan="off")
+        config = uvicorn.Config(app, http=http, log_config=None, lifespan="off")
         config.load()
         # Its own loop around these two would look for signals ten times a second, and each test would wait for a look.
         server = uvicorn.Server(config)

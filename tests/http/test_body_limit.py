@@ -1,5 +1,13 @@
+import asyncio
 from collections.abc import AsyncIterator
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from muniment.http.body_limit import BodyLimit
+from tests.http.live_server import serving
 from tests.live import Api
 
 MEBIBYTE = 1024 * 1024
@@ -22,3 +30,17 @@ async def test_a_body_that_does_not_say_its_length_is_refused_when_it_becomes_to
 async def test_a_body_within_the_limit_is_read(api: Api) -> None:
     answer = await api.anonymous.post("/api/v1/auth/login", content=b"x" * (MEBIBYTE - 10))
     assert answer.status_code == 422
+
+
+async def test_whoever_falls_silent_in_the_middle_of_a_small_body_is_answered_408() -> None:
+    async def reads(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await Request(scope, receive).body()
+        except HTTPException as error:
+            await PlainTextResponse(error.detail, error.status_code)(scope, receive, send)
+
+    async with serving(BodyLimit(reads, stalled_seconds=0.1)) as client:
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf")
+        assert (await asyncio.wait_for(reader.readline(), 5)).startswith(b"HTTP/1.1 408")
+        writer.close()

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from muniment.errors import Forbidden
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.queue import QueuedTasks
@@ -38,6 +39,8 @@ async def state_of(database: Database, person: Person, statement: str, **values:
     try:
         async with database.work(person.principal) as work:
             await work.session.execute(text(statement), values)
+    except Forbidden:
+        return RIGHT
     except DBAPIError as error:
         return str(getattr(error.orig, "sqlstate", None))
     return None

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 import muniment
 from muniment.accounts.repository import OrganizationRepository
-from muniment.errors import NotFound
+from muniment.errors import Forbidden, NotFound
 from muniment.processing.runs import Superseded
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
@@ -29,11 +29,12 @@ ALLOWED: dict[str, set[str]] = {
     "colleague": OWN_ORGANIZATION | COLLEAGUES,
     "operator": OWN_ORGANIZATION
     | COLLEAGUES
-    | {"OrganizationRepository.add", "UserRepository.add", "UserRepository.change", "SessionRepository.end_all"},
+    | {"OrganizationRepository.add", "UserRepository.add", "UserRepository.change"}
+    | {"SessionRepository.end_all", "TokenRepository.revoke_all"},
     "service of another organization": OWN_ORGANIZATION,
 }
 FOR_SERVICE = {"DeletionRepository.take_due", "DeletionRepository.count_pending"}
-FOR_SERVICE |= {"UploadRepository.take_expired", "RunRepository.claim", "RunRepository.hold"}
+FOR_SERVICE |= {"UploadRepository.extend", "UploadRepository.take_expired", "RunRepository.claim", "RunRepository.hold"}
 EVERY_TABLE = """
     SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
        AND relname <> 'procrastinate_workers'
@@ -72,7 +73,7 @@ async def result_of(query: str, opened: Opened, world: World, *, keep: bool = Tr
             if not keep:
                 await work.session.rollback()
             return result
-    except (NotFound, Superseded):
+    except (Forbidden, NotFound, Superseded):
         return None
     except DBAPIError as error:
         if getattr(error.orig, "sqlstate", None) in REFUSED:
@@ -118,7 +119,11 @@ def returns_nothing(query: str) -> bool:
     """Such a one shows nothing to anybody; what it changes is compared above. And a guess finds nothing."""
     name = query.partition(".")[2]
     is_a_guess = query.startswith("SignInRepository")
-    return is_a_guess or name in {"add", "end", "end_all", "remove", "change", "set_role", "lock"} or "mark_" in name
+    return (
+        is_a_guess
+        or name in {"add", "end", "end_all", "revoke_all", "remove", "change", "set_role", "lock"}
+        or "mark_" in name
+    )
 
 
 async def test_a_stranger_sees_their_own_organization_alone(database: Database, seed: Seed) -> None:

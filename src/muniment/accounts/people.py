@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from muniment.accounts.emails import clean_email, email_key
-from muniment.accounts.repository import OrganizationRepository, SessionRepository, UserRepository
+from muniment.accounts.repository import OrganizationRepository, SessionRepository, TokenRepository, UserRepository
 from muniment.accounts.tables import Organization, User
 from muniment.audit.events import OrganizationCreated, OrganizationRenamed, PasswordChanged, UserChanged, UserCreated
 from muniment.audit.log import AuditLog
@@ -82,7 +82,8 @@ async def create_user(work: Work[Principal], new: NewUser) -> User:
 async def change_user(
     work: Work[Principal], user_id: UUID, changes: dict[str, Any], *, password_hash: str | None
 ) -> User:
-    """Change rights, email, access or password. Who loses access or gets a new password is signed out everywhere."""
+    """Change rights, email, access or password. Who loses access or gets a new password is signed out everywhere,
+    and their API tokens end."""
     require_manager(work.caller)
     people = UserRepository(work.session)
     user = await people.get(user_id)
@@ -97,7 +98,9 @@ async def change_user(
     if changes or secret:
         await people.change(user_id, {**changes, **secret})
     if secret or changes.get("is_active") is False:
+        # Whoever is locked out or given a new password may have lost more than that: nothing older opens any more.
         await SessionRepository(work.session).end_all(user_id)
+        await TokenRepository(work.session).revoke_all(user_id)
     log = AuditLog(work)
     if changes:
         after = {name: changes[name] for name in before}
@@ -111,6 +114,8 @@ async def change_user(
 def _require_allowed(caller: Principal, user: User, changes: dict[str, Any]) -> None:
     if not caller.is_operator and (user.is_operator or changes.get("is_operator")):
         raise Forbidden
+    if user.id == caller.user_id and changes.get("is_admin") and not user.is_admin:
+        raise Forbidden  # an operator sees no document by that right, and does not give themselves another
     takes_away = any(changes.get(right) is False for right in ("is_admin", "is_operator", "is_active"))
     if user.id == caller.user_id and takes_away:
         raise OwnRights

@@ -128,6 +128,10 @@ class TokenRepository:
         page = await self._session.scalars(alive.order_by(ApiToken.id).offset(offset).limit(limit))
         return page.all(), total or 0
 
+    async def revoke_all(self, user_id: UUID) -> None:
+        """Of somebody whom the caller manages."""
+        await self._session.execute(text("SELECT revoke_tokens(:user)"), {"user": user_id})
+
     async def revoke(self, token_id: UUID) -> ApiToken:
         revoked: ApiToken | None = await self._session.scalar(
             update(ApiToken)

@@ -31,7 +31,7 @@ class WrongPassword(Forbidden):
 
 
 class LinkSpent(NotSignedIn):
-    """This sign-in link was used already or has expired"""
+    """This sign-in link was used already or has expired; a new one is printed when Muniment is started again"""
 
 
 class TooManyFailures(TooManyRequests):

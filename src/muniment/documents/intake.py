@@ -10,9 +10,9 @@ from muniment.audit.log import AuditLog
 from muniment.documents.duplicates import Cleared, DuplicateDocument, auto_clear, require_free_name
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository
-from muniment.documents.staging import StagedUpload, Staging
+from muniment.documents.staging import StagedUpload, Staging, UploadExpired
 from muniment.documents.tables import Document, DocumentType, Status
-from muniment.errors import MunimentError, Unavailable
+from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
@@ -21,10 +21,6 @@ from muniment.storage.tasks.port import Tasks
 from muniment.telemetry.metrics import UPLOAD_BYTES, UPLOADS
 
 log = structlog.get_logger()
-
-
-class UploadExpired(Unavailable):
-    """The upload took too long and was swept away; send it again"""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, delete, func, select
+from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -118,6 +118,13 @@ class UploadRepository:
         """Decide the fate of these bytes: whoever deletes the row does, and nobody else can."""
         taken = await self._session.scalar(delete(Upload).where(Upload.id == upload_id).returning(Upload.id))
         return taken is not None
+
+    async def extend(self, upload_id: UUID, expires_at: datetime) -> bool:
+        """`False` when somebody has decided their fate already."""
+        extended = await self._session.scalar(
+            update(Upload).where(Upload.id == upload_id).values(expires_at=expires_at).returning(Upload.id)
+        )
+        return extended is not None
 
     async def take_expired(self, now: datetime, *, limit: int) -> Sequence[Upload]:
         expired = select(Upload.id).where(Upload.expires_at < now).limit(limit).with_for_update(skip_locked=True)

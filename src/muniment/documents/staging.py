@@ -12,10 +12,11 @@ from muniment.artifacts.content_keys import ContentHash, ContentKeys
 from muniment.documents.media_types import HEAD_BYTES, KNOWN, TAIL_BYTES, MediaType, cannot_become_known, recognise
 from muniment.documents.repository import DocumentRepository, UploadRepository
 from muniment.documents.tables import Upload
-from muniment.errors import Invalid, MunimentError, StorageFull, TooLarge, Unsupported
+from muniment.errors import Invalid, MunimentError, StorageFull, TooLarge, Unavailable, Unsupported
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.blobs.uninterrupted import to_the_end
+from muniment.storage.db import base
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
@@ -23,6 +24,10 @@ from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
 from muniment.storage.deletions.tables import Store
 
 log = structlog.get_logger()
+
+
+class UploadExpired(Unavailable):
+    """The upload took too long and was swept away; send it again"""
 
 
 class EmptyFile(Invalid):
@@ -127,8 +132,11 @@ class Staging:
         async with self._blobs.writer(upload.blob_key) as writer:
             async for chunk in chunks:
                 measuring.look(chunk)
+                if not self._has_room():  # again: many uploads that began in time could fill the disk together
+                    raise StorageFull
                 await writer.write(chunk)
             media_type = measuring.media_type(name)  # inside: what is refused never becomes an object
+            await self._stay_noted(upload, base.now())
         return StagedUpload(
             upload_id=upload.id,
             document_id=upload.document_id,
@@ -140,6 +148,14 @@ class Staging:
             sha256=content.sha256,
             content_key=content.content_key,
         )
+
+    async def _stay_noted(self, upload: Upload, now: datetime) -> None:
+        """A sweep that took the row of a very slow upload has looked for bytes that had no key yet: none may appear."""
+        if now < upload.expires_at - self._lifetime / 2:
+            return
+        async with self._database.service_work(Service(upload.organization_id)) as work:
+            if not await UploadRepository(work.session).extend(upload.id, now + self._lifetime):
+                raise UploadExpired
 
     async def _discard(self, upload: Upload) -> None:
         """Row and ledger line first, then the object. What fails here, the sweep finishes."""

@@ -65,8 +65,14 @@ class EmbeddedPostgres:
         self._place = place = settle(self._data_dir, wanted_user=self._wanted_user)
         binaries = find_binaries(place.user)
         remove_half_made(place.base)
+        made = self._data_dir / "postgres.made"
         if not place.cluster.exists():
+            if made.exists():
+                raise PostgresFailed(
+                    f"The database files {place.cluster} are gone. Bring them back, or remove {made} to begin anew"
+                )
             make_cluster(place, binaries, password=self._password, durable=self._durable)
+        made.touch(mode=0o600)
         check_major_version(place, binaries)
         stop_orphan(place.cluster)
         place.make_socket_folder()

@@ -40,5 +40,5 @@ class ServerLog:
         """
         if self._path.exists() and self._path.stat().st_size > self._limit_bytes:
             with suppress(OSError):  # a full disk is no reason to keep the log growing
-                shutil.copyfile(self._path, self._path.with_name(f"{self._path.name}.1"))
+                shutil.copy(self._path, self._path.with_name(f"{self._path.name}.1"))  # with its mode: for us alone
             os.truncate(self._path, 0)

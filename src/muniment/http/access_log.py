@@ -65,6 +65,7 @@ class _Exchange:
         self._status = 500  # what the server answers when the application has not
         self._sent_bytes = 0
         self._is_complete = False
+        self._promised_bytes = -1
         self.request_id = request_id
         self.method = scope["method"] if scope["method"] in KNOWN_METHODS else OTHER_METHOD
         self.has_hung_up = False
@@ -82,10 +83,12 @@ class _Exchange:
             self._status = message["status"]
             message.setdefault("headers", [])
             MutableHeaders(scope=message)["X-Request-ID"] = self.request_id
-        await self._send(message)
+            self._promised_bytes = int(MutableHeaders(scope=message).get("Content-Length", "-1"))
         if message["type"] == "http.response.body":
             self._sent_bytes += len(message.get("body", b""))
-            self._is_complete = not message.get("more_body", False)
+            # Before it is sent: whoever has all the bytes that were promised may leave without waiting for the end.
+            self._is_complete = not message.get("more_body", False) or self._sent_bytes == self._promised_bytes
+        await self._send(message)
 
     def report(self, span: Span) -> None:
         seconds = time.perf_counter() - self._started

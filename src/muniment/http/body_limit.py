@@ -1,5 +1,6 @@
 """Bodies that are read whole into memory must be small; uploads are streamed and have a limit of their own."""
 
+import asyncio
 import re
 
 from starlette.datastructures import Headers
@@ -14,9 +15,10 @@ STREAMED = re.compile(r"/api/v1/knowledge-bases/[^/]+/documents/?")
 class BodyLimit:
     """Answers 413 as soon as a body is, or says that it will be, larger than `max_bytes`, whoever sends it."""
 
-    def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES) -> None:
+    def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES, stalled_seconds: float = 30) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._stalled_seconds = stalled_seconds
         self._sentence = f"The body is larger than {max_bytes} bytes"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -28,11 +30,16 @@ class BodyLimit:
             await self._app(scope, self._counted(receive), send)
 
     def _counted(self, receive: Receive) -> Receive:
-        received = 0
+        received, expects_body = 0, True
 
         async def counted() -> Message:
-            nonlocal received
-            message = await receive()
+            nonlocal received, expects_body
+            try:
+                async with asyncio.timeout(self._stalled_seconds if expects_body else None):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, "Nothing more came in time; send it again") from None
+            expects_body = message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > self._max_bytes:
                 # Of this kind, because FastAPI makes a 400 of any other that comes while it reads a body.

@@ -19,6 +19,7 @@ STATUS: Mapping[type[errors.MunimentError], int] = {
     errors.Conflict: 409,
     errors.TooLarge: 413,
     errors.Unsupported: 415,
+    errors.TooSlow: 408,
     errors.TooManyRequests: 429,
     errors.StorageFull: 507,
     errors.Unavailable: 503,

@@ -26,7 +26,7 @@ class CheckRead(BaseModel):
 
 
 class Readiness(BaseModel):
-    status: State
+    status: Literal["ok", "degraded", "failed"]
     checks: dict[str, CheckRead]
 
 
@@ -38,12 +38,14 @@ async def live() -> dict[str, str]:
 
 @router.get("/health/ready", responses={503: {"model": Readiness}})
 async def ready(response: Response, parts: CurrentParts) -> Readiness:
-    """Each part that an answer depends on, with its state; 503 when one that is needed fails."""
+    """Each part with its state. `degraded` (200) when one fails that answers do not need, `failed` (503) otherwise."""
     results = await asyncio.gather(*(run_check(check) for check in parts.checks.values()))
     checks = dict(zip(parts.checks, results, strict=True))
-    needed_failed = any(result.status == "failed" for name, result in checks.items() if parts.checks[name].is_needed)
-    response.status_code = 503 if needed_failed else 200
-    return Readiness(status="failed" if needed_failed else "ok", checks=checks)
+    failed = [parts.checks[name] for name, result in checks.items() if result.status == "failed"]
+    if any(check.is_needed for check in failed):
+        response.status_code = 503
+        return Readiness(status="failed", checks=checks)
+    return Readiness(status="degraded" if failed else "ok", checks=checks)
 
 
 async def run_check(check: Check) -> CheckRead:

@@ -68,6 +68,9 @@ class SameSiteWrites:
             return headers.get("Sec-Fetch-Site", "none").lower() in OWN_PAGE_OR_NO_PAGE
         scheme, _, authority = (_only(headers, "Origin") or "").lower().partition("://")
         origin = _origin(scheme, authority)
+        if self._public and came_to.host == self._public.host:
+            # A proxy ends the encryption, so that we see http: a page that really came by http is not our own.
+            return origin == self._public
         return origin is not None and origin in (came_to, self._public)
 
 

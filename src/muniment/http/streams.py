@@ -1,17 +1,29 @@
 """The edges of a streamed exchange: what uploads and downloads have in common with no feature."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from muniment.errors import MunimentError
+from muniment.errors import MunimentError, TooSlow
 from muniment.telemetry.metrics import UPLOADS
 
+STALLED_SECONDS = 60.0
 
-async def request_chunks(request: Request) -> AsyncIterator[bytes]:
-    async for chunk in request.stream():
+
+async def request_chunks(request: Request, *, stalled_seconds: float = STALLED_SECONDS) -> AsyncIterator[bytes]:
+    """The body as it comes. Whoever falls silent in the middle of it loses the connection, and the room it takes."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(stalled_seconds):
+                chunk = await anext(stream, None)
+        except TimeoutError:
+            raise TooSlow from None
+        if chunk is None:
+            return
         if chunk:
             yield chunk
 

@@ -222,6 +222,16 @@ def _look_ups() -> None:
         volatility="VOLATILE",
     )
     grant_execute("end_sessions(uuid, bytea)", "muniment_app")
+    definer_function(
+        "revoke_tokens(p_user_id uuid)",
+        "void",
+        """
+        UPDATE api_tokens SET revoked_at = now() WHERE user_id = p_user_id AND revoked_at IS NULL
+           AND (app_is_operator() OR (app_is_admin() AND organization_id = app_organization_id()))
+        """,
+        volatility="VOLATILE",
+    )
+    grant_execute("revoke_tokens(uuid)", "muniment_app")
     for function in ("find_session(bytea)", "find_token(bytea)", "find_login(text)", "redeem_sign_in_link(bytea)"):
         grant_execute(function, "muniment_app")
 
@@ -277,8 +287,8 @@ def _sign_in_throttle() -> None:
 
 def downgrade() -> None:
     op.execute("""
-        DROP FUNCTION end_sessions, set_own_password, forget_old_sign_in_failures, forget_sign_in_failures,
-            note_sign_in_failure, forgiven_sign_ins, sign_in_wait_seconds,
+        DROP FUNCTION revoke_tokens, end_sessions, set_own_password, forget_old_sign_in_failures,
+            forget_sign_in_failures, note_sign_in_failure, forgiven_sign_ins, sign_in_wait_seconds,
             redeem_sign_in_link, find_login, find_token, find_session;
         DROP TABLE sign_in_failures, sign_in_links, api_tokens, sessions, users, organizations CASCADE;
         DROP FUNCTION app_is_operator, app_is_admin, app_organization_id, app_service_organization_id, app_user_id;

@@ -108,6 +108,12 @@ def upgrade() -> None:
         CREATE INDEX ix_deletions_document_id ON deletions (document_id);
     """)
     _policies()
+    definer_function(
+        "known_content_key_id()",
+        "text",
+        "SELECT split_part(content_hmac, ':', 1) FROM documents ORDER BY id DESC LIMIT 1",
+    )
+    grant_execute("known_content_key_id()", "muniment_app")
 
 
 def _policies() -> None:
@@ -162,5 +168,5 @@ def _policies() -> None:
 def downgrade() -> None:
     op.execute("""
         DROP TABLE deletions, uploads, document_revisions, documents CASCADE;
-        DROP FUNCTION app_document_is_gone;
+        DROP FUNCTION app_document_is_gone, known_content_key_id;
     """)

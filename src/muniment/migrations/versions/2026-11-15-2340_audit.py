@@ -39,7 +39,8 @@ def upgrade() -> None:
         "muniment_app",
         "audit_events",
         "INSERT",
-        check="(actor = app_user_id()::text OR actor = 'system') AND CASE WHEN organization_id IS NULL"
+        check="(actor = app_user_id()::text OR (actor = 'system' AND action = 'document_auto_cleared'))"
+        " AND CASE WHEN organization_id IS NULL"
         " THEN app_is_operator() ELSE organization_id = app_organization_id() OR app_is_operator() END",
     )
     allow(

@@ -65,7 +65,10 @@ def _create(connection: Connection, role: str, can_login: str) -> None:
 def _set_password(connection: Connection, login: str, password: str) -> None:
     try:
         with connection.begin_nested():
-            _execute(connection, sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(login), password))
+            # Hashed here: a statement that is refused stands in the server's log, password and all.
+            verifier = _driver(connection).pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
+            statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(login), verifier.decode())
+            _execute(connection, statement)
     except InsufficientPrivilege:
         # Not made by us, or we could: an administrator did, as `_advice` says, and gave it its password.
         log.warning("migrate.password_left_alone", login=login)

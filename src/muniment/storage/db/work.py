@@ -7,17 +7,21 @@ from functools import partial
 from typing import Generic, TypeVar
 
 import psycopg
+import structlog
 from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import Session, SessionTransaction
+from sqlalchemy.orm.exc import StaleDataError
 
-from muniment.errors import Unavailable
+from muniment.errors import Conflict, Forbidden, StorageFull, Unavailable
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
 from muniment.storage.db.pool import REST_SECONDS, ping_after_rest
 from muniment.storage.db.principal import Caller, Nobody, Principal, Service
 from muniment.storage.db.version import DatabaseUnreachable, SchemaOutOfDate, newest_version
+
+log = structlog.get_logger()
 
 CallerT = TypeVar("CallerT", bound=Caller)
 
@@ -122,6 +126,12 @@ class Database:
             found: str | None = await connection.scalar(text("SELECT version_num FROM alembic_version"))
             return found
 
+    async def known_content_key_id(self) -> str | None:
+        """Of the secret under which the newest document was stored; `None` before there is one."""
+        async with self.look_up() as connection:
+            found: str | None = await connection.scalar(text("SELECT known_content_key_id()"))
+            return found
+
     async def close(self) -> None:
         await self.app_engine.dispose()
         await self.service_engine.dispose()
@@ -156,7 +166,15 @@ def _translated() -> Iterator[None]:
         yield
     except PoolTimeout:
         raise DatabaseUnavailable from None
+    except StaleDataError:
+        raise Conflict("Somebody else changed or removed it at the same moment") from None
     except DBAPIError as error:
+        if isinstance(error.orig, psycopg.errors.DiskFull):
+            raise StorageFull from None
+        if isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
+            # A right was taken away between our look and the write; or a grant is missing, and then the log tells.
+            log.error("database.refused", reason=str(error.orig).splitlines()[0])
+            raise Forbidden from None
         if error.connection_invalidated or _is_connection_trouble(error):
             raise DatabaseUnavailable from error
         raise

@@ -131,7 +131,7 @@ class Ledger:
     async def _erase(self, line: Deletion) -> str | None:
         try:
             await self._erasers[Store(line.store)].erase(line.target)
-        except MunimentError as error:
-            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=error.message)
-            return error.message
+        except (MunimentError, ValueError) as error:  # the second: no store could hold such a target
+            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=str(error))
+            return str(error)
         return None

@@ -1,0 +1,109 @@
+"""Bytes on their way in, when the world changes around them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from starlette.requests import Request
+from starlette.types import Message
+
+from muniment.artifacts.content_keys import ContentKeys, Scope
+from muniment.documents.staging import Staging, UploadExpired
+from muniment.documents.sweeps import Sweeps
+from muniment.errors import StorageFull, TooSlow
+from muniment.http.streams import request_chunks
+from muniment.knowledge_bases.access import Access, get_access
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.db.base import now
+from muniment.storage.db.work import Database
+from muniment.storage.deletions.ledger import BlobEraser, Ledger
+from muniment.storage.deletions.tables import Store
+from tests.seed import Seed
+
+PIECE = b"The tenant pays on the first of each month.\n" * 1000
+
+
+class Bench:
+    """A staging of its own, on real stores."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self.database = database
+        self.blobs = FolderBlobs(folder / "blobs")
+        self.ledger = Ledger(database, {Store.BLOBS: BlobEraser(self.blobs)})
+
+    def staging(self, *, has_room: Callable[[], bool] = lambda: True, lifetime: timedelta = timedelta(1)) -> Staging:
+        keys = ContentKeys("secret", Scope.ORGANIZATION)
+        return Staging(
+            self.database, self.blobs, self.ledger, keys, has_room=has_room, max_bytes=10**9, lifetime=lifetime
+        )
+
+    async def is_empty(self) -> bool:
+        return not [info async for info in self.blobs.list()]
+
+
+@pytest.fixture
+def bench(database: Database, tmp_path: Path) -> Bench:
+    return Bench(database, tmp_path)
+
+
+@pytest.fixture
+async def access(database: Database, seed: Seed) -> Access:
+    owner = seed.person()
+    kb_id = seed.knowledge_base(owner)
+    async with database.work(owner.principal) as work:
+        return await get_access(work, kb_id)
+
+
+async def pieces(number: int) -> AsyncIterator[bytes]:
+    for _ in range(number):
+        yield PIECE
+
+
+async def test_an_upload_that_began_in_time_is_stopped_when_the_disk_runs_full(
+    bench: Bench, access: Access, seed: Seed
+) -> None:
+    room = iter([True] * 5)
+    with pytest.raises(StorageFull):
+        async with bench.staging(has_room=lambda: next(room, False)).stage(access, "lease.txt", pieces(100), now=now()):
+            pytest.fail("it was staged")
+    assert await bench.is_empty()
+    assert seed.rows("SELECT 1 FROM uploads") == []
+
+
+async def test_no_object_appears_for_an_upload_that_the_sweep_took_before_its_end(
+    bench: Bench, access: Access, seed: Seed
+) -> None:
+    lifetime = timedelta(microseconds=1)
+    sweeps = Sweeps(bench.database, bench.blobs, bench.ledger, upload_lifetime=timedelta(1))
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield PIECE
+        await sweeps.uploads()
+        assert seed.rows("SELECT 1 FROM uploads") == []
+        yield PIECE
+
+    with pytest.raises(UploadExpired):
+        async with bench.staging(lifetime=lifetime).stage(access, "lease.txt", slow(), now=now()):
+            pytest.fail("it was staged: a crash here would leave an object that nothing points to")
+    assert await bench.is_empty()
+
+
+async def test_an_upload_that_is_slow_but_noted_goes_through(bench: Bench, access: Access, seed: Seed) -> None:
+    long_ago = now() - timedelta(hours=23)
+    async with bench.staging().stage(access, "lease.txt", pieces(2), now=long_ago):
+        assert seed.one("SELECT expires_at > now() + interval '23 hours' FROM uploads")
+
+
+async def test_whoever_falls_silent_in_the_middle_of_a_body_is_too_slow() -> None:
+    sent: list[Message] = [{"type": "http.request", "body": b"x", "more_body": True}]
+
+    async def receive() -> Message:
+        while not sent:
+            await asyncio.Event().wait()
+        return sent.pop()
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with pytest.raises(TooSlow):
+        assert [chunk async for chunk in request_chunks(request, stalled_seconds=0.05)]
