@@ -76,6 +76,21 @@ def migrate(as_json: AsJson = False) -> None:
         print(f"Sign in as {facts['first_account']} by this link, once, within 24 hours:\n  {link}")
 
 
+@app.command(name="reset-password")
+def reset_password(email: str, as_json: AsJson = False) -> None:
+    """Take the password of an account away and print a one-time link, for who forgot it and has nobody to ask."""
+    from muniment.prepare import new_link_for
+    from muniment.serve import sign_in_link
+
+    settings = _load().with_secrets()
+    account = new_link_for(settings, email)
+    facts = {"email": account.email, "sign_in_link": sign_in_link(settings, account.link_secret)}
+    if as_json:
+        _print_json(facts)
+    else:
+        print(f"Sign in as {facts['email']} by this link, once, within 24 hours:\n  {facts['sign_in_link']}")
+
+
 @app.command()
 def settings(as_json: AsJson = False) -> None:
     """Print every setting: its value (secrets hidden), where it came from, and what it means."""
@@ -151,7 +166,17 @@ def _screen(settings: Settings, email: str | None, link: str | None) -> str:
   Listens   {settings.listening_url}
   {sign_in}
   API       {settings.base_url}/docs
-  Data      {settings.server.data_dir}
+  Data      {settings.server.data_dir}{_database_elsewhere(settings)}
 
   Ctrl-C stops it. `muniment doctor` in another terminal says how it is.
 """
+
+
+def _database_elsewhere(settings: Settings) -> str:
+    """Said when the database is not in the data directory: it belongs to every backup and every removal."""
+    from muniment.embedded.pointer import Pointer
+
+    pointer = Pointer.read(settings.server.data_dir) if settings.database.is_embedded else None
+    if pointer is None or pointer.cluster.is_relative_to(settings.server.data_dir):
+        return ""
+    return f"\n  Database  {pointer.cluster.parent}"

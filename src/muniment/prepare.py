@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection
 
-from muniment.accounts.first_account import FirstAccount, ensure_first_account
+from muniment.accounts.first_account import FirstAccount, ensure_first_account, reset_password
 from muniment.logins import database_address, login_passwords
 from muniment.settings import Settings
 from muniment.storage.db.base import now
@@ -25,4 +25,15 @@ def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
         )
 
     migrate(database_address(settings), login_passwords(settings), then)
+    return made[0]
+
+
+def new_link_for(settings: Settings, email: str) -> FirstAccount:
+    """Take the password of an account away and give it a one-time link instead."""
+    made: list[FirstAccount] = []
+    migrate(
+        database_address(settings),
+        login_passwords(settings),
+        lambda connection: made.append(reset_password(connection, email, now=now())),
+    )
     return made[0]

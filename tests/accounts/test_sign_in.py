@@ -19,6 +19,7 @@ async def test_right_password_opens_a_session_that_says_who_i_am(api: Api, seed:
         "organization_name": "Mølla AS",
         "is_admin": True,
         "is_operator": False,
+        "has_password": True,
     }
     assert (answer.status_code, answer.json()) == (200, expected)
     assert (me.status_code, me.json()) == (200, expected)

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from muniment.accounts.secrets import digest
 from muniment.storage.db.address import DatabaseAddress
 from tests.cluster import PASSWORDS
 from tests.seed import Seed
 
-COMMANDS = ("serve", "api", "worker", "migrate", "settings", "doctor", "version")
+COMMANDS = ("serve", "api", "worker", "migrate", "reset-password", "settings", "doctor", "version")
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -115,6 +116,20 @@ def test_another_secret_than_the_documents_were_stored_with_is_refused(
     refused = run(tmp_path, "api", **outside(address, tmp_path))
     assert refused.returncode == 1
     assert "DOCUMENT_HMAC_SECRET" in refused.stderr
+
+
+def test_a_forgotten_password_is_replaced_by_a_link(tmp_path: Path, address: DatabaseAddress, seed: Seed) -> None:
+    person = seed.person(is_operator=True)
+    seed.person()
+    seed.session(person)
+    told = run(tmp_path, "reset-password", person.email.upper(), "--json", **outside(address, tmp_path))
+    facts = json.loads(told.stdout)
+    assert facts["email"] == person.email
+    secret = facts["sign_in_link"].partition("#token=")[2]
+    assert seed.rows("SELECT user_id FROM sign_in_links WHERE token_hash = %s", digest(secret)) == [(person.id,)]
+    assert seed.rows("SELECT 1 FROM sessions") == []
+    unknown = run(tmp_path, "reset-password", "nobody@example.org", **outside(address, tmp_path))
+    assert (unknown.returncode, unknown.stderr) == (1, "muniment: There is no account with this email\n")
 
 
 def test_migrate_prepares_an_outside_database_and_prints_a_link(tmp_path: Path, address: DatabaseAddress) -> None:

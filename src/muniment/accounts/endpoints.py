@@ -3,7 +3,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response
 
 from muniment.accounts import people, schemas, tokens
-from muniment.accounts.repository import OrganizationRepository, TokenRepository, UserRepository
+from muniment.accounts.repository import OrganizationRepository, SignInRepository, TokenRepository, UserRepository
 from muniment.accounts.sign_in import OpenedSession, set_password, sign_out
 from muniment.http.cookies import clear_session, session_secret, set_session
 from muniment.http.dependencies import ClientAddress, CurrentParts, CurrentPrincipal, CurrentWork, Now
@@ -53,6 +53,7 @@ async def _me(principal: Principal, parts: Parts) -> schemas.Me:
     async with parts.database.work(principal) as work:
         user = await UserRepository(work.session).get(principal.user_id)
         organization = await OrganizationRepository(work.session).get(principal.organization_id)
+        login = await SignInRepository(work.session).find_login(user.email_key)
     return schemas.Me(
         id=user.id,
         email=user.email,
@@ -60,6 +61,7 @@ async def _me(principal: Principal, parts: Parts) -> schemas.Me:
         organization_name=organization.name,
         is_admin=user.is_admin,
         is_operator=user.is_operator,
+        has_password=login is not None and login.password_hash is not None,
     )
 
 

@@ -9,10 +9,11 @@ from sqlalchemy import Connection, delete, exists, func, insert, select, update
 from muniment.accounts.emails import clean_email, email_key
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.secrets import digest, new_secret
-from muniment.accounts.tables import Organization, SignInLink, User
-from muniment.audit.events import OrganizationCreated, UserCreated
+from muniment.accounts.tables import Organization, SignInLink, SignInSession, User
+from muniment.audit.events import OrganizationCreated, PasswordChanged, UserCreated
 from muniment.audit.log import SYSTEM, line
 from muniment.audit.tables import AuditEvent
+from muniment.errors import NotFound
 from muniment.storage.db.base import new_id
 
 DEFAULT_EMAIL = "admin@localhost"
@@ -96,3 +97,22 @@ def _new_link(connection: Connection, user_id: UUID, organization_id: UUID, *, n
         )
     )
     return secret
+
+
+class NoSuchAccount(NotFound):
+    """There is no account with this email"""
+
+
+def reset_password(connection: Connection, email: str, *, now: datetime) -> FirstAccount:
+    """For who forgot it and has nobody to ask: no password, no session, and a new link. Runs as the owner."""
+    users = User.__table__
+    found = connection.execute(
+        select(users.c.id, users.c.organization_id, users.c.email).where(users.c.email_key == email_key(email))
+    ).one_or_none()
+    if found is None:
+        raise NoSuchAccount
+    connection.execute(update(User).where(User.id == found.id).values(password_hash=None, is_active=True))
+    connection.execute(delete(SignInSession).where(SignInSession.user_id == found.id))
+    event = line(PasswordChanged(found.id), actor=SYSTEM, organization_id=found.organization_id)
+    connection.execute(insert(AuditEvent).values(event))
+    return FirstAccount(found.email, _new_link(connection, found.id, found.organization_id, now=now))

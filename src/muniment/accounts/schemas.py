@@ -42,6 +42,7 @@ class Me(BaseModel):
     organization_name: str
     is_admin: bool
     is_operator: bool
+    has_password: bool
 
 
 class TokenRequest(BaseModel):

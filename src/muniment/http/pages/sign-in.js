@@ -61,7 +61,7 @@ async function begin() {
   }
   try {
     const me = await call("GET", "me");
-    show(inside, "Signed in as " + me.email + ".");
+    show(me.has_password ? inside : setPassword, "Signed in as " + me.email + ".");
   } catch {
     show(signIn, "Sign in to go on.");
   }
