@@ -168,8 +168,13 @@ def _screen(settings: Settings, email: str | None, link: str | None) -> str:
   API       {settings.base_url}/docs
   Data      {settings.server.data_dir}{_database_elsewhere(settings)}
 
-  Ctrl-C stops it. `muniment doctor` in another terminal says how it is.
+  Ctrl-C stops it. `{_own_name()} doctor` in another terminal says how it is.
 """
+
+
+def _own_name() -> str:
+    """As it was typed, so that it can be typed again."""
+    return sys.argv[0] if sys.argv[0].endswith("muniment") else "muniment"
 
 
 def _database_elsewhere(settings: Settings) -> str:

@@ -8,13 +8,13 @@ from tests.seed import PASSWORD, Seed
 
 
 async def test_right_password_opens_a_session_that_says_who_i_am(api: Api, seed: Seed) -> None:
-    person = seed.person(seed.organization("Mølla AS"), email="Kari@Example.org", is_admin=True)
+    person = seed.person(seed.organization("Mølla AS"), email="Person@Example.org", is_admin=True)
     async with fresh_client(api) as client:
-        answer = await client.post(LOGIN, json={"email": " kari@example.ORG ", "password": PASSWORD})
+        answer = await client.post(LOGIN, json={"email": " person@example.ORG ", "password": PASSWORD})
         me = await client.get(ME)
     expected = {
         "id": str(person.id),
-        "email": "Kari@Example.org",
+        "email": "Person@Example.org",
         "organization_id": str(person.organization_id),
         "organization_name": "Mølla AS",
         "is_admin": True,
@@ -95,10 +95,10 @@ async def test_cookie_of_a_deactivated_person_is_worth_nothing(api: Api, seed: S
 UNFIT = [
     '{"email": "a\\u0000b@example.org", "password": "whatever it is"}',
     '{"email": "a\\ud800b@example.org", "password": "whatever it is"}',
-    '{"email": "kari@example.org", "password": "a\\ud800b"}',
-    '{"email": "kari@example.org", "password": ""}',
-    '{"email": "kari@example.org"}',
-    '{"email": ["kari@example.org"], "password": "whatever it is"}',
+    '{"email": "person@example.org", "password": "a\\ud800b"}',
+    '{"email": "person@example.org", "password": ""}',
+    '{"email": "person@example.org"}',
+    '{"email": ["person@example.org"], "password": "whatever it is"}',
     "[]",
     "{",
 ]

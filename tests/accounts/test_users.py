@@ -35,9 +35,9 @@ async def test_password_is_stored_as_an_argon2_hash_only(api: Api, seed: Seed) -
 
 
 async def test_email_that_is_taken_in_any_organization_and_spelling_is_409(api: Api, seed: Seed) -> None:
-    seed.person(email="Kari@example.org")
+    seed.person(email="Person@example.org")
     async with api.client(seed.person(is_admin=True)) as client:
-        for again in ("kari@example.org", "KARI@Example.ORG", " kari@example.org "):
+        for again in ("person@example.org", "PERSON@Example.ORG", " person@example.org "):
             answer = await create(client, again)
             assert answer.status_code == 409, again
             assert answer.json() == {"detail": "An account with this email already exists"}
@@ -46,7 +46,7 @@ async def test_email_that_is_taken_in_any_organization_and_spelling_is_409(api: 
 
 async def test_bad_email_is_422(api: Api, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
-        for email in ("kari", "@example.org", "a b@example.org", "a@b@c", "a\0b@c", "a\nb@c", "x" * 250 + "@a.no"):
+        for email in ("person", "@example.org", "a b@example.org", "a@b@c", "a\0b@c", "a\nb@c", "x" * 250 + "@a.no"):
             assert (await create(client, email)).status_code == 422, email
     assert seed.one("SELECT count(*) FROM users") == 1
 
@@ -89,11 +89,11 @@ async def test_people_are_sorted_by_email_and_paged(api: Api, seed: Seed) -> Non
 
 async def test_search_is_by_part_of_the_email_and_knows_no_wildcards(api: Api, seed: Seed) -> None:
     admin = seed.person(email="boss@example.org", is_admin=True)
-    for email in ("Kari@example.org", "a%b@example.org", "axb@example.org"):
+    for email in ("Person@example.org", "a%b@example.org", "axb@example.org"):
         seed.person(admin.organization_id, email=email)
     expected = {
-        "KARI": ["Kari@example.org"],
-        " kari ": ["Kari@example.org"],
+        "PERSON": ["Person@example.org"],
+        " person ": ["Person@example.org"],
         "a%b": ["a%b@example.org"],
         "_": [],
     }
