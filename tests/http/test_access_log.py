@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import StreamingResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from starlette.types import Message, Receive, Scope, Send
 
 from muniment.http.access_log import AccessLog
 from muniment.telemetry.logs import configure_logs
@@ -265,3 +266,20 @@ async def test_the_span_of_a_failed_request_is_marked(path: str) -> None:
     (span,) = await spans_of(AnApp(), path)
 
     assert span.status.code == Status.STATUS_CODE_ERROR
+
+
+async def test_whoever_leaves_with_all_the_bytes_that_were_promised_has_not_hung_up(lines: Lines) -> None:
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def nowhere(_: Message) -> None:
+        pass
+
+    async def streams(_: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+        await send({"type": "http.response.body", "body": b"bytes", "more_body": True})
+        await receive()  # as a streaming answer watches for the client while it sends
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    await AccessLog(streams)({"type": "http", "method": "GET", "path": "/file", "headers": []}, gone, nowhere)
+    assert [line["status"] for line in lines()] == [200]
