@@ -1,4 +1,5 @@
 import os
+import stat
 from pathlib import Path
 
 from muniment.embedded.server_log import ServerLog
@@ -26,3 +27,12 @@ def test_log_of_a_server_that_goes_on_writing_is_bounded(tmp_path: Path) -> None
     assert path.with_name("postgres.log.1").stat().st_size <= 110
     assert log.tail()[-1] == "line 099"
     assert sorted(found.name for found in tmp_path.iterdir()) == ["postgres.log", "postgres.log.1"]
+
+
+def test_the_older_piece_is_closed_to_others_too(tmp_path: Path) -> None:
+    path = tmp_path / "postgres.log"
+    log = ServerLog(path, limit_bytes=100)
+    os.close(log.open())
+    path.write_text("x" * 200)
+    log.cut_if_large()
+    assert stat.S_IMODE((tmp_path / "postgres.log.1").stat().st_mode) == 0o600

@@ -173,6 +173,11 @@ async def test_neighbours_of_the_public_origin_may_not_write() -> None:
     await assert_writes(an_app("https://docs.example.org"), [(("Origin", origin),) for origin in origins], 403)
 
 
+async def test_a_page_of_our_name_without_encryption_is_not_our_own() -> None:
+    stripped = (("Host", "docs.example.org"), ("Origin", "http://docs.example.org"))
+    await assert_writes(an_app("https://docs.example.org"), [stripped], 403)
+
+
 async def test_without_an_origin_the_browser_must_not_say_another_site() -> None:
     sites = ["cross-site", "same-site", "Cross-Site", "unheard-of"]
     await assert_writes(an_app(), [(("Sec-Fetch-Site", site),) for site in sites], 403)

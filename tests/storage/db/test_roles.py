@@ -71,6 +71,21 @@ def test_a_login_that_may_create_roles_migrates_and_sets_the_passwords(
         assert connection.execute(owners).fetchall() == [(OWNER_ROLE,)]
 
 
+def test_no_password_reaches_the_servers_log_even_if_it_logs_every_statement(
+    superuser: psycopg.Connection, server: DatabaseAddress
+) -> None:
+    superuser.execute("ALTER SYSTEM SET log_statement = 'all'")
+    superuser.execute("SELECT pg_reload_conf()")
+    a_login(superuser, server, "maker", "CREATEROLE")
+    migrate(server.at_database(OWN), SECOND)
+    written = (Path(server.host).parents[1] / "postgres.log").read_text()
+    assert "ALTER ROLE" in written
+    assert SECOND.app not in written
+    assert SECOND.service not in written
+    superuser.execute("ALTER SYSTEM RESET log_statement")
+    superuser.execute("SELECT pg_reload_conf()")
+
+
 def test_another_password_replaces_the_old_one(superuser: psycopg.Connection, server: DatabaseAddress) -> None:
     address = a_login(superuser, server, "maker", "CREATEROLE")
     migrate(address, FIRST)
