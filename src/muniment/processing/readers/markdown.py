@@ -1,0 +1,119 @@
+"""Markdown, read lightly: what a paragraph is, and its words without their marks."""
+
+import re
+from collections.abc import Iterator
+
+from muniment.processing.readers.contract import ParagraphKind
+from muniment.processing.readers.inline_markdown import without_marks
+from muniment.processing.readers.text_blocks import PAGE_BREAK, Block, make_row
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:\s+(.*?))?(?:\s+#+)?\s*$")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})\s*$")
+_RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$")
+_ITEM = re.compile(r"\s*(?:[-*+]|(\d{1,9}[.)]))\s+(.*)$")
+_QUOTE = re.compile(r" {0,3}(?:>\s?)+")
+_DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_MAX_LINES = 20_000
+
+
+def markdown_blocks(lines: Iterator[str]) -> Iterator[Block]:
+    """Headings, items, tables and paragraphs. Code and front matter stay as they are."""
+    parser = _Parser()
+    for number, line in enumerate(lines):
+        yield from parser.take(line.replace(PAGE_BREAK, " "), is_first=number == 0)
+    yield from parser.end()
+
+
+class _Parser:
+    """Holds the lines of the paragraph that is not finished yet."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._kind = ParagraphKind.TEXT
+        self._until: re.Pattern[str] | None = None
+        """Inside of code or front matter: what ends it."""
+        self._has_delimiter = False
+
+    def take(self, line: str, *, is_first: bool) -> Iterator[Block]:
+        if self._until:
+            yield from self._take_verbatim(line)
+        elif fence := _FENCE.match(line):
+            yield from self.end()
+            self._until = re.compile(rf" {{0,3}}{re.escape(fence[1][0])}{{{len(fence[1])},}}\s*$")
+        elif is_first and line.rstrip() == "---":
+            self._until = re.compile(r"(?:---|\.\.\.)\s*$")
+        else:
+            yield from self._take_text(_QUOTE.sub("", line))
+
+    def end(self) -> Iterator[Block]:
+        """What is held so far. A table has shown itself by its second line."""
+        lines, kind = self._lines, self._kind
+        has_delimiter, is_verbatim = self._has_delimiter, self._until is not None
+        self._lines, self._kind, self._has_delimiter = [], ParagraphKind.TEXT, False
+        if is_verbatim:
+            yield Block("\n".join(lines))
+        elif has_delimiter:
+            yield Block("\n".join(map(_read_row, lines)), ParagraphKind.TABLE)
+        elif lines:
+            yield Block(_join(lines), kind)
+
+    def _take_verbatim(self, line: str) -> Iterator[Block]:
+        assert self._until is not None
+        is_end = self._until.match(line) is not None
+        # A blank line between two paragraphs reads as it did in the code.
+        if is_end or not line.strip() or len(self._lines) > _MAX_LINES:
+            yield from self.end()
+        if is_end:
+            self._until = None
+        elif line.strip():
+            self._lines.append(line)
+
+    def _take_text(self, line: str) -> Iterator[Block]:
+        if heading := _HEADING.match(line):
+            yield from self.end()
+            yield Block(without_marks(heading[1] or ""), ParagraphKind.HEADING)
+        elif self._is_underlined_by(line):
+            self._kind = ParagraphKind.HEADING
+            yield from self.end()
+        elif not line.strip() or _RULE.match(line):
+            yield from self.end()
+        elif item := _ITEM.match(line):
+            yield from self.end()
+            self._kind = ParagraphKind.LIST_ITEM
+            self._lines = [f"{item[1]} {item[2]}" if item[1] else item[2]]
+        else:
+            yield from self._go_on(line)
+
+    def _is_underlined_by(self, line: str) -> bool:
+        is_open = bool(self._lines) and self._kind is ParagraphKind.TEXT and not self._has_delimiter
+        return is_open and "|" not in self._lines[-1] and _UNDERLINE.match(line) is not None
+
+    def _go_on(self, line: str) -> Iterator[Block]:
+        if (self._has_delimiter and "|" not in line) or len(self._lines) > _MAX_LINES:
+            yield from self.end()
+        if self._begins_table(line):
+            header = self._lines.pop()
+            yield from self.end()
+            self._lines, self._has_delimiter = [header], True
+        else:
+            self._lines.append(line)
+
+    def _begins_table(self, line: str) -> bool:
+        is_open = bool(self._lines) and not self._has_delimiter
+        return is_open and "|" in self._lines[-1] and "-" in line and _DELIMITER.match(line) is not None
+
+
+def _read_row(line: str) -> str:
+    cells = _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))
+    return make_row([without_marks(cell.replace("\\|", "|")) for cell in cells])
+
+
+def _join(lines: list[str]) -> str:
+    """As one line, but for the breaks that are asked for by two spaces or a backslash."""
+    text = ""
+    for line in lines:
+        is_break = line.endswith(("  ", "\\"))
+        text += line.removesuffix("\\").strip() + ("\n" if is_break else " ")
+    return without_marks(text.strip())
