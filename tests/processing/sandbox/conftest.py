@@ -1,0 +1,40 @@
+"""A sandbox with the jobs of the tests, and ways to ask it."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from muniment.processing.readers.contract import Means, Options, Page
+from muniment.processing.sandbox.client import Sandbox
+from muniment.processing.sandbox.nursery import Workplace
+
+WORKPLACE = Workplace(jobs="tests.processing.sandbox.jobs", folders=(str(Path(__file__).parents[3]),))
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    sandbox = Sandbox(Means(), memory_bytes=256 << 20, stall_seconds=60, workplace=WORKPLACE)
+    yield sandbox
+    await sandbox.close()
+
+
+def a_file(content: bytes | str = b"") -> BinaryIO:
+    """An open file without a name."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 the caller closes it
+    file.write(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+async def read(sandbox: Sandbox, deed: str, content: bytes | str = b"") -> list[Page]:
+    with a_file(content) as file:
+        async with sandbox.read(file, deed, Options()) as reading:
+            return [page async for page in reading.pages]
+
+
+async def ask(sandbox: Sandbox, deed: str, content: bytes | str = b"") -> str:
+    """What a deed answers on its only page."""
+    [page] = await read(sandbox, deed, content)
+    return page.text
