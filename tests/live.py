@@ -59,6 +59,10 @@ async def running_api(settings: Settings, stores: Stores | None = None) -> Async
     app = create_app(parts)
     try:
         async with serving(framed(app, settings)) as anonymous:
-            yield Api(str(anonymous.base_url), app, settings, own, parts, anonymous)
+            try:
+                yield Api(str(anonymous.base_url), app, settings, own, parts, anonymous)
+            finally:
+                await parts.events.close()  # as in production: the server waits for streams that are open
     finally:
+        await parts.pictures.close()
         await own.close()

@@ -2,9 +2,10 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from socket import socket
 
 import uvicorn
 from fastapi import APIRouter, FastAPI
@@ -27,6 +28,10 @@ from muniment.http.parts import Parts
 from muniment.http.security_headers import SecurityHeaders
 from muniment.http.welcome import router as welcome
 from muniment.knowledge_bases import endpoints as knowledge_bases
+from muniment.lifecycle import endpoints as lifecycle
+from muniment.processing import endpoints as processing
+from muniment.processing.events import endpoints as events
+from muniment.processing.results import endpoints as results
 from muniment.settings import Settings
 from muniment.telemetry.metrics import watch_disk
 from muniment.telemetry.traces import configure_traces
@@ -45,7 +50,18 @@ def create_app(parts: Parts) -> FastAPI:
     )
     app.state.parts = parts
     v1 = APIRouter(prefix="/api/v1", dependencies=SCHEMES)
-    for router in (accounts.auth, accounts.organizations, accounts.users, knowledge_bases.router, documents.router):
+    for router in (
+        accounts.auth,
+        accounts.organizations,
+        accounts.users,
+        knowledge_bases.router,
+        documents.router,
+        lifecycle.router,
+        processing.runs,
+        processing.numbers,
+        events.router,
+        results.router,
+    ):
         v1.include_router(router)
     for router in (v1, health, welcome):
         app.include_router(router)
@@ -66,10 +82,14 @@ async def run(settings: Settings) -> None:
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-api")
     async with open_stores(settings) as stores:
         watch_disk(settings.server.data_dir)
-        app = framed(create_app(build_parts(settings, stores)), settings)
-        server = Server(uvicorn_config(settings, app))
+        parts = build_parts(settings, stores)
+        app = framed(create_app(parts), settings)
+        server = Server(uvicorn_config(settings, app), end_streams=parts.events.close)
         server.stop_on_signals()
-        await server.serve()
+        try:
+            await server.serve()
+        finally:
+            await parts.pictures.close()
     flush_traces()
 
 
@@ -86,6 +106,15 @@ async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
 
 class Server(uvicorn.Server):
     """Leaves the signals to `run`: uvicorn would raise them again when it has ended, before anything else is closed."""
+
+    def __init__(self, config: uvicorn.Config, *, end_streams: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(config)
+        self._end_streams = end_streams
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        # An open event stream never ends by itself, and uvicorn would wait for it as long as it may.
+        await self._end_streams()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

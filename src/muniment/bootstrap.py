@@ -1,30 +1,45 @@
 """Puts the parts together from the settings. The only module that names concrete adapters."""
 
-from collections.abc import Callable
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import structlog
 from pydantic import SecretStr
 
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.accounts.sweeps import forget_expired
-from muniment.artifacts.content_keys import ContentKeys
+from muniment.artifacts.collection import Collection
+from muniment.artifacts.content_keys import ContentKeys, Scope
+from muniment.artifacts.eraser import ArtifactEraser
+from muniment.artifacts.variants import reading_variant
 from muniment.checks import checks
 from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
 from muniment.documents.sweeps import Sweeps
-from muniment.errors import Unavailable
+from muniment.errors import MunimentError, Unavailable
 from muniment.http.parts import Parts
 from muniment.logins import database_address, login_passwords
+from muniment.processing.events.changes import Changes
+from muniment.processing.events.stream import Streams
+from muniment.processing.readers.contract import Means, Options
+from muniment.processing.readers.fingerprint import reading_parameters
+from muniment.processing.readers.ocr_engine import find_engine
+from muniment.processing.results.pictures import Pictures
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.blobs.s3 import S3Blobs
-from muniment.storage.db.address import SERVICE_LOGIN
+from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
+from muniment.storage.db.locks import AdvisoryLocks
 from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import BlobEraser, Ledger
 from muniment.storage.deletions.tables import Store
@@ -33,7 +48,10 @@ from muniment.storage.tasks.port import Periodic, Process
 from muniment.storage.tasks.queue import QueuedTasks
 
 if TYPE_CHECKING:
+    from muniment.processing.sandbox.client import Sandbox
     from muniment.storage.tasks.worker import Worker
+
+log = structlog.get_logger()
 
 
 class StoreGone(Unavailable):
@@ -62,7 +80,11 @@ def build_stores(settings: Settings) -> Stores:
         pool_size=settings.database.pool_size,
     )
     blobs = build_blobs(settings)
-    return Stores(database, blobs, Ledger(database, {Store.BLOBS: BlobEraser(blobs)}))
+    return Stores(database, blobs, build_ledger(database, blobs))
+
+
+def build_ledger(database: Database, blobs: Blobs) -> Ledger:
+    return Ledger(database, {Store.BLOBS: BlobEraser(blobs), Store.ARTIFACTS: ArtifactEraser(database, blobs)})
 
 
 def build_blobs(settings: Settings) -> Blobs:
@@ -98,9 +120,12 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
     return Parts(
         database=stores.database,
         blobs=stores.blobs,
+        tasks=QueuedTasks(),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
         intake=_build_intake(settings, stores, room),
+        pictures=Pictures(stores.blobs, build_sandbox(settings)),
+        events=Streams(stores.database, Changes(_app_address(settings))),
         checks=checks(stores.database, stores.blobs, has_room=room, stalled_after=settings.worker.stalled_after),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=_secret(settings.telemetry.metrics_token),
@@ -119,7 +144,7 @@ async def require_same_secret(settings: Settings, stores: Stores) -> None:
 
 def content_keys_of(settings: Settings) -> ContentKeys:
     assert settings.documents.hmac_secret is not None
-    return ContentKeys(settings.documents.hmac_secret.get_secret_value(), settings.documents.artifact_scope)
+    return ContentKeys(settings.documents.hmac_secret.get_secret_value(), settings.documents.scope)
 
 
 def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) -> Intake:
@@ -135,16 +160,86 @@ def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) 
     return Intake(stores.database, staging, stores.ledger, QueuedTasks())
 
 
+def build_sandbox(settings: Settings) -> "Sandbox":
+    """Where documents are opened; its server starts with the first of them."""
+    from muniment.processing.sandbox.client import Sandbox
+
+    reader, engine = settings.reader, find_engine()
+    return Sandbox(
+        Means(
+            max_pages=reader.max_pages,
+            ocr_processes=os.cpu_count() or 1,
+            tesseract=engine.program if engine else None,
+            tessdata=engine.data if engine else None,
+        ),
+        memory_bytes=reader.memory_bytes,
+        stall_seconds=reader.stall_timeout.total_seconds(),
+        total_seconds=reader.timeout.total_seconds(),
+    )
+
+
+@asynccontextmanager
+async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[Process]:
+    """What a worker reads documents with, until the block ends."""
+    from muniment.processing.context import Tools
+    from muniment.processing.process import Processing  # loads LangGraph, which takes a second
+
+    options = reading_options(settings)
+    locks = AdvisoryLocks(_service_address(settings), at_once=settings.worker.concurrency)
+    sandbox = build_sandbox(settings)
+    tools = Tools(
+        database=stores.database,
+        blobs=stores.blobs,
+        locks=locks,
+        reader=sandbox,
+        options=options,
+        reading=reading_variant(reading_parameters(options, find_engine())),
+        is_shared=settings.documents.scope is Scope.SHARED,
+    )
+    warming = asyncio.create_task(_warm_up(sandbox))
+    try:
+        yield Processing(tools)
+    finally:
+        warming.cancel()
+        await sandbox.close()
+        await locks.close()
+
+
+async def _warm_up(sandbox: "Sandbox") -> None:
+    """Start the sandbox before the first document needs it; if that fails, the first document says so."""
+    with suppress(MunimentError):
+        log.info("worker.sandbox", **await sandbox.describe())
+
+
+def reading_options(settings: Settings) -> Options:
+    languages = tuple(filter(None, settings.reader.ocr_languages.split("+")))
+    return Options(ocr_languages=languages, ocr_dpi=settings.reader.ocr_dpi)
+
+
+def _app_address(settings: Settings) -> DatabaseAddress:
+    return database_address(settings).as_login(APP_LOGIN, login_passwords(settings).app)
+
+
+def _service_address(settings: Settings) -> DatabaseAddress:
+    return database_address(settings).as_login(SERVICE_LOGIN, login_passwords(settings).service)
+
+
+def build_collection(settings: Settings, stores: Stores) -> Collection:
+    grace = timedelta(days=settings.documents.artifact_grace_days)
+    return Collection(stores.database, stores.blobs, stores.ledger, grace=grace)
+
+
 def build_worker(settings: Settings, stores: Stores, process: Process | None = None) -> "Worker":
     from muniment.storage.tasks.worker import Worker  # loads Procrastinate, which the API does without
 
     sweeps = Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=settings.documents.upload_lifetime)
     return Worker(
-        database_address(settings).as_login(SERVICE_LOGIN, login_passwords(settings).service),
+        _service_address(settings),
         process=process,
         periodic=[
             Periodic("documents.sweep_uploads", "0 * * * * *", sweeps.uploads),
             Periodic("deletions.carry_out", "*/10 * * * * *", sweeps.deletions),
+            Periodic("artifacts.collect", "45 37 * * * *", build_collection(settings, stores).sweep),
             Periodic("accounts.forget_expired", "30 7 * * * *", partial(forget_expired, stores.database)),
         ],
         concurrency=settings.worker.concurrency,

@@ -5,6 +5,7 @@ import json
 import sys
 from dataclasses import asdict
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 from rich.console import Console
@@ -20,6 +21,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+artifacts = typer.Typer(help="What was read from documents, and is shared by those with the same bytes.")
+app.add_typer(artifacts, name="artifacts", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -124,6 +127,57 @@ def doctor(as_json: AsJson = False) -> None:
         for finding in findings:
             print(f"{'ok   ' if finding.is_ok else 'WRONG'}  {finding.part:<9} {finding.detail}")
     raise typer.Exit(0 if all(finding.is_ok for finding in findings) else 1)
+
+
+@artifacts.command()
+def gc(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove what no document has shown for MUNIMENT_ARTIFACT_GRACE_DAYS, now instead of within the hour."""
+    from muniment.api import open_stores
+    from muniment.artifacts.collection import Collected
+    from muniment.bootstrap import build_collection
+    from muniment.storage.db.base import now
+
+    settings = _load().with_secrets()
+
+    async def collect() -> Collected:
+        async with open_stores(settings) as stores:
+            return await build_collection(settings, stores).collect(now(), dry_run=dry_run)
+
+    collected = asyncio.run(collect())
+    if as_json:
+        _print_json({"dry_run": dry_run, **asdict(collected)})
+        return
+    would = "would be " if dry_run else ""
+    print(f"{collected.removed} artifacts {would}removed, {collected.freed_bytes} bytes {would}freed.")
+    days = settings.documents.artifact_grace_days
+    print(f"{collected.marked} more {would}marked: they go in {days:g} days unless a document shows them again.")
+
+
+@app.command()
+def reprocess(
+    kb: Annotated[
+        list[UUID] | None, typer.Option(help="Only documents of this knowledge base; may be repeated.")
+    ] = None,
+    algorithm_version: Annotated[int | None, typer.Option(min=1, help="Another than the newest version.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Take results anew although they are shown already.")] = False,
+    wait: Annotated[bool, typer.Option(help="Stay until all of them have ended.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Read completed documents anew, with this version's reader. Their old results answer until the new are there."""
+    from muniment.reprocess import queue_and_watch
+    from muniment.storage.tasks.port import RunWish
+
+    settings = _load().with_secrets()
+    wish = RunWish(force=force, algorithm_version=algorithm_version)
+    progress = asyncio.run(queue_and_watch(settings, kb or [], wish, wait=wait, show=not as_json))
+    if as_json:
+        _print_json(asdict(progress))
+    else:
+        print(f"{progress.total} documents queued, {progress.completed} read, {progress.failed} failed.")
+    raise typer.Exit(1 if progress.failed else 0)
 
 
 @app.command()

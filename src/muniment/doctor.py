@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
-from muniment.bootstrap import StoreGone, Stores, build_parts, build_stores, require_same_secret, room_check
+from muniment.bootstrap import (
+    StoreGone,
+    Stores,
+    build_parts,
+    build_sandbox,
+    build_stores,
+    require_same_secret,
+    room_check,
+)
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.health import run_check
 from muniment.listening import answers
@@ -62,6 +70,7 @@ async def _parts(settings: Settings, stores: Stores) -> AsyncIterator[Finding]:
         tasks = await run_check(looks["tasks"])
         yield Finding("tasks", tasks.status == "ok", tasks.detail)
     yield await _finding("blobs", lambda: _blobs(settings, stores))
+    yield await _finding("reader", lambda: _reader(settings))
     index = await run_check(looks["index"])
     yield Finding("index", index.status == "ok", index.detail)
     yield _disk(settings)
@@ -103,6 +112,31 @@ async def _blobs(settings: Settings, stores: Stores) -> str:
         return f"folder {settings.server.data_dir / 'blobs'}; encryption at rest is the disk's"
     asked = settings.s3.server_side_encryption
     return f"bucket {settings.s3.bucket}; encryption at rest: {asked or 'as the bucket is set up'}"
+
+
+PROTECTIONS = {
+    "user": "a user of its own",
+    "network": "no network",
+    "files": "no files",
+    "system_calls": "few system calls",
+    "no_new_privileges": "no new privileges",
+}
+
+
+async def _reader(settings: Settings) -> str:
+    """Starts the sandbox for real: that tells what this kernel allows."""
+    sandbox = build_sandbox(settings)
+    try:
+        holds = await sandbox.describe()
+    finally:
+        await sandbox.close()
+    if not holds["ocr"]:
+        raise Unavailable("No OCR: scanned pages stay without text. Install Tesseract (apt-get install tesseract-ocr)")
+    kept = [words for name, words in PROTECTIONS.items() if holds.get(name)]
+    missing = [words for name, words in PROTECTIONS.items() if not holds.get(name)]
+    return f"sandbox with {', '.join(kept)}" + (
+        f"; this machine does not allow: {', '.join(missing)}" if missing else ""
+    )
 
 
 async def _no_pooler(settings: Settings) -> str:

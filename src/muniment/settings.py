@@ -160,7 +160,38 @@ class DocumentSettings(Section):
         generated=True,
     )
     artifact_scope: Scope = setting(
-        Scope.ORGANIZATION, "Who shares the results of reading the same bytes", "MUNIMENT_ARTIFACT_SCOPE"
+        Scope.ORGANIZATION,
+        "Who shares the results of reading the same bytes: `organization`, `shared` by all, or each `document` alone",
+        "MUNIMENT_ARTIFACT_SCOPE",
+    )
+    enable_artifacts: bool = setting(
+        True, "`false` is the scope `document`: nothing is shared", "MUNIMENT_ENABLE_ARTIFACTS", "ENABLE_ARTIFACTS"
+    )
+    artifact_grace_days: float = setting(
+        14.0,
+        "Days after which results that no document shows any more are removed (a purge removes them at once)",
+        "MUNIMENT_ARTIFACT_GRACE_DAYS",
+    )
+
+    @property
+    def scope(self) -> Scope:
+        return self.artifact_scope if self.enable_artifacts else Scope.DOCUMENT
+
+
+class ReaderSettings(Section):
+    """How documents are read, and what one may cost"""
+
+    ocr_languages: str = setting(
+        "eng+deu", "Languages of scanned pages, as Tesseract names them", "MUNIMENT_OCR_LANGUAGES"
+    )
+    ocr_dpi: int = setting(200, "Resolution at which pages are given to OCR", "MUNIMENT_OCR_DPI")
+    max_pages: int = setting(3000, "Longest document that is read", "MUNIMENT_READER_MAX_PAGES")
+    memory_bytes: int = setting(2 << 30, "Memory that reading one document may take", "MUNIMENT_READER_MEMORY_BYTES")
+    stall_timeout: Duration = setting(
+        timedelta(minutes=2), "A reader that yields no page for so long is ended", "MUNIMENT_READER_STALL_TIMEOUT"
+    )
+    timeout: Duration = setting(
+        timedelta(hours=4), "Longest time that reading one document may take", "MUNIMENT_READER_TIMEOUT"
     )
 
 
@@ -171,7 +202,6 @@ class WorkerSettings(Section):
         2,
         "Documents that one worker reads at the same time",
         "MUNIMENT_WORKER_CONCURRENCY",
-        no_effect_yet="there is no reader in this version",
     )
     heartbeat: Duration = setting(
         timedelta(seconds=5), "How often a worker says that it lives", "MUNIMENT_WORKER_HEARTBEAT"
@@ -234,6 +264,7 @@ class Settings(BaseModel):
     database: DatabaseSettings = Field(default_factory=DatabaseSettings)
     s3: S3Settings = Field(default_factory=S3Settings)
     documents: DocumentSettings = Field(default_factory=DocumentSettings)
+    reader: ReaderSettings = Field(default_factory=ReaderSettings)
     worker: WorkerSettings = Field(default_factory=WorkerSettings)
     search: SearchSettings = Field(default_factory=SearchSettings)
     telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)

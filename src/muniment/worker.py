@@ -2,11 +2,11 @@
 
 import asyncio
 import signal
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from muniment.api import open_stores
-from muniment.bootstrap import build_worker
+from muniment.bootstrap import build_worker, open_processing
 from muniment.embedded import lifeline
 from muniment.settings import Settings
 from muniment.storage.tasks.port import Process
@@ -18,8 +18,9 @@ async def run(settings: Settings, process: Process | None = None) -> None:
     """Work until SIGTERM, SIGINT, or until the supervisor is gone; a job in hand is finished or handed back."""
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-worker")
     stop_metrics = serve_metrics(settings.worker.metrics_port) if settings.worker.metrics_port else lambda: None
-    async with open_stores(settings) as stores:
+    async with open_stores(settings) as stores, AsyncExitStack() as opened:
         watch_disk(settings.server.data_dir)
+        process = process or await opened.enter_async_context(open_processing(settings, stores))
         working = asyncio.create_task(build_worker(settings, stores, process).run())
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):

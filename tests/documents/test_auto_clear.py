@@ -5,6 +5,8 @@ from uuid import UUID
 import pytest
 
 from muniment.settings import Settings
+from muniment.storage.db.principal import Service
+from tests.artifacts.shelf import Shelf, a_key
 from tests.documents.uploads import KB, a_pdf, stored_keys, upload, with_documents
 from tests.live import Api, running_api
 from tests.seed import Person, Seed
@@ -28,7 +30,26 @@ async def test_failed_upload_makes_way_with_its_bytes(api: Api, kb: KB, seed: Se
     assert seed.rows("SELECT id::text FROM documents") == [(body["id"],)]
     assert seed.rows("SELECT document_id::text FROM document_revisions") == [(body["id"],)]
     assert await stored_keys(api) == [f"{kb.id}/{body['id']}/1/original"]
-    assert seed.rows("SELECT document_id, reason, done_at IS NOT NULL FROM deletions") == [(failed, "auto_clear", True)]
+    lines = seed.rows("SELECT store, document_id, reason, done_at IS NOT NULL FROM deletions ORDER BY store")
+    assert lines == [("artifacts", failed, "auto_clear", True), ("blobs", failed, "auto_clear", True)]
+
+
+@pytest.mark.parametrize("is_used", [False, True])
+async def test_what_was_read_from_it_goes_along_unless_others_show_it(
+    api: Api, kb: KB, seed: Seed, is_used: bool
+) -> None:
+    failed = await a_failed_upload(api, seed, kb.id, kb.owner)
+    shelf = Shelf(seed, api.stores.database, api.stores.blobs)
+    key = a_key(kb.owner.organization_id, seed.one("SELECT content_hmac FROM documents WHERE id = %s", failed))
+    full = await shelf.keep(key, service=Service(kb.owner.organization_id))
+    if is_used:
+        seed.document(kb.id, kb.owner, name="other.pdf", artifact_text_id=full.id)
+
+    assert (await kb.upload()).json()["auto_cleared_document_id"] == str(failed)
+
+    assert shelf.ids() == ({full.id} if is_used else set())
+    assert await shelf.packs() == ({full.full_text_uri} if is_used else set())
+    assert shelf.open_lines() == 0
 
 
 async def test_audit_names_the_system_and_the_uploader(api: Api, kb: KB, seed: Seed) -> None:

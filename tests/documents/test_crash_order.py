@@ -5,15 +5,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from muniment.bootstrap import Stores, build_stores
+from muniment.bootstrap import Stores, build_ledger, build_stores
 from muniment.documents.sweeps import Sweeps
 from muniment.errors import Unavailable
 from muniment.settings import Settings
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.blobs.port import BlobWriter
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.deletions.ledger import BlobEraser, Ledger
-from muniment.storage.deletions.tables import Store
 from tests.cluster import Cluster
 from tests.documents.uploads import (
     END,
@@ -54,7 +52,7 @@ class BrittleBlobs(FolderBlobs):
 
 def brittle_stores(settings: Settings) -> tuple[Stores, BrittleBlobs]:
     database, blobs = build_stores(settings).database, BrittleBlobs(settings.server.data_dir / "blobs")
-    return Stores(database, blobs, Ledger(database, {Store.BLOBS: BlobEraser(blobs)})), blobs
+    return Stores(database, blobs, build_ledger(database, blobs)), blobs
 
 
 def sweeps_of(stores: Stores, settings: Settings) -> Sweeps:

@@ -14,16 +14,27 @@ from muniment.accounts.repository import (
     UserRepository,
 )
 from muniment.accounts.tables import User
+from muniment.artifacts.repository import ArtifactKey, ArtifactRepository, NewText
+from muniment.artifacts.tables import ArtifactParagraph, FullText
+from muniment.artifacts.unused import UnusedArtifactRepository
+from muniment.artifacts.variants import Variant
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository, Wanted
 from muniment.documents.tables import Document, Upload
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
 from muniment.knowledge_bases.tables import KnowledgeBase, Role
+from muniment.processing.events.repository import ProgressRepository
+from muniment.processing.history import HistoryRepository
+from muniment.processing.results.note_repository import NoteRepository
+from muniment.processing.results.parts import PartRepository
+from muniment.processing.results.repository import ResultRepository
 from muniment.processing.runs import RunRepository
+from muniment.processing.statistics import StatisticsRepository
+from muniment.processing.tables import RunStatus, StepStatus
 from muniment.storage.db.base import new_id, now
 from muniment.storage.deletions.ledger import DeletionRepository, Line
-from muniment.storage.deletions.tables import Store
-from tests.security.world import FILE_NAME, World
+from muniment.storage.deletions.tables import Outcome, Store
+from tests.security.world import ARTIFACT, CONTENT_KEY, FILE_NAME, World
 
 Query = Callable[[AsyncSession, World], Awaitable[Any]]
 
@@ -87,6 +98,27 @@ def _line(world: World) -> Line:
     return Line(world.organization_id, world.kb_id, world.document_id, Store.BLOBS, key, "test")
 
 
+def _text(world: World) -> FullText:
+    return FullText(id=world.artifact_id, **ARTIFACT)
+
+
+def _artifact_key(world: World, content_key: str = CONTENT_KEY) -> ArtifactKey:
+    return ArtifactKey(world.organization_id, content_key, Variant(1, ARTIFACT["params_fingerprint"]))
+
+
+def _new_text() -> NewText:
+    head = {"full_text_uri": "a/b", "full_text_sha256": "0", "total_pages": 0, "total_words": 0, "methods": {}}
+    return NewText(head, [], [])
+
+
+def _of_document(world: World) -> Document:
+    return Document(id=world.document_id, organization_id=world.organization_id)
+
+
+def _paragraph(world: World) -> ArtifactParagraph:
+    return ArtifactParagraph(id=world.artifact_id, page_number=1, paragraph_index=1, paragraph_text_sha256="0")
+
+
 QUERIES: dict[str, Query] = {
     "SignInRepository.find_by_session": lambda s, _: SignInRepository(s).find_by_session(b"a guess"),
     "SignInRepository.find_by_token": lambda s, _: SignInRepository(s).find_by_token(b"a guess"),
@@ -117,6 +149,7 @@ QUERIES: dict[str, Query] = {
     "MemberRepository.list_": lambda s, w: MemberRepository(s).list_(w.kb_id, **PAGE),
     "DocumentRepository.add_unless_taken": lambda s, w: DocumentRepository(s).add_unless_taken(_new_document(w)),
     "DocumentRepository.get": lambda s, w: DocumentRepository(s).get(w.kb_id, w.document_id),
+    "DocumentRepository.lock": lambda s, w: DocumentRepository(s).lock(w.kb_id, w.document_id),
     "DocumentRepository.exists": lambda s, w: DocumentRepository(s).exists(w.document_id),
     "DocumentRepository.find_active": lambda s, w: DocumentRepository(s).find_active(w.kb_id, KEY),
     "DocumentRepository.lock_inactive_namesakes": lambda s, w: DocumentRepository(s).lock_inactive_namesakes(
@@ -124,6 +157,7 @@ QUERIES: dict[str, Query] = {
     ),
     "DocumentRepository.list_": lambda s, w: DocumentRepository(s).list_(Wanted(w.kb_id)),
     "DocumentRepository.blob_keys": lambda s, w: DocumentRepository(s).blob_keys(w.document_id),
+    "DocumentRepository.content_keys": lambda s, w: DocumentRepository(s).content_keys(w.document_id),
     "DocumentRepository.remove": lambda s, w: DocumentRepository(s).remove(w.document_id),
     "UploadRepository.add": lambda s, w: UploadRepository(s).add(_new_upload(w)),
     "UploadRepository.take": lambda s, w: UploadRepository(s).take(w.upload_id),
@@ -131,11 +165,59 @@ QUERIES: dict[str, Query] = {
     "UploadRepository.take_expired": lambda s, _: UploadRepository(s).take_expired(now(), limit=100),
     "DeletionRepository.add": lambda s, w: DeletionRepository(s).add([_line(w)]),
     "DeletionRepository.take_due": lambda s, _: DeletionRepository(s).take_due(None, limit=100),
-    "DeletionRepository.mark_done": lambda s, w: DeletionRepository(s).mark_done(w.deletion_id),
+    "DeletionRepository.mark_done": lambda s, w: DeletionRepository(s).mark_done(w.deletion_id, Outcome.ERASED),
     "DeletionRepository.mark_failed": lambda s, w: DeletionRepository(s).mark_failed(w.deletion_id, "test"),
     "DeletionRepository.count_pending": lambda s, _: DeletionRepository(s).count_pending(),
+    "ArtifactRepository.find": lambda s, w: ArtifactRepository(s).find(_artifact_key(w)),
+    "ArtifactRepository.find_newest": lambda s, _: ArtifactRepository(s).find_newest(CONTENT_KEY, 1),
+    "ArtifactRepository.get": lambda s, w: ArtifactRepository(s).get(w.artifact_id),
+    "ArtifactRepository.add_once": lambda s, w: ArtifactRepository(s).add_once(_artifact_key(w, "new"), _new_text()),
+    "ArtifactRepository.add_diagrams": lambda s, w: ArtifactRepository(s).add_diagrams(w.artifact_id),
+    "ArtifactRepository.list_pages": lambda s, w: ArtifactRepository(s).list_pages(_text(w), **PAGE),
+    "ArtifactRepository.find_page": lambda s, w: ArtifactRepository(s).find_page(_text(w), 1),
+    "ArtifactRepository.list_paragraphs": lambda s, w: ArtifactRepository(s).list_paragraphs(_text(w), [1]),
+    "ArtifactRepository.list_diagrams": lambda s, w: ArtifactRepository(s).list_diagrams(_text(w)),
+    "UnusedArtifactRepository.list_ids": lambda s, w: UnusedArtifactRepository(s).list_ids(
+        w.organization_id, after=None, limit=100
+    ),
+    "UnusedArtifactRepository.list_ids_of": lambda s, _: UnusedArtifactRepository(s).list_ids_of(CONTENT_KEY),
+    "UnusedArtifactRepository.list_unused": lambda s, w: UnusedArtifactRepository(s).list_unused([w.artifact_id]),
+    "UnusedArtifactRepository.correct_marks": lambda s, w: UnusedArtifactRepository(s).correct_marks(
+        [w.artifact_id], LATER
+    ),
+    "UnusedArtifactRepository.take": lambda s, w: UnusedArtifactRepository(s).take(w.artifact_id),
+    "PartRepository.find_text": lambda s, w: PartRepository(s).find_text(w.artifact_id),
+    "PartRepository.find_page": lambda s, w: PartRepository(s).find_page(w.artifact_id),
+    "PartRepository.list_pages": lambda s, w: PartRepository(s).list_pages([w.artifact_id]),
+    "PartRepository.list_pages_of": lambda s, w: PartRepository(s).list_pages_of(_text(w), [1]),
+    "PartRepository.list_paragraphs": lambda s, w: PartRepository(s).list_paragraphs(_text(w), None, **PAGE),
+    "PartRepository.find_paragraph": lambda s, w: PartRepository(s).find_paragraph(w.artifact_id, 1, 0),
+    "PartRepository.list_diagrams": lambda s, w: PartRepository(s).list_diagrams([w.artifact_id]),
+    "ResultRepository.list_pages": lambda s, w: ResultRepository(s).list_pages(w.document_id, **PAGE),
+    "ResultRepository.get_page": lambda s, w: ResultRepository(s).get_page(w.document_id, 1),
+    "ResultRepository.list_stale_pages": lambda s, w: ResultRepository(s).list_stale_pages(w.document_id, **PAGE),
+    "ResultRepository.list_notes": lambda s, w: ResultRepository(s).list_notes(w.document_id, [w.artifact_id]),
+    "ResultRepository.list_stale_paragraphs": lambda s, w: ResultRepository(s).list_stale_paragraphs(
+        w.document_id, **PAGE
+    ),
+    "ResultRepository.list_diagrams": lambda s, w: ResultRepository(s).list_diagrams(w.document_id, None, **PAGE),
+    "ResultRepository.get_diagram": lambda s, w: ResultRepository(s).get_diagram(w.document_id, "p1-0"),
+    "NoteRepository.hold_document": lambda s, w: NoteRepository(s).hold_document(w.document_id),
+    "NoteRepository.write_page": lambda s, w: NoteRepository(s).write_page(w.document_id, 1, {"flags": {"a": 1}}),
+    "NoteRepository.write_diagram": lambda s, w: NoteRepository(s).write_diagram(w.document_id, "p1-0", None),
+    "NoteRepository.put_paragraph": lambda s, w: NoteRepository(s).put_paragraph(_of_document(w), _paragraph(w), {}),
+    "NoteRepository.change_paragraph": lambda s, w: NoteRepository(s).change_paragraph(w.document_id, 1, 0, {}),
+    "NoteRepository.remove_paragraph": lambda s, w: NoteRepository(s).remove_paragraph(w.document_id, 1, 0),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
+    "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, ["SavePages"], StepStatus.SUCCESS),
+    "RunRepository.attach": lambda s, w: RunRepository(s).attach(w.run, w.artifact_id, 1.0),
+    "RunRepository.end": lambda s, w: RunRepository(s).end(w.run, RunStatus.FAILED),
     "RunRepository.hold": lambda s, w: RunRepository(s).hold(w.run),
+    "HistoryRepository.list_": lambda s, w: HistoryRepository(s).list_(w.document_id, **PAGE),
+    "ProgressRepository.list_of": lambda s, w: ProgressRepository(s).list_of([w.document_id]),
+    "ProgressRepository.list_unfinished": lambda s, _: ProgressRepository(s).list_unfinished(limit=100),
+    "StatisticsRepository.counts": lambda s, _: StatisticsRepository(s).counts(now() - timedelta(days=1)),
+    "StatisticsRepository.savings": lambda s, _: StatisticsRepository(s).savings(),
 }
 OPEN = {
     "SignInRepository.find_login": "answers anybody who knows the email: the password is checked by what it returns",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from muniment.processing.runs import ClaimedRun
@@ -9,6 +10,8 @@ from muniment.storage.db.base import new_id, now
 from tests.seed import Person, Seed
 
 FILE_NAME = "document.pdf"
+CONTENT_KEY = "0:content of the world"
+ARTIFACT: dict[str, Any] = {"content_hmac": CONTENT_KEY, "algorithm_version": 1, "params_fingerprint": "of the world"}
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class World:
     run: ClaimedRun
     upload_id: UUID
     deletion_id: UUID
+    artifact_id: UUID
     token_id: UUID
     session_hash: bytes
 
@@ -49,11 +53,14 @@ def a_world(seed: Seed) -> World:
         run=ClaimedRun(new_id(), owner.organization_id, new_id(), epoch=1, attempt=1),
         upload_id=new_id(),
         deletion_id=new_id(),
+        artifact_id=new_id(),
         token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
         session_hash=b"session of the owner",
     )
     world = _with_run(seed, world)
     _fill(seed, world)
+    _add_artifact(seed, world)
+    _add_results(seed, world)
     return world
 
 
@@ -69,6 +76,7 @@ def _with_run(seed: Seed, world: World) -> World:
         revision=1,
         attempt=run.attempt,
         status="in_progress",
+        saved_seconds=1.0,
     )
     return World(**{**vars(world), "run": run})
 
@@ -91,3 +99,27 @@ def _fill(seed: Seed, world: World) -> None:
         token_hash=world.session_hash,
         expires_at=now() + timedelta(days=1),
     )
+
+
+def _add_artifact(seed: Seed, world: World) -> None:
+    """With one part of each kind; nothing refers to it."""
+    key: dict[str, Any] = {"organization_id": world.organization_id, **ARTIFACT}
+    read = {"full_text_uri": "artifacts/world", "full_text_sha256": "0", "total_pages": 1, "total_words": 1}
+    seed.insert("artifacts_full_text", id=world.artifact_id, **key, **read, methods={"text": 1})
+    page = {**key, "id": world.artifact_id, "page_number": 1}
+    seed.insert("artifact_pages", **page, page_text_uri="artifacts/world#bytes=0-1", page_text_sha256="0")
+    paragraph = {"paragraph_text_uri": "artifacts/world#bytes=0-1&chars=0-1", "paragraph_text_sha256": "0"}
+    seed.insert("artifact_paragraphs", **page, paragraph_index=0, **paragraph)
+    seed.insert("artifact_diagrams", **page, diagram_key="p1-0", diagram_meta={})
+
+
+def _add_results(seed: Seed, world: World) -> None:
+    """With something written on each, and on places that are gone."""
+    mine: dict[str, Any] = {"document_id": world.document_id, "organization_id": world.organization_id}
+    page, gone = {**mine, "page_number": 1, "annotations": {"a": 1}}, {"stale_at": now()}
+    seed.insert("document_pages", **page, artifact_page_id=world.artifact_id)
+    seed.insert("document_pages", **{**page, "page_number": 2}, **gone)
+    paragraph = {**page, "paragraph_text_sha256": "0"}
+    seed.insert("document_paragraphs", **paragraph, paragraph_index=0, artifact_paragraph_id=world.artifact_id)
+    seed.insert("document_paragraphs", **paragraph, paragraph_index=-1, **gone)
+    seed.insert("document_diagrams", **page, diagram_key="p1-0", artifact_diagram_id=world.artifact_id)

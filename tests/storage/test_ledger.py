@@ -11,8 +11,8 @@ from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Ledger, Line, StillThere
-from muniment.storage.deletions.tables import Store
+from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Erased, Ledger, Line, StillThere
+from muniment.storage.deletions.tables import Deletion, Store
 from tests.seed import Seed
 
 
@@ -23,11 +23,12 @@ class Recorder:
         self.erased: list[str] = []
         self.fails = set(fails)
 
-    async def erase(self, target: str) -> None:
+    async def erase(self, line: Deletion) -> Erased:
         await asyncio.sleep(0)
-        if target in self.fails:
+        if line.target in self.fails:
             raise Unavailable("The store does not answer")
-        self.erased.append(target)
+        self.erased.append(line.target)
+        return Erased()
 
 
 class KeepingBlobs(FolderBlobs):
@@ -106,7 +107,7 @@ async def test_success_after_a_failure_forgets_the_error(database: Database, see
 
     await ledger.carry_out(organization_id)
 
-    assert seed.rows("SELECT done_at IS NOT NULL, last_error FROM deletions") == [(True, None)]
+    assert seed.rows("SELECT outcome, done_at IS NOT NULL, last_error FROM deletions") == [("erased", True, None)]
 
 
 async def test_two_at_once_share_the_lines(database: Database, seed: Seed) -> None:
@@ -150,11 +151,11 @@ def blobs(tmp_path: Path) -> FolderBlobs:
 async def test_erased_object_was_seen_to_be_gone(blobs: FolderBlobs) -> None:
     await blobs.put("a/x", b"bytes")
     for _ in range(2):  # what is not there is no error
-        await BlobEraser(blobs).erase("a/x")
+        await BlobEraser(blobs).erase(Deletion(target="a/x"))
     assert [info.key async for info in blobs.list()] == []
 
 
 async def test_store_that_only_says_so_is_not_believed(blobs: FolderBlobs, tmp_path: Path) -> None:
     await blobs.put("a/x", b"bytes")
     with pytest.raises(StillThere):
-        await BlobEraser(KeepingBlobs(tmp_path)).erase("a/x")
+        await BlobEraser(KeepingBlobs(tmp_path)).erase(Deletion(target="a/x"))

@@ -67,6 +67,24 @@ class DocumentAutoCleared(DocumentEvent):
 
 
 @dataclass(frozen=True)
+class DocumentRetried(DocumentEvent):
+    purpose: str
+    """`first` or `reread`."""
+    force: bool
+
+
+@dataclass(frozen=True)
+class DocumentAnnotated(DocumentEvent):
+    """Where somebody wrote, not what."""
+
+    revision: int
+    kind: str
+    """`page`, `paragraph` or `diagram`."""
+    place: dict[str, Any]
+    fields: list[str]
+
+
+@dataclass(frozen=True)
 class KnowledgeBaseEvent(Event):
     knowledge_base_id: UUID
     name: str

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from muniment.artifacts.eraser import OfDocument, artifact_lines
 from muniment.audit.events import DocumentAutoCleared
 from muniment.audit.log import SYSTEM, AuditLog
 from muniment.documents.repository import DocumentRepository
@@ -59,12 +60,21 @@ async def require_free_name(work: Work[Principal], kb_id: UUID, key: str) -> Seq
 async def auto_clear(work: Work[Principal], failed: Document) -> Cleared:
     """Remove a failed upload that never completed, in the transaction of the document that takes its name."""
     documents = DocumentRepository(work.session)
-    keys = await documents.blob_keys(failed.id)
+    lines = await lines_of(work, failed, reason="auto_clear")
     await documents.remove(failed.id)
-    lines = [
-        Line(failed.organization_id, failed.kb_id, failed.id, Store.BLOBS, key, reason="auto_clear") for key in keys
-    ]
     deletion_ids = await DeletionRepository(work.session).add(lines)
     event = DocumentAutoCleared(failed.id, failed.kb_id, failed.name, uploader=work.caller.user_id)
     await AuditLog(work).record(event, actor=SYSTEM)
     return Cleared(failed.id, deletion_ids)
+
+
+async def lines_of(work: Work[Any], document: Document, *, reason: str) -> list[Line]:
+    """What must go from the stores with a document: its originals, and what was read from them unless others use it."""
+    documents = DocumentRepository(work.session)
+    of_document = OfDocument(document.organization_id, document.kb_id, document.id)
+    originals = [
+        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, key, reason)
+        for key in await documents.blob_keys(document.id)
+    ]
+    content_keys = [document.content_hmac, *await documents.content_keys(document.id)]
+    return [*originals, *artifact_lines(of_document, content_keys, reason=reason)]

@@ -75,6 +75,14 @@ class DocumentRepository:
             raise DocumentNotFound
         return found
 
+    async def lock(self, kb_id: UUID, document_id: UUID) -> Document:
+        """Held until the transaction ends, against every other move and against its worker."""
+        named = select(Document).where(Document.id == document_id, Document.kb_id == kb_id)
+        found = await self._session.scalar(named.with_for_update(key_share=True))
+        if found is None:
+            raise DocumentNotFound
+        return found
+
     async def exists(self, document_id: UUID) -> bool:
         return await self._session.scalar(select(Document.id).where(Document.id == document_id)) is not None
 
@@ -100,6 +108,11 @@ class DocumentRepository:
     async def blob_keys(self, document_id: UUID) -> Sequence[str]:
         """Of all its revisions."""
         keys = await self._session.scalars(select(Revision.original_uri).where(Revision.document_id == document_id))
+        return keys.all()
+
+    async def content_keys(self, document_id: UUID) -> Sequence[str]:
+        """Of all its revisions."""
+        keys = await self._session.scalars(select(Revision.content_hmac).where(Revision.document_id == document_id))
         return keys.all()
 
     async def remove(self, document_id: UUID) -> None:

@@ -5,7 +5,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from muniment.documents.tables import Document, DocumentType, Status
 
-WAITING = "Stored safely and waiting to be read. This version has no reader yet; a later one will read it."
+WAITING = "Stored safely and waiting to be read."
+READING = "Being read."
 
 
 class DocumentRead(BaseModel):
@@ -23,6 +24,11 @@ class DocumentRead(BaseModel):
     revision: int
     uploaded_by: UUID
     processing_status: str | None
+    processing_started_at: datetime | None
+    processing_completed_at: datetime | None
+    total_pages: int | None
+    total_word_count: int | None
+    text_extraction_method: str | None
     last_error: str | None
     created_at: datetime
     updated_at: datetime
@@ -68,4 +74,5 @@ def _columns(document: Document) -> dict[str, object]:
 
 
 def _detail(document: Document) -> str | None:
-    return WAITING if document.status == Status.PENDING else document.last_error
+    waiting = {Status.PENDING: WAITING, Status.PROCESSING: READING}
+    return waiting.get(Status(document.status), document.last_error)

@@ -3,10 +3,20 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint, func, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from muniment.artifacts.tables import FullText
 from muniment.storage.db.base import Table, created_at_column, id_column
 
 
@@ -30,6 +40,9 @@ class DocumentType(StrEnum):
     INCIDENT_REPORT = "incident_report"
     ONBOARDING = "onboarding"
     OTHER = "other"
+
+
+IS_SET = text("artifact_text_id IS NOT NULL")
 
 
 def _one_of(column: str, values: type[StrEnum]) -> str:
@@ -63,6 +76,8 @@ class Document(Table):
         Index("idx_documents_kb_name_key", "knowledge_base_id", "name_key"),
         Index("idx_documents_kb_created", "knowledge_base_id", "created_at", "id"),
         Index("idx_documents_archived_at", "archived_at", postgresql_where=text("archived_at IS NOT NULL")),
+        Index(None, "artifact_text_id", postgresql_where=IS_SET),
+        Index("ix_documents_unfinished", "created_at", postgresql_where=text("status IN ('pending', 'processing')")),
     )
 
     id: Mapped[UUID] = id_column()
@@ -82,9 +97,14 @@ class Document(Table):
     uploaded_by: Mapped[UUID]
     last_error: Mapped[str | None]
     processing_status: Mapped[str | None]
-    processing_errors: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB)
+    processing_errors: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB(none_as_null=True))
     processing_started_at: Mapped[datetime | None]
     processing_completed_at: Mapped[datetime | None]
+    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
+    """What it shows. A real foreign key: it counts as a reference against the garbage collection."""
+    total_pages: Mapped[int | None]
+    total_word_count: Mapped[int | None]
+    text_extraction_method: Mapped[str | None]
     created_at: Mapped[datetime] = created_at_column()
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
     completed_at: Mapped[datetime | None]
@@ -99,6 +119,7 @@ class Revision(Table):
         ForeignKeyConstraint(
             ["document_id", "organization_id"], ["documents.id", "documents.organization_id"], ondelete="CASCADE"
         ),
+        Index(None, "artifact_text_id", postgresql_where=IS_SET),
     )
 
     document_id: Mapped[UUID] = mapped_column(primary_key=True)
@@ -112,6 +133,7 @@ class Revision(Table):
     content_hmac: Mapped[str]
     uploaded_by: Mapped[UUID]
     created_at: Mapped[datetime] = created_at_column()
+    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
 
 
 class Upload(Table):

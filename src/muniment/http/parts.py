@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.documents.intake import Intake
+from muniment.processing.events.stream import Streams
+from muniment.processing.results.pictures import Pictures
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.work import Database
+from muniment.storage.tasks.port import Tasks
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,9 @@ class Parts:
     sign_in: SignIn
     intake: Intake
     blobs: Blobs
+    tasks: Tasks
+    pictures: Pictures
+    events: Streams
     checks: Mapping[str, Check]
     secure_cookies: bool
     metrics_token: str | None

@@ -1,14 +1,17 @@
-"""Claiming a run, and the fence that keeps a late worker from writing (DESIGN §5.4)."""
+"""Claiming a run, the fence that keeps a late worker from writing (DESIGN §5.4), and the record of its steps."""
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.tables import Document
 from muniment.errors import MunimentError
-from muniment.processing.tables import ProcessingRun, RunStatus
+from muniment.processing.tables import ProcessingRun, Purpose, RunStatus, StepStatus
 
 
 class Superseded(MunimentError):
@@ -22,6 +25,39 @@ class ClaimedRun:
     document_id: UUID
     epoch: int
     attempt: int
+    revision: int = 1
+    purpose: str = Purpose.FIRST
+    force: bool = False
+    algorithm_version: int | None = None
+
+    @property
+    def is_reread(self) -> bool:
+        return self.purpose == Purpose.REREAD
+
+
+# The fence and the record in one statement, first of every node's transaction. The document before the run: whoever
+# moves a document takes them in that order.
+_ENTER_STEPS = text("""
+    WITH held AS (
+        SELECT id FROM documents WHERE id = :document_id AND epoch = :epoch FOR NO KEY UPDATE
+    ), claimed AS (
+        UPDATE document_processing_runs r SET last_step = :last_step, updated_at = now() FROM held
+         WHERE r.run_id = :run_id AND r.attempt = :attempt AND r.status = 'in_progress'
+        RETURNING r.run_id
+    )
+    INSERT INTO document_processing_steps
+        (run_id, organization_id, step_name, status, state_snapshot, error, completed_at)
+    SELECT run_id, :organization_id, step_name, :status, CAST(:snapshot AS jsonb), CAST(:error AS jsonb),
+           CASE WHEN :status <> 'started' THEN clock_timestamp() END
+      FROM claimed, unnest(CAST(:step_names AS text[])) AS step_name
+    ON CONFLICT (run_id, step_name) DO UPDATE
+       SET status = EXCLUDED.status, error = EXCLUDED.error, completed_at = EXCLUDED.completed_at,
+           state_snapshot = coalesce(EXCLUDED.state_snapshot, document_processing_steps.state_snapshot),
+           -- A node that is run again begins again; one that ends keeps its beginning.
+           started_at = CASE WHEN document_processing_steps.status = 'started' AND EXCLUDED.status <> 'started'
+                             THEN document_processing_steps.started_at ELSE EXCLUDED.started_at END
+    RETURNING run_id
+""")
 
 
 class RunRepository:
@@ -50,6 +86,10 @@ class RunRepository:
                     ProcessingRun.document_id,
                     ProcessingRun.epoch,
                     ProcessingRun.attempt,
+                    ProcessingRun.revision,
+                    ProcessingRun.purpose,
+                    ProcessingRun.force,
+                    ProcessingRun.algorithm_version,
                 )
                 .execution_options(synchronize_session=False)
             )
@@ -72,3 +112,48 @@ class RunRepository:
         if document is None or attempt != run.attempt:
             raise Superseded
         return document
+
+    async def enter_steps(
+        self,
+        run: ClaimedRun,
+        step_names: Sequence[str],
+        status: StepStatus,
+        *,
+        snapshot: Mapping[str, Any] | None = None,
+        error: Mapping[str, Any] | None = None,
+    ) -> None:
+        """The fence as in `hold`, and the record of these steps with it."""
+        entered = await self._session.execute(
+            _ENTER_STEPS,
+            {
+                "document_id": run.document_id,
+                "epoch": run.epoch,
+                "run_id": run.run_id,
+                "attempt": run.attempt,
+                "organization_id": run.organization_id,
+                "step_names": list(step_names),
+                "last_step": step_names[-1],
+                "status": str(status),
+                "snapshot": json.dumps(snapshot) if snapshot is not None else None,
+                "error": json.dumps(error) if error is not None else None,
+            },
+        )
+        if entered.first() is None:
+            raise Superseded
+
+    async def attach(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:
+        """Hold an artifact against the garbage collection until the run ends."""
+        await self._change(run, artifact_text_id=artifact_text_id, saved_seconds=saved_seconds)
+
+    async def end(self, run: ClaimedRun, status: RunStatus, error: Mapping[str, Any] | None = None) -> None:
+        """What the document shows is held by the document itself from now on."""
+        ended = {"ended_at": func.clock_timestamp(), "artifact_text_id": None}
+        await self._change(run, status=status, error=error, **ended)
+
+    async def _change(self, run: ClaimedRun, **columns: Any) -> None:
+        await self._session.execute(
+            update(ProcessingRun)
+            .where(ProcessingRun.run_id == run.run_id)
+            .values(**columns)
+            .execution_options(synchronize_session=False)
+        )

@@ -3,10 +3,20 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint, func
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from muniment.artifacts.tables import FullText
 from muniment.storage.db.base import Table, created_at_column, new_id
 
 
@@ -35,6 +45,8 @@ class ProcessingRun(Table):
         CheckConstraint("status IN ('queued','in_progress','completed','failed')", name="status_known"),
         CheckConstraint("purpose IN ('first', 'reread')", name="purpose_known"),
         Index(None, "status"),
+        Index(None, "ended_at"),
+        Index(None, "artifact_text_id", postgresql_where=text("artifact_text_id IS NOT NULL")),
     )
 
     run_id: Mapped[UUID] = mapped_column(primary_key=True, default=new_id)
@@ -47,7 +59,41 @@ class ProcessingRun(Table):
     status: Mapped[str] = mapped_column(server_default=RunStatus.QUEUED)
     attempt: Mapped[int] = mapped_column(server_default="0")
     job_id: Mapped[int | None] = mapped_column(BigInteger)
+    force: Mapped[bool] = mapped_column(server_default="false")
+    """Hydrate anew although the document was processed already."""
+    algorithm_version: Mapped[int | None]
+    """Another than the newest, if somebody asked for it."""
+    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
+    """What this run found or made, held against the garbage collection until it ends."""
+    saved_seconds: Mapped[float | None]
+    """What it would have cost to compute, where a document of the same organization had paid for it."""
     last_step: Mapped[str | None]
-    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = created_at_column()
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+    ended_at: Mapped[datetime | None]
+
+
+class StepStatus(StrEnum):
+    STARTED = "started"
+    SUCCESS = "success"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class ProcessingStep(Table):
+    """One node's part of a run. People see `success`, never whether it was computed or found."""
+
+    __tablename__ = "document_processing_steps"
+    __table_args__ = (CheckConstraint("status IN ('started','success','failed','skipped')", name="status_known"),)
+
+    run_id: Mapped[UUID] = mapped_column(
+        ForeignKey("document_processing_runs.run_id", ondelete="CASCADE"), primary_key=True
+    )
+    organization_id: Mapped[UUID]
+    step_name: Mapped[str] = mapped_column(primary_key=True)
+    status: Mapped[str]
+    state_snapshot: Mapped[dict[str, Any] | None]
+    error: Mapped[dict[str, Any] | None]
+    started_at: Mapped[datetime] = created_at_column()
+    completed_at: Mapped[datetime | None]

@@ -44,6 +44,21 @@ JOB_SECONDS = Histogram(
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600),
     registry=REGISTRY,
 )
+ARTIFACTS = Counter(
+    "muniment_artifacts_total", "Texts that a run needed: found or computed", ["result"], registry=REGISTRY
+)
+NODE_SECONDS = Histogram(
+    "muniment_node_seconds",
+    "Time that a node of the processing graph took",
+    ["node"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600, 3600),
+    registry=REGISTRY,
+)
+PAGES_READ = Counter("muniment_pages_read_total", "Pages that were read", registry=REGISTRY)
+OCR_PAGES = Counter("muniment_ocr_pages_total", "Pages that were read by OCR", registry=REGISTRY)
+ARTIFACT_BYTES_FREED = Counter(
+    "muniment_artifact_bytes_freed_total", "Bytes of text packs that the garbage collection removed", registry=REGISTRY
+)
 SIGNINS = Counter("muniment_signins_total", "Attempts to sign in by their result", ["result"], registry=REGISTRY)
 DELETIONS_PENDING = Gauge("muniment_deletions_pending", "Deletions not carried out yet", registry=REGISTRY)
 DELETIONS_OLDEST_SECONDS = Gauge(

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError
 
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
+from muniment.storage.tasks.port import RunWish
 from muniment.storage.tasks.queue import QueuedTasks
 from tests.seed import Seed
 from tests.storage.tasks.queue import Enqueuer
@@ -47,7 +48,7 @@ async def test_a_worker_enqueues_within_the_organization_of_its_job(
 ) -> None:
     document_id = queue.document()
     async with database.service_work(Service(queue.owner.organization_id)) as work:
-        await QueuedTasks().enqueue_run(work, document_id, 1, purpose="reread")
+        await QueuedTasks().enqueue_run(work, document_id, 1, RunWish(purpose="reread"))
     assert seed.rows("SELECT user_id, purpose FROM document_processing_runs") == [(queue.owner.id, "reread")]
 
 

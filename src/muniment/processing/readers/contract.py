@@ -71,6 +71,10 @@ class Paragraph:
     """`None` where the file has no layout, as in a mail."""
 
 
+MAX_FIGURE_SIDE = 1_000_000
+"""Pixels. A picture that claims more is a lie."""
+
+
 class FigureKind(StrEnum):
     PICTURE = "picture"
     DRAWING = "drawing"

@@ -7,7 +7,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from muniment.processing.readers.contract import Figure, FigureKind, Options, Unreadable
+from muniment.processing.readers.contract import MAX_FIGURE_SIDE, Figure, FigureKind, Options, Unreadable
 from muniment.processing.readers.packed import Package
 
 # In the sandbox nothing can be imported any more, and Pillow likes to import when it opens a picture.
@@ -30,7 +30,7 @@ class Pictures:
         self._known: dict[str, tuple[str, tuple[int, int] | None] | None] = {}
 
     def show(self, part: str | None, size_emu: tuple[int, int] | None = None) -> tuple[Figure, ...]:
-        """The figure of this part, unless it is missing, damaged or an ornament."""
+        """The figure of this part, unless it is missing, damaged, a lie or an ornament."""
         if part is None or (known := self._look_up(part)) is None:
             return ()
         sha256, pixels = known
@@ -38,6 +38,8 @@ class Pictures:
         if points is None or min(points) < self._min_points:
             return ()
         width, height = pixels or (round(points[0] * _PIXELS_PER_POINT), round(points[1] * _PIXELS_PER_POINT))
+        if max(width, height) > MAX_FIGURE_SIDE:
+            return ()
         return (Figure(FigureKind.PICTURE, sha256, width, height, source=part),)
 
     def _look_up(self, part: str) -> tuple[str, tuple[int, int] | None] | None:

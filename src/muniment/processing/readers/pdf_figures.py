@@ -7,7 +7,7 @@ from itertools import islice
 
 from pypdfium2 import PdfPage
 
-from muniment.processing.readers.contract import Box, Figure, FigureKind, Options
+from muniment.processing.readers.contract import MAX_FIGURE_SIDE, Box, Figure, FigureKind, Options
 from muniment.processing.readers.figure_captions import caption_of
 from muniment.processing.readers.pdf_clusters import cluster
 from muniment.processing.readers.pdf_rulings import Lines
@@ -132,7 +132,8 @@ def _figure(group: _Group, to_page: Callable[[Box], Box], paragraphs: Sequence[t
 
 def _pixels(group: _Group, box: Box) -> tuple[int, int]:
     if len(group.shapes) == 1 and group.pictures:
-        return picture_size(group.shapes[0])
+        width, height = picture_size(group.shapes[0])
+        return min(width, MAX_FIGURE_SIDE), min(height, MAX_FIGURE_SIDE)
     return round((box[2] - box[0]) * DRAWING_DPI / 72), round((box[3] - box[1]) * DRAWING_DPI / 72)
 
 

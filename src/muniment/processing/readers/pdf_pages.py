@@ -14,6 +14,7 @@ from muniment.processing.readers.pdf_layout import NO_TEXT, Layout, lay_out
 from muniment.processing.readers.pdf_render import render_gray
 from muniment.processing.readers.pdf_scans import is_drawn_on, is_stamped_scan
 from muniment.processing.readers.pdf_space import PageSpace, space_of
+from muniment.processing.readers.pdf_words import FAR
 
 _PAGE_SHARE = 0.85
 """A picture that covers more of a scanned page is the page itself."""
@@ -23,6 +24,7 @@ _SCAN_WORDS = 20
 
 _NO_OCR = "This page has no text that can be read, and no text recognition is installed."
 _DAMAGED = "This page is damaged and cannot be read."
+_TOO_LARGE = "This page is larger than any paper and cannot be read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class PageReader:
 
     def _read(self, page: PdfPage, number: int) -> Page | Awaited:
         space = space_of(page)
+        if not max(space.width, space.height) < FAR:
+            return Page(number, "", Method.NONE, problem=_TOO_LARGE)
         with closing(page.get_textpage()) as text:
             layout = lay_out(text, space)
             is_scan = layout is not None and is_stamped_scan(page, text, layout, space)

@@ -24,6 +24,9 @@ OBLIQUE = 4
 WIDE_GAP = 0.85
 """Of the height of the text: a wider gap may stand between two columns or cells."""
 
+FAR = 400_000.0
+"""Points, or 140 metres: no page is larger, and what lies beyond is too far for the numbers of a box."""
+
 _WORD = re.compile(f"[^\\s{HYPHEN_AT_LINE_END}]*{HYPHEN_AT_LINE_END}|[^\\s{HYPHEN_AT_LINE_END}]+")
 _QUARTER = math.pi / 2
 _ALMOST = math.radians(5)
@@ -71,6 +74,8 @@ def drawn_words(page: PdfTextPage, text: str, space: PageSpace) -> dict[int, lis
             words = by_direction.setdefault(direction, [])
         middle = (bottom + top) / 2
         box = left - page_left, page_top - top, right - page_left, page_top - bottom
+        if not all(-FAR < side < FAR for side in box):
+            continue  # a letter larger than any page, or one that is nowhere
         if 0 < direction < OBLIQUE:
             box = turn(box, -direction, space.unturned_width, space.unturned_height)
         is_spaced = bool(words) and _is_wide_gap(words[-1], box) and _is_typed_space(handle, text, start - 1)

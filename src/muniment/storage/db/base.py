@@ -24,7 +24,7 @@ class Table(DeclarativeBase):
         str: Text(),
         datetime: DateTime(timezone=True),
         UUID: Uuid(),
-        dict[str, Any]: JSONB(),
+        dict[str, Any]: JSONB(none_as_null=True),  # nothing is NULL, not a JSON `null` that `IS NULL` misses
     }
 
 

@@ -98,7 +98,7 @@ class Database:
 
         Every request begins with it, and a transaction would be three more round trips.
         """
-        with _translated():
+        with translated():
             async with self._autocommit.connect() as connection:
                 yield connection
 
@@ -154,13 +154,13 @@ def _engine(
 
 @asynccontextmanager
 async def _transaction(sessions: async_sessionmaker[AsyncSession], caller: Caller) -> AsyncIterator[AsyncSession]:
-    with _translated():
+    with translated():
         async with sessions(info={"caller": caller}) as session, session.begin():
             yield session
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
     """A foreign error does not leave this file."""
     try:
         yield
@@ -185,5 +185,5 @@ def _is_connection_trouble(error: DBAPIError) -> bool:
         return False
     state = error.orig.sqlstate
     # No state: the server was not reached, not in time, or is gone. 08: the connection broke. 57P: it is shutting
-    # down or starting. 53300: no connection free.
-    return state is None or state.startswith(("08", "57P")) or state == "53300"
+    # down or starting. 53300: no connection free. 40: of two that were in each other's way we are the one to repeat.
+    return state is None or state.startswith(("08", "57P", "40")) or state == "53300"

@@ -14,7 +14,7 @@ from muniment.storage.blobs.port import BlobNotFound, Blobs
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.tables import Deletion, Store
+from muniment.storage.deletions.tables import Deletion, Outcome, Store
 
 log = structlog.get_logger()
 
@@ -24,16 +24,26 @@ class Line:
     """Exactly one thing to be removed from one store."""
 
     organization_id: UUID
-    kb_id: UUID
-    document_id: UUID
+    kb_id: UUID | None
+    """Null, as the document, where it belongs to no document any more."""
+    document_id: UUID | None
     store: Store
     target: str
     reason: str
 
 
+@dataclass(frozen=True)
+class Erased:
+    """What became of a line: it may have been kept for others, and may have led to lines for other stores."""
+
+    was_kept: bool = False
+    further_ids: Sequence[UUID] = ()
+
+
 class Eraser(Protocol):
-    async def erase(self, target: str) -> None:
-        """Remove it and look again: returns only when it was seen to be gone. What is not there is no error."""
+    async def erase(self, line: Deletion) -> Erased:
+        """Remove what the line names and look again: returns only when it was seen to be gone, or is kept on purpose.
+        What is not there is no error: whoever died before noting the outcome does it again."""
 
 
 class StillThere(Unavailable):
@@ -44,12 +54,12 @@ class BlobEraser:
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
 
-    async def erase(self, target: str) -> None:
-        await self._blobs.delete(target)
+    async def erase(self, line: Deletion) -> Erased:
+        await self._blobs.delete(line.target)
         try:
-            await self._blobs.size_bytes(target)
+            await self._blobs.size_bytes(line.target)
         except BlobNotFound:
-            return
+            return Erased()
         raise StillThere
 
 
@@ -92,9 +102,11 @@ class DeletionRepository:
         )
         return taken.all()
 
-    async def mark_done(self, deletion_id: UUID) -> None:
+    async def mark_done(self, deletion_id: UUID, outcome: Outcome) -> None:
         await self._session.execute(
-            update(Deletion).where(Deletion.id == deletion_id).values(done_at=func.now(), last_error=None)
+            update(Deletion)
+            .where(Deletion.id == deletion_id)
+            .values(done_at=func.now(), outcome=outcome, last_error=None)
         )
 
     async def mark_failed(self, deletion_id: UUID, error: str) -> None:
@@ -115,23 +127,29 @@ class Ledger:
         self._erasers = erasers
 
     async def carry_out(self, organization_id: UUID, ids: Sequence[UUID] | None = None, *, limit: int = 100) -> int:
-        """Erase what is due, all of it or the lines named; how many could not be erased this time."""
-        caller = Service(organization_id)
-        async with self._database.service_work(caller) as work:
+        """Erase what is due, all of it or the lines named, and what that leads to; how many could not be erased."""
+        async with self._database.service_work(Service(organization_id)) as work:
             lines = await DeletionRepository(work.session).take_due(ids, limit=limit)
-        failed = 0
+        failed, further_ids = 0, list[UUID]()
         for line in lines:
-            error = await self._erase(line)
-            failed += error is not None
-            async with self._database.service_work(caller) as work:
-                ledger = DeletionRepository(work.session)
-                await (ledger.mark_done(line.id) if error is None else ledger.mark_failed(line.id, error))
+            erased = await self._erase(line)
+            failed += erased is None
+            further_ids += erased.further_ids if erased else ()
+        if further_ids:
+            failed += await self.carry_out(organization_id, further_ids, limit=len(further_ids))
         return failed
 
-    async def _erase(self, line: Deletion) -> str | None:
+    async def _erase(self, line: Deletion) -> Erased | None:
+        erased, error = None, ""
         try:
-            await self._erasers[Store(line.store)].erase(line.target)
-        except (MunimentError, ValueError) as error:  # the second: no store could hold such a target
-            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=str(error))
-            return str(error)
-        return None
+            erased = await self._erasers[Store(line.store)].erase(line)
+        except (MunimentError, ValueError) as cause:  # the second: no store could hold such a target
+            error = str(cause)
+            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=error)
+        async with self._database.service_work(Service(line.organization_id)) as work:
+            ledger = DeletionRepository(work.session)
+            if erased is None:
+                await ledger.mark_failed(line.id, error)
+            else:
+                await ledger.mark_done(line.id, Outcome.KEPT if erased.was_kept else Outcome.ERASED)
+        return erased

@@ -10,6 +10,14 @@ from muniment.storage.db.base import Table, created_at_column, id_column
 
 class Store(StrEnum):
     BLOBS = "blobs"
+    ARTIFACTS = "artifacts"
+    """Goes only if nothing refers to it (any more)."""
+
+
+class Outcome(StrEnum):
+    ERASED = "erased"
+    KEPT = "kept"
+    """On purpose: somebody else uses it."""
 
 
 class Deletion(Table):
@@ -21,15 +29,16 @@ class Deletion(Table):
 
     __tablename__ = "deletions"
     __table_args__ = (
-        CheckConstraint("store IN ('blobs')", name="store_known"),
+        CheckConstraint("store IN ('blobs', 'artifacts')", name="store_known"),
+        CheckConstraint("outcome IN ('erased', 'kept')", name="outcome_known"),
         Index("ix_deletions_due", "organization_id", "next_attempt_at", postgresql_where=text("done_at IS NULL")),
         Index(None, "document_id"),
     )
 
     id: Mapped[UUID] = id_column()
     organization_id: Mapped[UUID]
-    kb_id: Mapped[UUID] = mapped_column("knowledge_base_id")
-    document_id: Mapped[UUID]
+    kb_id: Mapped[UUID | None] = mapped_column("knowledge_base_id")
+    document_id: Mapped[UUID | None]
     store: Mapped[str]
     target: Mapped[str]
     reason: Mapped[str]
@@ -38,3 +47,4 @@ class Deletion(Table):
     last_error: Mapped[str | None]
     next_attempt_at: Mapped[datetime] = created_at_column()
     done_at: Mapped[datetime | None]
+    outcome: Mapped[str | None]

@@ -11,8 +11,20 @@ FAST, READING, MAINTENANCE = "fast", "reading", "maintenance"
 """Known content, unknown content, and sweeps: each queue has slots of its own, so that none waits behind another."""
 
 
+@dataclass(frozen=True)
+class RunWish:
+    """What a run is for: the first reading, or a `reread` of a completed document."""
+
+    purpose: str = "first"
+    force: bool = False
+    algorithm_version: int | None = None
+
+
+FIRST = RunWish()
+
+
 class Tasks(Protocol):
-    async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, *, purpose: str = "first") -> UUID:
+    async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, wish: RunWish = FIRST) -> UUID:
         """Make a run of this document at this epoch and queue it, in the caller's transaction; the run's id."""
 
     async def revoke_run(self, work: Work[Any], document_id: UUID, epoch: int) -> bool:

@@ -1,10 +1,10 @@
 """Procrastinate's side of the queue: what a worker needs. Requests do without it (`queue.py`)."""
 
+import json
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
-from typing import Any
 
 import psycopg
 from procrastinate import App, PsycopgConnector
@@ -35,8 +35,26 @@ class PatientJobManager(JobManager):
     async def finish_job_by_id_async(self, job_id: int, status: Status, delete_job: bool) -> None:
         await _noted(partial(super().finish_job_by_id_async, job_id, status, delete_job))
 
-    async def retry_job_by_id_async(self, job_id: int, retry_at: datetime, *args: Any, **changes: Any) -> None:
-        await _noted(partial(super().retry_job_by_id_async, job_id, retry_at, *args, **changes))
+    async def retry_job_by_id_async(
+        self,
+        job_id: int,
+        retry_at: datetime,
+        priority: int | None = None,
+        queue: str | None = None,
+        lock: str | None = None,
+    ) -> None:
+        await _noted(partial(super().retry_job_by_id_async, job_id, retry_at, priority, queue, lock))
+        if queue is not None:
+            await self._announce(job_id, queue)
+
+    async def _announce(self, job_id: int, queue: str) -> None:
+        """Procrastinate announces new jobs only: one that moved to another queue would wait until somebody looks."""
+        payload = json.dumps({"type": "job_inserted", "job_id": job_id})
+        await self.connector.execute_query_async(
+            "SELECT pg_notify(%(channel)s, %(payload)s)",
+            channel=f"procrastinate_queue_v1#{queue}",
+            payload=payload,
+        )
 
 
 async def _noted(note: Callable[[], Awaitable[None]]) -> None:

@@ -1,0 +1,157 @@
+"""Every query of artifacts. Inserted once and never overwritten: whoever comes second gets what the first one made."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.artifacts.tables import KEY, ArtifactDiagram, ArtifactPage, ArtifactParagraph, FullText
+from muniment.artifacts.variants import Variant
+
+BATCH_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class ArtifactKey:
+    """Whose bytes, read how, shared by whom (no organization: by all)."""
+
+    organization_id: UUID | None
+    content_key: str
+    variant: Variant
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {
+            "organization_id": self.organization_id,
+            "content_hmac": self.content_key,
+            "algorithm_version": self.variant.algorithm_version,
+            "params_fingerprint": self.variant.params_fingerprint,
+        }
+
+
+@dataclass(frozen=True)
+class NewText:
+    """A reading that is to be kept: the head, and the rows of its parts as JSON texts (one object each)."""
+
+    head: Mapping[str, Any]
+    pages: Sequence[str]
+    paragraphs: Sequence[str]
+
+
+# The rows come as one JSON parameter: a few statements, whatever the number of pages.
+_ADD_PARTS = """
+    INSERT INTO {table} (organization_id, content_hmac, algorithm_version, params_fingerprint, {columns})
+    SELECT :organization_id, :content_hmac, :algorithm_version, :params_fingerprint, {columns}
+      FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS part ({types}) ON CONFLICT DO NOTHING
+"""
+_PAGES = {
+    "page_number": "integer",
+    "page_text_uri": "text",
+    "page_text_sha256": "text",
+    "layout": "jsonb",
+    "metrics": "jsonb",
+}
+_PARAGRAPHS = {
+    "page_number": "integer",
+    "paragraph_index": "integer",
+    "paragraph_text_uri": "text",
+    "paragraph_text_sha256": "text",
+    "features": "jsonb",
+}
+# What a page's reading found goes to a row of its own.
+_ADD_DIAGRAMS = """
+    INSERT INTO artifact_diagrams
+        (organization_id, content_hmac, algorithm_version, params_fingerprint, page_number, diagram_key, diagram_meta)
+    SELECT p.organization_id, p.content_hmac, p.algorithm_version, p.params_fingerprint, p.page_number,
+           figure->>'key', figure - 'key'
+      FROM artifacts_full_text t
+      JOIN artifact_pages p ON (p.content_hmac, p.algorithm_version, p.params_fingerprint)
+                             = (t.content_hmac, t.algorithm_version, t.params_fingerprint),
+           jsonb_array_elements(p.metrics->'figures') AS figure
+     WHERE t.id = :text_id
+    ON CONFLICT DO NOTHING
+"""
+
+
+class ArtifactRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find(self, key: ArtifactKey) -> FullText | None:
+        """Held until the transaction ends: the garbage collection cannot take it before it is referred to."""
+        columns = {name: key.columns[name] for name in KEY}
+        return await self._session.scalar(_held(select(FullText).filter_by(**columns)))
+
+    async def find_newest(self, content_key: str, algorithm_version: int) -> FullText | None:
+        """Of an older version: whatever its parameters were."""
+        of_version = select(FullText).filter_by(content_hmac=content_key, algorithm_version=algorithm_version)
+        return await self._session.scalar(_held(of_version.order_by(FullText.created_at.desc()).limit(1)))
+
+    async def get(self, text_id: UUID) -> FullText:
+        return (await self._session.scalars(select(FullText).where(FullText.id == text_id))).one()
+
+    async def add_once(self, key: ArtifactKey, new: NewText) -> tuple[FullText, bool]:
+        """Keep it, or find what somebody else kept in the meantime; whether it was ours that stayed."""
+        added, kept = await self._insert(key, new), await self.find(key)
+        while kept is None:  # the garbage collection took the other's between our two statements
+            added, kept = await self._insert(key, new), await self.find(key)
+        return kept, added
+
+    async def _insert(self, key: ArtifactKey, new: NewText) -> bool:
+        added = await self._session.scalar(
+            insert(FullText).values(**key.columns, **new.head).on_conflict_do_nothing().returning(FullText.id)
+        )
+        if added is not None:
+            await self._add_parts("artifact_pages", _PAGES, key, new.pages)
+            await self._add_parts("artifact_paragraphs", _PARAGRAPHS, key, new.paragraphs)
+        return added is not None
+
+    async def _add_parts(self, table: str, columns: Mapping[str, str], key: ArtifactKey, rows: Sequence[str]) -> None:
+        types = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+        statement = text(_ADD_PARTS.format(table=table, columns=", ".join(columns), types=types))
+        for start in range(0, len(rows), BATCH_ROWS):
+            batch = "[" + ",".join(rows[start : start + BATCH_ROWS]) + "]"
+            await self._session.execute(statement, {**key.columns, "rows": batch})
+
+    async def add_diagrams(self, text_id: UUID) -> None:
+        """Make the rows of the diagrams that reading found, those that are not there yet."""
+        await self._session.execute(text(_ADD_DIAGRAMS), {"text_id": text_id})
+
+    async def list_pages(self, full: FullText, *, offset: int, limit: int) -> Sequence[ArtifactPage]:
+        pages = _parts_of(ArtifactPage, full).order_by(ArtifactPage.page_number)
+        return (await self._session.scalars(pages.offset(offset).limit(limit))).all()
+
+    async def find_page(self, full: FullText, number: int) -> ArtifactPage | None:
+        found: ArtifactPage | None = await self._session.scalar(
+            _parts_of(ArtifactPage, full).where(ArtifactPage.page_number == number)
+        )
+        return found
+
+    async def list_paragraphs(self, full: FullText, numbers: Sequence[int]) -> Sequence[ArtifactParagraph]:
+        """Of these pages, in reading order."""
+        found = _parts_of(ArtifactParagraph, full).where(ArtifactParagraph.page_number.in_(numbers))
+        ordered = found.order_by(ArtifactParagraph.page_number, ArtifactParagraph.paragraph_index)
+        return (await self._session.scalars(ordered)).all()
+
+    async def list_diagrams(self, full: FullText) -> Sequence[ArtifactDiagram]:
+        found = _parts_of(ArtifactDiagram, full)
+        ordered = found.order_by(ArtifactDiagram.page_number, ArtifactDiagram.diagram_key)
+        return (await self._session.scalars(ordered)).all()
+
+
+def _held(wanted: Select[FullText]) -> Select[FullText]:
+    return wanted.with_for_update(read=True, key_share=True)
+
+
+def _parts_of(table: type[Any], full: FullText) -> Any:
+    return select(table).filter_by(**{name: getattr(full, name) for name in KEY})
+
+
+def row(**columns: Any) -> str:
+    """One row of a part, as JSON."""
+    return json.dumps(columns, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,91 @@
+"""What was derived from the same bytes under the same variant (specs/artifacts.md §6.1). Only the service login."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKeyConstraint, Index, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, declared_attr, mapped_column
+
+from muniment.storage.db.base import Table, created_at_column
+
+KEY = ("content_hmac", "algorithm_version", "params_fingerprint")
+
+
+class OfContent:
+    """Whose bytes, read how. The organization is null where artifacts are shared by all (DESIGN §8)."""
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, server_default=text("gen_random_uuid()"))
+    organization_id: Mapped[UUID | None]
+    content_hmac: Mapped[str]
+    algorithm_version: Mapped[int]
+    params_fingerprint: Mapped[str]
+    created_at: Mapped[datetime] = created_at_column()
+
+
+class FullText(OfContent, Table):
+    """One text, and the head of everything that was read with it: the rest comes and goes with this row."""
+
+    __tablename__ = "artifacts_full_text"
+    __table_args__ = (
+        UniqueConstraint(*KEY, name="uq_artifacts_full_text_key"),
+        Index(None, "unreferenced_at", postgresql_where=text("unreferenced_at IS NOT NULL")),
+    )
+
+    full_text_uri: Mapped[str]
+    full_text_sha256: Mapped[str]
+    total_pages: Mapped[int]
+    total_words: Mapped[int]
+    methods: Mapped[dict[str, Any]]
+    """How many pages were read by which method."""
+    timings: Mapped[dict[str, Any] | None]
+    problems: Mapped[list[dict[str, Any]]] = mapped_column(JSONB(none_as_null=True), server_default="[]")
+    """Pages that could not be read, and why."""
+    unreferenced_at: Mapped[datetime | None]
+    """When the garbage collection first found it without a reference."""
+
+
+class OfText(OfContent):
+    """A part of one full text."""
+
+    place: tuple[str, ...]
+    page_number: Mapped[int]
+
+    @declared_attr.directive
+    def __table_args__(cls) -> tuple[Any, ...]:  # noqa: N805 a class attribute, computed
+        name = cls.__tablename__  # type: ignore[attr-defined]
+        return (
+            UniqueConstraint(*KEY, *cls.place, name=f"uq_{name}_key"),
+            ForeignKeyConstraint(
+                KEY, [f"artifacts_full_text.{column}" for column in KEY], name=f"fk_{name}_of_text", ondelete="CASCADE"
+            ),
+        )
+
+
+class ArtifactPage(OfText, Table):
+    __tablename__ = "artifact_pages"
+    place = ("page_number",)
+
+    page_text_uri: Mapped[str]
+    page_text_sha256: Mapped[str]
+    layout: Mapped[dict[str, Any] | None]
+    metrics: Mapped[dict[str, Any] | None]
+
+
+class ArtifactParagraph(OfText, Table):
+    __tablename__ = "artifact_paragraphs"
+    place = ("page_number", "paragraph_index")
+
+    paragraph_index: Mapped[int]
+    paragraph_text_uri: Mapped[str]
+    paragraph_text_sha256: Mapped[str]
+    features: Mapped[dict[str, Any] | None]
+
+
+class ArtifactDiagram(OfText, Table):
+    __tablename__ = "artifact_diagrams"
+    place = ("page_number", "diagram_key")
+
+    diagram_key: Mapped[str]
+    diagram_meta: Mapped[dict[str, Any]]

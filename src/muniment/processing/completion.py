@@ -1,0 +1,76 @@
+"""Showing an artifact and ending the run: in one transaction for known content and for a reread."""
+
+from uuid import UUID
+
+from sqlalchemy import exists, func, select
+
+from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
+from muniment.artifacts.tables import FullText
+from muniment.artifacts.variants import ALGORITHM_VERSION
+from muniment.documents.tables import Document
+from muniment.lifecycle.moves import carry_out
+from muniment.lifecycle.rules import Move
+from muniment.processing.results.hydration import save_diagrams, save_metrics, save_pages, save_paragraphs
+from muniment.processing.runs import ClaimedRun, RunRepository, Superseded
+from muniment.processing.tables import RunStatus
+from muniment.storage.db.base import now
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
+
+BASIC_COMPLETE = "basic_complete"
+PROCESSED = frozenset({BASIC_COMPLETE, "analysis_complete"})
+
+
+async def find_wanted(work: Work[Service], run: ClaimedRun, key: ArtifactKey) -> FullText | None:
+    """What this run is to show, if somebody computed it already. An older version is taken as it was stored."""
+    artifacts = ArtifactRepository(work.session)
+    if run.algorithm_version in (None, ALGORITHM_VERSION):
+        return await artifacts.find(key)
+    return await artifacts.find_newest(key.content_key, run.algorithm_version)
+
+
+async def attach(work: Work[Service], run: ClaimedRun, full: FullText, *, was_known: bool) -> None:
+    saved = await _saved_seconds(work, run, full) if was_known else None
+    await RunRepository(work.session).attach(run, full.id, saved)
+
+
+async def _saved_seconds(work: Work[Service], run: ClaimedRun, full: FullText) -> float | None:
+    """Only where a document of this organization had it: what others have must not show, not even as a sum."""
+    another = exists().where(Document.artifact_text_id == full.id, Document.id != run.document_id)
+    if not await work.session.scalar(select(another)):
+        return None
+    return float((full.timings or {}).get("seconds", 0))
+
+
+async def show(work: Work[Service], run: ClaimedRun, text_id: UUID) -> None:
+    """Everything that the nodes between reading and the end do, at once."""
+    await ArtifactRepository(work.session).add_diagrams(text_id)
+    await save_pages(work.session, run, text_id)
+    await save_paragraphs(work.session, run, text_id)
+    await save_diagrams(work.session, run, text_id)
+    await save_metrics(work.session, run, text_id)
+
+
+async def mark_started(work: Work[Service], run: ClaimedRun) -> None:
+    """A reread leaves the document as it is until it has something better."""
+    if run.is_reread:
+        return
+    started = func.coalesce(Document.processing_started_at, func.now())
+    columns = {"processing_status": "processing", "processing_started_at": started}
+    if not await carry_out(work.session, Move.START, run.document_id, run.epoch, **columns):
+        raise Superseded
+
+
+async def mark_complete(work: Work[Service], run: ClaimedRun) -> None:
+    if not run.is_reread:
+        at = now()
+        columns = {
+            "processing_status": BASIC_COMPLETE,
+            "processing_completed_at": at,
+            "completed_at": at,
+            "processing_errors": None,
+            "last_error": None,
+        }
+        if not await carry_out(work.session, Move.COMPLETE, run.document_id, run.epoch, **columns):
+            raise Superseded
+    await RunRepository(work.session).end(run, RunStatus.COMPLETED)

@@ -1,0 +1,108 @@
+"""Where documents stand, as those who wait for them see it. Row level security shows only what the caller may see."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Row, Select, and_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.documents.tables import Document, Status
+from muniment.processing.tables import ProcessingRun, ProcessingStep, RunStatus, StepStatus
+
+UNFINISHED = (Status.PENDING, Status.PROCESSING)
+OPEN = (RunStatus.QUEUED, RunStatus.IN_PROGRESS)
+
+
+@dataclass(frozen=True)
+class DocumentProgress:
+    document_id: UUID
+    kb_id: UUID
+    name: str
+    status: str
+    processing_status: str | None
+    step: str | None
+    page: int | None
+    pages: int | None
+    total_pages: int | None
+    last_error: str | None
+    purpose: str | None
+    """Of the run that is open; without one nothing is being done."""
+
+    @property
+    def is_unfinished(self) -> bool:
+        return self.status in UNFINISHED or self.purpose is not None
+
+
+class ProgressRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_of(self, document_ids: Collection[UUID]) -> Sequence[DocumentProgress]:
+        """Of those among them that the caller may see."""
+        rows = await self._session.execute(_progress().where(Document.id.in_(document_ids)))
+        return [_of(row) for row in rows]
+
+    async def list_unfinished(self, *, limit: int) -> tuple[Sequence[DocumentProgress], bool]:
+        """The newest, and whether there are more."""
+        being_read = select(ProcessingRun.document_id).where(ProcessingRun.status.in_(OPEN))
+        waiting = select(Document.id).where(Document.status.in_(UNFINISHED))
+        newest = _progress().where(Document.id.in_(being_read.union(waiting)))
+        newest = newest.where(Document.status.in_(UNFINISHED) | ProcessingRun.run_id.is_not(None))
+        rows = await self._session.execute(
+            newest.order_by(Document.created_at.desc(), Document.id.desc()).limit(limit + 1)
+        )
+        found = [_of(row) for row in rows]
+        return found[:limit], len(found) > limit
+
+
+def _progress() -> Select[*tuple[Any, ...]]:
+    # Of an older epoch a run is over, whatever it says: nobody can write for it any more.
+    open_run = and_(
+        ProcessingRun.document_id == Document.id,
+        ProcessingRun.epoch == Document.epoch,
+        ProcessingRun.status.in_(OPEN),
+    )
+    its_step = and_(ProcessingStep.run_id == ProcessingRun.run_id, ProcessingStep.step_name == ProcessingRun.last_step)
+    return (
+        select(
+            Document.id,
+            Document.kb_id,
+            Document.name,
+            Document.status,
+            Document.processing_status,
+            Document.total_pages,
+            Document.last_error,
+            ProcessingRun.last_step,
+            ProcessingRun.purpose,
+            ProcessingStep.status.label("step_status"),
+            ProcessingStep.state_snapshot,
+        )
+        .outerjoin(ProcessingRun, open_run)
+        .outerjoin(ProcessingStep, its_step)
+    )
+
+
+def _of(row: Row[Any]) -> DocumentProgress:
+    page, pages = page_of_pages(row.step_status, row.state_snapshot)
+    return DocumentProgress(
+        document_id=row.id,
+        kb_id=row.kb_id,
+        name=row.name,
+        status=row.status,
+        processing_status=row.processing_status,
+        step=row.last_step,
+        page=page,
+        pages=pages,
+        total_pages=row.total_pages,
+        last_error=row.last_error,
+        purpose=row.purpose,
+    )
+
+
+def page_of_pages(status: str | None, snapshot: dict[str, Any] | None) -> tuple[int | None, int | None]:
+    """How far a step is that has begun and not ended; the snapshot holds more than people are to see."""
+    if status != StepStatus.STARTED or snapshot is None:
+        return None, None
+    return snapshot.get("page"), snapshot.get("pages")

@@ -1,0 +1,13 @@
+from langgraph.runtime import Runtime
+
+from muniment.processing.completion import mark_complete
+from muniment.processing.context import Context, RunState
+
+NAME = "MarkBasicComplete"
+
+
+async def mark_basic_complete(state: RunState, runtime: Runtime[Context]) -> RunState:
+    """processing -> completed, and the run with it"""
+    async with runtime.context.step(NAME) as work:
+        await mark_complete(work, runtime.context.run)
+    return {}

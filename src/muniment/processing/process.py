@@ -1,0 +1,73 @@
+"""One job: known content is finished at once, unknown content goes to the readers."""
+
+from uuid import UUID
+
+import structlog
+from sqlalchemy import select
+
+from muniment.documents.tables import Document
+from muniment.processing.completion import attach, find_wanted, mark_complete, mark_started, show
+from muniment.processing.context import Context, Tools
+from muniment.processing.graph import NODES, build_graph
+from muniment.processing.runs import ClaimedRun, RunRepository, Superseded
+from muniment.processing.tables import StepStatus
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
+from muniment.storage.tasks.port import FAST, READING, MoveOn, RunJob
+from muniment.telemetry.metrics import ARTIFACTS
+
+log = structlog.get_logger()
+
+
+class Processing:
+    """Carries out runs. Any of them may have been begun before, by a worker that died."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._graph = build_graph()
+
+    async def __call__(self, job: RunJob) -> None:
+        try:
+            if job.queue == FAST:
+                await self._finish_known(job)
+            else:
+                await self._read(job)
+        except Superseded:
+            log.info("processing.superseded", run_id=str(job.run_id))
+
+    async def _finish_known(self, job: RunJob) -> None:
+        """One transaction and a few statements, whatever the number of pages, without opening the file."""
+        async with self._tools.database.service_work(Service(job.organization_id)) as work:
+            run = await RunRepository(work.session).claim(job.run_id)
+            if run is None:
+                return
+            content_key = await _content_key(work, run.document_id)
+            full = await find_wanted(work, run, Context(self._tools, run).artifact_key(content_key))
+            if full is None:
+                raise MoveOn(READING)  # and the claim is undone with the transaction
+            await RunRepository(work.session).enter_steps(run, steps_of(run), StepStatus.SUCCESS)
+            await mark_started(work, run)
+            await attach(work, run, full, was_known=True)
+            await show(work, run, full.id)
+            await mark_complete(work, run)
+        ARTIFACTS.labels("hit").inc()
+        log.info(
+            "processing.completed", run_id=str(run.run_id), document_id=str(run.document_id), pages=full.total_pages
+        )
+
+    async def _read(self, job: RunJob) -> None:
+        async with self._tools.database.service_work(Service(job.organization_id)) as work:
+            run = await RunRepository(work.session).claim(job.run_id)
+        if run is not None:
+            await self._graph.ainvoke({}, context=Context(self._tools, run))
+
+
+def steps_of(run: ClaimedRun) -> list[str]:
+    """What a run of its purpose passes through, up to the one that ends it."""
+    save = ["SavePages", "SaveParagraphs", "SaveDiagrams", "UpdateMetrics", "MarkBasicComplete"]
+    left_out = save if run.is_reread else ["SwitchToReread"]
+    return [name for name in NODES if name not in (*left_out, "BuildSummary")]
+
+
+async def _content_key(work: Work[Service], document_id: UUID) -> str:
+    return (await work.session.scalars(select(Document.content_hmac).where(Document.id == document_id))).one()

@@ -1,0 +1,118 @@
+"""Writing beside a document. The last one to write wins, field by field; the audit trail says who and where, not what.
+
+The document is held while somebody writes, so that a reading which re-anchors what people wrote cannot miss a word.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from muniment.artifacts.tables import ArtifactParagraph
+from muniment.audit.events import DocumentAnnotated
+from muniment.audit.log import AuditLog
+from muniment.documents.repository import DocumentRepository
+from muniment.documents.tables import Document
+from muniment.errors import Conflict, NotFound
+from muniment.knowledge_bases.access import get_access
+from muniment.processing.results.note_repository import NoteRepository
+from muniment.processing.results.reading import ArtifactReader, Kind, Shown, shown_by
+from muniment.processing.results.repository import DiagramNotFound, PageNotFound, ParagraphNotFound
+from muniment.processing.results.schemas import Annotations, DiagramNotes, PageNotes, ParagraphNotes
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
+
+
+class ReadAgain(Conflict):
+    """The document was read again at this moment; look at it anew"""
+
+
+class Annotator(ArtifactReader):
+    async def write_page(
+        self, kb_id: UUID, document_id: UUID, number: int, changes: Mapping[str, Annotations]
+    ) -> PageNotes:
+        async with self.database.work(self.principal) as work:
+            shown = await _hold(work, kb_id, document_id, otherwise=PageNotFound)
+            row = await NoteRepository(work.session).write_page(document_id, number, changes)
+            if row is None:
+                raise PageNotFound
+            await _record(work, shown.document, "page", changes, page_number=number)
+            return PageNotes.of(row)
+
+    async def write_diagram(self, kb_id: UUID, document_id: UUID, key: str, annotations: Annotations) -> DiagramNotes:
+        async with self.database.work(self.principal) as work:
+            shown = await _hold(work, kb_id, document_id, otherwise=DiagramNotFound)
+            row = await NoteRepository(work.session).write_diagram(document_id, key, annotations)
+            if row is None:
+                raise DiagramNotFound
+            await _record(work, shown.document, "diagram", page_number=row.page_number, key=key)
+            return DiagramNotes.of(row)
+
+    async def write_paragraph(
+        self, kb_id: UUID, document_id: UUID, number: int, index: int, annotations: Annotations
+    ) -> ParagraphNotes:
+        """A negative index names what was written on a paragraph that is gone."""
+        seen = await self._look(kb_id, document_id)
+        paragraph = await self._get_paragraph(seen, number, index) if index >= 0 else None
+        async with self.database.work(self.principal) as work:
+            held = await _hold(work, kb_id, document_id, otherwise=ParagraphNotFound)
+            if held.text_id != seen.text_id:
+                raise ReadAgain
+            if annotations is None:
+                return await _remove(work, held.document, number, index)
+            notes = NoteRepository(work.session)
+            row = (
+                await notes.put_paragraph(held.document, paragraph, annotations)
+                if paragraph
+                else await notes.change_paragraph(document_id, number, index, annotations)
+            )
+            if row is None:
+                raise ParagraphNotFound
+            await _record(work, held.document, "paragraph", page_number=number, paragraph_index=index)
+            return ParagraphNotes.of(row)
+
+    async def _look(self, kb_id: UUID, document_id: UUID) -> Shown:
+        async with self.database.work(self.principal) as work:
+            seen = shown_by(await _get_writable(work, kb_id, document_id))
+        if seen is None:
+            raise ParagraphNotFound
+        return seen
+
+    async def _get_paragraph(self, seen: Shown, number: int, index: int) -> ArtifactParagraph:
+        async with self.parts(seen, Kind.PARAGRAPHS, number) as parts:
+            found = await parts.find_paragraph(seen.text_id, number, index)
+        if found is None:
+            raise ParagraphNotFound
+        return found
+
+
+async def _get_writable(work: Work[Principal], kb_id: UUID, document_id: UUID) -> Document:
+    access = await get_access(work, kb_id)
+    document = await DocumentRepository(work.session).get(kb_id, document_id)
+    access.require_upload()
+    return document
+
+
+async def _hold(work: Work[Principal], kb_id: UUID, document_id: UUID, *, otherwise: type[NotFound]) -> Shown:
+    await _get_writable(work, kb_id, document_id)
+    shown = shown_by(await NoteRepository(work.session).hold_document(document_id))
+    if shown is None:
+        raise otherwise
+    return shown
+
+
+async def _remove(work: Work[Principal], document: Document, number: int, index: int) -> ParagraphNotes:
+    """The row goes with what was written; where nothing was, nothing happens and nothing is recorded."""
+    if await NoteRepository(work.session).remove_paragraph(document.id, number, index):
+        await _record(work, document, "paragraph", page_number=number, paragraph_index=index)
+    elif index < 0:
+        raise ParagraphNotFound
+    return ParagraphNotes(page_number=number, paragraph_index=index, annotations=None, stale_at=None)
+
+
+async def _record(
+    work: Work[Principal], document: Document, kind: str, fields: Iterable[str] = ("annotations",), **place: Any
+) -> None:
+    event = DocumentAnnotated(
+        document.id, document.kb_id, document.name, document.revision, kind, place, fields=sorted(fields)
+    )
+    await AuditLog(work).record(event)

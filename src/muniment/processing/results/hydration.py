@@ -1,0 +1,147 @@
+"""Making a document show an artifact: one statement a kind, whatever the number of pages. Twice changes nothing.
+
+What people wrote stays: an annotation follows its place, and where the place is gone it is kept and marked stale.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.processing.readers.contract import Method
+from muniment.processing.results.anchors import Anchored, Note, Place, anchor
+from muniment.processing.results.tables import DocumentParagraph
+from muniment.processing.runs import ClaimedRun
+from muniment.storage.db.base import now
+
+_OF_TEXT = """
+    JOIN artifacts_full_text t ON (t.content_hmac, t.algorithm_version, t.params_fingerprint)
+                                = (a.content_hmac, a.algorithm_version, a.params_fingerprint)
+   WHERE t.id = :text_id
+"""
+# Rows whose place is not in this artifact: those that nobody wrote upon go, the others are marked.
+_SAVE = """
+    WITH here AS MATERIALIZED (
+        SELECT a.id, a.page_number {key} FROM {artifacts} a {of_text}
+    ), forgotten AS (
+        DELETE FROM {table} AS mine WHERE document_id = :document_id AND {untouched}
+           AND NOT EXISTS (SELECT FROM here WHERE {same_place})
+    ), marked AS (
+        UPDATE {table} AS mine SET stale_at = now(), {artifact} = NULL
+         WHERE document_id = :document_id AND stale_at IS NULL AND NOT ({untouched})
+           AND NOT EXISTS (SELECT FROM here WHERE {same_place})
+    )
+    INSERT INTO {table} AS mine (document_id, organization_id, page_number {key}, {artifact})
+    SELECT :document_id, :organization_id, page_number {key}, id FROM here
+    ON CONFLICT (document_id, page_number {key}) DO UPDATE
+       SET {artifact} = EXCLUDED.{artifact}, stale_at = NULL, updated_at = now()
+     WHERE mine.{artifact} IS DISTINCT FROM EXCLUDED.{artifact}
+"""
+_SAVE_PAGES = text(
+    _SAVE.format(
+        table="document_pages",
+        artifacts="artifact_pages",
+        artifact="artifact_page_id",
+        key="",
+        of_text=_OF_TEXT,
+        untouched="annotations IS NULL AND flags IS NULL",
+        same_place="here.page_number = mine.page_number",
+    )
+)
+_SAVE_DIAGRAMS = text(
+    _SAVE.format(
+        table="document_diagrams",
+        artifacts="artifact_diagrams",
+        artifact="artifact_diagram_id",
+        key=", diagram_key",
+        of_text=_OF_TEXT,
+        untouched="annotations IS NULL",
+        same_place="(here.page_number, here.diagram_key) = (mine.page_number, mine.diagram_key)",
+    )
+)
+_PLACES = text(f"""
+    SELECT a.page_number, a.paragraph_index, a.paragraph_text_sha256, a.id FROM artifact_paragraphs a {_OF_TEXT}
+       AND a.paragraph_text_sha256 = ANY(:hashes)
+""")
+# The revision too: as long as it can be brought back, what it showed is kept.
+_SAVE_METRICS = text("""
+    WITH shown AS (
+        SELECT id, total_pages, total_words FROM artifacts_full_text WHERE id = :text_id
+    ), of_revision AS (
+        UPDATE document_revisions SET artifact_text_id = shown.id FROM shown
+         WHERE document_id = :document_id AND revision = :revision
+    )
+    UPDATE documents
+       SET artifact_text_id = shown.id, total_pages = shown.total_pages, total_word_count = shown.total_words,
+           text_extraction_method = :method, updated_at = now()
+      FROM shown WHERE documents.id = :document_id
+""")
+
+
+async def save_pages(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
+    await session.execute(_SAVE_PAGES, _values(run, text_id))
+
+
+async def save_diagrams(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
+    await session.execute(_SAVE_DIAGRAMS, _values(run, text_id))
+
+
+async def save_metrics(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
+    """The numbers that people see, and the reference to the artifact."""
+    methods = await session.scalar(text("SELECT methods FROM artifacts_full_text WHERE id = :id"), {"id": text_id})
+    values = {"document_id": run.document_id, "revision": run.revision, "text_id": text_id}
+    await session.execute(_SAVE_METRICS, {**values, "method": extraction_method(methods or {})})
+
+
+def extraction_method(pages_by_method: Mapping[str, int]) -> str:
+    """`text`, `ocr`, `mixed`, or `none` where no page has any text."""
+    used = [method for method, pages in pages_by_method.items() if pages and method != Method.NONE]
+    if not used:
+        return Method.NONE
+    return used[0] if len(used) == 1 else "mixed"
+
+
+async def save_paragraphs(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
+    """Paragraphs have rows only where somebody wrote something: those find their places again."""
+    mine = select(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id)
+    rows = {_note(found): found for found in await session.scalars(mine)}
+    if not rows:
+        return
+    hashes = list({note.sha256 for note in rows})
+    found = await session.execute(_PLACES, {"text_id": text_id, "hashes": hashes})
+    anchored = anchor(list(rows), [Place(*row) for row in found])
+    await session.execute(delete(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id))
+    for row in rows.values():
+        session.expunge(row)
+    stale = 0
+    for item in anchored:
+        stale += item.place is None
+        session.add(_replaced(rows[item.note], item, stale))
+    await session.flush()
+
+
+def _note(found: DocumentParagraph) -> Note:
+    return Note(found.page_number, found.paragraph_index, found.paragraph_text_sha256)
+
+
+def _replaced(old: DocumentParagraph, anchored: Anchored, stale: int) -> DocumentParagraph:
+    place = anchored.place
+    return DocumentParagraph(
+        document_id=old.document_id,
+        organization_id=old.organization_id,
+        page_number=place.page_number if place else old.page_number,
+        # Its old index may belong to another paragraph now: stale ones are counted downwards from -1.
+        paragraph_index=place.paragraph_index if place else -stale,
+        artifact_paragraph_id=place.artifact_id if place else None,
+        paragraph_text_sha256=old.paragraph_text_sha256,
+        annotations=old.annotations,
+        stale_at=None if place else old.stale_at or now(),
+        created_at=old.created_at,
+        updated_at=old.updated_at,
+    )
+
+
+def _values(run: ClaimedRun, text_id: UUID) -> dict[str, Any]:
+    return {"document_id": run.document_id, "organization_id": run.organization_id, "text_id": text_id}

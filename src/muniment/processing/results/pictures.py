@@ -1,0 +1,135 @@
+"""Pictures of pages and figures, made in the sandbox when somebody looks. Kept in memory only: a cache on disk would
+be one more store to purge. Whoever asks here has had their rights checked.
+"""
+
+import asyncio
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import BinaryIO, Protocol
+from uuid import UUID
+
+import structlog
+
+from muniment.errors import Invalid, MunimentError, Unsupported
+from muniment.processing.originals import local_copy
+from muniment.processing.readers.contract import Box, Code, Image, Unreadable
+from muniment.processing.results.picture_cache import PictureCache
+from muniment.storage.blobs.port import BlobNotFound, Blobs
+
+log = structlog.get_logger()
+
+CACHE_BYTES = 64 * 1024 * 1024
+AT_ONCE = 2
+"""Each holds a copy of an original and a process: more would only make all of them slower."""
+
+
+class NoPicture(Unsupported):
+    """Documents of this kind have no page pictures"""
+
+
+class NotDrawable(Invalid):
+    """This picture cannot be drawn"""
+
+
+class OriginalMissing(MunimentError):
+    """The stored file is missing. This must not happen: please tell your operator"""
+
+
+class Renderer(Protocol):
+    """Draws where a file can do no harm; raises `Unreadable`, or `Unavailable` when it does not run."""
+
+    async def page_picture(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> Image: ...
+
+    async def figure_picture(
+        self, file: BinaryIO, media_type: str, page_number: int, box: Box | None, source: str | None
+    ) -> Image: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Original:
+    document_id: UUID
+    revision: int
+    key: str
+    media_type: str
+
+
+class View(Hashable, Protocol):
+    """What of an original is to be seen."""
+
+    async def draw(self, renderer: Renderer, file: BinaryIO, media_type: str) -> Image: ...
+
+
+@dataclass(frozen=True)
+class PageView:
+    page_number: int
+    width_px: int
+
+    async def draw(self, renderer: Renderer, file: BinaryIO, media_type: str) -> Image:
+        return await renderer.page_picture(file, media_type, self.page_number, self.width_px)
+
+    def require(self, media_type: str) -> None:
+        """Before the original is fetched for nothing."""
+        if media_type != "application/pdf" and not media_type.startswith("image/"):
+            raise NoPicture
+
+    def __str__(self) -> str:
+        return f"{self.page_number}-{self.width_px}"
+
+
+@dataclass(frozen=True)
+class FigureView:
+    key: str
+    page_number: int
+    box: Box | None
+    source: str | None
+
+    async def draw(self, renderer: Renderer, file: BinaryIO, media_type: str) -> Image:
+        return await renderer.figure_picture(file, media_type, self.page_number, self.box, self.source)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Pictures:
+    """Two that ask for the same picture at the same time wait for one drawing."""
+
+    def __init__(self, blobs: Blobs, renderer: Renderer, *, cache_bytes: int = CACHE_BYTES) -> None:
+        self._blobs = blobs
+        self._renderer = renderer
+        self._cache = PictureCache(cache_bytes)
+        self._free = asyncio.Semaphore(AT_ONCE)
+        self._drawing: dict[Hashable, asyncio.Task[bytes]] = {}
+
+    async def get(self, original: Original, view: View) -> bytes:
+        """The picture as PNG."""
+        key = (original.document_id, original.revision, view)
+        if (known := self._cache.find(key)) is not None:
+            return known
+        if key not in self._drawing:
+            self._drawing[key] = asyncio.create_task(self._draw_once(key, original, view))
+        # The one who asked first may hang up: the others still wait for it.
+        return await asyncio.shield(self._drawing[key])
+
+    async def close(self) -> None:
+        await self._renderer.close()
+
+    async def _draw_once(self, key: Hashable, original: Original, view: View) -> bytes:
+        try:
+            async with self._free:
+                png = await self._draw(original, view)
+            self._cache.keep(key, png)
+            return png
+        finally:
+            del self._drawing[key]
+
+    async def _draw(self, original: Original, view: View) -> bytes:
+        try:
+            async with local_copy(self._blobs, original.key) as file:
+                return (await view.draw(self._renderer, file, original.media_type)).png
+        except BlobNotFound:
+            log.error("documents.original_missing", document_id=str(original.document_id), key=original.key)
+            raise OriginalMissing from None
+        except Unreadable as error:
+            raise (NoPicture if error.code is Code.UNSUPPORTED else NotDrawable)(error.message) from None

@@ -1,0 +1,169 @@
+"""What crosses HTTP of a result, and of what people write beside it."""
+
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, ArtifactParagraph
+from muniment.documents.tables import Document, Status
+from muniment.processing.readers.contract import Box, FigureKind, Method, ParagraphKind
+from muniment.processing.results.summary import Summary
+from muniment.processing.results.tables import DocumentDiagram, DocumentPage, DocumentParagraph
+
+ItemT = TypeVar("ItemT")
+StaleT = TypeVar("StaleT")
+
+Annotations = dict[str, Any] | None
+BOX = "Left, top, right, bottom in points (1/72 inch) from the upper left corner of the page; null without a layout"
+
+
+class Notes(BaseModel):
+    """What people wrote at a place of a document."""
+
+    page_number: int
+    annotations: Annotations
+    stale_at: datetime | None = Field(description="Since when the place is gone; what was written there is kept")
+
+
+class PageNotes(Notes):
+    flags: Annotations
+
+    @classmethod
+    def of(cls, row: DocumentPage) -> "PageNotes":
+        return PageNotes(**page_notes(row))
+
+
+class ParagraphNotes(Notes):
+    paragraph_index: int = Field(description="Place on its page, from 0; below 0 where the paragraph is gone")
+
+    @classmethod
+    def of(cls, row: DocumentParagraph) -> "ParagraphNotes":
+        return ParagraphNotes(
+            page_number=row.page_number,
+            paragraph_index=row.paragraph_index,
+            annotations=row.annotations,
+            stale_at=row.stale_at,
+        )
+
+
+class DiagramNotes(Notes):
+    key: str
+
+    @classmethod
+    def of(cls, row: DocumentDiagram) -> "DiagramNotes":
+        return DiagramNotes(**diagram_notes(row))
+
+
+class PageMetrics(PageNotes):
+    method: Method = Field(description="Where the text came from")
+    words: int
+    characters: int
+    confidence: float | None = Field(description="Of OCR, from 0 to 1")
+    problem: str | None = Field(description="Why this page could not be read")
+
+
+class PageItem(PageMetrics):
+    has_annotations: bool = Field(description="On the page itself, on a paragraph or on a diagram of it")
+
+    @classmethod
+    def of_pair(cls, row: DocumentPage, page: ArtifactPage, *, has_annotations: bool) -> "PageItem":
+        return cls(**page_notes(row), **page_metrics(page), has_annotations=has_annotations)
+
+
+class Layout(BaseModel):
+    width: float = Field(description="In points (1/72 inch), as a person sees the page")
+    height: float
+    rotation: int = Field(description="Degrees clockwise that were applied")
+    words: list[tuple[int, int, float, float, float, float]] = Field(
+        description="Each as [start, end, left, top, right, bottom]: its characters in `text`, its box in points"
+    )
+
+
+class PageRead(PageMetrics):
+    text: str
+    layout: Layout | None
+
+    @classmethod
+    def of_pair(cls, row: DocumentPage, page: ArtifactPage, text: str) -> "PageRead":
+        layout = page.layout if page.layout and page.layout["width"] is not None else None
+        return cls(**page_notes(row), **page_metrics(page), text=text, layout=layout)
+
+
+class ParagraphRead(ParagraphNotes):
+    text: str
+    kind: ParagraphKind
+    start: int = Field(description="Where it begins in the text of its page, in characters")
+    end: int
+    box: Box | None = Field(description=BOX)
+
+    @classmethod
+    def of_pair(cls, paragraph: ArtifactParagraph, page_text: str, annotations: Annotations) -> "ParagraphRead":
+        features = paragraph.features or {}
+        return cls(
+            page_number=paragraph.page_number,
+            paragraph_index=paragraph.paragraph_index,
+            annotations=annotations,
+            stale_at=None,
+            text=page_text[features["start"] : features["end"]],
+            **{name: features[name] for name in ("kind", "start", "end", "box")},
+        )
+
+
+class DiagramRead(DiagramNotes):
+    """A stale one has nothing but its notes."""
+
+    kind: FigureKind | None
+    box: Box | None = Field(description=BOX)
+    width_px: int | None
+    height_px: int | None
+    caption: str | None
+
+    @classmethod
+    def of_pair(cls, row: DocumentDiagram, diagram: ArtifactDiagram | None) -> "DiagramRead":
+        meta = diagram.diagram_meta if diagram else {}
+        shown = {name: meta.get(name) for name in ("kind", "box", "width_px", "height_px", "caption")}
+        return cls(**diagram_notes(row), **shown)
+
+
+class Listing(BaseModel, Generic[ItemT, StaleT]):
+    """A page of a list, and beside it what was written at places that are gone, cut by the same page and limit."""
+
+    items: list[ItemT]
+    total: int
+    page: int
+    limit: int
+    stale: list[StaleT]
+    stale_total: int
+
+
+class DocumentSummary(Summary):
+    document_id: UUID
+    name: str
+    status: Status
+    media_type: str
+    revision: int
+    processing_status: str | None
+    processing_started_at: datetime | None
+    processing_completed_at: datetime | None
+
+    @classmethod
+    def of(cls, document: Document, summary: Summary) -> "DocumentSummary":
+        own = set(cls.model_fields) - set(Summary.model_fields) - {"document_id"}
+        columns = {name: getattr(document, name) for name in own}
+        return cls(**summary.model_dump(), **columns, document_id=document.id)
+
+
+def page_notes(row: DocumentPage) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("page_number", "annotations", "flags", "stale_at")}
+
+
+def diagram_notes(row: DocumentDiagram) -> dict[str, Any]:
+    own = {name: getattr(row, name) for name in ("page_number", "annotations", "stale_at")}
+    return {**own, "key": row.diagram_key}
+
+
+def page_metrics(page: ArtifactPage) -> dict[str, Any]:
+    metrics = page.metrics or {}
+    return {name: metrics[name] for name in ("method", "words", "characters", "confidence", "problem")}

@@ -1,0 +1,64 @@
+"""What a document shows of its artifacts, with what people wrote beside it (specs/artifacts.md §6.2)."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, PrimaryKeyConstraint, func
+from sqlalchemy.orm import Mapped, declared_attr, mapped_column
+
+from muniment.storage.db.base import Table, created_at_column
+
+
+class OfDocument:
+    """A place in a document. `annotations` survive every re-read; `stale_at` says since when the place is gone."""
+
+    artifact: str
+    within_page: tuple[str, ...] = ()
+
+    document_id: Mapped[UUID]
+    organization_id: Mapped[UUID]
+    page_number: Mapped[int]
+    annotations: Mapped[dict[str, Any] | None]
+    stale_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = created_at_column()
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+    @declared_attr.directive
+    def __table_args__(cls) -> tuple[Any, ...]:  # noqa: N805 a class attribute, computed
+        return (
+            PrimaryKeyConstraint("document_id", "page_number", *cls.within_page),
+            ForeignKeyConstraint(
+                ["document_id", "organization_id"], ["documents.id", "documents.organization_id"], ondelete="CASCADE"
+            ),
+            CheckConstraint(f"{cls.artifact} IS NOT NULL OR stale_at IS NOT NULL", name="has_a_place"),
+        )
+
+
+class DocumentPage(OfDocument, Table):
+    __tablename__ = "document_pages"
+    artifact = "artifact_page_id"
+
+    artifact_page_id: Mapped[UUID | None]
+    flags: Mapped[dict[str, Any] | None]
+
+
+class DocumentParagraph(OfDocument, Table):
+    """Sparse: a row only where somebody wrote something. The hash of the text finds its place again."""
+
+    __tablename__ = "document_paragraphs"
+    artifact = "artifact_paragraph_id"
+    within_page = ("paragraph_index",)
+
+    paragraph_index: Mapped[int]
+    artifact_paragraph_id: Mapped[UUID | None]
+    paragraph_text_sha256: Mapped[str]
+
+
+class DocumentDiagram(OfDocument, Table):
+    __tablename__ = "document_diagrams"
+    artifact = "artifact_diagram_id"
+    within_page = ("diagram_key",)
+
+    diagram_key: Mapped[str]
+    artifact_diagram_id: Mapped[UUID | None]

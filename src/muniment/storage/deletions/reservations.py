@@ -1,0 +1,46 @@
+"""A line of the ledger written before the bytes: what is never kept takes itself away (DESIGN §7, "litter")."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import delete
+
+from muniment.errors import Unavailable
+from muniment.storage.db.base import new_id, now
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
+from muniment.storage.deletions.tables import Deletion, Store
+
+LIFETIME = timedelta(days=1)
+"""Longer than the longest reading."""
+
+
+class ReservationGone(Unavailable):
+    """It took too long, and the ledger has removed it; it is tried again"""
+
+
+@dataclass(frozen=True)
+class Reservation:
+    line_id: UUID
+
+    async def keep(self, work: Work[Service]) -> None:
+        """In the transaction of the row that refers to the bytes: from here on nothing takes them away."""
+        # A line that somebody has begun to carry out is not ours any more.
+        untouched = delete(Deletion).where(Deletion.id == self.line_id, Deletion.attempts == 0)
+        if await work.session.scalar(untouched.returning(Deletion.id)) is None:
+            raise ReservationGone
+
+
+async def reserve(work: Work[Service], blob_key: str) -> Reservation:
+    line = Deletion(
+        id=new_id(),
+        organization_id=work.caller.organization_id,
+        store=Store.BLOBS,
+        target=blob_key,
+        reason="never_kept",
+        next_attempt_at=now() + LIFETIME,
+    )
+    work.session.add(line)
+    await work.session.flush()
+    return Reservation(line.id)

@@ -1,0 +1,3 @@
+from tests.processing.conftest import desk
+
+__all__ = ["desk"]

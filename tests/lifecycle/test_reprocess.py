@@ -1,0 +1,59 @@
+"""`muniment reprocess`: all completed documents anew, while the old results answer."""
+
+import pytest
+
+from muniment.artifacts.variants import Variant
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.lifecycle.reprocess import Progress, Reprocessing
+from muniment.lifecycle.retry import VersionUnknown
+from muniment.storage.db.base import new_id
+from muniment.storage.tasks.port import RunWish
+from muniment.storage.tasks.queue import QueuedTasks
+from tests.lifecycle.test_retry import NEWER, a_completed, a_failed, pages_shown
+from tests.processing.desk import Desk
+
+
+def reprocessing(desk: Desk, **wish: int) -> Reprocessing:
+    return Reprocessing(desk.database, QueuedTasks(), RunWish(algorithm_version=wish.get("algorithm_version")))
+
+
+async def test_every_completed_document_is_read_anew_and_others_are_left_alone(desk: Desk) -> None:
+    document_id = await a_completed(desk)
+    await a_failed(desk, content=b"other bytes")
+    stranger = desk.seed.person()
+    other = await desk.document(owner=stranger, kb_id=desk.seed.knowledge_base(stranger))
+    await desk.process(other)
+    desk.reading = NEWER
+    work = reprocessing(desk)
+    assert await work.queue() == 2
+    seen = []
+    async for progress in work.watch():
+        seen.append(progress)
+        for queued in (document_id, other):
+            await desk.process(queued)
+    assert seen == [Progress(2, 0, 0), Progress(2, 2, 0)]
+    assert pages_shown(desk, document_id) == pages_shown(desk, other) == [(1, NEWER.params_fingerprint, 2)]
+
+
+async def test_only_the_knowledge_bases_that_were_named(desk: Desk) -> None:
+    await a_completed(desk)
+    other_kb = desk.seed.knowledge_base(desk.owner, "Other")
+    await desk.process(await desk.document(kb_id=other_kb))
+    assert await reprocessing(desk).queue([other_kb]) == 1
+
+
+async def test_a_knowledge_base_that_is_not_there_is_said_before_anything_is_queued(desk: Desk) -> None:
+    await a_completed(desk)
+    with pytest.raises(KnowledgeBaseNotFound):
+        await reprocessing(desk).queue([desk.kb_id, new_id()])
+    assert desk.seed.one("SELECT count(*) FROM document_processing_runs") == 1
+
+
+async def test_an_older_version_is_queued_where_it_is_stored_and_refused_where_nothing_is(desk: Desk) -> None:
+    desk.reading = Variant(7, "old")
+    await a_completed(desk)
+    desk.reading = NEWER
+    await desk.process(await desk.document(b"read by the newer one only"))
+    assert await reprocessing(desk, algorithm_version=7).queue() == 1
+    with pytest.raises(VersionUnknown):
+        await reprocessing(desk, algorithm_version=8).queue()

@@ -1,0 +1,19 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.locks import AdvisoryLocks
+from muniment.storage.db.work import Database
+from tests.cluster import service_login
+from tests.processing.desk import Desk
+from tests.seed import Seed
+
+
+@pytest.fixture
+async def desk(address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path) -> AsyncIterator[Desk]:
+    locks = AdvisoryLocks(service_login(address), at_once=4)
+    yield Desk(seed, database, FolderBlobs(tmp_path / "blobs"), locks)
+    await locks.close()

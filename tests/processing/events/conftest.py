@@ -1,0 +1,43 @@
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from muniment.processing.events.changes import Changes
+from muniment.processing.events.stream import Streams
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.work import Database
+from tests.cluster import app_login
+from tests.live import Api
+from tests.seed import Person, Seed
+
+UseStreams = Callable[..., Streams]
+
+
+@pytest.fixture
+async def use_streams(api: Api, address: DatabaseAddress) -> AsyncIterator[UseStreams]:
+    """Let the running API tell its events otherwise than in production: sooner, to fewer, from a faulty database."""
+    used: list[Callable[[], Awaitable[None]]] = []
+
+    def use(database: Database | None = None, *, streams_per_user: int = 20, **options: Any) -> Streams:
+        changes = Changes(app_login(address), streams_per_user=streams_per_user)
+        streams = Streams(database or api.stores.database, changes, **options)
+        api.app.state.parts = replace(api.parts, events=streams)
+        used.append(streams.close)
+        return streams
+
+    yield use
+    for close in used:
+        await close()
+
+
+@pytest.fixture
+def owner(seed: Seed) -> Person:
+    return seed.person()
+
+
+@pytest.fixture
+def kb_id(seed: Seed, owner: Person) -> UUID:
+    return seed.knowledge_base(owner)

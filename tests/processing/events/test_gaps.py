@@ -1,0 +1,140 @@
+"""Nothing falls between: not while a stream begins, not while it looks, not while the database is away."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import pytest
+
+from muniment.processing.events.changes import MAX_WAITING, Subscription
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.base import new_id
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Database, DatabaseUnavailable, Work
+from tests.cluster import PASSWORDS
+from tests.documents.uploads import until
+from tests.live import Api
+from tests.processing.events.conftest import UseStreams
+from tests.processing.events.tab import names, open_tab
+from tests.seed import Person, Seed
+
+KILL = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name LIKE 'listening%%' AND datname = current_database()
+"""
+A_LONG_TIME = 3600  # what is told before the next beat was heard, not found by looking again
+Happening = Callable[[], Awaitable[None]]
+
+
+class EventfulDatabase(Database):
+    """Something happens right after the first looks, before anybody can do anything with what they saw."""
+
+    happenings: list[Happening]
+
+    @asynccontextmanager
+    async def work(self, caller: Principal) -> AsyncIterator[Work[Principal]]:
+        async with super().work(caller) as work:
+            yield work
+        if self.happenings:
+            await self.happenings.pop(0)()
+
+
+@pytest.fixture
+async def eventful(address: DatabaseAddress) -> AsyncIterator[EventfulDatabase]:
+    database = EventfulDatabase(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=2)
+    database.happenings = []
+    yield database
+    await database.close()
+
+
+async def test_a_change_right_after_the_snapshot_was_read_is_told(
+    api: Api, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
+    seed.document(kb_id, owner, status="pending")
+
+    async def complete() -> None:
+        seed.execute("UPDATE documents SET status = 'failed'")
+
+    eventful.happenings = [complete]
+    use_streams(eventful, beat_seconds=A_LONG_TIME)
+    async with open_tab(api, owner) as tab:
+        assert [document["status"] for document in (await tab.expect("snapshot"))["documents"]] == ["pending"]
+        assert (await tab.expect("document"))["status"] == "failed"
+
+
+async def test_a_change_while_the_one_before_is_looked_at_is_told_too(
+    api: Api, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
+    seed.document(kb_id, owner, status="pending")
+    streams = use_streams(eventful, beat_seconds=A_LONG_TIME)
+    heard = asyncio.Event()
+
+    async def move_on() -> None:
+        seed.execute("UPDATE documents SET status = 'failed'")
+        [subscription] = streams._changes._subscriptions
+
+        async def is_heard() -> bool:
+            return bool(subscription._changed)
+
+        await until(is_heard)
+        heard.set()
+
+    async def nothing() -> None: ...
+
+    eventful.happenings = [nothing, move_on]
+    async with open_tab(api, owner) as tab:
+        await tab.expect("snapshot")
+        seed.execute("UPDATE documents SET status = 'processing'")
+        assert (await tab.expect("document"))["status"] == "processing"
+        assert heard.is_set()
+        assert (await tab.expect("document"))["status"] == "failed"
+
+
+async def test_what_happens_while_nobody_listens_is_told_afterwards(
+    api: Api, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
+    known = seed.document(kb_id, owner, name="known", status="pending")
+    async with open_tab(api, owner) as tab:
+        await tab.expect("snapshot")
+        assert seed.rows(KILL) == [(True,)]
+        seed.execute("UPDATE documents SET status = 'completed', completed_at = now()")
+        seed.document(kb_id, owner, name="new", status="pending")
+        events = await tab.until("snapshot")
+        assert names(events[-1][1]) == ["new"]
+        assert ("document", str(known), "completed") in [
+            (name, data.get("document_id"), data.get("status")) for name, data in events
+        ]
+        seed.execute("UPDATE documents SET status = 'failed' WHERE name = 'new'")
+        assert (await tab.until("document", status="failed"))[-1][1]["name"] == "new"
+
+
+async def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
+    api: Api, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
+    async def fail() -> None:
+        raise DatabaseUnavailable
+
+    async def nothing() -> None: ...
+
+    eventful.happenings = [fail, nothing, fail]
+    use_streams(eventful, beat_seconds=A_LONG_TIME)
+    async with open_tab(api, owner) as tab:
+        await tab.expect("snapshot")
+        seed.document(kb_id, owner, name="new")
+        assert (await tab.expect("document"))["name"] == "new"
+    assert eventful.happenings == []
+
+
+async def test_a_reader_that_falls_behind_costs_no_more_memory_and_is_told_to_look_at_everything() -> None:
+    subscription = Subscription(new_id())
+    assert subscription.take() == (set(), True)
+    for _ in range(MAX_WAITING):
+        subscription.note(new_id())
+    same = new_id()
+    for _ in range(2):
+        subscription.note(same)
+    changed, has_gap = subscription.take()
+    assert len(changed) < MAX_WAITING
+    assert has_gap
+    assert subscription.take() == (set(), False)

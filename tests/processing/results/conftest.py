@@ -1,0 +1,38 @@
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from muniment.accounts.passwords import Passwords
+from muniment.api import create_app, framed
+from muniment.bootstrap import build_parts, build_stores
+from muniment.processing.results.pictures import Pictures
+from muniment.settings import Settings
+from tests.http.live_server import serving
+from tests.live import Api
+from tests.processing.results.shelf import Drawer, Shelf
+from tests.seed import CHEAP_HASHER, Seed
+
+
+@pytest.fixture
+async def drawer() -> Drawer:
+    return Drawer()
+
+
+@pytest.fixture
+async def api(settings: Settings, drawer: Drawer) -> AsyncIterator[Api]:
+    """As everywhere, but its pictures are drawn by the test's own hand."""
+    stores = build_stores(settings)
+    pictures = Pictures(stores.blobs, drawer)
+    parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), pictures=pictures)
+    app = create_app(parts)
+    async with serving(framed(app, settings)) as anonymous:
+        yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
+    await stores.close()
+
+
+@pytest.fixture
+async def shelf(api: Api, seed: Seed) -> AsyncIterator[Shelf]:
+    owner = seed.person()
+    async with api.client(owner) as client:
+        yield Shelf(api, seed, owner, seed.knowledge_base(owner), client)
