@@ -3,6 +3,7 @@
 import os
 import platform
 
+from benchmarks.processing import measure_processing
 from benchmarks.report import Report
 from benchmarks.requests import measure_requests
 from benchmarks.start import measure_start
@@ -12,6 +13,7 @@ def main() -> None:
     report = Report()
     measure_start(report)
     measure_requests(report)
+    measure_processing(report)
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     print(report.table())
 

@@ -10,7 +10,9 @@ from muniment.storage.db.address import DatabaseAddress
 from tests.cluster import PASSWORDS
 from tests.seed import Seed
 
-COMMANDS = ("serve", "api", "worker", "migrate", "reset-password", "settings", "doctor", "version")
+COMMANDS = (
+    "serve", "api", "worker", "migrate", "reset-password", "settings", "doctor", "reprocess", "artifacts", "version",
+)  # fmt: skip
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -47,6 +47,9 @@ def test_the_tour_does_what_it_says(folder: Path) -> None:
         '"error":"duplicate_document"',
         "The tenant pays on the first of each month.",
         "tenant",
+        '"page_number":1',
+        '"kind":"text"',
+        '"problems":[]',
         '"status":"ok"',
         "ok     database",
     ):

@@ -1,0 +1,205 @@
+"""What reading costs, from the request to `completed`, against the bare libraries in the same run."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from time import perf_counter, sleep
+from uuid import uuid4
+
+import httpx
+import psutil
+from PIL import Image
+from tests.entry.installation import Installation
+
+from benchmarks.files import scanned_pages, scanned_pdf, smallest_pdf, text_pdf
+from benchmarks.report import Report, in_ms, percentile
+from muniment.processing.readers.ocr_engine import environment_of, find_engine
+
+LOOK_SECONDS = 0.005
+SMALL_FILES = 50
+ENDED = {"completed", "failed"}
+
+
+class Library:
+    """A knowledge base of a running installation."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
+        self.path = f"/api/v1/knowledge-bases/{self._new()}/documents"
+
+    def _new(self) -> str:
+        return str(self._client.post("/api/v1/knowledge-bases", json={"name": f"Bench {uuid4()}"}).json()["id"])
+
+    def upload(self, content: bytes) -> str:
+        files = {"file": (f"{uuid4()}.pdf", content)}
+        return str(self._client.post(self.path, files=files).raise_for_status().json()["id"])
+
+    def seconds_to_completed(self, content: bytes) -> float:
+        began = perf_counter()
+        self.wait(self.upload(content))
+        return perf_counter() - began
+
+    def wait(self, document_id: str) -> None:
+        while (status := self._client.get(f"{self.path}/{document_id}").json()["status"]) not in ENDED:
+            sleep(LOOK_SECONDS)
+        assert status == "completed", self._client.get(f"{self.path}/{document_id}").text
+
+    def wait_for(self, number: int) -> None:
+        while True:
+            found = self._client.get(self.path, params={"status": "completed", "limit": 1}).json()["total"]
+            if found >= number:
+                return
+            sleep(LOOK_SECONDS)
+
+
+def measure_processing(report: Report) -> None:
+    with tempfile.TemporaryDirectory(prefix="mun-") as folder:
+        Path(folder).chmod(0o755)
+        with Installation(Path(folder)) as muniment:
+            muniment.start()
+            with muniment.client() as client:
+                Library(client).seconds_to_completed(text_pdf(1, seed=0))  # the sandbox has started after this
+                _measure_second_upload(report, client)
+                _measure_throughput(report, client)
+                _measure_small_files(report, client)
+                _measure_ocr(report, client)
+                _measure_memory(report, muniment, client)
+
+
+def _measure_second_upload(report: Report, client: httpx.Client) -> None:
+    hundred = text_pdf(100, seed=1)
+    first = Library(client).seconds_to_completed(hundred)
+    again = sorted(Library(client).seconds_to_completed(hundred) for _ in range(20))
+    against = f"1/{first / percentile(again, 0.5):.0f} of the first ({first:.2f} s)"
+    report.add("second upload of 100 pages, p50", in_ms(percentile(again, 0.5)), against, "at most 1/20 (with Index)")
+    report.add("second upload of 100 pages, p95", in_ms(percentile(again, 0.95)), wanted="under 100 ms")
+    seconds = {pages: _known(client, text_pdf(pages, seed=2, lines=4)) for pages in (10, 1000)}
+    ratio = seconds[1000] / seconds[10]
+    report.add("known 1,000 pages, after the upload", in_ms(seconds[1000]), f"{ratio:.1f} × 10 pages", "at most 2 ×")
+
+
+def _known(client: httpx.Client, content: bytes) -> float:
+    """From the end of the upload to completed, the median of several."""
+    Library(client).seconds_to_completed(content)
+    seconds = []
+    for _ in range(9):
+        library = Library(client)
+        document_id = library.upload(content)
+        began = perf_counter()
+        library.wait(document_id)
+        seconds.append(perf_counter() - began)
+    return percentile(sorted(seconds), 0.5)
+
+
+def _measure_throughput(report: Report, client: httpx.Client) -> None:
+    files = [text_pdf(20, seed=seed) for seed in range(100, 120)]
+    began = perf_counter()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(_bare_text_in_a_process, files))
+    bare = perf_counter() - began
+    library = Library(client)
+    began = perf_counter()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(library.upload, files))
+    library.wait_for(len(files))
+    whole = perf_counter() - began
+    pages = 20 * len(files)
+    report.add(
+        "text PDFs, pages a second", f"{pages / whole:.0f}", f"{bare / whole:.2f} × bare PDFium ({pages / bare:.0f})"
+    )
+
+
+BARE = """
+import sys
+for page in PdfDocument(sys.stdin.buffer.read()):
+    page.get_textpage().get_text_range()
+"""
+
+
+def _bare_text_in_a_process(content: bytes) -> None:
+
+    subprocess.run([sys.executable, "-c", BARE], input=content, check=True)
+
+
+def _measure_small_files(report: Report, client: httpx.Client) -> None:
+    rates = []
+    for attempt in range(3):
+        files = [smallest_pdf(1000 * attempt + number) for number in range(SMALL_FILES)]
+        library = Library(client)
+        began = perf_counter()
+        with ThreadPoolExecutor(10) as pool:
+            list(pool.map(library.upload, files))
+        library.wait_for(SMALL_FILES)
+        rates.append(SMALL_FILES / (perf_counter() - began))
+    what = f"{SMALL_FILES} smallest PDFs at once, documents a second"
+    report.add(what, f"{max(rates):.1f}", "2.0: Paperless-ngx 3 on such a machine", "40")
+
+
+def _measure_ocr(report: Report, client: httpx.Client) -> None:
+    pictures = scanned_pages(12, seed=3)
+    bare = _bare_ocr(pictures)
+    library = Library(client)
+    whole = library.seconds_to_completed(scanned_pdf(pictures))
+    against = f"{bare / whole:.2f} × the bare engine ({len(pictures) / bare:.2f})"
+    report.add("OCR pages a second, both cores", f"{len(pictures) / whole:.2f}", against, "at least 0.8 ×")
+
+
+def _bare_ocr(pictures: Sequence[Image.Image]) -> float:
+    """The same pictures with the same engine and options, as many processes as cores."""
+    engine = find_engine()
+    assert engine is not None
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number}.png" for number in range(len(pictures))]
+        for path, picture in zip(paths, pictures, strict=True):
+            picture.save(path, compress_level=1)
+        options = ["-l", "eng+deu", "--dpi", "200", "-c", "thresholding_method=2", "tsv"]
+        run = partial(subprocess.run, env=environment_of(engine.data), check=True, capture_output=True)
+        began = perf_counter()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda path: run([engine.program, str(path), "stdout", *options]), paths))
+        return perf_counter() - began
+
+
+def _measure_memory(report: Report, muniment: Installation, client: httpx.Client) -> None:
+    worker = muniment.child(r"muniment worker$")
+    library = Library(client)
+    for number in range(100):
+        library.upload(smallest_pdf(10_000 + number))
+    library.wait_for(100)
+    before = worker.memory_info().rss
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(library.upload, (smallest_pdf(20_000 + number) for number in range(500))))
+    library.wait_for(600)
+    grown = worker.memory_info().rss / before - 1
+    report.add("memory of the worker over 500 documents", f"{grown:+.1%}", wanted="within ±10 %")
+    peaks = {pages: _peak(muniment, library, text_pdf(pages, seed=4)) for pages in (20, 2000)}
+    ratio = f"{peaks[2000] / peaks[20]:.2f} × that of 20 pages"
+    report.add("memory for 2,000 pages, worker and readers", f"{peaks[2000] / 1e6:.0f} MB", ratio, "at most 3 ×")
+
+
+def _peak(muniment: Installation, library: Library, content: bytes) -> float:
+    """The most that the worker and everything it started took together while this was read."""
+    worker = muniment.child(r"muniment worker$")
+    document_id, peak = library.upload(content), 0.0
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(library.wait, document_id)
+        while not done.done():
+            peak = max(peak, _private_bytes(worker))
+            sleep(0.02)
+        done.result()
+    return peak
+
+
+def _private_bytes(worker: psutil.Process) -> float:
+    total = 0.0
+    for process in (worker, *worker.children(recursive=True)):
+        with suppress(psutil.Error):
+            # What a fork shares with its server is counted once.
+            total += process.memory_full_info().uss
+    return total
