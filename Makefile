@@ -3,16 +3,19 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help serve test check check-tools bench lock clean setup-runtime setup-dev
+.PHONY: help serve test test-faults check check-tools bench lock clean setup-runtime setup-dev
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: setup-runtime ## Install what is needed and start everything; Ctrl-C stops it
 	@exec $(BIN)/muniment serve
 
 test: setup-dev check-tools ## Install what the tests need; the tools of `make check`, then the whole suite
 	@$(PYTEST) -n 2 --dist loadgroup
+
+test-faults: setup-dev ## Kill a real process at every single effect of a run, and everything else about faults
+	@$(PYTEST) -n 2 --dist loadgroup -m "" tests/faults
 
 check: setup-dev check-tools ## ruff, mypy, import-linter and the fast tests
 	@$(PYTEST) -q -n 2 -m "not slow"

@@ -64,7 +64,7 @@ _PARAGRAPHS = {
     "features": "jsonb",
 }
 # What a page's reading found goes to a row of its own.
-_ADD_DIAGRAMS = """
+_ADD_DIAGRAMS = text("""
     INSERT INTO artifact_diagrams
         (organization_id, content_hmac, algorithm_version, params_fingerprint, page_number, diagram_key, diagram_meta)
     SELECT p.organization_id, p.content_hmac, p.algorithm_version, p.params_fingerprint, p.page_number,
@@ -75,7 +75,7 @@ _ADD_DIAGRAMS = """
            jsonb_array_elements(p.metrics->'figures') AS figure
      WHERE t.id = :text_id
     ON CONFLICT DO NOTHING
-"""
+""")
 
 
 class ArtifactRepository:
@@ -120,7 +120,7 @@ class ArtifactRepository:
 
     async def add_diagrams(self, text_id: UUID) -> None:
         """Make the rows of the diagrams that reading found, those that are not there yet."""
-        await self._session.execute(text(_ADD_DIAGRAMS), {"text_id": text_id})
+        await self._session.execute(_ADD_DIAGRAMS, {"text_id": text_id})
 
     async def list_pages(self, full: FullText, *, offset: int, limit: int) -> Sequence[ArtifactPage]:
         pages = _parts_of(ArtifactPage, full).order_by(ArtifactPage.page_number)

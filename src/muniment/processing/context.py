@@ -70,10 +70,19 @@ class Context:
 
     @asynccontextmanager
     async def step(
-        self, name: str, status: StepStatus = StepStatus.SUCCESS, snapshot: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        status: StepStatus = StepStatus.SUCCESS,
+        snapshot: Mapping[str, Any] | None = None,
+        *,
+        lasting: bool = False,
     ) -> AsyncIterator[Work[Service]]:
-        """A transaction of this run: the fence and the step's record first. No commit, no record."""
-        async with self.tools.database.service_work(self.service) as work:
+        """A transaction of this run: the fence and the step's record first. No commit, no record.
+
+        Only a `lasting` one waits for the disk, and everything before it lasts with it. The others may be lost in a
+        power failure, and are then done again.
+        """
+        async with self.tools.database.service_work(self.service, lasting=lasting) as work:
             runs = RunRepository(work.session)
             if self._noted:
                 await runs.enter_steps(self.run, self._noted, StepStatus.SUCCESS)

@@ -56,7 +56,7 @@ class Processing:
         )
 
     async def _read(self, job: RunJob) -> None:
-        async with self._tools.database.service_work(Service(job.organization_id)) as work:
+        async with self._tools.database.service_work(Service(job.organization_id), lasting=False) as work:
             run = await RunRepository(work.session).claim(job.run_id)
         if run is not None:
             await self._graph.ainvoke({}, context=Context(self._tools, run))

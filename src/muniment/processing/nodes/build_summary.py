@@ -13,7 +13,7 @@ NAME = "BuildSummary"
 async def build_summary(state: RunState, runtime: Runtime[Context]) -> RunState:
     """artifact -> what was read, in numbers. Writes nothing: `GET …/summary` builds the same when somebody asks."""
     context = runtime.context
-    async with context.tools.database.service_work(context.service) as work:
+    async with context.tools.database.service_work(context.service, lasting=False) as work:
         full = await ArtifactRepository(work.session).get(state["artifact_text_id"])
     summary = summarise(full)
     log.info(

@@ -31,7 +31,7 @@ async def extract_text(state: RunState, runtime: Runtime[Context]) -> RunState:
             # Somebody computes it right now: let others have the slot, and find the result when it is there.
             raise PutBack(PUT_BACK_SECONDS)
         draft = Draft(key.organization_id)
-        async with context.step(NAME, StepStatus.STARTED) as work:
+        async with context.step(NAME, StepStatus.STARTED, lasting=True) as work:
             if full := await find_wanted(work, context.run, key):
                 await attach(work, context.run, full, was_known=True)
                 await RunRepository(work.session).enter_steps(context.run, [NAME], StepStatus.SUCCESS)

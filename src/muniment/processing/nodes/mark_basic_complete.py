@@ -8,6 +8,6 @@ NAME = "MarkBasicComplete"
 
 async def mark_basic_complete(state: RunState, runtime: Runtime[Context]) -> RunState:
     """processing -> completed, and the run with it"""
-    async with runtime.context.step(NAME) as work:
+    async with runtime.context.step(NAME, lasting=True) as work:
         await mark_complete(work, runtime.context.run)
     return {}

@@ -65,6 +65,7 @@ _PLACES = text(f"""
     SELECT a.page_number, a.paragraph_index, a.paragraph_text_sha256, a.id FROM artifact_paragraphs a {_OF_TEXT}
        AND a.paragraph_text_sha256 = ANY(:hashes)
 """)
+_WRITTEN_UPON = text("SELECT 1 FROM document_paragraphs WHERE document_id = :document_id LIMIT 1")
 # The revision too: as long as it can be brought back, what it showed is kept.
 _SAVE_METRICS = text("""
     WITH shown AS (
@@ -78,6 +79,7 @@ _SAVE_METRICS = text("""
            text_extraction_method = :method, updated_at = now()
       FROM shown WHERE documents.id = :document_id
 """)
+_METHODS = text("SELECT methods FROM artifacts_full_text WHERE id = :text_id")
 
 
 async def save_pages(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
@@ -90,7 +92,7 @@ async def save_diagrams(session: AsyncSession, run: ClaimedRun, text_id: UUID) -
 
 async def save_metrics(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
     """The numbers that people see, and the reference to the artifact."""
-    methods = await session.scalar(text("SELECT methods FROM artifacts_full_text WHERE id = :id"), {"id": text_id})
+    methods = await session.scalar(_METHODS, {"text_id": text_id})
     values = {"document_id": run.document_id, "revision": run.revision, "text_id": text_id}
     await session.execute(_SAVE_METRICS, {**values, "method": extraction_method(methods or {})})
 
@@ -105,10 +107,10 @@ def extraction_method(pages_by_method: Mapping[str, int]) -> str:
 
 async def save_paragraphs(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
     """Paragraphs have rows only where somebody wrote something: those find their places again."""
+    if await session.scalar(_WRITTEN_UPON, {"document_id": run.document_id}) is None:
+        return
     mine = select(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id)
     rows = {_note(found): found for found in await session.scalars(mine)}
-    if not rows:
-        return
     hashes = list({note.sha256 for note in rows})
     found = await session.execute(_PLACES, {"text_id": text_id, "hashes": hashes})
     anchored = anchor(list(rows), [Place(*row) for row in found])

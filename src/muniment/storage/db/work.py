@@ -34,12 +34,17 @@ class PrincipalSession(Session):
     """A session without a principal cannot reach the database: forgetting fails, it does not leak."""
 
 
+_SET = "SELECT set_config('app.user_id', :user, true), set_config('app.organization_id', :organization, true)"
+_SET_LASTING = text(_SET)
+_SET_LOSABLE = text(f"{_SET}, set_config('synchronous_commit', 'off', true)")
+
+
 @event.listens_for(PrincipalSession, "after_begin")
 def set_principal(session: Session, _: SessionTransaction, connection: Connection) -> None:
     # `true` = local to this transaction, so that the principal cannot leak to the next borrower of the connection.
     caller: Caller = session.info["caller"]
     connection.execute(
-        text("SELECT set_config('app.user_id', :user, true), set_config('app.organization_id', :organization, true)"),
+        _SET_LASTING if session.info["lasting"] else _SET_LOSABLE,
         {
             "user": caller.database_settings["app.user_id"],
             "organization": caller.database_settings["app.organization_id"],
@@ -103,9 +108,13 @@ class Database:
                 yield connection
 
     @asynccontextmanager
-    async def service_work(self, caller: Service) -> AsyncIterator[Work[Service]]:
-        """For workers and sweeps, within the organization that the caller names."""
-        async with _transaction(self._service, caller) as session:
+    async def service_work(self, caller: Service, *, lasting: bool = True) -> AsyncIterator[Work[Service]]:
+        """For workers and sweeps, within the organization that the caller names.
+
+        One that is not `lasting` does not wait for the disk: what it wrote may be lost in a power failure, unless a
+        lasting one was committed after it.
+        """
+        async with _transaction(self._service, caller, lasting=lasting) as session:
             yield Work(session, caller)
 
     async def require_current(self) -> None:
@@ -153,9 +162,11 @@ def _engine(
 
 
 @asynccontextmanager
-async def _transaction(sessions: async_sessionmaker[AsyncSession], caller: Caller) -> AsyncIterator[AsyncSession]:
+async def _transaction(
+    sessions: async_sessionmaker[AsyncSession], caller: Caller, *, lasting: bool = True
+) -> AsyncIterator[AsyncSession]:
     with translated():
-        async with sessions(info={"caller": caller}) as session, session.begin():
+        async with sessions(info={"caller": caller, "lasting": lasting}) as session, session.begin():
             yield session
 
 

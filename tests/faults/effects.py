@@ -1,0 +1,138 @@
+"""Everything that a run does to the world, one by one: where a process may die, or be made to wait."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, BinaryIO
+
+from langgraph.config import get_config
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+from sqlalchemy.util.concurrency import greenlet_spawn
+
+from muniment.processing.context import FileReader, OpenReading
+from muniment.processing.readers.contract import Options, Page
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.db.locks import AdvisoryLocks
+from muniment.storage.db.work import Database, PrincipalSession
+from muniment.storage.tasks.port import FAST
+
+COMMIT, COMMITTED, PUT, STORED, OPEN, LAST_PAGE = "commit", "committed", "put", "stored", "open", "last page"
+PRINCIPAL = "SELECT set_config("
+"""How every transaction begins."""
+ERROR_HANDLING, _LANGGRAPHS_NAME_FOR_IT = "ErrorHandling", "__default_error_handler__"
+
+
+class Death(BaseException):
+    """The end of the process, as far as its insides can tell: nothing in the source catches it."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    place: str
+    """The node, or the queue of the job where no node has begun."""
+    what: str
+    """A statement that is about to be sent, or one of the words above."""
+
+
+Act = Callable[[int, Effect], None]
+
+
+def do_nothing(_number: int, _effect: Effect) -> None:
+    pass
+
+
+def die_at(number: int) -> Act:
+    def act(reached: int, _effect: Effect) -> None:
+        # The dead do nothing any more: no cleaning up on the way out either.
+        if reached >= number:
+            raise Death
+
+    return act
+
+
+class Effects:
+    """Notes each effect just before it happens (commits and objects in the store: just after, too), and acts on it."""
+
+    def __init__(self, act: Act = do_nothing) -> None:
+        self.reached: list[Effect] = []
+        self.queue = FAST
+        self._act = act
+
+    def reach(self, what: str) -> None:
+        effect = Effect(_node() or self.queue, what)
+        self.reached.append(effect)
+        self._act(len(self.reached) - 1, effect)
+
+    async def meet(self, what: str) -> None:
+        """The same where no statement is on its way: in a greenlet too, so that it can be made to wait."""
+        await greenlet_spawn(self.reach, what)
+
+    @contextmanager
+    def watch(self, database: Database, locks: AdvisoryLocks) -> Iterator[None]:
+        engine = database.service_engine.sync_engine
+        listeners: list[tuple[Any, str, Callable[..., None]]] = [
+            (engine, "before_cursor_execute", self._statement),
+            (locks._engine.sync_engine, "before_cursor_execute", self._statement),
+            (engine, "commit", self._commit),
+            (PrincipalSession, "after_commit", partial(self._committed, engine)),
+        ]
+        for listener in listeners:
+            event.listen(*listener)
+        try:
+            yield
+        finally:
+            for listener in listeners:
+                event.remove(*listener)
+
+    def _statement(self, _connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        self.reach(" ".join(statement.split()))
+
+    def _commit(self, _connection: Any) -> None:
+        self.reach(COMMIT)
+
+    def _committed(self, engine: Any, session: Session) -> None:
+        if session.get_bind() is engine:
+            self.reach(COMMITTED)
+
+
+def _node() -> str | None:
+    try:
+        node: str = get_config()["metadata"]["langgraph_node"]
+    except RuntimeError:
+        return None
+    return ERROR_HANDLING if node == _LANGGRAPHS_NAME_FOR_IT else node
+
+
+class WatchedBlobs(FolderBlobs):
+    effects = Effects()
+
+    async def put(self, key: str, data: bytes) -> None:
+        await self.effects.meet(PUT)
+        await super().put(key, data)
+        await self.effects.meet(STORED)
+
+
+@dataclass
+class _Opened:
+    total_pages: int
+    pages: AsyncIterator[Page]
+
+
+@dataclass
+class WatchedReader:
+    reader: FileReader
+    effects: Effects
+
+    @asynccontextmanager
+    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+        await self.effects.meet(OPEN)
+        async with self.reader.read(file, media_type, options) as reading:
+            yield _Opened(reading.total_pages, self._each(reading))
+
+    async def _each(self, reading: OpenReading) -> AsyncIterator[Page]:
+        async for page in reading.pages:
+            await self.effects.meet(f"page {page.number}")
+            yield page
+        await self.effects.meet(LAST_PAGE)

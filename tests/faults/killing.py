@@ -1,0 +1,54 @@
+"""Worker processes of the real thing, killed for good."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from tests.faults.effects import Effect
+from tests.faults.stage import Stage
+from tests.processing.sandbox.processes import go_away
+
+PROGRAM = "tests.faults.programs.dying_worker"
+NEVER = -1
+
+
+@dataclass(frozen=True)
+class LastWord:
+    queue: str
+    reached: list[Effect]
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Where worker processes come from, without loading all libraries anew each time."""
+
+    program: subprocess.Popen[str]
+
+    async def work_off(self, stage: Stage, document_id: UUID, queue: str, *, killed_at: int = NEVER) -> LastWord:
+        """The document's run by a process of its own, dead or alive; nothing that it started outlives it."""
+        job = stage.desk.job(document_id, queue)
+        case = (stage.address.conninfo, str(stage.folder.parent), str(job.run_id), str(job.organization_id), queue)
+        said = json.loads(await asyncio.to_thread(self._ask, json.dumps([*case, killed_at])))
+        assert said["ended"] == (0 if killed_at == NEVER else -signal.SIGKILL)
+        assert go_away(said["children"])
+        return LastWord(said["queue"], [Effect(**effect) for effect in said["reached"]])
+
+    def _ask(self, line: str) -> str:
+        assert self.program.stdin
+        assert self.program.stdout
+        self.program.stdin.write(line + "\n")
+        self.program.stdin.flush()
+        return self.program.stdout.readline()
+
+
+@contextmanager
+def open_nest() -> Iterator[Nest]:
+    command = [sys.executable, "-m", PROGRAM]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        yield Nest(program)  # it ends when its input does

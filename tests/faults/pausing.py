@@ -1,0 +1,38 @@
+"""A worker that is held up just before one of its effects, and goes on later."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sqlalchemy.util.concurrency import await_only
+
+from tests.faults.effects import Effect, Effects
+from tests.faults.stage import Stage
+
+PATIENCE_SECONDS = 60
+
+
+@dataclass
+class Pause:
+    at: int
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __call__(self, number: int, _effect: Effect) -> None:
+        if number == self.at:
+            self.begun.set()
+            await_only(self.over.wait())
+
+
+@asynccontextmanager
+async def held_up(stage: Stage, document_id: UUID, effects: Effects, pause: Pause) -> AsyncIterator[asyncio.Task[None]]:
+    """For the length of the block, unless it lets the worker go on; in the end the worker has ended."""
+    working = asyncio.create_task(stage.work_off(document_id, effects))
+    try:
+        await asyncio.wait_for(pause.begun.wait(), PATIENCE_SECONDS)
+        yield working
+    finally:
+        pause.over.set()
+        await asyncio.wait_for(working, PATIENCE_SECONDS)

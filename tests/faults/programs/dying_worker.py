@@ -1,0 +1,109 @@
+"""Real worker processes, one per line that is written to it: `run organization queue number`.
+
+It has everything imported and forks: each child carries out one job and kills itself just before its effect of that
+number; without such an effect it works to the end. It answers with a line of JSON: how the child ended, and the child's
+last word (the queue of the job, its effects so far, and its own children).
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TextIO
+from uuid import UUID
+
+import psutil
+
+from muniment.bootstrap import Stores, build_stores, open_processing
+from muniment.processing import progress
+from muniment.processing.process import Processing
+from muniment.settings import Settings
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.tasks.port import MoveOn, RunJob
+from muniment.telemetry.logs import configure_logs
+from tests.faults.effects import Effect, Effects, WatchedBlobs, WatchedReader
+from tests.live import settings_for
+
+
+class Doomed(Effects):
+    def __init__(self, queue: str, dies_at: int, channel: TextIO) -> None:
+        super().__init__(self._kill)
+        self.queue = queue
+        self._dies_at = dies_at
+        self._channel = channel
+
+    def _kill(self, number: int, _effect: Effect) -> None:
+        if number == self._dies_at:
+            self.tell()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def tell(self) -> None:
+        children = [child.pid for child in psutil.Process().children(recursive=True)]
+        reached = [asdict(effect) for effect in self.reached]
+        self._channel.write(json.dumps({"queue": self.queue, "reached": reached, "children": children}) + "\n")
+        self._channel.flush()
+
+
+@asynccontextmanager
+async def watched(settings: Settings, stores: Stores, effects: Effects) -> AsyncIterator[Processing]:
+    """What `muniment worker` reads with, and each of its effects noted."""
+    blobs = WatchedBlobs(settings.server.data_dir / "blobs")
+    blobs.effects = effects
+    async with open_processing(settings, replace(stores, blobs=blobs)) as process:
+        assert isinstance(process, Processing)
+        tools = process._tools
+        with effects.watch(tools.database, tools.locks):
+            yield Processing(replace(tools, reader=WatchedReader(tools.reader, effects)))
+
+
+async def carry_out(settings: Settings, job: RunJob, effects: Doomed) -> None:
+    progress.INTERVAL_SECONDS = 0  # after each page, whatever the clock says: the same effects in every run
+    stores = build_stores(settings)
+    async with watched(settings, stores, effects) as process:
+        try:
+            await process(job)
+        except MoveOn as moved:
+            effects.queue = moved.queue
+            await process(replace(job, queue=moved.queue))
+        effects.tell()
+    await stores.close()
+
+
+def child(line: str, last_word: int) -> None:
+    """Never returns."""
+    database, folder, run_id, organization_id, queue, number = json.loads(line)
+    with os.fdopen(last_word, "w") as channel:
+        job, effects = RunJob(UUID(run_id), UUID(organization_id), queue), Doomed(queue, number, channel)
+        asyncio.run(carry_out(settings_for(DatabaseAddress.parse(database), Path(folder)), job, effects))
+
+
+def main() -> None:
+    configure_logs("json", "ERROR")
+    for line in sys.stdin:
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reading)
+            try:
+                child(line, writing)
+            except BaseException:  # noqa: BLE001 it must not come back as a second parent
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as channel:
+            said = channel.readline()
+        _, status = os.waitpid(pid, 0)
+        answer = {"ended": os.waitstatus_to_exitcode(status), **json.loads(said or "{}")}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""What a run may find: each brings a document to the moment at which its job waits in a queue."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from muniment.processing.graph import NODES
+from muniment.processing.readers.contract import Code, Unreadable
+from muniment.storage.tasks.port import FAST, READING, RunWish
+from tests.faults.effects import ERROR_HANDLING
+from tests.faults.stage import NEWER, SUBJECT, Stage
+from tests.processing.desk import PAGES
+
+REREAD = RunWish(purpose="reread")
+NEWER_PAGES = (replace(PAGES[0], figures=()),)
+"""As a newer reader sees the same file: the second page and all figures are gone."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    prepare: Callable[[Stage], Awaitable[UUID]]
+    queue: str
+    passes: tuple[str, ...]
+    """Queues and nodes, in their order."""
+
+
+async def unknown(stage: Stage) -> UUID:
+    return await stage.desk.document(stage.content, name=SUBJECT)
+
+
+async def known(stage: Stage) -> UUID:
+    await stage.finish(await stage.desk.document(stage.content, name="first.pdf"))
+    return await unknown(stage)
+
+
+async def unreadable(stage: Stage) -> UUID:
+    stage.desk.reader.error = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+    return await unknown(stage)
+
+
+async def reread(stage: Stage) -> UUID:
+    """Of a document upon which people have written, by a newer reader."""
+    document_id = await _completed_and_annotated(stage)
+    stage.desk.reader.pages, stage.desk.reader.opened, stage.desk.reading = NEWER_PAGES, 0, NEWER
+    await _queue_reread(stage, document_id, REREAD)
+    return document_id
+
+
+async def reread_of_the_same(stage: Stage) -> UUID:
+    document_id = await _completed_and_annotated(stage)
+    await _queue_reread(stage, document_id, REREAD)
+    return document_id
+
+
+async def _queue_reread(stage: Stage, document_id: UUID, wish: RunWish) -> None:
+    stage.seed.execute("UPDATE documents SET epoch = 2 WHERE id = %s", document_id)
+    await stage.desk.enqueue(document_id, wish, epoch=2)
+
+
+async def _completed_and_annotated(stage: Stage) -> UUID:
+    document_id = await unknown(stage)
+    await stage.finish(document_id)
+    for table in ("document_pages", "document_diagrams"):
+        stage.seed.execute(f"UPDATE {table} SET annotations = jsonb_build_object('on', page_number)")
+    stage.seed.execute("""
+        INSERT INTO document_paragraphs (document_id, organization_id, page_number, paragraph_index,
+                                         artifact_paragraph_id, paragraph_text_sha256, annotations)
+        SELECT d.id, d.organization_id, a.page_number, a.paragraph_index, a.id, a.paragraph_text_sha256,
+               jsonb_build_object('on', a.paragraph_index)
+          FROM documents d JOIN artifact_paragraphs a ON a.content_hmac = d.content_hmac
+    """)
+    return document_id
+
+
+WITHOUT_EFFECTS = {"AlreadyProcessedCheck"}
+"""It asks and writes nothing of its own: what it notes is written with the next step."""
+_UP_TO_TEXT = ("FetchDocumentRecord", "MarkProcessingStarted", "ExtractText")
+_FIRST = tuple(name for name in NODES if name not in {"SwitchToReread", *WITHOUT_EFFECTS})
+
+SCENARIOS = {
+    "unknown content": Scenario(unknown, FAST, (FAST, READING, *_FIRST)),
+    "known content": Scenario(known, FAST, (FAST,)),
+    "content that is found in the reading slot": Scenario(known, READING, (READING, *_FIRST)),
+    "a file that cannot be read": Scenario(unreadable, FAST, (FAST, READING, *_UP_TO_TEXT, ERROR_HANDLING)),
+    "a reread by another variant": Scenario(
+        reread, FAST, (FAST, READING, *_UP_TO_TEXT, "AggregateDiagrams", "SwitchToReread", "BuildSummary")
+    ),
+    "a reread of what is shown already": Scenario(
+        reread_of_the_same, READING, (READING, "FetchDocumentRecord", "MarkBasicComplete", "BuildSummary")
+    ),
+}

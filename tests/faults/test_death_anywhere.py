@@ -1,0 +1,89 @@
+"""A process may die before, inside and after every node; whoever runs the job again ends where it would have (I5)."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from uuid import UUID
+
+import pytest
+
+from muniment.processing.graph import NODES
+from muniment.storage.tasks.port import FAST, READING
+from tests.faults.effects import COMMITTED, ERROR_HANDLING, STORED, Effect, Effects, die_at
+from tests.faults.results import Results, shown
+from tests.faults.scenarios import SCENARIOS, WITHOUT_EFFECTS, Scenario
+from tests.faults.stage import Stage
+
+each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+
+
+async def begin(stage: Stage, scenario: Scenario) -> UUID:
+    await stage.clear()
+    return await scenario.prepare(stage)
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    reached: list[Effect]
+    seen: Results
+    outcome: Results
+    with_another: Results
+    """Once a second document of the same bytes came along."""
+
+
+async def undisturbed(stage: Stage, scenario: Scenario) -> Undisturbed:
+    document_id = await begin(stage, scenario)
+    effects = Effects()
+    effects.queue = scenario.queue
+    await stage.work_off(document_id, effects)
+    seen, outcome = shown(stage.seed), await stage.outcome()
+    await another_document(stage)
+    return Undisturbed(effects.reached, seen, outcome, await stage.outcome())
+
+
+async def another_document(stage: Stage) -> None:
+    queue = await stage.finish(await stage.desk.document(stage.content, name="another.pdf"))
+    assert queue == FAST or stage.desk.reader.error
+
+
+@each_scenario
+async def test_a_run_passes_these_queues_and_nodes(stage: Stage, scenario: Scenario) -> None:
+    reached = (await undisturbed(stage, scenario)).reached
+    assert tuple(place for place, _ in groupby(effect.place for effect in reached)) == scenario.passes
+
+
+def test_every_node_is_passed_by_some_run() -> None:
+    passed = {place for scenario in SCENARIOS.values() for place in scenario.passes}
+    assert passed - {FAST, READING} == {*NODES, ERROR_HANDLING} - WITHOUT_EFFECTS
+
+
+@each_scenario
+async def test_wherever_the_process_dies_the_next_one_ends_as_if_it_had_not(stage: Stage, scenario: Scenario) -> None:
+    expected = await undisturbed(stage, scenario)
+    for number, effect in enumerate(expected.reached):
+        document_id = await begin(stage, scenario)
+        before = shown(stage.seed)
+        dead = Effects(die_at(number))
+        dead.queue = scenario.queue
+        assert await stage.dies(document_id, dead), effect
+        check_nothing_halfway(stage, before, expected.seen, effect)
+
+        again = Effects()
+        again.queue = dead.queue
+        await stage.work_off(document_id, again)
+        assert await stage.outcome() == expected.outcome, effect
+        check_computed_once(stage, effect)
+        if effect.what in (COMMITTED, STORED):  # between two of them nothing changes that outlives the process
+            await another_document(stage)
+            assert await stage.outcome() == expected.with_another, effect
+
+
+def check_nothing_halfway(stage: Stage, before: Results, after: Results, effect: Effect) -> None:
+    """People see a document as it was or as it will be; only one that is on its way has less."""
+    [status] = stage.seed.rows("SELECT status FROM documents WHERE name = 'subject.pdf'")
+    if status == ("completed",):
+        assert shown(stage.seed) in (before, after), effect
+
+
+def check_computed_once(stage: Stage, effect: Effect) -> None:
+    if effect.place != "ExtractText" and not stage.desk.reader.error:
+        assert stage.desk.reader.opened <= 1, effect

@@ -1,0 +1,94 @@
+"""The same with real processes and real files: SIGKILL, and a second process that finishes."""
+
+import random
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from muniment.processing.graph import NODES
+from muniment.storage.tasks.port import FAST, READING
+from tests.faults.effects import ERROR_HANDLING, Effect
+from tests.faults.killing import Nest, open_nest
+from tests.faults.results import Results
+from tests.faults.scenarios import WITHOUT_EFFECTS, reread, unknown
+from tests.faults.stage import Stage
+from tests.processing.readers.pdf_files import page_of, pdf, together
+
+pytestmark = pytest.mark.slow
+
+SEED = 20261116
+
+
+def plan(canvas: Canvas) -> None:
+    canvas.drawImage(ImageReader(Image.linear_gradient("L")), 72, 200, 128, 128)
+
+
+A_FILE = pdf(together(page_of("What was agreed upon", "in the year of the flood"), plan), page_of("A second page"))
+NO_FILE = b"%PDF-1.7 and then nothing"
+PREPARED = {"SwitchToReread": (A_FILE, reread), ERROR_HANDLING: (NO_FILE, unknown)}
+
+each_place = pytest.mark.parametrize(
+    "place", [FAST, READING, *(name for name in NODES if name not in WITHOUT_EFFECTS), ERROR_HANDLING]
+)
+Undisturbed = dict[str, tuple[list[Effect], Results]]
+
+
+@pytest.fixture(scope="module")
+def nest() -> Iterator[Nest]:
+    with open_nest() as nest:
+        yield nest
+
+
+@pytest.fixture(scope="module")
+def known_undisturbed() -> Undisturbed:
+    """Of each kind of run, once: they end alike in every database."""
+    return {}
+
+
+async def begin(stage: Stage, place: str) -> UUID:
+    """A document whose run passes this place."""
+    await stage.clear()
+    stage.content, prepare = PREPARED.get(place, (A_FILE, unknown))
+    return await prepare(stage)
+
+
+async def undisturbed(nest: Nest, stage: Stage, place: str, known: Undisturbed) -> tuple[list[int], Results]:
+    """The numbers of the effects at this place, and what is there in the end."""
+    kind = place if place in PREPARED else "any"
+    if kind not in known:
+        last = await nest.work_off(stage, await begin(stage, place), FAST)
+        known[kind] = last.reached, await stage.outcome()
+    reached, results = known[kind]
+    return [number for number, effect in enumerate(reached) if effect.place == place], results
+
+
+async def killed_and_finished(nest: Nest, stage: Stage, place: str, number: int) -> Results:
+    document_id = await begin(stage, place)
+    dead = await nest.work_off(stage, document_id, FAST, killed_at=number)
+    assert dead.reached[-1].place == place
+    await nest.work_off(stage, document_id, dead.queue)
+    return await stage.outcome()
+
+
+@each_place
+async def test_a_second_process_finishes_what_a_killed_one_began(
+    nest: Nest, stage: Stage, place: str, known_undisturbed: Undisturbed
+) -> None:
+    numbers, expected = await undisturbed(nest, stage, place, known_undisturbed)
+    number = random.Random(f"{SEED} {place}").choice(numbers)
+    assert await killed_and_finished(nest, stage, place, number) == expected
+
+
+@pytest.mark.every_fault
+@pytest.mark.timeout(1800)
+@each_place
+async def test_a_process_may_be_killed_at_every_single_effect(
+    nest: Nest, stage: Stage, place: str, known_undisturbed: Undisturbed
+) -> None:
+    numbers, expected = await undisturbed(nest, stage, place, known_undisturbed)
+    for number in numbers:
+        assert await killed_and_finished(nest, stage, place, number) == expected, number

@@ -1,0 +1,130 @@
+"""A worker that was overtaken writes nothing any more, wherever it was held up (DESIGN §5.4, I4)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from muniment.processing.runs import RunRepository
+from muniment.storage.db.principal import Service
+from muniment.storage.tasks.queue import QueuedTasks
+from tests.faults.effects import COMMIT, PRINCIPAL, Effect, Effects
+from tests.faults.pausing import Pause, held_up
+from tests.faults.results import referenced, stored
+from tests.faults.scenarios import SCENARIOS, Scenario
+from tests.faults.stage import Stage
+from tests.storage.tasks.queue import until
+
+Tables = dict[str, list[tuple[Any, ...]]]
+Overtake = Callable[[Stage, UUID], Awaitable[None]]
+
+FENCE = "WITH held AS"
+TABLES = (
+    "documents", "document_revisions", "document_processing_runs", "document_processing_steps", "document_pages",
+    "document_paragraphs", "document_diagrams", "artifacts_full_text", "artifact_pages", "artifact_paragraphs",
+    "artifact_diagrams",
+)  # fmt: skip
+
+computing = pytest.mark.parametrize(
+    "scenario",
+    [scenario for name, scenario in SCENARIOS.items() if name != "known content"],
+    ids=[name for name in SCENARIOS if name != "known content"],
+)
+
+
+def tables(rows: Callable[[str], list[tuple[Any, ...]]]) -> Tables:
+    """Every column of every row, times and ids too."""
+    return {table: sorted(rows(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
+
+
+async def cancel(stage: Stage, document_id: UUID) -> None:
+    """As whoever cancels, replaces or purges does: the epoch grows, and the run's job is revoked."""
+    epoch = stage.seed.one("UPDATE documents SET epoch = epoch + 1 WHERE id = %s RETURNING epoch", document_id)
+    async with stage.desk.database.work(stage.desk.owner.principal) as work:
+        await QueuedTasks().revoke_run(work, document_id, epoch - 1)
+
+
+async def take_over(stage: Stage, document_id: UUID) -> None:
+    """As another worker does that believes this one dead."""
+    job = stage.desk.job(document_id)
+    async with stage.desk.database.service_work(Service(job.organization_id)) as work:
+        await RunRepository(work.session).claim(job.run_id)
+
+
+async def count_effects(stage: Stage, scenario: Scenario) -> list[Effect]:
+    await stage.clear()
+    effects = Effects()
+    effects.queue = scenario.queue
+    await stage.work_off(await scenario.prepare(stage), effects)
+    return effects.reached
+
+
+def unfenced(reached: list[Effect]) -> Iterator[int]:
+    """Moments at which the worker has no transaction, or one that has sent nothing but who is asking."""
+    is_fenced = False
+    for number, effect in enumerate(reached):
+        if effect.what.startswith(PRINCIPAL):
+            is_fenced = False
+        if not is_fenced and effect.place[0].isupper():  # a node: it has claimed the run
+            yield number
+        is_fenced = (is_fenced or effect.what.startswith(FENCE)) and effect.what != COMMIT
+
+
+def fenced(reached: list[Effect]) -> Iterator[int]:
+    """The moments after each fence."""
+    return (number + 1 for number, effect in enumerate(reached) if effect.what.startswith(FENCE))
+
+
+@computing
+@pytest.mark.parametrize("overtake", [cancel, take_over])
+async def test_a_worker_that_was_overtaken_writes_nothing(stage: Stage, scenario: Scenario, overtake: Overtake) -> None:
+    reached = await count_effects(stage, scenario)
+    for number in unfenced(reached):
+        await stage.clear()
+        document_id, pause = await scenario.prepare(stage), Pause(number)
+        late = Effects(pause)
+        late.queue = scenario.queue
+        async with held_up(stage, document_id, late, pause):
+            await overtake(stage, document_id)
+            then = tables(stage.seed.rows)
+        assert tables(stage.seed.rows) == then, reached[number]
+        fences = [effect for effect in late.reached[number:] if effect.what.startswith(FENCE)]
+        assert len(fences) <= 1, reached[number]  # the first stops it
+        await stage.carry_out_ledger()
+        assert await stored(stage.desk.blobs) == referenced(stage.seed), reached[number]
+
+
+@computing
+async def test_whoever_moves_the_document_waits_for_the_fence_and_then_nothing_is_written_any_more(
+    stage: Stage, scenario: Scenario
+) -> None:
+    reached = await count_effects(stage, scenario)
+    for number in fenced(reached):
+        await stage.clear()
+        document_id, pause = await scenario.prepare(stage), Pause(number)
+        late = Effects(pause)
+        late.queue = scenario.queue
+        async with held_up(stage, document_id, late, pause):
+            mover = asyncio.create_task(asyncio.to_thread(moved, stage, document_id))
+            await until(lambda: is_waiting(stage))
+            pause.over.set()
+            then = await mover
+        assert tables(stage.seed.rows) == then, reached[number]
+        await stage.carry_out_ledger()
+        assert await stored(stage.desk.blobs) == referenced(stage.seed), reached[number]
+
+
+def moved(stage: Stage, document_id: UUID) -> Tables:
+    """What is there in the moment in which the document moves on."""
+    with psycopg.connect(stage.address.conninfo, application_name="mover") as connection:
+        connection.execute("UPDATE documents SET epoch = epoch + 1 WHERE id = %s", [document_id])
+        return tables(lambda question: connection.execute(question).fetchall())
+
+
+def is_waiting(stage: Stage) -> bool:
+    waiting = """SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'mover'
+                                   AND wait_event_type = 'Lock' AND datname = current_database())"""
+    return bool(stage.seed.one(waiting))

@@ -1,0 +1,63 @@
+"""One new file, uploaded by many people in the same instant: computed once, and nobody else waits for it (I5)."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import BinaryIO
+from uuid import UUID
+
+from muniment.processing.context import OpenReading
+from muniment.processing.readers.contract import Options
+from muniment.storage.db.address import DatabaseAddress
+from tests.faults.stage import Stage
+from tests.processing.desk import FixedReader
+from tests.storage.tasks.queue import until, working
+
+PEOPLE = 16
+SHARED, OTHER = b"what everybody has", b"what one has"
+
+
+class SlowReader(FixedReader):
+    """Reads what everybody has only when it is told to; everything else at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began = Counter[bytes]()
+        self.may_go_on = asyncio.Event()
+
+    @asynccontextmanager
+    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+        content = file.read()
+        file.seek(0)
+        self.began[content] += 1
+        if content == SHARED:
+            await self.may_go_on.wait()
+        async with super().read(file, media_type, options) as reading:
+            yield reading
+
+
+async def queue_for_everybody(stage: Stage) -> list[UUID]:
+    """Different people of one organization, each with a knowledge base of their own."""
+    desk = stage.desk
+    people = [stage.seed.person(desk.owner.organization_id) for _ in range(PEOPLE)]
+    uploads = ((person, stage.seed.knowledge_base(person)) for person in people)
+    return await asyncio.gather(
+        *(desk.document(SHARED, owner=person, kb_id=kb_id, name="same.pdf") for person, kb_id in uploads)
+    )
+
+
+async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(address: DatabaseAddress, stage: Stage) -> None:
+    reader = stage.desk.reader = SlowReader()
+    async with working(address, stage.desk.worker(), concurrency=2):
+        documents = await queue_for_everybody(stage)
+        await until(lambda: reader.began[SHARED])
+        other = await stage.desk.document(OTHER, name="other.pdf")
+        await until(lambda: stage.desk.status(other) == "completed")
+        assert "completed" not in {stage.desk.status(document_id) for document_id in documents}
+        reader.may_go_on.set()
+        await until(lambda: {stage.desk.status(document_id) for document_id in documents} == {"completed"}, within=60)
+    assert reader.began == {SHARED: 1, OTHER: 1}
+    assert stage.seed.one("SELECT count(*) FROM artifacts_full_text") == 2
+    shown = "SELECT count(DISTINCT artifact_text_id), count(*) FROM documents WHERE name = 'same.pdf'"
+    assert stage.seed.rows(shown) == [(1, PEOPLE)]
