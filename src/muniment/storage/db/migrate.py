@@ -7,7 +7,7 @@ from alembic.config import Config
 from sqlalchemy import Connection, NullPool, create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from muniment.storage.db import roles
+from muniment.storage.db import extensions, roles
 from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress, LoginPasswords
 from muniment.storage.db.version import MIGRATIONS, DatabaseUnreachable
 from muniment.storage.tasks import schema as queue_schema
@@ -25,6 +25,7 @@ def migrate(
             connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": LOCK})
             connection.commit()
             roles.ensure(connection, passwords)
+            extensions.ensure(connection)
             connection.commit()
             _become_owner(connection)
             queue_schema.bring_up(connection)

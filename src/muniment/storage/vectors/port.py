@@ -1,0 +1,82 @@
+"""Where passages are found by their meaning. An index proposes; PostgreSQL decides what the caller may see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+from muniment.storage.db.work import Work
+
+Vector = Sequence[float]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Vectors of one model are of no use to another. `fingerprint` names the whole indexing variant."""
+
+    name: str
+    dimensions: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """A document as an index knows it."""
+
+    document_id: UUID
+    kb_id: UUID
+    organization_id: UUID
+
+
+@dataclass(frozen=True)
+class Point:
+    chunk_index: int
+    page_number: int
+    vector: Vector
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A passage that an index holds for near. Nobody has looked yet whether the caller may see it."""
+
+    document_id: UUID
+    chunk_index: int
+    epoch: int | None
+    """Of the run that wrote it; `None` where there are no copies that could be old."""
+    distance: float
+
+
+class VectorIndex(Protocol):
+    """One contract for all engines (tests/contracts/test_vectors.py).
+
+    An engine that does not answer raises `Unavailable`, and then the outcome is unknown.
+    """
+
+    name: str
+    holds_copies: bool
+    """Whether passages are copied there per document, so that moves must be told to it."""
+
+    async def put(self, document: Indexed, model: Model, epoch: int, points: Sequence[Point]) -> None:
+        """Hold these points under this epoch, visible, and leave other epochs alone. Doing it twice changes nothing."""
+
+    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+        """Forget every point of older epochs, or all of them. What is not there is no error. Verified by counting."""
+
+    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+        """Show or hide the document's points in what `nearest` proposes."""
+
+    async def count(self, document: Indexed) -> int:
+        """How many points are held, so that a purge can be proven."""
+
+    async def nearest(
+        self, work: Work[Any], model: Model, kb_ids: Sequence[UUID], vector: Vector, *, limit: int, skip: int = 0
+    ) -> Sequence[Candidate]:
+        """The nearest visible passages of these knowledge bases, nearest first; fewer than `limit` when there are no
+        more. `skip` goes on behind an earlier answer. `work` is the caller's transaction: an engine inside PostgreSQL
+        asks through it, under the caller's row level security."""
+
+    async def check(self) -> str:
+        """A few words when it works, `Unavailable` with a sentence when it does not."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
