@@ -32,6 +32,7 @@ from muniment.lifecycle import endpoints as lifecycle
 from muniment.processing import endpoints as processing
 from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results
+from muniment.search import endpoints as search
 from muniment.settings import Settings
 from muniment.telemetry.metrics import watch_disk
 from muniment.telemetry.traces import configure_traces
@@ -61,6 +62,7 @@ def create_app(parts: Parts) -> FastAPI:
         processing.numbers,
         events.router,
         results.router,
+        search.router,
     ):
         v1.include_router(router)
     for router in (v1, health, welcome):

@@ -33,6 +33,7 @@ from muniment.processing.readers.contract import Means, Options
 from muniment.processing.readers.fingerprint import reading_parameters
 from muniment.processing.readers.ocr_engine import find_engine
 from muniment.processing.results.pictures import Pictures
+from muniment.search.service import Searching
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.blobs.folder import FolderBlobs
@@ -46,6 +47,7 @@ from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
 from muniment.storage.tasks.port import Periodic, Process
 from muniment.storage.tasks.queue import QueuedTasks
+from muniment.storage.vectors.pgvector import PgVectorIndex
 
 if TYPE_CHECKING:
     from muniment.processing.sandbox.client import Sandbox
@@ -126,6 +128,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         intake=_build_intake(settings, stores, room),
         pictures=Pictures(stores.blobs, build_sandbox(settings)),
         events=Streams(stores.database, Changes(_app_address(settings))),
+        searching=Searching(stores.database, PgVectorIndex(stores.database), embedders={}),
         checks=checks(stores.database, stores.blobs, has_room=room, stalled_after=settings.worker.stalled_after),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=_secret(settings.telemetry.metrics_token),

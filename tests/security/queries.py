@@ -31,10 +31,14 @@ from muniment.processing.results.repository import ResultRepository
 from muniment.processing.runs import RunRepository
 from muniment.processing.statistics import StatisticsRepository
 from muniment.processing.tables import RunStatus, StepStatus
+from muniment.search.inside import WithinRepository
+from muniment.search.query_text import parse
+from muniment.search.repository import LanguageQuery, Scope, SearchRepository
 from muniment.storage.db.base import new_id, now
 from muniment.storage.deletions.ledger import DeletionRepository, Line
 from muniment.storage.deletions.tables import Outcome, Store
-from tests.security.world import ARTIFACT, CONTENT_KEY, FILE_NAME, World
+from muniment.storage.vectors.port import Candidate
+from tests.security.world import ARTIFACT, CONTENT_KEY, FILE_NAME, MODEL, SECRET, World
 
 Query = Callable[[AsyncSession, World], Awaitable[Any]]
 
@@ -117,6 +121,15 @@ def _of_document(world: World) -> Document:
 
 def _paragraph(world: World) -> ArtifactParagraph:
     return ArtifactParagraph(id=world.artifact_id, page_number=1, paragraph_index=1, paragraph_text_sha256="0")
+
+
+def _scope(world: World) -> Scope:
+    query = LanguageQuery("english", f"'{SECRET}'", f"'{SECRET}'", None, None)
+    return Scope(MODEL, [world.kb_id], [query])
+
+
+def _candidate(world: World) -> Candidate:
+    return Candidate(world.indexed_id, 0, 1, 0.0)
 
 
 QUERIES: dict[str, Query] = {
@@ -208,6 +221,17 @@ QUERIES: dict[str, Query] = {
     "NoteRepository.put_paragraph": lambda s, w: NoteRepository(s).put_paragraph(_of_document(w), _paragraph(w), {}),
     "NoteRepository.change_paragraph": lambda s, w: NoteRepository(s).change_paragraph(w.document_id, 1, 0, {}),
     "NoteRepository.remove_paragraph": lambda s, w: NoteRepository(s).remove_paragraph(w.document_id, 1, 0),
+    "SearchRepository.list_kb_ids": lambda s, w: SearchRepository(s).list_kb_ids([w.kb_id]),
+    "SearchRepository.list_queries": lambda s, w: SearchRepository(s).list_queries(MODEL, [w.kb_id], parse(SECRET)),
+    "SearchRepository.match_strictly": lambda s, w: SearchRepository(s).match_strictly(_scope(w), limit=10),
+    "SearchRepository.match_loosely": lambda s, w: SearchRepository(s).match_loosely(_scope(w), limit=10),
+    "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)], are_copies=True),
+    "SearchRepository.read": lambda s, w: SearchRepository(s).read(MODEL, [(w.indexed_id, 0)]),
+    "SearchRepository.find_centre": lambda s, w: SearchRepository(s).find_centre(MODEL, w.indexed_id),
+    "WithinRepository.list_within": lambda s, w: WithinRepository(s).list_within(
+        MODEL, w.indexed_id, parse(SECRET), _scope(w).queries
+    ),
+    "WithinRepository.list_layouts": lambda s, w: WithinRepository(s).list_layouts(w.indexed_text_id, [1]),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
     "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, ["SavePages"], StepStatus.SUCCESS),
     "RunRepository.attach": lambda s, w: RunRepository(s).attach(w.run, w.artifact_id, 1.0),
@@ -224,5 +248,7 @@ OPEN = {
     "SignInRepository.wait_seconds": "asked before anybody is known, about hashes of emails and addresses",
     "SignInRepository.note_failure": "written before anybody is known, about hashes of emails and addresses",
     "SignInRepository.forget_failures": "written when somebody has signed in, about the hash of their own email",
+    "SearchRepository.find_model": "the same for everybody: which model the installation searches with",
+    "SearchRepository.list_matching_words": "compares words that the caller gives with words that the caller gives",
     "UserRepository.set_own_password": "names nobody: it changes the caller's own and no other",
 }

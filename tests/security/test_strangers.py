@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 FOR_SERVICE = {"DeletionRepository.take_due", "DeletionRepository.count_pending"}
 FOR_SERVICE |= {"UploadRepository.extend", "UploadRepository.take_expired", "RunRepository.claim", "RunRepository.hold"}
+FOR_SERVICE |= {"WithinRepository.list_layouts"}
 FOR_SERVICE |= {"RunRepository.enter_steps", "RunRepository.attach", "RunRepository.end"}
 FOR_SERVICE |= {
     name for name in QUERIES if name.startswith(("ArtifactRepository.", "UnusedArtifactRepository.", "PartRepository."))

@@ -7,11 +7,14 @@ from uuid import UUID
 
 from muniment.processing.runs import ClaimedRun
 from muniment.storage.db.base import new_id, now
+from muniment.storage.vectors.port import Model
 from tests.seed import Person, Seed
 
 FILE_NAME = "document.pdf"
 CONTENT_KEY = "0:content of the world"
 ARTIFACT: dict[str, Any] = {"content_hmac": CONTENT_KEY, "algorithm_version": 1, "params_fingerprint": "of the world"}
+MODEL = Model("model of the world", 3, "variant of the world")
+SECRET = "secret"
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class World:
     upload_id: UUID
     deletion_id: UUID
     artifact_id: UUID
+    indexed_text_id: UUID
+    indexed_id: UUID
     token_id: UUID
     session_hash: bytes
 
@@ -54,6 +59,8 @@ def a_world(seed: Seed) -> World:
         upload_id=new_id(),
         deletion_id=new_id(),
         artifact_id=new_id(),
+        indexed_text_id=new_id(),
+        indexed_id=seed.document(kb_id, owner, name="indexed.pdf", index_epoch=1),
         token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
         session_hash=b"session of the owner",
     )
@@ -61,6 +68,7 @@ def a_world(seed: Seed) -> World:
     _fill(seed, world)
     _add_artifact(seed, world)
     _add_results(seed, world)
+    _add_passage(seed, world)
     return world
 
 
@@ -123,3 +131,25 @@ def _add_results(seed: Seed, world: World) -> None:
     seed.insert("document_paragraphs", **paragraph, paragraph_index=0, artifact_paragraph_id=world.artifact_id)
     seed.insert("document_paragraphs", **paragraph, paragraph_index=-1, **gone)
     seed.insert("document_diagrams", **page, diagram_key="p1-0", artifact_diagram_id=world.artifact_id)
+
+
+def _add_passage(seed: Seed, world: World) -> None:
+    """A document that can be found by what stands in it."""
+    key: dict[str, Any] = {**ARTIFACT, "organization_id": world.organization_id, "content_hmac": "0:indexed"}
+    read = {"full_text_uri": "artifacts/indexed", "full_text_sha256": "0", "total_pages": 1, "total_words": 1}
+    seed.insert("artifacts_full_text", id=world.indexed_text_id, **key, **read, methods={"text": 1})
+    page = {"page_number": 1, "page_text_uri": "artifacts/indexed#bytes=0-1", "page_text_sha256": "0"}
+    seed.insert("artifact_pages", **key, **page, layout={"words": [[0, 6, 0, 0, 1, 1]]})
+    variant = {"fingerprint": MODEL.fingerprint, "model": MODEL.name}
+    seed.insert("indexing_variants", **variant, dimensions=MODEL.dimensions, is_active=True)
+    index = {
+        "artifact_text_id": world.indexed_text_id,
+        "fingerprint": MODEL.fingerprint,
+        "organization_id": world.organization_id,
+    }
+    seed.insert("artifact_indexes", **index, language="english", total_chunks=1)
+    place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 6, "text": SECRET}
+    words = {"language": "english", "tsv": f"'{SECRET}':1", "embedding": "[1,0,0]"}
+    seed.insert("artifact_chunks", **index, model=MODEL.name, **place, **words)
+    shows = "UPDATE documents SET artifact_text_id = %s WHERE id = %s"
+    seed.execute(shows, world.indexed_text_id, world.indexed_id)

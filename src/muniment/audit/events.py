@@ -176,3 +176,14 @@ class UserChanged(Event):
     user_id: UUID
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SearchAsked(Event):
+    """Only where an installation wants to know what people look for."""
+
+    query: str
+    mode: str
+    kb_ids: list[str]
+    """Empty: all that they may see."""
+    results: int

@@ -8,6 +8,7 @@ from muniment.accounts.sign_in import SignIn
 from muniment.documents.intake import Intake
 from muniment.processing.events.stream import Streams
 from muniment.processing.results.pictures import Pictures
+from muniment.search.service import Searching
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import Tasks
@@ -32,6 +33,7 @@ class Parts:
     tasks: Tasks
     pictures: Pictures
     events: Streams
+    searching: Searching
     checks: Mapping[str, Check]
     secure_cookies: bool
     metrics_token: str | None

@@ -1,0 +1,49 @@
+"""text -> passages with vectors: found if anybody made them, made once if not."""
+
+from uuid import UUID
+
+from langgraph.runtime import Runtime
+from sqlalchemy import text
+
+from muniment.artifacts.repository import ArtifactRepository
+from muniment.processing.context import Context, RunState
+from muniment.processing.tables import StepStatus
+from muniment.search.embedding.port import Embedder
+from muniment.search.indexes import IndexRepository
+from muniment.search.indexing import index_text
+from muniment.storage.tasks.port import PutBack
+from muniment.telemetry.metrics import INDEXES
+
+NAME = "Index"
+PUT_BACK_SECONDS = 1
+
+
+async def index(state: RunState, runtime: Runtime[Context]) -> RunState:
+    context, text_id = runtime.context, state["artifact_text_id"]
+    async with context.step(NAME, StepStatus.STARTED) as work:
+        wanted = await context.tools.indexing.list_missing(work, text_id)
+    for fingerprint, embedder in wanted.items():
+        await _ensure(context, text_id, fingerprint, embedder)
+    await context.tools.indexing.copy_out(context, text_id)
+    async with context.step(NAME):
+        return {}
+
+
+async def _ensure(context: Context, text_id: UUID, fingerprint: str, embedder: Embedder) -> None:
+    async with context.tools.locks.attempt(f"index {text_id} {fingerprint}") as is_ours:
+        if not is_ours:
+            raise PutBack(PUT_BACK_SECONDS)  # somebody makes the same right now, as in ExtractText
+        async with context.tools.database.service_work(context.service, lasting=False) as work:
+            if await IndexRepository(work.session).find(text_id, fingerprint):
+                return
+            full = await ArtifactRepository(work.session).get(text_id)
+        new = await index_text(
+            context.tools.database,
+            context.tools.blobs,
+            embedder,
+            full,
+            organization_id=context.run.organization_id,
+        )
+        async with context.step(NAME, StepStatus.STARTED) as work:
+            await IndexRepository(work.session).add_once(new)
+    INDEXES.labels("compute").inc()

@@ -1,0 +1,72 @@
+"""The index proposes, PostgreSQL decides (promise I2): nothing that an index says reaches a caller unconfirmed."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from muniment.search.repository import Key, Scope, SearchRepository
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Database
+from muniment.storage.vectors.port import Candidate, Vector, VectorIndex
+
+FIRST_BATCH = 100
+GROWTH = 4
+ROUNDS = 6
+"""With the growth some hundred thousand candidates: whoever finds nothing among them has an index that lies."""
+
+Enough = Callable[[Iterable[Key]], bool]
+
+
+@dataclass(frozen=True)
+class Authority:
+    """Asks an index on behalf of one person."""
+
+    database: Database
+    index: VectorIndex
+    principal: Principal
+
+    async def nearest(self, scope: Scope, vector: Vector, enough: Enough) -> Mapping[Key, float]:
+        """With their distances, nearest first, all of them visible to the caller at this moment. More is asked for
+        until it is `enough`, the index has no more, or the rounds are used up."""
+        kept: dict[Key, float] = {}
+        seen: set[Key] = set()
+        size, skip = FIRST_BATCH, 0
+        for _ in range(ROUNDS):
+            proposed = await self._propose(scope, vector, size, skip)
+            fresh = [candidate for candidate in proposed if _key(candidate) not in seen]
+            seen |= {_key(candidate) for candidate in fresh}
+            distances = {_key(candidate): candidate.distance for candidate in reversed(fresh)}
+            for key in await self._confirm(scope, fresh):
+                kept.setdefault(key, distances[key])
+            if len(proposed) < size or enough(kept):
+                break
+            size, skip = size * GROWTH, skip + len(proposed)
+        return kept
+
+    async def _propose(self, scope: Scope, vector: Vector, limit: int, skip: int) -> Sequence[Candidate]:
+        # A transaction of its own: an engine elsewhere takes no connection, and none is held while it thinks.
+        async with self.database.work(self.principal) as work:
+            found = await self.index.nearest(work, scope.model, scope.kb_ids, vector, limit=limit, skip=skip)
+        return found[:limit]
+
+    async def _confirm(self, scope: Scope, candidates: Sequence[Candidate]) -> Sequence[Key]:
+        if not candidates:
+            return []
+        async with self.database.work(self.principal) as work:
+            repository = SearchRepository(work.session)
+            return await repository.confirm(scope, candidates, are_copies=self.index.holds_copies)
+
+
+def _key(candidate: Candidate) -> Key:
+    return candidate.document_id, candidate.chunk_index
+
+
+def best_of_each(keys: Iterable[Key], most: int) -> list[Key]:
+    """In their order, but at most so many of one document."""
+    counts: Counter[object] = Counter()
+    kept = []
+    for key in keys:
+        counts[key[0]] += 1
+        if counts[key[0]] <= most:
+            kept.append(key)
+    return kept

@@ -1,0 +1,110 @@
+"""Any service that speaks OpenAI's `POST /embeddings`. Its errors end here; texts and key go nowhere else."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import httpx
+import structlog
+
+from muniment.search.embedding.answers import vectors_of
+from muniment.search.embedding.port import EmbeddingsRefused, EmbeddingsUnavailable, Vector
+from muniment.search.embedding.retries import Backoff
+
+log = structlog.get_logger()
+
+_BYTES_PER_TOKEN = 3
+_PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
+"""Statuses that another attempt may cure."""
+
+
+class _TryAgain(Exception):
+    def __init__(self, reason: str, retry_after: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after = retry_after
+
+
+class OpenAICompatibleEmbedder:
+    """`url` is the address above `/embeddings`, as in `https://api.openai.com/v1`."""
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        model: str,
+        dimensions: int,
+        key: str | None = None,
+        max_tokens: int = 512,
+        batch: int = 32,
+        timeout_seconds: float = 30,
+        backoff: Backoff | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.model = model
+        self.dimensions = dimensions
+        self.max_tokens = max_tokens
+        self._batch = batch
+        self._timeout_seconds = timeout_seconds
+        self._backoff = backoff or Backoff()
+        self._sleep = sleep
+        self._chance = chance
+        self._url = f"{url.rstrip('/')}/embeddings"
+        self._client = httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {key}"} if key else None, timeout=timeout_seconds
+        )
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        # Not the address: the same model answers the same wherever it runs.
+        return {"model": self.model, "dimensions": self.dimensions, "max_tokens": self.max_tokens}
+
+    def count_tokens(self, text: str) -> int:
+        """A guess on the safe side, since every model counts in its own way: English has four bytes a token."""
+        return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        vectors: list[Vector] = []
+        for start in range(0, len(texts), self._batch):
+            vectors += await self._embed(texts[start : start + self._batch])
+        return vectors
+
+    async def embed_query(self, text: str) -> Vector:
+        return (await self._embed([text]))[0]
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+        for attempt in range(1, self._backoff.attempts + 1):
+            try:
+                return vectors_of(await self._ask(texts), count=len(texts), dimensions=self.dimensions)
+            except _TryAgain as trouble:
+                log.warning("embeddings.failed", reason=trouble.reason, attempt=attempt, texts=len(texts))
+                if attempt < self._backoff.attempts:
+                    await self._sleep(self._backoff.wait_seconds(attempt, trouble.retry_after, self._chance()))
+        raise EmbeddingsUnavailable
+
+    async def _ask(self, texts: Sequence[str]) -> object:
+        try:
+            # The client's own limit counts silence only; a server that drips would hold us for ever.
+            async with asyncio.timeout(self._timeout_seconds):
+                answer = await self._client.post(self._url, json={"model": self.model, "input": list(texts)})
+        except (TimeoutError, httpx.TimeoutException):
+            raise _TryAgain("timeout") from None
+        except httpx.TransportError as error:
+            raise _TryAgain(type(error).__name__) from None
+        except httpx.HTTPError:
+            raise EmbeddingsRefused("The embedding service's answer cannot be understood") from None
+        if answer.status_code in _PASSING:
+            raise _TryAgain(f"status {answer.status_code}", answer.headers.get("Retry-After"))
+        if answer.status_code != httpx.codes.OK:
+            # Not what it says about it: some services repeat the text or the key.
+            raise EmbeddingsRefused(f"The embedding service refused with status {answer.status_code}")
+        try:
+            found: object = answer.json()
+        except ValueError:
+            raise EmbeddingsRefused("The embedding service answered something that is not JSON") from None
+        return found

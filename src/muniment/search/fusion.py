@@ -1,0 +1,29 @@
+"""Several rankings of the same things become one (reciprocal rank fusion)."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+K = 60
+"""How much being first is worth over being tenth: the usual value, from the paper of Cormack, Clarke and Büttcher."""
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Ranking(Generic[KeyT]):
+    """Best first."""
+
+    keys: Sequence[KeyT]
+    weight: float = 1.0
+
+
+def fuse(rankings: Sequence[Ranking[KeyT]], k: int = K) -> list[tuple[KeyT, float]]:
+    """Best first, each with its score: 1 for what is first everywhere. Equals stay in the order of the rankings."""
+    best = sum(ranking.weight for ranking in rankings) / (k + 1)
+    scores: dict[KeyT, float] = {}
+    for ranking in rankings:
+        # A key that comes twice in one ranking counts once, at its better place.
+        for place, key in enumerate(dict.fromkeys(ranking.keys), start=1):
+            scores[key] = scores.get(key, 0.0) + ranking.weight / (k + place)
+    return sorted(((key, score / best) for key, score in scores.items()), key=lambda item: -item[1])

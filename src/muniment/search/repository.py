@@ -1,0 +1,220 @@
+"""Every query of searching. All read views that show a caller the completed documents of their own knowledge bases."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.search.query_text import QueryText
+from muniment.storage.vectors.port import Candidate, Model
+
+MOST_RANKED = 2000
+"""Text matches that are ranked at all: a word that stands everywhere would cost a quarter of a second otherwise."""
+
+Key = tuple[UUID, int]
+"""A passage: its document and its place among the chunks of that."""
+
+
+@dataclass(frozen=True)
+class LanguageQuery:
+    """The same question as queries of one language's words; `None` where nothing is left of it."""
+
+    language: str
+    strict: str | None
+    """Everything that was typed."""
+    loose: str | None
+    """Any of the wanted terms."""
+    phrases: str | None
+    excluded: str | None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where to look, and for what."""
+
+    model: Model
+    kb_ids: Sequence[UUID]
+    queries: Sequence[LanguageQuery]
+    document_types: Sequence[str] = field(default=())
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {
+            "kb_ids": list(self.kb_ids),
+            "fingerprint": self.model.fingerprint,
+            "document_types": list(self.document_types) or None,
+            "languages": [query.language for query in self.queries],
+            "phrases": [query.phrases for query in self.queries],
+            "excluded": [query.excluded for query in self.queries],
+        }
+
+
+@dataclass(frozen=True)
+class FoundPassage:
+    document_id: UUID
+    document_name: str
+    kb_id: UUID
+    document_type: str
+    media_type: str
+    page_number: int
+    chunk_index: int
+    text: str
+    language: str
+
+    @property
+    def key(self) -> Key:
+        return self.document_id, self.chunk_index
+
+
+# A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions.
+_PLANNED = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
+_MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
+_QUERIES = text("""
+    SELECT language,
+           (SELECT q::text FROM websearch_to_tsquery(language::regconfig, :typed) AS q
+             WHERE querytree(q) NOT IN ('', 'T')),
+           (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:terms AS text[])) AS term,
+                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
+           (SELECT string_agg(format('(%s)', q), ' & ') FROM unnest(CAST(:phrases AS text[])) AS term,
+                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
+           (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:excluded AS text[])) AS term,
+                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0)
+      FROM (SELECT DISTINCT language FROM indexed_documents
+             WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint) AS present
+     ORDER BY language
+""")
+_IN_SCOPE = """
+    p.knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND p.fingerprint = :fingerprint
+    AND (CAST(:document_types AS text[]) IS NULL OR p.document_type = ANY (CAST(:document_types AS text[])))
+    AND (l.phrases IS NULL OR p.tsv @@ l.phrases) AND (l.excluded IS NULL OR NOT p.tsv @@ l.excluded)
+"""
+_LANGUAGES = """
+    unnest(CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST(:phrases AS text[]) AS tsquery[]),
+           CAST(CAST(:excluded AS text[]) AS tsquery[]), CAST(CAST(:queries AS text[]) AS tsquery[]))
+        AS l (language, phrases, excluded, query)
+"""
+# `:any` first: a constant that the index can look up. Then, for each passage, the query of its own language.
+_MATCH = """
+    WITH matched AS MATERIALIZED (
+        SELECT p.document_id, p.chunk_index, p.tsv, l.query
+          FROM passages p JOIN {languages} ON l.language = p.language
+         WHERE p.tsv @@ CAST(:any AS tsquery) AND p.tsv @@ l.query AND {in_scope} LIMIT :most_ranked
+    )
+    SELECT document_id, chunk_index FROM matched
+     ORDER BY {rank} DESC, document_id, chunk_index LIMIT :limit
+"""
+_MATCH_STRICT = text(_MATCH.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, rank="ts_rank_cd(tsv, query)"))
+# Not by cover density, which for a choice of words only counts how often any of them stands there.
+_MATCH_LOOSE = text(_MATCH.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, rank="ts_rank(tsv, query, 1)"))
+_CONFIRM = """
+    SELECT p.document_id, p.chunk_index
+      FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[]), CAST(:epochs AS integer[])) WITH ORDINALITY
+           AS proposed (document_id, chunk_index, epoch, place)
+      JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index
+      JOIN {languages} ON l.language = p.language {live}
+     WHERE {in_scope} ORDER BY place
+"""
+_LIVE = "JOIN documents d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
+_CONFIRM_SHARED = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=""))
+_CONFIRM_COPIES = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=_LIVE))
+_READ = text("""
+    SELECT p.document_id, p.document_name, p.knowledge_base_id, p.document_type, p.media_type, p.page_number,
+           p.chunk_index, p.text, p.language::text
+      FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[])) AS chosen (document_id, chunk_index)
+      JOIN passages p ON p.document_id = chosen.document_id AND p.chunk_index = chosen.chunk_index
+     WHERE p.fingerprint = :fingerprint
+""")
+_MATCHING_WORDS = text("""
+    WITH asked AS MATERIALIZED (
+        SELECT language, tsvector_to_array(to_tsvector(language::regconfig, :spoken)) AS lexemes
+          FROM (SELECT DISTINCT unnest(CAST(:languages AS text[])) AS language) AS present
+    )
+    SELECT language, word FROM unnest(CAST(:languages AS text[]), CAST(:words AS text[])) AS w (language, word)
+      JOIN asked USING (language) WHERE tsvector_to_array(to_tsvector(language::regconfig, word)) && lexemes
+""")
+_CENTRE = text("""
+    SELECT CAST(avg(embedding) AS text) FROM passages
+     WHERE document_id = :document_id AND fingerprint = :fingerprint
+""")
+
+
+class SearchRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_kb_ids(self, kb_ids: Sequence[UUID]) -> Sequence[UUID]:
+        """These, or all that the caller may see when none is named. One that they may not see does not exist."""
+        if not kb_ids:
+            return (await self._session.scalars(text("SELECT id FROM knowledge_bases ORDER BY id"))).all()
+        named = text("SELECT id FROM knowledge_bases WHERE id = ANY (CAST(:kb_ids AS uuid[])) ORDER BY id")
+        found = (await self._session.scalars(named, {"kb_ids": list(kb_ids)})).all()
+        if len(found) < len(set(kb_ids)):
+            raise KnowledgeBaseNotFound
+        return found
+
+    async def find_model(self) -> Model | None:
+        """Whose vectors answer; `None` before anything was ever indexed."""
+        row = (await self._session.execute(_MODEL)).one_or_none()
+        return Model(*row) if row else None
+
+    async def list_queries(self, model: Model, kb_ids: Sequence[UUID], query: QueryText) -> Sequence[LanguageQuery]:
+        """One for each language that documents of these knowledge bases are written in."""
+        asked = {
+            "typed": query.typed,
+            "terms": list(query.terms),
+            "phrases": list(query.phrases),
+            "excluded": list(query.excluded),
+        }
+        of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
+        return [LanguageQuery(*row) for row in await self._session.execute(_QUERIES, {**asked, **of_scope})]
+
+    async def match_strictly(self, scope: Scope, *, limit: int) -> Sequence[Key]:
+        """Passages that satisfy all that was typed, best first."""
+        return await self._match(_MATCH_STRICT, scope, [query.strict for query in scope.queries], limit)
+
+    async def match_loosely(self, scope: Scope, *, limit: int) -> Sequence[Key]:
+        """Passages that hold any of the wanted terms and none that is excluded; more of them first."""
+        return await self._match(_MATCH_LOOSE, scope, [query.loose for query in scope.queries], limit)
+
+    async def _match(self, statement: Any, scope: Scope, queries: Sequence[str | None], limit: int) -> Sequence[Key]:
+        one_of = " | ".join(f"({query})" for query in dict.fromkeys(filter(None, queries)))
+        if not one_of:
+            return []
+        await self._session.execute(_PLANNED)
+        bounds = {"most_ranked": MOST_RANKED, "limit": limit}
+        rows = await self._session.execute(statement, {**scope.columns, **bounds, "any": one_of, "queries": queries})
+        return [(document_id, chunk_index) for document_id, chunk_index in rows]
+
+    async def confirm(self, scope: Scope, candidates: Sequence[Candidate], *, are_copies: bool) -> Sequence[Key]:
+        """Those that the caller may see now and that the question allows, in the order of the candidates."""
+        proposed = {
+            "ids": [candidate.document_id for candidate in candidates],
+            "indexes": [candidate.chunk_index for candidate in candidates],
+            "epochs": [candidate.epoch for candidate in candidates],
+        }
+        statement = _CONFIRM_COPIES if are_copies else _CONFIRM_SHARED
+        none = {"queries": [None for _ in scope.queries]}
+        rows = await self._session.execute(statement, {**scope.columns, **proposed, **none})
+        return [(document_id, chunk_index) for document_id, chunk_index in rows]
+
+    async def read(self, model: Model, keys: Sequence[Key]) -> Mapping[Key, FoundPassage]:
+        """With their texts. One that the caller may no longer see is missing."""
+        chosen = {"ids": [key[0] for key in keys], "indexes": [key[1] for key in keys]}
+        rows = await self._session.execute(_READ, {**chosen, "fingerprint": model.fingerprint})
+        found = [FoundPassage(*row) for row in rows]
+        return {passage.key: passage for passage in found}
+
+    async def list_matching_words(self, words: Sequence[tuple[str, str]], spoken: str) -> set[tuple[str, str]]:
+        """Of words, each with its language, those that mean the same as one that was asked for."""
+        given = {"languages": [language for language, _ in words], "words": [word for _, word in words]}
+        rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": spoken})
+        return {(language, word) for language, word in rows}
+
+    async def find_centre(self, model: Model, document_id: UUID) -> Sequence[float] | None:
+        """The mean of a document's passages; `None` when it has none."""
+        found = await self._session.scalar(_CENTRE, {"document_id": document_id, "fingerprint": model.fingerprint})
+        return [float(value) for value in found.strip("[]").split(",")] if found else None

@@ -1,0 +1,82 @@
+"""What crosses HTTP of searching."""
+
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from muniment.documents.tables import DocumentType
+from muniment.search.inside import PageMatch
+from muniment.search.repository import FoundPassage
+from muniment.search.service import Answer, Hit, Mode
+
+SPANS = (
+    "Start and end of each match, in Unicode characters of the snippet. The snippet itself is plain text, never markup"
+)
+BOXES = "Left, top, right, bottom of each matching word, in points from the upper left corner of the page"
+
+
+class HitRead(BaseModel):
+    document_id: UUID
+    document_name: str
+    document_type: DocumentType
+    kb_id: UUID
+    page: int
+    chunk_index: int
+    snippet: str
+    highlights: list[tuple[int, int]] = Field(description=SPANS)
+    score: float = Field(description="From 0 to 1; tells the order within one answer and nothing else")
+    image_url: str | None = Field(description="The picture of the page; null where the kind of file has none")
+
+    @classmethod
+    def of(cls, hit: Hit) -> "HitRead":
+        passage = hit.passage
+        return HitRead(
+            document_id=passage.document_id,
+            document_name=passage.document_name,
+            document_type=DocumentType(passage.document_type),
+            kb_id=passage.kb_id,
+            page=passage.page_number,
+            chunk_index=passage.chunk_index,
+            snippet=hit.snippet.text,
+            highlights=list(hit.snippet.highlights),
+            score=round(hit.score, 6),
+            image_url=_image_url(passage),
+        )
+
+
+class SearchRead(BaseModel):
+    items: list[HitRead]
+    mode: Mode = Field(description="What answered: `text` for a hybrid question while the model does not answer")
+    took_ms: float
+
+    @classmethod
+    def of(cls, answer: Answer) -> "SearchRead":
+        return SearchRead(items=[HitRead.of(hit) for hit in answer.hits], mode=answer.mode, took_ms=answer.took_ms)
+
+
+class SimilarRead(BaseModel):
+    items: list[HitRead]
+
+
+class PageMatchRead(BaseModel):
+    page: int
+    snippet: str
+    highlights: list[tuple[int, int]] = Field(description=SPANS)
+    boxes: list[tuple[float, float, float, float]] = Field(description=BOXES)
+
+    @classmethod
+    def of(cls, match: PageMatch) -> "PageMatchRead":
+        snippet = match.snippet
+        highlights, boxes = list(snippet.highlights), list(match.boxes)
+        return PageMatchRead(page=match.page, snippet=snippet.text, highlights=highlights, boxes=boxes)
+
+
+class InsideRead(BaseModel):
+    items: list[PageMatchRead]
+
+
+def _image_url(passage: FoundPassage) -> str | None:
+    if passage.media_type != "application/pdf" and not passage.media_type.startswith("image/"):
+        return None
+    document = f"/api/v1/knowledge-bases/{passage.kb_id}/documents/{passage.document_id}"
+    return f"{document}/pages/{passage.page_number}/image"

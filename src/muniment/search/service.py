@@ -1,0 +1,185 @@
+"""Asking: by meaning, by words, or by both."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from time import perf_counter
+from typing import Protocol
+from uuid import UUID
+
+import structlog
+
+from muniment.audit.events import SearchAsked
+from muniment.audit.log import AuditLog
+from muniment.errors import Unavailable
+from muniment.search.authority import Authority, best_of_each
+from muniment.search.fusion import Ranking, fuse
+from muniment.search.query_text import QueryText, parse
+from muniment.search.repository import FoundPassage, Key, Scope, SearchRepository
+from muniment.search.snippets import Snippet, cut, word_spans, words_of
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Database, Work
+from muniment.storage.vectors.port import Vector, VectorIndex
+
+log = structlog.get_logger()
+
+PER_DOCUMENT = 3
+"""Hits of one document in an answer: a long one must not fill the page."""
+LEAST_DEPTH = 50
+"""So many of each half are fused at least: what is twentieth in both is better than what is fifth in one."""
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    VECTOR = "vector"
+    TEXT = "text"
+
+
+class NoModel(Unavailable):
+    """Searching by meaning is not possible now; try mode=text"""
+
+
+class QueryEmbedder(Protocol):
+    """The part of an embedder that a question needs."""
+
+    model: str
+    dimensions: int
+
+    async def embed_query(self, text: str) -> list[float]:
+        """Of unit length. `Unavailable` when the model does not answer."""
+
+
+@dataclass(frozen=True)
+class Question:
+    typed: str
+    kb_ids: Sequence[UUID] = ()
+    """All that the caller may see when empty."""
+    mode: Mode = Mode.HYBRID
+    document_types: Sequence[str] = ()
+    limit: int = 10
+
+
+@dataclass(frozen=True)
+class Hit:
+    passage: FoundPassage
+    snippet: Snippet
+    score: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    hits: Sequence[Hit]
+    mode: Mode
+    """What really answered: a hybrid question is answered by words alone while the model does not."""
+    took_ms: float
+
+
+@dataclass(frozen=True)
+class Searching:
+    database: Database
+    index: VectorIndex
+    embedders: Mapping[str, QueryEmbedder]
+    """By the name of their model: while the installation changes from one to another there are two."""
+    audit_queries: bool = False
+
+    async def search(self, principal: Principal, question: Question) -> Answer:
+        """Raises `KnowledgeBaseNotFound` when one is named that the caller may not see."""
+        started = perf_counter()
+        query = parse(question.typed)
+        scope = await self._scope(principal, question, query)
+        hits, mode = await self._find(principal, question, query, scope) if scope else ([], question.mode)
+        if self.audit_queries:
+            await self._record(principal, question, len(hits))
+        took_ms = round((perf_counter() - started) * 1000, 1)
+        log.info("search.asked", user_id=str(principal.user_id), mode=str(mode), results=len(hits), took_ms=took_ms)
+        return Answer(hits, mode, took_ms)
+
+    async def _scope(self, principal: Principal, question: Question, query: QueryText) -> Scope | None:
+        """`None` when there is nothing to look for, or nothing to look into."""
+        async with self.database.work(principal) as work:
+            repository = SearchRepository(work.session)
+            kb_ids = await repository.list_kb_ids(question.kb_ids)
+            model = await repository.find_model()
+            if model is None or not query.spoken:
+                return None
+            queries = await repository.list_queries(model, kb_ids, query)
+        return Scope(model, kb_ids, queries, question.document_types) if queries else None
+
+    async def _find(
+        self, principal: Principal, question: Question, query: QueryText, scope: Scope
+    ) -> tuple[Sequence[Hit], Mode]:
+        depth = max(LEAST_DEPTH, question.limit * 2)
+        mode, vector = await self._meaning(question.mode, query, scope)
+        rankings: list[Ranking[Key]] = []
+        if vector is not None:
+            authority = Authority(self.database, self.index, principal)
+            try:
+                near = await authority.nearest(scope, vector, lambda kept: len(_shown(kept)) >= depth)
+                rankings.append(Ranking(list(near)))
+            except Unavailable:
+                mode = _without_meaning(mode)
+        async with self.database.work(principal) as work:
+            repository = SearchRepository(work.session)
+            if mode is not Mode.VECTOR:
+                rankings.append(Ranking(await by_words(repository, scope, depth)))
+            return await self._read(work, query, scope, rankings, question.limit), mode
+
+    async def _meaning(self, mode: Mode, query: QueryText, scope: Scope) -> tuple[Mode, Vector | None]:
+        """The question as a vector, asked for while no transaction is open."""
+        if mode is Mode.TEXT:
+            return mode, None
+        embedder = self.embedders.get(scope.model.name)
+        try:
+            if embedder is None:
+                raise NoModel
+            return mode, await embedder.embed_query(query.spoken)
+        except Unavailable:
+            return _without_meaning(mode), None
+
+    async def _read(
+        self,
+        work: Work[Principal],
+        query: QueryText,
+        scope: Scope,
+        rankings: Sequence[Ranking[Key]],
+        limit: int,
+    ) -> Sequence[Hit]:
+        scores = dict(fuse(rankings))
+        repository = SearchRepository(work.session)
+        # A last look: who lost a right, or a document that was archived, since the halves answered is left out.
+        found = await repository.read(scope.model, _shown(scores)[:limit])
+        chosen = [found[key] for key in scores if key in found]
+        snippets = await snippets_of(repository, chosen, query)
+        return [Hit(passage, snippet, scores[passage.key]) for passage, snippet in zip(chosen, snippets, strict=True)]
+
+    async def _record(self, principal: Principal, question: Question, results: int) -> None:
+        event = SearchAsked(question.typed, str(question.mode), [str(kb_id) for kb_id in question.kb_ids], results)
+        async with self.database.work(principal) as work:
+            await AuditLog(work).record(event)
+
+
+def _shown(keys: Iterable[Key]) -> list[Key]:
+    return best_of_each(keys, PER_DOCUMENT)
+
+
+def _without_meaning(mode: Mode) -> Mode:
+    if mode is Mode.VECTOR:
+        raise NoModel from None
+    log.warning("search.without_meaning")
+    return Mode.TEXT
+
+
+async def by_words(repository: SearchRepository, scope: Scope, depth: int) -> Sequence[Key]:
+    """Those that satisfy all that was typed; behind them, if they are few, those that hold some of it."""
+    strict = await repository.match_strictly(scope, limit=depth)
+    if len(strict) >= depth:
+        return strict
+    return list(dict.fromkeys([*strict, *await repository.match_loosely(scope, limit=depth)]))
+
+
+async def snippets_of(
+    repository: SearchRepository, passages: Sequence[FoundPassage], query: QueryText
+) -> Sequence[Snippet]:
+    words = {(passage.language, word) for passage in passages for word in words_of(passage.text)}
+    matching = await repository.list_matching_words(sorted(words), query.spoken)
+    return [cut(passage.text, word_spans(passage.text, passage.language, matching)) for passage in passages]

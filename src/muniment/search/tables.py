@@ -1,0 +1,78 @@
+"""Passages of artifacts with their vectors. Written by the service login; people see them through `passages` alone."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint, literal_column, text
+from sqlalchemy.dialects.postgresql import REGCONFIG, TSVECTOR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from muniment.storage.db.base import Table, created_at_column
+
+
+class IndexingVariantRow(Table):
+    """A way of making chunks and vectors; the active one answers."""
+
+    __tablename__ = "indexing_variants"
+    __table_args__ = (
+        Index("uq_indexing_variants_active", "is_active", unique=True, postgresql_where=text("is_active")),
+    )
+
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    model: Mapped[str]
+    dimensions: Mapped[int]
+    is_active: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_at: Mapped[datetime] = created_at_column()
+
+
+class ArtifactIndex(Table):
+    """That a text was indexed, and the head of its chunks: they come and go with this row."""
+
+    __tablename__ = "artifact_indexes"
+
+    artifact_text_id: Mapped[UUID] = mapped_column(
+        ForeignKey("artifacts_full_text.id", ondelete="CASCADE"), primary_key=True
+    )
+    fingerprint: Mapped[str] = mapped_column(ForeignKey("indexing_variants.fingerprint"), primary_key=True)
+    organization_id: Mapped[UUID | None]
+    language: Mapped[str]
+    total_chunks: Mapped[int]
+    created_at: Mapped[datetime] = created_at_column()
+
+
+class ArtifactChunk(Table):
+    __tablename__ = "artifact_chunks"
+    __table_args__ = (
+        UniqueConstraint("artifact_text_id", "fingerprint", "chunk_index", name="uq_artifact_chunks_key"),
+        ForeignKeyConstraint(
+            ["artifact_text_id", "fingerprint"],
+            ["artifact_indexes.artifact_text_id", "artifact_indexes.fingerprint"],
+            name="fk_artifact_chunks_of_index",
+            ondelete="CASCADE",
+        ),
+        Index(None, "tsv", postgresql_using="gin"),
+        Index(
+            "ix_artifact_chunks_hnsw_local",
+            literal_column("(embedding::halfvec(384))").label("of_model"),
+            postgresql_using="hnsw",
+            postgresql_ops={"of_model": "halfvec_cosine_ops"},
+            postgresql_where=text("model = 'all-MiniLM-L6-v2-int8'"),
+        ),
+    )
+
+    id: Mapped[UUID] = mapped_column(primary_key=True, server_default=text("gen_random_uuid()"))
+    organization_id: Mapped[UUID | None]
+    artifact_text_id: Mapped[UUID]
+    fingerprint: Mapped[str]
+    model: Mapped[str]
+    page_number: Mapped[int]
+    chunk_index: Mapped[int]
+    start_char: Mapped[int]
+    end_char: Mapped[int]
+    text: Mapped[str]
+    language: Mapped[str] = mapped_column(REGCONFIG)
+    tsv: Mapped[Any] = mapped_column(TSVECTOR)
+    embedding: Mapped[Any] = mapped_column(HALFVEC)
+    created_at: Mapped[datetime] = created_at_column()

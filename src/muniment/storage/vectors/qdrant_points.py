@@ -1,0 +1,72 @@
+"""How a document lies in Qdrant: the names of collections and points, the payload, and the conditions on it."""
+
+from uuid import UUID, uuid5
+
+from qdrant_client.models import (
+    Condition,
+    FieldCondition,
+    Filter,
+    MatchValue,
+    PayloadSchemaType,
+    PointStruct,
+    Range,
+    ScoredPoint,
+)
+
+from muniment.storage.vectors.port import Candidate, Indexed, Model, Point
+
+VISIBLE = "completed"
+HIDDEN = "archived"
+
+FIELDS = {
+    "doc_id": PayloadSchemaType.KEYWORD,
+    "status": PayloadSchemaType.KEYWORD,
+    "epoch": PayloadSchemaType.INTEGER,
+    "page": PayloadSchemaType.INTEGER,
+    "chunk_index": PayloadSchemaType.INTEGER,
+}
+"""The payload (specs/lifecycle.md, "Qdrant Operations"), all of it indexed."""
+
+IN_A_CANDIDATE = ["doc_id", "epoch", "chunk_index"]
+
+ONLY_VISIBLE = Filter(must=[FieldCondition(key="status", match=MatchValue(value=VISIBLE))])
+
+
+def collection_of(kb_id: UUID) -> str:
+    return f"kb_{kb_id}"
+
+
+def point_id(document_id: UUID, epoch: int, chunk_index: int, model: Model) -> UUID:
+    """The same for the same passage: whoever writes it twice writes it once."""
+    return uuid5(document_id, f"{epoch}/{chunk_index}/{model.fingerprint}")
+
+
+def stored(document: Indexed, model: Model, epoch: int, point: Point) -> PointStruct:
+    return PointStruct(
+        id=str(point_id(document.document_id, epoch, point.chunk_index, model)),
+        vector={model.fingerprint: list(point.vector)},
+        payload={
+            "doc_id": str(document.document_id),
+            "status": VISIBLE,
+            "epoch": epoch,
+            "page": point.page_number,
+            "chunk_index": point.chunk_index,
+        },
+    )
+
+
+def candidate(point: ScoredPoint) -> Candidate:
+    payload = point.payload or {}
+    return Candidate(
+        document_id=UUID(payload["doc_id"]),
+        chunk_index=payload["chunk_index"],
+        epoch=payload["epoch"],
+        distance=1 - point.score,  # the score is the cosine
+    )
+
+
+def of_document(document: Indexed, *, before_epoch: int | None = None) -> Filter:
+    conditions: list[Condition] = [FieldCondition(key="doc_id", match=MatchValue(value=str(document.document_id)))]
+    if before_epoch is not None:
+        conditions.append(FieldCondition(key="epoch", range=Range(lt=before_epoch)))
+    return Filter(must=conditions)

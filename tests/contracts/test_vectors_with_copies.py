@@ -1,0 +1,104 @@
+"""What an index with copies per document promises: epochs, hiding, forgetting, pages over several knowledge bases."""
+
+from collections.abc import AsyncIterator
+from uuid import UUID, uuid4
+
+import pytest
+
+from muniment.storage.db.work import Database
+from muniment.storage.vectors.port import Candidate, VectorIndex
+from tests.contracts.vector_engines import ENGINES, WITH_COPIES
+from tests.storage.vectors.qdrant_engines import MODEL, NO_WORK, a_document, points
+
+
+@pytest.fixture(params=WITH_COPIES)
+async def index(request: pytest.FixtureRequest, database: Database) -> AsyncIterator[VectorIndex]:
+    async with ENGINES[request.param](database) as index:
+        yield index
+
+
+async def found(index: VectorIndex, *kb_ids: UUID, limit: int = 10, skip: int = 0) -> list[Candidate]:
+    """Near to the first axis."""
+    return list(await index.nearest(NO_WORK, MODEL, kb_ids, (1, 0), limit=limit, skip=skip))
+
+
+async def test_nearest_first_with_the_cosine_distance(index: VectorIndex) -> None:
+    document = a_document()
+    await index.put(document, MODEL, 7, points((0, 1), (2, 0), (1, 1)))
+    candidates = await found(index, document.kb_id)
+    assert [(item.document_id, item.chunk_index, item.epoch) for item in candidates] == [
+        (document.document_id, 1, 7),
+        (document.document_id, 2, 7),
+        (document.document_id, 0, 7),
+    ]
+    assert [item.distance for item in candidates] == pytest.approx([0, 1 - 0.5**0.5, 1], abs=1e-3)
+
+
+async def test_putting_twice_changes_nothing(index: VectorIndex) -> None:
+    document = a_document()
+    for _ in range(2):
+        await index.put(document, MODEL, 1, points((1, 0), (0, 1)))
+    assert await index.count(document) == 2
+
+
+async def test_epochs_are_held_side_by_side_until_the_older_are_removed(index: VectorIndex) -> None:
+    document = a_document()
+    for epoch in (1, 2, 3):
+        await index.put(document, MODEL, epoch, points((1, 0)))
+    assert await index.count(document) == 3
+    await index.remove(document, before_epoch=3)
+    assert [item.epoch for item in await found(index, document.kb_id)] == [3]
+
+
+async def test_removing_leaves_other_documents_alone(index: VectorIndex) -> None:
+    document = a_document()
+    neighbour = a_document(document.kb_id)
+    for one in (document, neighbour):
+        await index.put(one, MODEL, 1, points((1, 0)))
+    await index.remove(document)
+    assert (await index.count(document), await index.count(neighbour)) == (0, 1)
+
+
+async def test_what_is_hidden_is_not_proposed_and_still_held(index: VectorIndex) -> None:
+    document = a_document()
+    neighbour = a_document(document.kb_id)
+    for one in (document, neighbour):
+        await index.put(one, MODEL, 1, points((1, 0), (0, 1)))
+    await index.set_visible(document, is_visible=False)
+    assert {item.document_id for item in await found(index, document.kb_id)} == {neighbour.document_id}
+    assert await index.count(document) == 2
+    await index.set_visible(document, is_visible=True)
+    assert len(await found(index, document.kb_id)) == 4
+
+
+async def test_what_is_not_there_is_no_error(index: VectorIndex) -> None:
+    document = a_document()
+    await index.remove(document)
+    await index.remove(document, before_epoch=5)
+    await index.set_visible(document, is_visible=False)
+    await index.put(document, MODEL, 1, [])
+    assert await index.count(document) == 0
+    assert await found(index, document.kb_id, uuid4()) == []
+    assert await found(index) == []
+
+
+async def test_pages_over_several_knowledge_bases_show_each_passage_once_and_in_order(index: VectorIndex) -> None:
+    documents = [a_document() for _ in range(3)]
+    for number, document in enumerate(documents):
+        await index.put(document, MODEL, 1, points(*[(1, 0.1 * (3 * step + number)) for step in range(5)]))
+    kb_ids = [document.kb_id for document in documents]
+
+    pages = [await found(index, *kb_ids, limit=4, skip=skip) for skip in range(0, 20, 4)]
+
+    assert [len(page) for page in pages] == [4, 4, 4, 3, 0]
+    shown = [item for page in pages for item in page]
+    assert shown == await found(index, *kb_ids, limit=100)
+    assert [item.distance for item in shown] == sorted(item.distance for item in shown)
+    assert len({(item.document_id, item.chunk_index) for item in shown}) == 15
+
+
+async def test_only_the_knowledge_bases_that_are_named_are_searched(index: VectorIndex) -> None:
+    document, other = a_document(), a_document()
+    for one in (document, other):
+        await index.put(one, MODEL, 1, points((1, 0)))
+    assert {item.document_id for item in await found(index, other.kb_id)} == {other.document_id}

@@ -1,0 +1,102 @@
+"""The engines that the contract of the vector indexes runs against, and documents that stand in all of them."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from muniment.storage.db.work import Database
+from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.port import Candidate, Indexed, VectorIndex
+from muniment.storage.vectors.qdrant import QdrantIndex
+from muniment.storage.vectors.qdrant_connection import connect
+from tests.search.library import MODEL, Library, Passage, points, vector
+from tests.seed import Person, Seed
+from tests.storage.vectors.qdrant_engines import LocalQdrant
+
+Near = Mapping[str, float]
+
+SERVER_URL = os.environ.get("TEST_QDRANT_URL")
+"""Of a real server, if the machine names one as QDRANT_URL: `tests/conftest.py` saves it under this name."""
+SERVER_KEY = os.environ.get("TEST_QDRANT_API_KEY")
+
+
+@asynccontextmanager
+async def pgvector(database: Database) -> AsyncIterator[VectorIndex]:
+    index = PgVectorIndex(database)
+    yield index
+    await index.close()
+
+
+@asynccontextmanager
+async def qdrant_in_memory(_: Database) -> AsyncIterator[VectorIndex]:
+    index = QdrantIndex(LocalQdrant())
+    yield index
+    await index.close()
+
+
+@asynccontextmanager
+async def qdrant_server(_: Database) -> AsyncIterator[VectorIndex]:
+    assert SERVER_URL is not None
+    index = QdrantIndex(connect(SERVER_URL, SERVER_KEY))
+    yield index
+    await index.close()
+
+
+ENGINES: dict[str, Callable[[Database], AbstractAsyncContextManager[VectorIndex]]] = {
+    "pgvector": pgvector,
+    "qdrant_in_memory": qdrant_in_memory,
+    **({"qdrant_server": qdrant_server} if SERVER_URL else {}),
+}
+WITH_COPIES = sorted(set(ENGINES) - {"pgvector"})
+
+
+@dataclass
+class Shelves:
+    """Documents in PostgreSQL and in the index at once, moved as the lifecycle moves them."""
+
+    index: VectorIndex
+    database: Database
+    library: Library
+    seed: Seed
+    owner: Person
+    kb_id: UUID
+    passages: dict[UUID, Sequence[Passage]] = field(default_factory=dict)
+
+    async def add(self, *near: Near, kb_id: UUID | None = None) -> Indexed:
+        """A completed document with a passage for each of these."""
+        passages = [Passage("A passage.", weights) for weights in near]
+        document = self.library.indexed(self.library.add(kb_id or self.kb_id, self.owner, passages))
+        self.passages[document.document_id] = passages
+        await self.put(document)
+        return document
+
+    async def put(self, document: Indexed, *, epoch: int = 1) -> None:
+        await self.index.put(document, MODEL, epoch, points(self.passages[document.document_id]))
+
+    async def archive(self, document: Indexed) -> None:
+        self.library.set_status(document.document_id, "archived")
+        await self.index.set_visible(document, is_visible=False)
+
+    async def restore(self, document: Indexed) -> None:
+        self.library.set_status(document.document_id, "completed")
+        await self.index.set_visible(document, is_visible=True)
+
+    async def purge(self, document: Indexed) -> None:
+        self.seed.execute("DELETE FROM documents WHERE id = %s", document.document_id)
+        await self.index.remove(document)
+
+    async def nearest(
+        self, near: Near, *, kb_ids: Sequence[UUID] | None = None, limit: int = 100, skip: int = 0
+    ) -> Sequence[Candidate]:
+        """As the owner."""
+        wanted = [self.kb_id] if kb_ids is None else kb_ids
+        async with self.database.work(self.owner.principal) as work:
+            return await self.index.nearest(work, MODEL, wanted, vector(**near), limit=limit, skip=skip)
+
+    async def found(
+        self, near: Near, *, kb_ids: Sequence[UUID] | None = None, limit: int = 100, skip: int = 0
+    ) -> list[tuple[UUID, int]]:
+        candidates = await self.nearest(near, kb_ids=kb_ids, limit=limit, skip=skip)
+        return [(one.document_id, one.chunk_index) for one in candidates]

@@ -1,0 +1,84 @@
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from muniment.accounts.passwords import Passwords
+from muniment.api import create_app, framed
+from muniment.bootstrap import build_parts, build_stores
+from muniment.search.service import Searching
+from muniment.settings import Settings
+from muniment.storage.vectors.pgvector import PgVectorIndex
+from tests.http.live_server import serving
+from tests.live import Api
+from tests.search.library import Library, Passage, Speaker
+from tests.seed import CHEAP_HASHER, Person, Seed
+
+
+@pytest.fixture
+def library(seed: Seed) -> Library:
+    return Library(seed)
+
+
+@pytest.fixture
+def speaker() -> Speaker:
+    return Speaker()
+
+
+@pytest.fixture
+async def api(settings: Settings, speaker: Speaker) -> AsyncIterator[Api]:
+    """As everywhere, but a question's meaning is told by the test's own words."""
+    stores = build_stores(settings)
+    searching = Searching(stores.database, PgVectorIndex(stores.database), {speaker.model: speaker})
+    parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
+    app = create_app(parts)
+    async with serving(framed(app, settings)) as anonymous:
+        yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
+    await stores.close()
+
+
+@dataclass(frozen=True)
+class Room:
+    """One knowledge base with its owner, who asks."""
+
+    api: Api
+    seed: Seed
+    library: Library
+    owner: Person
+    kb_id: UUID
+    client: httpx.AsyncClient
+
+    def document(self, *passages: Passage | str, **changes: Any) -> UUID:
+        made = [Passage(passage) if isinstance(passage, str) else passage for passage in passages]
+        return self.library.add(self.kb_id, self.owner, made, **changes)
+
+    async def ask(self, q: str, **parameters: Any) -> Any:
+        answer = await self.client.get("/api/v1/search", params={"q": q, **parameters})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def found(self, q: str, **parameters: Any) -> list[tuple[str, int]]:
+        """Documents and chunks, best first."""
+        items = (await self.ask(q, **parameters))["items"]
+        return [(item["document_id"], item["chunk_index"]) for item in items]
+
+    async def status(self, **parameters: Any) -> int:
+        return (await self.client.get("/api/v1/search", params=parameters)).status_code
+
+    def path(self, document_id: UUID, place: str) -> str:
+        return f"/api/v1/knowledge-bases/{self.kb_id}/documents/{document_id}/{place}"
+
+    async def look(self, document_id: UUID, place: str, **parameters: Any) -> Any:
+        answer = await self.client.get(self.path(document_id, place), params=parameters)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["items"]
+
+
+@pytest.fixture
+async def room(api: Api, seed: Seed, library: Library) -> AsyncIterator[Room]:
+    owner = seed.person()
+    async with api.client(owner) as client:
+        yield Room(api, seed, library, owner, seed.knowledge_base(owner), client)

@@ -1,0 +1,92 @@
+"""Qdrant without a server, whole or with one fault of its own; and servers that misbehave."""
+
+import asyncio
+import warnings
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID, uuid4
+
+from qdrant_client import AsyncQdrantClient
+from qdrant_client.models import UpdateResult, UpdateStatus
+
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
+from muniment.storage.vectors.port import Indexed, Model, Point
+
+MODEL = Model("of the tests", 2, "first")
+OTHER_MODEL = Model("of the tests, anew", 3, "second")
+NO_WORK: Work[Service] = Work(None, Service())  # type: ignore[arg-type]  # Qdrant does not ask through it
+
+
+class LocalQdrant(AsyncQdrantClient):
+    """The client's local mode, which has no payload indexes and says so; here it remembers which were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(":memory:")
+        self.indexed: set[tuple[str, str]] = set()
+
+    async def create_payload_index(
+        self, collection_name: str, field_name: str, *args: Any, **options: Any
+    ) -> UpdateResult:
+        self.indexed.add((collection_name, field_name))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return await super().create_payload_index(collection_name, field_name, *args, **options)
+
+
+class KeepingQdrant(LocalQdrant):
+    """Says that it deleted, and did not, for the first so many times."""
+
+    def __init__(self, lies: int) -> None:
+        super().__init__()
+        self.lies = lies
+
+    async def delete(self, *args: Any, **options: Any) -> UpdateResult:
+        if self.lies:
+            self.lies -= 1
+            return UpdateResult(operation_id=0, status=UpdateStatus.COMPLETED)
+        return await super().delete(*args, **options)
+
+
+class HearingQdrant(LocalQdrant):
+    """Acknowledges a change that it has not made yet."""
+
+    async def set_payload(self, *args: Any, **options: Any) -> UpdateResult:
+        return UpdateResult(operation_id=0, status=UpdateStatus.ACKNOWLEDGED)
+
+
+def a_document(kb_id: UUID | None = None) -> Indexed:
+    return Indexed(uuid4(), kb_id or uuid4(), uuid4())
+
+
+def points(*vectors: tuple[float, ...]) -> list[Point]:
+    return [Point(index, page_number=index + 1, vector=vector) for index, vector in enumerate(vectors)]
+
+
+@asynccontextmanager
+async def serving(answer: Callable[[bytes], bytes] | None) -> AsyncIterator[str]:
+    """The address of an HTTP server that gives `answer` to each request, or none at all."""
+    ended = asyncio.Event()
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if answer is None:
+            await ended.wait()
+        else:
+            writer.write(answer(head))
+        writer.close()
+
+    server = await asyncio.start_server(converse, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        ended.set()
+        server.close()
+        await server.wait_closed()
+
+
+def status(code: int, body: bytes = b"{}") -> Callable[[bytes], bytes]:
+    head = f"HTTP/1.1 {code} Said\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    return lambda _: head.encode() + b"Connection: close\r\n\r\n" + body
