@@ -27,6 +27,7 @@ from muniment.documents.sweeps import Sweeps
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.parts import Parts
 from muniment.logins import database_address, login_passwords
+from muniment.ocr_languages import ocr_languages, require_ocr_languages
 from muniment.processing.events.changes import Changes
 from muniment.processing.events.stream import Streams
 from muniment.processing.readers.contract import Means, Options
@@ -184,6 +185,7 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
     from muniment.processing.context import Tools
     from muniment.processing.process import Processing  # loads LangGraph, which takes a second
 
+    require_ocr_languages(settings)
     options = reading_options(settings)
     locks = AdvisoryLocks(_service_address(settings), at_once=settings.worker.concurrency)
     sandbox = build_sandbox(settings)
@@ -212,8 +214,7 @@ async def _warm_up(sandbox: "Sandbox") -> None:
 
 
 def reading_options(settings: Settings) -> Options:
-    languages = tuple(filter(None, settings.reader.ocr_languages.split("+")))
-    return Options(ocr_languages=languages, ocr_dpi=settings.reader.ocr_dpi)
+    return Options(ocr_languages=ocr_languages(settings), ocr_dpi=settings.reader.ocr_dpi)
 
 
 def _app_address(settings: Settings) -> DatabaseAddress:

@@ -182,11 +182,29 @@ class ReaderSettings(Section):
     """How documents are read, and what one may cost"""
 
     ocr_languages: str = setting(
-        "eng+deu", "Languages of scanned pages, as Tesseract names them", "MUNIMENT_OCR_LANGUAGES"
+        # In this order English stays as good, and umlauts come out right.
+        "deu+eng",
+        "Languages of scanned pages, as Tesseract names them, the one that weighs most first",
+        "MUNIMENT_OCR_LANGUAGES",
     )
-    ocr_dpi: int = setting(200, "Resolution at which pages are given to OCR", "MUNIMENT_OCR_DPI")
+    ocr_dpi: int = setting(200, "Resolution at which pages are given to OCR, 70 to 600", "MUNIMENT_OCR_DPI")
     max_pages: int = setting(3000, "Longest document that is read", "MUNIMENT_READER_MAX_PAGES")
     memory_bytes: int = setting(2 << 30, "Memory that reading one document may take", "MUNIMENT_READER_MEMORY_BYTES")
+
+    @field_validator("ocr_dpi")
+    @classmethod
+    def _sensible_resolution(cls, value: int) -> int:
+        if not 70 <= value <= 600:
+            raise ValueError("must be from 70 to 600")
+        return value
+
+    @field_validator("max_pages", "memory_bytes")
+    @classmethod
+    def _at_least_one(cls, value: int) -> int:
+        if value < 1:
+            raise ValueError("must be at least 1")
+        return value
+
     stall_timeout: Duration = setting(
         timedelta(minutes=2), "A reader that yields no page for so long is ended", "MUNIMENT_READER_STALL_TIMEOUT"
     )

@@ -5,7 +5,9 @@ import pytest
 from muniment.artifacts.content_keys import Scope
 from muniment.artifacts.packs import read_page
 from muniment.artifacts.variants import reading_variant
+from muniment.processing.nodes.error_handling import KILLED_ATTEMPTS
 from muniment.processing.readers.contract import Code, Unreadable
+from muniment.processing.sandbox.verdicts import ReaderKilled
 from muniment.storage.tasks.port import FAST, READING, PutBack
 from tests.processing.desk import FIRST_TEXT, SECOND_TEXT, Desk
 
@@ -151,3 +153,16 @@ async def test_what_went_well_has_no_error_at_all(desk: Desk) -> None:
     await desk.process(await desk.document())
     assert desk.seed.one("SELECT count(*) FROM documents WHERE processing_errors IS NULL AND last_error IS NULL") == 1
     assert desk.seed.one("SELECT count(*) FROM document_processing_runs WHERE error IS NULL") == 1
+
+
+async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_only_at_the_end(desk: Desk) -> None:
+    document_id = await desk.document()
+    desk.reader.error = ReaderKilled()
+    worker = desk.worker()
+    for _ in range(KILLED_ATTEMPTS - 1):
+        with pytest.raises(ReaderKilled):
+            await worker(desk.job(document_id))
+        assert desk.status(document_id) == "processing"
+    await worker(desk.job(document_id))
+    assert desk.status(document_id) == "failed"
+    assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"
