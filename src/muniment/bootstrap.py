@@ -125,7 +125,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
         intake=_build_intake(settings, stores, room),
-        pictures=Pictures(stores.blobs, build_sandbox(settings)),
+        pictures=Pictures(stores.blobs, build_sandbox(settings, patience=PICTURE_PATIENCE)),
         events=Streams(stores.database, Changes(_app_address(settings))),
         checks=checks(stores.database, stores.blobs, has_room=room, stalled_after=settings.worker.stalled_after),
         secure_cookies=settings.base_url.startswith("https://"),
@@ -161,7 +161,11 @@ def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) 
     return Intake(stores.database, staging, stores.ledger, QueuedTasks())
 
 
-def build_sandbox(settings: Settings) -> "Sandbox":
+PICTURE_PATIENCE = timedelta(seconds=15)
+"""Somebody waits for a picture, and others for their turn."""
+
+
+def build_sandbox(settings: Settings, *, patience: timedelta | None = None) -> "Sandbox":
     """Where documents are opened; its server starts with the first of them."""
     from muniment.processing.sandbox.client import Sandbox
 
@@ -174,8 +178,8 @@ def build_sandbox(settings: Settings) -> "Sandbox":
             tessdata=engine.data if engine else None,
         ),
         memory_bytes=reader.memory_bytes,
-        stall_seconds=reader.stall_timeout.total_seconds(),
-        total_seconds=reader.timeout.total_seconds(),
+        stall_seconds=(patience or reader.stall_timeout).total_seconds(),
+        total_seconds=(patience or reader.timeout).total_seconds(),
     )
 
 

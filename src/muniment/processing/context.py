@@ -38,6 +38,7 @@ class RunState(TypedDict, total=False):
     content_key: str
     original: str
     media_type: str
+    kb_id: UUID
     artifact_text_id: UUID
     is_processed: bool
 

@@ -22,14 +22,15 @@ NAME = "ErrorHandling"
 INTERNAL = "internal"
 INTERNAL_MESSAGE = "Reading failed for a reason of ours, not of the file's. Try again, or tell your operator."
 FULL_SECONDS = 60
-KILLED_ATTEMPTS = 3
+MAX_FAILURES = 3
+"""A document over which worker or reader died so often is not tried again: others wait behind it."""
 _REQUESTS = (PutBack, Superseded, Unavailable)
 """Not failures of the document: the queue, or nobody, deals with them."""
 
 
 async def error_handling(state: RunState, error: NodeError, runtime: Runtime[Context]) -> RunState:
     reason, run = error.error, runtime.context.run
-    if isinstance(reason, ReaderKilled) and run.attempt >= KILLED_ATTEMPTS:
+    if isinstance(reason, ReaderKilled) and run.failures >= MAX_FAILURES - 1:
         reason = too_large()  # again and again: it is this file that takes the memory
     if isinstance(reason, _REQUESTS):
         raise reason
