@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 10
 MAX_DIGITS = 30
+_LARGEST: int = 10**MAX_DIGITS
 
 
 def storable(value: dict[str, Any]) -> dict[str, Any]:
@@ -41,8 +42,8 @@ def _numbers(value: Any) -> Iterator[int | float]:
 def _is_writable_number(number: float) -> bool:
     """PostgreSQL writes numbers out: 1e308 comes back with 309 digits."""
     if isinstance(number, int):
-        return abs(number) < 10**MAX_DIGITS
-    return number == 0 or not math.isfinite(number) or 10.0**-MAX_DIGITS < abs(number) < 10.0**MAX_DIGITS
+        return abs(number) < _LARGEST
+    return number == 0 or not math.isfinite(number) or 1 / _LARGEST < abs(number) < _LARGEST
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
