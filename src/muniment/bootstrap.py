@@ -27,12 +27,17 @@ from muniment.documents.sweeps import Sweeps
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.parts import Parts
 from muniment.logins import database_address, login_passwords
+from muniment.ocr_languages import ocr_languages, require_ocr_languages
 from muniment.processing.events.changes import Changes
 from muniment.processing.events.stream import Streams
 from muniment.processing.readers.contract import Means, Options
 from muniment.processing.readers.fingerprint import reading_parameters
 from muniment.processing.readers.ocr_engine import find_engine
 from muniment.processing.results.pictures import Pictures
+from muniment.search.embedding.local import LocalEmbedder
+from muniment.search.embedding.openai_compatible import OpenAICompatibleEmbedder
+from muniment.search.embedding.port import Embedder
+from muniment.search.installed import Indexing
 from muniment.search.service import Searching
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
@@ -126,9 +131,14 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
         intake=_build_intake(settings, stores, room),
-        pictures=Pictures(stores.blobs, build_sandbox(settings)),
+        pictures=Pictures(stores.blobs, build_sandbox(settings, patience=PICTURE_PATIENCE)),
         events=Streams(stores.database, Changes(_app_address(settings))),
-        searching=Searching(stores.database, PgVectorIndex(stores.database), embedders={}),
+        searching=Searching(
+            stores.database,
+            PgVectorIndex(stores.database),
+            embedders={embedder.model: embedder for embedder in build_embedders(settings)},
+            audit_queries=settings.search.audit_queries,
+        ),
         checks=checks(stores.database, stores.blobs, has_room=room, stalled_after=settings.worker.stalled_after),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=_secret(settings.telemetry.metrics_token),
@@ -163,7 +173,29 @@ def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) 
     return Intake(stores.database, staging, stores.ledger, QueuedTasks())
 
 
-def build_sandbox(settings: Settings) -> "Sandbox":
+def build_embedders(settings: Settings) -> list[Embedder]:
+    """The one that is set up, first; the one that comes along answers too until the switch."""
+    search, local = settings.search, LocalEmbedder()
+    if search.embeddings_url is None:
+        return [local]
+    if search.embeddings_model is None:
+        raise SettingsError("MUNIMENT_EMBEDDINGS_URL needs MUNIMENT_EMBEDDINGS_MODEL beside it")
+    remote = OpenAICompatibleEmbedder(
+        url=search.embeddings_url,
+        model=search.embeddings_model,
+        dimensions=search.embeddings_dimensions,
+        key=_secret(search.embeddings_api_key),
+        batch=search.embeddings_batch,
+        timeout_seconds=search.embeddings_timeout.total_seconds(),
+    )
+    return [remote, local]
+
+
+PICTURE_PATIENCE = timedelta(seconds=15)
+"""Somebody waits for a picture, and others for their turn."""
+
+
+def build_sandbox(settings: Settings, *, patience: timedelta | None = None) -> "Sandbox":
     """Where documents are opened; its server starts with the first of them."""
     from muniment.processing.sandbox.client import Sandbox
 
@@ -176,8 +208,8 @@ def build_sandbox(settings: Settings) -> "Sandbox":
             tessdata=engine.data if engine else None,
         ),
         memory_bytes=reader.memory_bytes,
-        stall_seconds=reader.stall_timeout.total_seconds(),
-        total_seconds=reader.timeout.total_seconds(),
+        stall_seconds=(patience or reader.stall_timeout).total_seconds(),
+        total_seconds=(patience or reader.timeout).total_seconds(),
     )
 
 
@@ -187,9 +219,11 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
     from muniment.processing.context import Tools
     from muniment.processing.process import Processing  # loads LangGraph, which takes a second
 
+    require_ocr_languages(settings)
     options = reading_options(settings)
     locks = AdvisoryLocks(_service_address(settings), at_once=settings.worker.concurrency)
     sandbox = build_sandbox(settings)
+    wanted, *others = embedders = build_embedders(settings)
     tools = Tools(
         database=stores.database,
         blobs=stores.blobs,
@@ -198,12 +232,15 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
         options=options,
         reading=reading_variant(reading_parameters(options, find_engine())),
         is_shared=settings.documents.scope is Scope.SHARED,
+        indexing=Indexing(wanted, tuple(others)),
     )
     warming = asyncio.create_task(_warm_up(sandbox))
     try:
         yield Processing(tools)
     finally:
         warming.cancel()
+        for embedder in embedders:
+            await embedder.close()
         await sandbox.close()
         await locks.close()
 
@@ -215,8 +252,7 @@ async def _warm_up(sandbox: "Sandbox") -> None:
 
 
 def reading_options(settings: Settings) -> Options:
-    languages = tuple(filter(None, settings.reader.ocr_languages.split("+")))
-    return Options(ocr_languages=languages, ocr_dpi=settings.reader.ocr_dpi)
+    return Options(ocr_languages=ocr_languages(settings), ocr_dpi=settings.reader.ocr_dpi)
 
 
 def _app_address(settings: Settings) -> DatabaseAddress:

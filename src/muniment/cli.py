@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from rich.table import Table
 
 from muniment import __version__
 from muniment.errors import MunimentError
+from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 
 app = typer.Typer(
@@ -43,6 +45,7 @@ def serve() -> None:
 @app.command()
 def api() -> None:
     """Run the API alone, against a database that `muniment migrate` has prepared."""
+    _end_when_told()
     import uvloop
 
     from muniment.api import run
@@ -53,6 +56,7 @@ def api() -> None:
 @app.command()
 def worker() -> None:
     """Run one worker. Any number of them share the work."""
+    _end_when_told()
     import uvloop
 
     from muniment.worker import run
@@ -118,7 +122,7 @@ def doctor(as_json: AsJson = False) -> None:
     from muniment.doctor import Finding, examine
 
     async def look() -> list[Finding]:
-        return [finding async for finding in examine(lambda: _load().with_secrets())]
+        return [finding async for finding in examine(_load_existing)]
 
     findings = asyncio.run(look())
     if as_json:
@@ -195,12 +199,28 @@ def main() -> None:
         sys.exit(1)
 
 
+def _end_when_told() -> None:
+    """In order also while we still load what we need; later the event loop listens."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+
+
 def _load() -> Settings:
     from muniment.telemetry.logs import configure_logs
 
     loaded = Settings.load()
     configure_logs(loaded.telemetry.log_format, loaded.telemetry.log_level)
     return loaded
+
+
+def _load_existing() -> Settings:
+    """For a look: it makes nothing, not even secrets."""
+    loaded = _load()
+    if loaded.database.is_embedded and not loaded.secrets_dir.exists():
+        raise SettingsError(
+            f"There is no Muniment in {loaded.server.data_dir} yet: start it with `muniment serve`, "
+            "or set MUNIMENT_DATA_DIR as the server has it"
+        )
+    return loaded.with_secrets()
 
 
 def _print_json(facts: Any) -> None:

@@ -20,6 +20,7 @@ from muniment.errors import MunimentError, Unavailable
 from muniment.http.health import run_check
 from muniment.listening import answers
 from muniment.logins import database_address, login_passwords
+from muniment.ocr_languages import require_ocr_languages
 from muniment.settings import Settings
 from muniment.storage.db.address import SERVICE_LOGIN, DatabaseAddress
 from muniment.storage.disk import disk_floor_bytes, free_bytes
@@ -125,6 +126,7 @@ PROTECTIONS = {
 
 async def _reader(settings: Settings) -> str:
     """Starts the sandbox for real: that tells what this kernel allows."""
+    require_ocr_languages(settings)
     sandbox = build_sandbox(settings)
     try:
         holds = await sandbox.describe()

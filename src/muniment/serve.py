@@ -12,6 +12,7 @@ from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
 from muniment.listening import answers
 from muniment.logins import database_address, login_passwords
+from muniment.ocr_languages import require_ocr_languages
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.db.settled import look
@@ -36,6 +37,7 @@ def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> in
     with DataDirectoryLock(settings.server.data_dir):
         settings = settings.with_secrets()
         _require_free_port(settings)
+        require_ocr_languages(settings)
         ways_in = [WayIn(None, None)]
 
         def prepare_embedded() -> None:

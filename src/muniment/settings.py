@@ -182,11 +182,29 @@ class ReaderSettings(Section):
     """How documents are read, and what one may cost"""
 
     ocr_languages: str = setting(
-        "eng+deu", "Languages of scanned pages, as Tesseract names them", "MUNIMENT_OCR_LANGUAGES"
+        # In this order English stays as good, and umlauts come out right.
+        "deu+eng",
+        "Languages of scanned pages, as Tesseract names them, the one that weighs most first",
+        "MUNIMENT_OCR_LANGUAGES",
     )
-    ocr_dpi: int = setting(200, "Resolution at which pages are given to OCR", "MUNIMENT_OCR_DPI")
+    ocr_dpi: int = setting(200, "Resolution at which pages are given to OCR, 70 to 600", "MUNIMENT_OCR_DPI")
     max_pages: int = setting(3000, "Longest document that is read", "MUNIMENT_READER_MAX_PAGES")
     memory_bytes: int = setting(2 << 30, "Memory that reading one document may take", "MUNIMENT_READER_MEMORY_BYTES")
+
+    @field_validator("ocr_dpi")
+    @classmethod
+    def _sensible_resolution(cls, value: int) -> int:
+        if not 70 <= value <= 600:
+            raise ValueError("must be from 70 to 600")
+        return value
+
+    @field_validator("max_pages", "memory_bytes")
+    @classmethod
+    def _at_least_one(cls, value: int) -> int:
+        if value < 1:
+            raise ValueError("must be at least 1")
+        return value
+
     stall_timeout: Duration = setting(
         timedelta(minutes=2), "A reader that yields no page for so long is ended", "MUNIMENT_READER_STALL_TIMEOUT"
     )
@@ -217,19 +235,32 @@ class WorkerSettings(Section):
 class SearchSettings(Section):
     """Search"""
 
+    embeddings_url: str | None = setting(
+        None,
+        "Base address of an OpenAI-compatible service that embeds; without one the model that comes along does",
+        "MUNIMENT_EMBEDDINGS_URL",
+    )
+    embeddings_model: str | None = setting(None, "Name of that service's model", "MUNIMENT_EMBEDDINGS_MODEL")
+    embeddings_dimensions: int = setting(1536, "Length of that model's vectors", "MUNIMENT_EMBEDDINGS_DIMENSIONS")
+    embeddings_api_key: SecretStr | None = setting(None, "Key of that service", "MUNIMENT_EMBEDDINGS_API_KEY")
+    embeddings_batch: int = setting(32, "Passages that are sent to it at a time", "MUNIMENT_EMBEDDINGS_BATCH")
+    embeddings_timeout: Duration = setting(
+        timedelta(seconds=30), "How long one of its answers may take", "MUNIMENT_EMBEDDINGS_TIMEOUT"
+    )
+    audit_queries: bool = setting(False, "Write what people search for into the audit trail", "MUNIMENT_AUDIT_QUERIES")
     qdrant_url: str | None = setting(
         None,
         "Address of a Qdrant server",
         "MUNIMENT_QDRANT_URL",
         "QDRANT_URL",
-        no_effect_yet="there is no search in this version",
+        no_effect_yet="passages are found inside PostgreSQL in this version",
     )
     qdrant_api_key: SecretStr | None = setting(
         None,
         "Key of the Qdrant server",
         "MUNIMENT_QDRANT_API_KEY",
         "QDRANT_API_KEY",
-        no_effect_yet="there is no search in this version",
+        no_effect_yet="passages are found inside PostgreSQL in this version",
     )
 
 

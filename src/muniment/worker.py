@@ -18,15 +18,19 @@ async def run(settings: Settings, process: Process | None = None) -> None:
     """Work until SIGTERM, SIGINT, or until the supervisor is gone; a job in hand is finished or handed back."""
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-worker")
     stop_metrics = serve_metrics(settings.worker.metrics_port) if settings.worker.metrics_port else lambda: None
+    working = asyncio.create_task(_work(settings, process))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, working.cancel)
+    lifeline.watch(partial(loop.call_soon_threadsafe, working.cancel))
+    with suppress(asyncio.CancelledError):
+        await working
+    stop_metrics()
+    flush_traces()
+
+
+async def _work(settings: Settings, process: Process | None) -> None:
     async with open_stores(settings) as stores, AsyncExitStack() as opened:
         watch_disk(settings.server.data_dir)
         process = process or await opened.enter_async_context(open_processing(settings, stores))
-        working = asyncio.create_task(build_worker(settings, stores, process).run())
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, working.cancel)
-        lifeline.watch(partial(loop.call_soon_threadsafe, working.cancel))
-        with suppress(asyncio.CancelledError):
-            await working
-    stop_metrics()
-    flush_traces()
+        await build_worker(settings, stores, process).run()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.embedded.errors import AlreadyRunning
+from muniment.embedded.errors import AlreadyRunning, NotWritable
 from muniment.embedded.lock import DataDirectoryLock
 
 
@@ -15,6 +15,12 @@ def test_second_holder_is_told_which_process_to_stop(tmp_path: Path) -> None:
         pytest.raises(AlreadyRunning, match=rf"process {os.getpid()}\); stop that one first"),
         DataDirectoryLock(tmp_path / "new"),
     ):
+        pass
+
+
+def test_a_data_directory_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    with pytest.raises(NotWritable, match="cannot be written"), DataDirectoryLock(tmp_path / "data"):
         pass
 
 

@@ -66,10 +66,26 @@ def test_doctor_says_what_is_wrong_and_what_to_type(tmp_path: Path) -> None:
     assert "muniment serve" in told.stdout
 
 
+def test_a_look_leaves_nothing_behind(tmp_path: Path) -> None:
+    assert "MUNIMENT_DATA_DIR" in run(tmp_path, "doctor").stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, address: DatabaseAddress) -> None:
     findings = json.loads(run(tmp_path, "doctor", "--json", **outside(address, tmp_path)).stdout)
     found = {finding["part"]: finding for finding in findings}
-    assert list(found) == ["settings", "database", "tables", "secret", "pooling", "tasks", "blobs", "index", "disk"]
+    assert list(found) == [
+        "settings",
+        "database",
+        "tables",
+        "secret",
+        "pooling",
+        "tasks",
+        "blobs",
+        "reader",
+        "index",
+        "disk",
+    ]
     assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # nobody started a worker
     assert "muniment worker" in found["tasks"]["detail"]
 

@@ -2,14 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
 from muniment.artifacts.variants import Variant, reading_variant
-from muniment.processing.context import Tools
 from muniment.processing.process import Processing
-from muniment.processing.readers.contract import Options
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.deletions.ledger import BlobEraser, Ledger
 from muniment.storage.deletions.tables import Store
@@ -64,7 +62,8 @@ class Stage:
         blobs.effects = effects
         reader = WatchedReader(self.desk.reader, effects)
         with effects.watch(database, locks):
-            yield Processing(Tools(database, blobs, locks, reader, Options(), self.desk.reading, is_shared=False))
+            tools = replace(self.desk.tools, database=database, blobs=blobs, locks=locks, reader=reader)
+            yield Processing(tools)
         for engine in (database.service_engine, locks._engine):
             await engine.dispose()
 

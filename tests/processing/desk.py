@@ -20,11 +20,13 @@ from muniment.processing.readers.contract import (
     ParagraphKind,
     Word,
 )
+from muniment.search.installed import Indexing
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.locks import AdvisoryLocks
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import FAST, FIRST, READING, MoveOn, RunJob, RunWish
 from muniment.storage.tasks.queue import QueuedTasks
+from tests.search.words_embedder import WordsEmbedder
 from tests.seed import HMAC_SECRET, Person, Seed
 
 FIRST_TEXT, SECOND_TEXT = "About invoices.\n\nAnd about contracts.", "The second page."
@@ -82,6 +84,8 @@ class Desk:
     reader: FixedReader = field(default_factory=FixedReader)
     reading: Variant = field(default_factory=lambda: reading_variant({"of": "the tests"}))
     scope: Scope = Scope.ORGANIZATION
+    embedder: WordsEmbedder = field(default_factory=WordsEmbedder)
+    other_embedders: tuple[WordsEmbedder, ...] = ()
     owner: Person = field(init=False)
     kb_id: UUID = field(init=False)
 
@@ -92,7 +96,8 @@ class Desk:
     @property
     def tools(self) -> Tools:
         is_shared = self.scope is Scope.SHARED
-        return Tools(self.database, self.blobs, self.locks, self.reader, Options(), self.reading, is_shared)
+        indexing = Indexing(self.embedder, self.other_embedders)
+        return Tools(self.database, self.blobs, self.locks, self.reader, Options(), self.reading, is_shared, indexing)
 
     def worker(self) -> Processing:
         return Processing(self.tools)

@@ -1,11 +1,24 @@
 """From a queued run to a completed document: computed once, found by everybody after."""
 
+from pathlib import Path
+
 import pytest
 
 from muniment.artifacts.content_keys import Scope
+from muniment.artifacts.eraser import ArtifactEraser, OfDocument, artifact_lines
 from muniment.artifacts.packs import read_page
 from muniment.artifacts.variants import reading_variant
-from muniment.processing.readers.contract import Code, Unreadable
+from muniment.processing.drafts import MAX_WORDS
+from muniment.processing.nodes.error_handling import MAX_FAILURES
+from muniment.processing.readers.contract import Code, Method, Page, Unreadable, Word
+from muniment.processing.runs import RunRepository
+from muniment.processing.sandbox.verdicts import ReaderKilled
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.blobs.port import BlobNotFound
+from muniment.storage.db.principal import Service
+from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Ledger
+from muniment.storage.deletions.reservations import reserve
+from muniment.storage.deletions.tables import Store
 from muniment.storage.tasks.port import FAST, READING, PutBack
 from tests.processing.desk import FIRST_TEXT, SECOND_TEXT, Desk
 
@@ -151,3 +164,75 @@ async def test_what_went_well_has_no_error_at_all(desk: Desk) -> None:
     await desk.process(await desk.document())
     assert desk.seed.one("SELECT count(*) FROM documents WHERE processing_errors IS NULL AND last_error IS NULL") == 1
     assert desk.seed.one("SELECT count(*) FROM document_processing_runs WHERE error IS NULL") == 1
+
+
+async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_only_at_the_end(desk: Desk) -> None:
+    document_id = await desk.document()
+    desk.reader.error = ReaderKilled()
+    worker = desk.worker()
+    for _ in range(MAX_FAILURES - 1):
+        with pytest.raises(ReaderKilled):
+            await worker(desk.job(document_id))
+        assert desk.status(document_id) == "processing"
+        assert desk.seed.one("SELECT status FROM document_processing_runs") == "queued"
+    await worker(desk.job(document_id))
+    assert desk.status(document_id) == "failed"
+    assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"
+
+
+class FullDisk(FolderBlobs):
+    """Takes the pack, and then the worker's transaction fails."""
+
+    def __init__(self, desk: Desk, root: Path) -> None:
+        super().__init__(root)
+        self._desk = desk
+
+    async def put(self, key: str, data: bytes) -> None:
+        await super().put(key, data)
+        if key.startswith("artifacts/"):
+            self._desk.seed.execute(
+                "ALTER TABLE artifact_pages ADD CONSTRAINT broken CHECK (page_number < 0) NOT VALID"
+            )
+
+
+async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(desk: Desk, tmp_path: Path) -> None:
+    desk.blobs = FullDisk(desk, tmp_path / "blobs")
+    await desk.process(await desk.document())
+    due = "SELECT count(*) FROM deletions WHERE reason = 'never_kept' AND next_attempt_at <= now()"
+    assert desk.seed.one(due) == 1
+    assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "internal"
+
+
+async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(desk: Desk) -> None:
+    document_id = await desk.document()
+    key = "artifacts/somebody/unkept"
+    await desk.blobs.put(key, b"text")
+    service = Service(desk.owner.organization_id)
+    async with desk.database.service_work(service) as work:
+        await reserve(work, key, kb_id=desk.kb_id, document_id=document_id)
+        of_document = OfDocument(desk.owner.organization_id, desk.kb_id, document_id)
+        lines = artifact_lines(of_document, ["a:b"], reason="test")
+        line_ids = await DeletionRepository(work.session).add(lines)
+    ledger = Ledger(
+        desk.database, {Store.BLOBS: BlobEraser(desk.blobs), Store.ARTIFACTS: ArtifactEraser(desk.database, desk.blobs)}
+    )
+    assert await ledger.carry_out(desk.owner.organization_id, line_ids) == 0
+    with pytest.raises(BlobNotFound):
+        await desk.blobs.size_bytes(key)
+
+
+async def test_a_document_over_which_workers_die_again_and_again_is_given_up(desk: Desk) -> None:
+    document_id = await desk.document()
+    for _ in range(MAX_FAILURES):
+        async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
+            await RunRepository(work.session).claim(desk.job(document_id).run_id)  # and dies
+    await desk.worker()(desk.job(document_id))
+    assert desk.status(document_id) == "failed"
+    assert desk.reader.opened == 0
+
+
+async def test_a_document_that_holds_more_than_a_library_is_refused(desk: Desk) -> None:
+    words = tuple(Word(0, 1, (0, 0, 1, 1)) for _ in range(MAX_WORDS // 10 + 1))
+    desk.reader.pages = [Page(number, "a", Method.TEXT, words=words) for number in range(1, 11)]
+    await desk.process(await desk.document())
+    assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"

@@ -36,8 +36,14 @@ ALLOWED: dict[str, set[str]] = {
 }
 FOR_SERVICE = {"DeletionRepository.take_due", "DeletionRepository.count_pending"}
 FOR_SERVICE |= {"UploadRepository.extend", "UploadRepository.take_expired", "RunRepository.claim", "RunRepository.hold"}
-FOR_SERVICE |= {"WithinRepository.list_layouts"}
-FOR_SERVICE |= {"RunRepository.enter_steps", "RunRepository.attach", "RunRepository.end"}
+FOR_SERVICE |= {
+    "WithinRepository.list_layouts",
+    "RunRepository.enter_steps",
+    "RunRepository.put_back",
+    "DeletionRepository.list_reserved",
+    "RunRepository.attach",
+    "RunRepository.end",
+}
 FOR_SERVICE |= {
     name for name in QUERIES if name.startswith(("ArtifactRepository.", "UnusedArtifactRepository.", "PartRepository."))
 }
@@ -128,7 +134,7 @@ def returns_nothing(query: str) -> bool:
     return (
         is_a_guess
         or name in {"add", "end", "end_all", "revoke_all", "remove", "change", "set_role", "lock"}
-        or name in {"add_diagrams", "enter_steps", "attach"}
+        or name in {"add_diagrams", "enter_steps", "attach", "put_back"}
         or "mark_" in name
     )
 

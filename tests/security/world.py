@@ -97,6 +97,8 @@ def _fill(seed: Seed, world: World) -> None:
     key = world.blob_key(gone_id)
     late = now() - timedelta(hours=1)
     seed.insert("uploads", id=world.upload_id, **of_document, blob_key=key, uploaded_by=world.owner.id, expires_at=late)
+    reserved = {**in_kb, "document_id": world.document_id, "target": key}
+    seed.insert("deletions", id=new_id(), **reserved, store="blobs", reason="never_kept")
     seed.insert("deletions", id=world.deletion_id, **of_document, store="blobs", target=key, reason="test")
     seed.insert("audit_events", id=new_id(), action="test", actor=str(world.owner.id), **of_document, payload={})
     seed.insert(

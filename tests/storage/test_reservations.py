@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Ledger
@@ -29,7 +30,7 @@ class Bench:
 
     async def reserve(self) -> Reservation:
         async with self.database.service_work(Service(self.organization_id)) as work:
-            reservation = await reserve(work, KEY)
+            reservation = await reserve(work, KEY, kb_id=new_id(), document_id=new_id())
         await self.blobs.put(KEY, b"bytes")
         return reservation
 
@@ -76,7 +77,7 @@ async def test_what_is_never_kept_goes_when_its_time_is_over_and_not_before(benc
 
 async def test_a_reservation_of_a_transaction_that_failed_is_none(bench: Bench) -> None:
     async with bench.database.service_work(Service(bench.organization_id)) as work:
-        reservation = await reserve(work, KEY)
+        reservation = await reserve(work, KEY, kb_id=new_id(), document_id=new_id())
         await work.session.rollback()
     with pytest.raises(ReservationGone):
         await bench.keep(reservation)

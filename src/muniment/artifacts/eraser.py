@@ -56,6 +56,10 @@ class ArtifactEraser:
             unused = UnusedArtifactRepository(work.session)
             packs = [pack for text_id in await unused.list_ids_of(content_key) if (pack := await unused.take(text_id))]
             was_kept = bool(await unused.list_ids_of(content_key))
+            # What a run of this document has written and nobody kept. Its own line stays: a worker that has not noticed
+            # yet could still write it.
+            assert line.document_id is not None
+            packs += await DeletionRepository(work.session).list_reserved(line.document_id)
             further_ids = await add_pack_lines(work, packs, cause=line)
         for pack in packs:
             ARTIFACT_BYTES_FREED.inc(await size_of(self._blobs, pack))

@@ -19,6 +19,8 @@ from muniment.storage.db.base import new_id
 PAGE_SEPARATOR = "\f"
 """Ends every frame, so that the whole object unpacks to the full text."""
 _LEVEL = 3
+_STEP_BYTES = 1024
+"""Of a pack, unpacked at a time: text that repeats itself may become a thousand times as long."""
 _URI = re.compile(r"(?P<key>[^#]+)#bytes=(?P<start>\d+)-(?P<end>\d+)(?:&chars=(?P<first>\d+)-(?P<last>\d+))?")
 
 
@@ -99,12 +101,13 @@ async def read_full(blobs: Blobs, key: str, sha256: str) -> AsyncIterator[str]:
     rest, seen = b"", hashlib.sha256()
     try:
         async for piece in blobs.read(key):
-            unpacked = decompressor.decompress(piece)
-            seen.update(unpacked)
-            data = rest + unpacked
-            whole = _whole_characters(data)
-            rest = data[whole:]
-            yield data[:whole].decode()
+            for start in range(0, len(piece), _STEP_BYTES):
+                unpacked = decompressor.decompress(piece[start : start + _STEP_BYTES])
+                seen.update(unpacked)
+                data = rest + unpacked
+                whole = _whole_characters(data)
+                rest = data[whole:]
+                yield data[:whole].decode()
     except (zstandard.ZstdError, UnicodeDecodeError):
         raise ArtifactDamaged from None
     if rest or seen.hexdigest() != sha256:

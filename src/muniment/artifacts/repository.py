@@ -1,7 +1,7 @@
 """Every query of artifacts. Inserted once and never overwritten: whoever comes second gets what the first one made."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from muniment.artifacts.tables import KEY, ArtifactDiagram, ArtifactPage, Artifa
 from muniment.artifacts.variants import Variant
 
 BATCH_ROWS = 1000
+BATCH_CHARACTERS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,8 @@ class ArtifactRepository:
     async def _add_parts(self, table: str, columns: Mapping[str, str], key: ArtifactKey, rows: Sequence[str]) -> None:
         types = ", ".join(f"{name} {kind}" for name, kind in columns.items())
         statement = text(_ADD_PARTS.format(table=table, columns=", ".join(columns), types=types))
-        for start in range(0, len(rows), BATCH_ROWS):
-            batch = "[" + ",".join(rows[start : start + BATCH_ROWS]) + "]"
-            await self._session.execute(statement, {**key.columns, "rows": batch})
+        for batch in _batches(rows):
+            await self._session.execute(statement, {**key.columns, "rows": "[" + ",".join(batch) + "]"})
 
     async def add_diagrams(self, text_id: UUID) -> None:
         """Make the rows of the diagrams that reading found, those that are not there yet."""
@@ -142,6 +142,20 @@ class ArtifactRepository:
         found = _parts_of(ArtifactDiagram, full)
         ordered = found.order_by(ArtifactDiagram.page_number, ArtifactDiagram.diagram_key)
         return (await self._session.scalars(ordered)).all()
+
+
+def _batches(rows: Sequence[str]) -> Iterator[Sequence[str]]:
+    """By number and by size: PostgreSQL takes no JSON of more than 256 MB."""
+    batch: list[str] = []
+    size = 0
+    for each in rows:
+        if batch and (len(batch) == BATCH_ROWS or size + len(each) > BATCH_CHARACTERS):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += len(each)
+    if batch:
+        yield batch
 
 
 def _held(wanted: Select[FullText]) -> Select[FullText]:

@@ -12,6 +12,7 @@ from muniment.artifacts.content_keys import ContentHash, ContentKeys
 from muniment.documents.media_types import HEAD_BYTES, KNOWN, TAIL_BYTES, MediaType, cannot_become_known, recognise
 from muniment.documents.repository import DocumentRepository, UploadRepository
 from muniment.documents.tables import Upload
+from muniment.documents.zip_entries import LOCAL_SIGNATURE
 from muniment.errors import Invalid, MunimentError, StorageFull, TooLarge, Unavailable, Unsupported
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.blobs.port import Blobs
@@ -37,8 +38,12 @@ class EmptyFile(Invalid):
 class UnknownFileType(Unsupported):
     """No reader knows this kind of file"""
 
-    def __init__(self) -> None:
-        super().__init__(f"No reader knows this kind of file. Known: {', '.join(kind.name for kind in KNOWN)}")
+    def __init__(self, head: bytes = b"") -> None:
+        known = ", ".join(kind.name for kind in KNOWN)
+        if head.startswith(LOCAL_SIGNATURE):
+            super().__init__(f"This looks like an office file, but it is damaged or of an unknown kind. Known: {known}")
+        else:
+            super().__init__(f"No reader knows this kind of file. Known: {known}")
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class Measuring:
             raise EmptyFile
         found = recognise(self._head, self._tail, self.size_bytes, name=name)
         if found is None:
-            raise UnknownFileType
+            raise UnknownFileType(self._head)
         return found
 
 

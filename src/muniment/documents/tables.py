@@ -102,6 +102,8 @@ class Document(Table):
     processing_completed_at: Mapped[datetime | None]
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
     """What it shows. A real foreign key: it counts as a reference against the garbage collection."""
+    index_epoch: Mapped[int | None]
+    """Of the run whose passages count, where an index outside PostgreSQL holds copies of them."""
     total_pages: Mapped[int | None]
     total_word_count: Mapped[int | None]
     text_extraction_method: Mapped[str | None]

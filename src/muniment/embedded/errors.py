@@ -18,3 +18,7 @@ class AlreadyRunning(MunimentError):
 
 class ChildFailed(MunimentError):
     """A process of Muniment ended before it was ready"""
+
+
+class NotWritable(MunimentError):
+    """The data directory cannot be written"""

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from muniment.embedded.errors import AlreadyRunning
+from muniment.embedded.errors import AlreadyRunning, NotWritable
 
 
 class DataDirectoryLock:
@@ -21,8 +21,11 @@ class DataDirectoryLock:
 
     def acquire(self) -> None:
         """Take the lock, or raise `AlreadyRunning` with the process that has it."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise NotWritable(f"The data directory {self._path.parent} cannot be written: {error.strerror}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,8 +1,9 @@
 """The edges of a streamed exchange: what uploads and downloads have in common with no feature."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
@@ -11,6 +12,9 @@ from muniment.errors import MunimentError, TooSlow
 from muniment.telemetry.metrics import UPLOADS
 
 STALLED_SECONDS = 60.0
+LOOK_SECONDS = 0.5
+
+AnswerT = TypeVar("AnswerT")
 
 
 async def request_chunks(request: Request, *, stalled_seconds: float = STALLED_SECONDS) -> AsyncIterator[bytes]:
@@ -39,6 +43,18 @@ def counted_refusals() -> Iterator[None]:
     except ClientDisconnect:
         UPLOADS.labels("hung_up").inc()
         raise
+
+
+async def unless_gone(request: Request, answer: Coroutine[Any, Any, AnswerT]) -> AnswerT:
+    """The answer, or `ClientDisconnect` when nobody waits for it any more: then the work for it ends too."""
+    working = asyncio.ensure_future(answer)
+    try:
+        while not (await asyncio.wait({working}, timeout=LOOK_SECONDS))[0]:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        return await working
+    finally:
+        working.cancel()
 
 
 async def opened(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

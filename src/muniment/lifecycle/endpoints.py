@@ -8,6 +8,7 @@ from muniment.documents.repository import DocumentRepository
 from muniment.documents.schemas import DocumentRead, DuplicateBody
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal
 from muniment.http.parts import Parts
+from muniment.knowledge_bases.access import get_access
 from muniment.lifecycle.retry import VersionUnknown, retry
 from muniment.lifecycle.schemas import RetryWish
 from muniment.storage.db.principal import Principal, Service
@@ -34,6 +35,7 @@ async def _require_version(
     if algorithm_version in (None, ALGORITHM_VERSION):
         return
     async with parts.database.work(principal) as work:
+        (await get_access(work, kb_id)).require_upload()
         document = await DocumentRepository(work.session).get(kb_id, doc_id)
     async with parts.database.service_work(Service(document.organization_id)) as service:
         stored = await ArtifactRepository(service.session).find_newest(document.content_hmac, algorithm_version)

@@ -7,7 +7,9 @@ from uuid import UUID
 
 from muniment.artifacts.packs import Pack, PageText, paragraph_uri, sha256_of
 from muniment.artifacts.repository import NewText, row
-from muniment.processing.readers.contract import Box, Figure, Method, Page
+from muniment.processing.readers.contract import Box, Code, Figure, Method, Page, Unreadable
+
+MAX_WORDS = 10_000_000
 
 
 class Draft:
@@ -15,6 +17,7 @@ class Draft:
         self.pack = Pack(organization_id)
         self.total_words = 0
         self.methods: Counter[str] = Counter()
+        self._rows = 0
         self._problems: list[dict[str, Any]] = []
         self._pages: list[str] = []
         self._paragraphs: list[str] = []
@@ -24,9 +27,13 @@ class Draft:
         return len(self._pages)
 
     def add(self, page: Page) -> None:
-        stored = self.pack.add(page.text)
+        """Raises `Unreadable` for a document that holds more than a library: its rows would fill the memory."""
         words = len(page.text.split())
         self.total_words += words
+        self._rows += len(page.words) + len(page.paragraphs) + len(page.figures)
+        if max(self.total_words, self._rows) > MAX_WORDS:
+            raise Unreadable(Code.READER_MEMORY, f"This file holds more than {MAX_WORDS:,} words. Split it.")
+        stored = self.pack.add(page.text)
         self.methods[page.method] += 1
         if page.problem:
             self._problems.append({"page": page.number, "message": page.problem})

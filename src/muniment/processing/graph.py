@@ -13,6 +13,7 @@ from muniment.processing.nodes.build_summary import build_summary
 from muniment.processing.nodes.error_handling import error_handling
 from muniment.processing.nodes.extract_text import extract_text
 from muniment.processing.nodes.fetch_document_record import fetch_document_record
+from muniment.processing.nodes.index import index
 from muniment.processing.nodes.mark_basic_complete import mark_basic_complete
 from muniment.processing.nodes.mark_processing_started import mark_processing_started
 from muniment.processing.nodes.save_diagrams import save_diagrams
@@ -33,6 +34,7 @@ NODES: dict[str, Node] = {
     "SaveParagraphs": save_paragraphs,
     "AggregateDiagrams": aggregate_diagrams,
     "SaveDiagrams": save_diagrams,
+    "Index": index,
     "UpdateMetrics": update_metrics,
     "MarkBasicComplete": mark_basic_complete,
     "SwitchToReread": switch_to_reread,
@@ -59,8 +61,9 @@ def build_graph() -> Graph:
     graph.add_conditional_edges("ExtractText", is_reread, {True: "AggregateDiagrams", False: "SavePages"})
     graph.add_edge("SavePages", "SaveParagraphs")
     graph.add_edge("SaveParagraphs", "AggregateDiagrams")
-    graph.add_conditional_edges("AggregateDiagrams", is_reread, {True: "SwitchToReread", False: "SaveDiagrams"})
-    graph.add_edge("SaveDiagrams", "UpdateMetrics")
+    graph.add_conditional_edges("AggregateDiagrams", is_reread, {True: "Index", False: "SaveDiagrams"})
+    graph.add_edge("SaveDiagrams", "Index")
+    graph.add_conditional_edges("Index", is_reread, {True: "SwitchToReread", False: "UpdateMetrics"})
     graph.add_edge("UpdateMetrics", "MarkBasicComplete")
     graph.add_edge("SwitchToReread", "BuildSummary")
     graph.add_edge("MarkBasicComplete", "BuildSummary")

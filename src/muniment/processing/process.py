@@ -1,19 +1,25 @@
 """One job: known content is finished at once, unknown content goes to the readers."""
 
+import asyncio
+from contextlib import suppress
 from uuid import UUID
 
 import structlog
 from sqlalchemy import select
 
 from muniment.documents.tables import Document
+from muniment.errors import Unavailable
 from muniment.processing.completion import attach, find_wanted, mark_complete, mark_started, show
 from muniment.processing.context import Context, Tools
 from muniment.processing.graph import NODES, build_graph
+from muniment.processing.nodes.error_handling import MAX_FAILURES, fail
 from muniment.processing.runs import ClaimedRun, RunRepository, Superseded
+from muniment.processing.sandbox.verdicts import ReaderKilled, too_large
 from muniment.processing.tables import StepStatus
+from muniment.storage.blobs.uninterrupted import to_the_end
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
-from muniment.storage.tasks.port import FAST, READING, MoveOn, RunJob
+from muniment.storage.tasks.port import FAST, READING, MoveOn, PutBack, RunJob
 from muniment.telemetry.metrics import ARTIFACTS
 
 log = structlog.get_logger()
@@ -43,7 +49,7 @@ class Processing:
                 return
             content_key = await _content_key(work, run.document_id)
             full = await find_wanted(work, run, Context(self._tools, run).artifact_key(content_key))
-            if full is None:
+            if full is None or self._tools.copies or await self._tools.indexing.list_missing(work, full.id):
                 raise MoveOn(READING)  # and the claim is undone with the transaction
             await RunRepository(work.session).enter_steps(run, steps_of(run), StepStatus.SUCCESS)
             await mark_started(work, run)
@@ -58,8 +64,25 @@ class Processing:
     async def _read(self, job: RunJob) -> None:
         async with self._tools.database.service_work(Service(job.organization_id), lasting=False) as work:
             run = await RunRepository(work.session).claim(job.run_id)
+            if run is not None and run.failures >= MAX_FAILURES:
+                reason = too_large()
+                await fail(work, run, step="ExtractText", code=reason.code, message=reason.message)
+                return
         if run is not None:
+            await self._carry_out(run)
+
+    async def _carry_out(self, run: ClaimedRun) -> None:
+        try:
             await self._graph.ainvoke({}, context=Context(self._tools, run))
+        except (PutBack, Unavailable, asyncio.CancelledError) as reason:
+            # It waits in the queue again. A run that nobody put back was left by a worker that died.
+            await to_the_end(self._put_back(run, has_failed=isinstance(reason, ReaderKilled)))
+            raise
+
+    async def _put_back(self, run: ClaimedRun, *, has_failed: bool) -> None:
+        with suppress(Unavailable):
+            async with self._tools.database.service_work(Service(run.organization_id), lasting=False) as work:
+                await RunRepository(work.session).put_back(run, has_failed=has_failed)
 
 
 def steps_of(run: ClaimedRun) -> list[str]:

@@ -29,6 +29,8 @@ class ClaimedRun:
     purpose: str = Purpose.FIRST
     force: bool = False
     algorithm_version: int | None = None
+    failures: int = 0
+    """How often a worker or a reader died over it."""
 
     @property
     def is_reread(self) -> bool:
@@ -60,12 +62,22 @@ _ENTER_STEPS = text("""
 """)
 
 
+# The document first here too. A run that is `in_progress` was left by a worker that died.
 _CLAIM = text("""
-    UPDATE document_processing_runs r SET attempt = r.attempt + 1, status = 'in_progress', updated_at = now()
-      FROM documents d
-     WHERE r.run_id = :run_id AND r.status IN ('queued', 'in_progress') AND d.id = r.document_id AND d.epoch = r.epoch
+    WITH held AS (
+        SELECT d.id, r.run_id FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
+         WHERE r.run_id = :run_id AND d.epoch = r.epoch FOR NO KEY UPDATE OF d
+    )
+    UPDATE document_processing_runs r
+       SET attempt = r.attempt + 1, failures = r.failures + (r.status = 'in_progress')::integer,
+           status = 'in_progress', updated_at = now()
+      FROM held WHERE r.run_id = held.run_id AND r.status IN ('queued', 'in_progress')
     RETURNING r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
-              r.algorithm_version
+              r.algorithm_version, r.failures
+""")
+_PUT_BACK = text("""
+    UPDATE document_processing_runs SET status = 'queued', failures = failures + :failures, updated_at = now()
+     WHERE run_id = :run_id AND attempt = :attempt AND status = 'in_progress'
 """)
 # The bare table: what the mapper adds to an UPDATE costs more than the statement.
 _RUNS = cast("Table", ProcessingRun.__table__)
@@ -127,6 +139,11 @@ class RunRepository:
         )
         if entered.first() is None:
             raise Superseded
+
+    async def put_back(self, run: ClaimedRun, *, has_failed: bool) -> None:
+        """It waits again, unless somebody else has it or it has ended."""
+        values = {"run_id": run.run_id, "attempt": run.attempt, "failures": int(has_failed)}
+        await self._session.execute(_PUT_BACK, values)
 
     async def attach(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:
         """Hold an artifact against the garbage collection until the run ends."""

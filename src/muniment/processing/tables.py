@@ -65,6 +65,8 @@ class ProcessingRun(Table):
     """Another than the newest, if somebody asked for it."""
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
     """What this run found or made, held against the garbage collection until it ends."""
+    failures: Mapped[int] = mapped_column(server_default="0")
+    """How often a worker or a reader died over it."""
     saved_seconds: Mapped[float | None]
     """What it would have cost to compute, where a document of the same organization had paid for it."""
     last_step: Mapped[str | None]

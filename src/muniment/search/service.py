@@ -42,8 +42,11 @@ class NoModel(Unavailable):
 class QueryEmbedder(Protocol):
     """The part of an embedder that a question needs."""
 
-    model: str
-    dimensions: int
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
 
     async def embed_query(self, text: str) -> list[float]:
         """Of unit length. `Unavailable` when the model does not answer."""

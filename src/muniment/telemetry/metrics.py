@@ -47,6 +47,9 @@ JOB_SECONDS = Histogram(
 ARTIFACTS = Counter(
     "muniment_artifacts_total", "Texts that a run needed: found or computed", ["result"], registry=REGISTRY
 )
+INDEXES = Counter(
+    "muniment_indexes_total", "Texts that were cut into passages and embedded", ["result"], registry=REGISTRY
+)
 NODE_SECONDS = Histogram(
     "muniment_node_seconds",
     "Time that a node of the processing graph took",

@@ -76,8 +76,10 @@ class Drawer:
         self.asked.append(asked)
         self.at_work += 1
         self.most_at_work = max(self.most_at_work, self.at_work)
-        await self.may_go_on.wait()
-        self.at_work -= 1
+        try:
+            await self.may_go_on.wait()
+        finally:
+            self.at_work -= 1
         if self.error:
             raise self.error
         return Image(f"picture of {asked}".encode())

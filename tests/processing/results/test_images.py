@@ -8,6 +8,7 @@ import pytest
 
 from muniment.errors import Unavailable
 from muniment.processing.readers.contract import Code, Unreadable
+from muniment.processing.results.pictures import WAITING_OF_ONE
 from tests.processing.results.shelf import DRAWING_KEY, PICTURE_KEY, Drawer, Shelf
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -51,6 +52,34 @@ async def test_a_picture_is_drawn_once_and_known_by_its_tag(shelf: Shelf, drawer
         assert (same.status_code, same.content, same.headers["ETag"]) == (304, b"", tag)
     assert (await shelf.get(document_id, "pages/1/image", **{"If-None-Match": '"another"'})).status_code == 200
     assert len(drawer.asked) == 1
+
+
+async def test_one_person_waits_for_a_few_pictures_at_a_time(shelf: Shelf, drawer: Drawer) -> None:
+    document_id = await shelf.document()
+    drawer.may_go_on.clear()
+    widths = range(100, 100 + WAITING_OF_ONE)
+    waiting = [asyncio.create_task(shelf.get(document_id, f"pages/1/image?width={width}")) for width in widths]
+    await until_asked(drawer, 2)
+    async with asyncio.timeout(15):
+        while shelf.api.parts.pictures._waiting[shelf.owner.id] < WAITING_OF_ONE:  # noqa: ASYNC110  # as above
+            await asyncio.sleep(0.01)
+    refused = await shelf.get(document_id, "pages/1/image?width=999")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+    drawer.may_go_on.set()
+    assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}
+
+
+async def test_a_drawing_that_nobody_waits_for_any_more_ends(shelf: Shelf, drawer: Drawer) -> None:
+    document_id = await shelf.document()
+    drawer.may_go_on.clear()
+    asking = asyncio.create_task(shelf.get(document_id, "pages/1/image"))
+    await until_asked(drawer, 1)
+    asking.cancel()
+    async with asyncio.timeout(15):
+        while drawer.at_work:  # noqa: ASYNC110  # the server is in the same loop, behind a socket
+            await asyncio.sleep(0.01)
+    drawer.may_go_on.set()
+    assert (await shelf.get(document_id, "pages/1/image")).status_code == 200
 
 
 async def test_another_revision_has_another_picture_and_another_tag(shelf: Shelf, drawer: Drawer) -> None:

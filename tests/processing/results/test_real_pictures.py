@@ -23,10 +23,12 @@ async def test_pages_and_figures_are_drawn_by_the_sandbox(settings: Settings) ->
     pictures = Pictures(blobs, build_sandbox(settings))
     try:
         good = Original(new_id(), 1, "good", PDF)
-        page = Image.open(io.BytesIO(await pictures.get(good, PageView(1, 400))))
-        figure = Image.open(io.BytesIO(await pictures.get(good, FigureView("p1-a", 1, (72, 50, 200, 90), None))))
+        page = Image.open(io.BytesIO(await pictures.get(good, PageView(1, 400), new_id())))
+        figure = Image.open(
+            io.BytesIO(await pictures.get(good, FigureView("p1-a", 1, (72, 50, 200, 90), None), new_id()))
+        )
         with pytest.raises(NotDrawable):
-            await pictures.get(Original(new_id(), 1, "bad", PDF), PageView(1, 400))
+            await pictures.get(Original(new_id(), 1, "bad", PDF), PageView(1, 400), new_id())
     finally:
         await pictures.close()
     assert (page.format, page.width) == ("PNG", 400)

@@ -10,7 +10,7 @@ from muniment.processing.readers.contract import Code, Means, Unreadable
 from muniment.processing.sandbox.client import Sandbox
 from muniment.processing.sandbox.confinement import Limits
 from muniment.processing.sandbox.control import Ended
-from muniment.processing.sandbox.verdicts import judge
+from muniment.processing.sandbox.verdicts import ReaderKilled, judge
 from tests.processing.sandbox.conftest import WORKPLACE, ask, read
 
 LIMITS = Limits(memory_bytes=100, cpu_seconds=10)
@@ -87,8 +87,12 @@ def test_exit_near_the_memory_limit_is_a_crash() -> None:
     assert code_of(Ended(1, 70, peak_bytes=99)) is Code.CORRUPT
 
 
-def test_kernel_kills_for_memory_unless_the_time_is_spent() -> None:
-    assert code_of(Ended(1, -signal.SIGKILL, peak_bytes=1)) is Code.READER_MEMORY
+def test_a_kill_far_from_the_limit_is_not_the_files_fault_and_is_tried_again() -> None:
+    assert isinstance(judge(Ended(1, -signal.SIGKILL, peak_bytes=1), LIMITS), ReaderKilled)
+
+
+def test_a_kill_near_the_limit_is_for_memory_unless_the_time_is_spent() -> None:
+    assert code_of(Ended(1, -signal.SIGKILL, peak_bytes=70)) is Code.READER_MEMORY
     assert code_of(Ended(1, -signal.SIGKILL, cpu_seconds=10)) is Code.READER_TIMEOUT
     assert code_of(Ended(1, -signal.SIGXCPU)) is Code.READER_TIMEOUT
 

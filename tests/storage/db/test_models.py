@@ -10,12 +10,16 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
+from sqlalchemy.dialects.postgresql import REGCONFIG
+from sqlalchemy.dialects.postgresql.base import ischema_names
 
 import muniment
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import Table
+from muniment.storage.db.extensions import ensure
 from tests.cluster import Cluster
 
+ischema_names["regconfig"] = REGCONFIG  # which SQLAlchemy knows, but does not recognize in a table
 OURS = "NOT LIKE 'procrastinate%' AND {0} <> 'alembic_version' AND {0} <> 'alembic_version_pkc'"
 CONSTRAINTS = f"""
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
@@ -25,7 +29,8 @@ CONSTRAINTS = f"""
 INDEXES = f"SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename {OURS.format('tablename')}"
 COLUMNS = f"""
     SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
-     WHERE table_schema = 'public' AND table_name {OURS.format("table_name")}
+       JOIN information_schema.tables USING (table_schema, table_name)
+     WHERE table_type = 'BASE TABLE' AND table_schema = 'public' AND table_name {OURS.format("table_name")}
 """
 
 
@@ -41,7 +46,9 @@ def from_models(cluster: Cluster) -> Iterator[DatabaseAddress]:
     import_all_tables()
     with cluster.new_database(template="template0") as address:
         engine = create_engine(address.sqlalchemy_url)
-        Table.metadata.create_all(engine)
+        with engine.begin() as connection:
+            ensure(connection)
+            Table.metadata.create_all(connection)
         engine.dispose()
         yield address
 

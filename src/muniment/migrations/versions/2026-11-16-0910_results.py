@@ -35,6 +35,7 @@ def upgrade() -> None:
         ALTER TABLE document_processing_runs
             ADD COLUMN force boolean NOT NULL DEFAULT false,
             ADD COLUMN algorithm_version integer,
+            ADD COLUMN failures integer NOT NULL DEFAULT 0,
             ADD COLUMN saved_seconds double precision,
             ADD COLUMN ended_at timestamptz;
         CREATE INDEX ix_document_processing_runs_ended_at ON document_processing_runs (ended_at)
@@ -256,7 +257,8 @@ def downgrade() -> None:
         DROP FUNCTION enqueue_run;
         DROP TABLE document_processing_steps, document_diagrams, document_paragraphs, document_pages;
         ALTER TABLE document_processing_runs
-            DROP COLUMN force, DROP COLUMN algorithm_version, DROP COLUMN saved_seconds, DROP COLUMN ended_at;
+            DROP COLUMN force, DROP COLUMN algorithm_version, DROP COLUMN failures,
+            DROP COLUMN saved_seconds, DROP COLUMN ended_at;
         ALTER TABLE documents
             DROP COLUMN total_pages, DROP COLUMN total_word_count, DROP COLUMN text_extraction_method;
     """)

@@ -1,4 +1,4 @@
-"""Passages: chunks of artifacts with their vectors, made once per content, and the view through which people find them."""
+"""Passages: chunks of artifacts with their vectors, made once, and the view through which people find them."""
 
 from alembic import op
 
@@ -70,11 +70,11 @@ def upgrade() -> None:
                    d.revision, d.epoch, c.id AS chunk_id, c.fingerprint, c.model, c.page_number, c.chunk_index,
                    c.start_char, c.end_char, c.text, c.language, c.tsv, c.embedding
               FROM documents d JOIN artifact_chunks c ON c.artifact_text_id = d.artifact_text_id
-             WHERE d.status = 'completed' AND d.knowledge_base_id IN (SELECT app_kb_ids());
+             WHERE d.status = 'completed' AND d.knowledge_base_id = ANY (ARRAY(SELECT app_kb_ids()));
         CREATE VIEW indexed_documents AS
             SELECT d.id AS document_id, d.knowledge_base_id, i.fingerprint, i.language, i.total_chunks
               FROM documents d JOIN artifact_indexes i ON i.artifact_text_id = d.artifact_text_id
-             WHERE d.status = 'completed' AND d.knowledge_base_id IN (SELECT app_kb_ids());
+             WHERE d.status = 'completed' AND d.knowledge_base_id = ANY (ARRAY(SELECT app_kb_ids()));
         GRANT SELECT ON passages, indexed_documents TO muniment_app;
     """)
 

@@ -10,6 +10,7 @@ from muniment.lifecycle.rules import Move
 from muniment.processing.context import Context, RunState
 from muniment.processing.readers.contract import Unreadable
 from muniment.processing.runs import ClaimedRun, RunRepository, Superseded
+from muniment.processing.sandbox.verdicts import ReaderKilled, too_large
 from muniment.processing.tables import RunStatus, StepStatus
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
@@ -21,19 +22,22 @@ NAME = "ErrorHandling"
 INTERNAL = "internal"
 INTERNAL_MESSAGE = "Reading failed for a reason of ours, not of the file's. Try again, or tell your operator."
 FULL_SECONDS = 60
+MAX_FAILURES = 3
+"""A document over which worker or reader died so often is not tried again: others wait behind it."""
 _REQUESTS = (PutBack, Superseded, Unavailable)
 """Not failures of the document: the queue, or nobody, deals with them."""
 
 
 async def error_handling(state: RunState, error: NodeError, runtime: Runtime[Context]) -> RunState:
-    reason = error.error
+    reason, run = error.error, runtime.context.run
+    if isinstance(reason, ReaderKilled) and run.failures >= MAX_FAILURES - 1:
+        reason = too_large()  # again and again: it is this file that takes the memory
     if isinstance(reason, _REQUESTS):
         raise reason
     if isinstance(reason, StorageFull):
         raise PutBack(FULL_SECONDS)
     if not isinstance(reason, Exception):
         raise reason
-    run = runtime.context.run
     code, message = _explain(reason)
     log.warning(
         "processing.failed", run_id=str(run.run_id), document_id=str(run.document_id), step=error.node, code=code

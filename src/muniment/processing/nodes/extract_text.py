@@ -1,12 +1,14 @@
 """original -> text, pages and paragraphs: found if anybody computed them, computed once if not."""
 
 import time
+from contextlib import suppress
 from typing import BinaryIO
 
 from langgraph.runtime import Runtime
 
 from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import FullText
+from muniment.errors import Unavailable
 from muniment.processing.completion import attach, find_wanted
 from muniment.processing.context import Context, RunState
 from muniment.processing.drafts import Draft
@@ -15,6 +17,7 @@ from muniment.processing.progress import Progress
 from muniment.processing.readers.contract import Code, Unreadable
 from muniment.processing.runs import RunRepository
 from muniment.processing.tables import StepStatus
+from muniment.storage.blobs.uninterrupted import to_the_end
 from muniment.storage.deletions.reservations import Reservation, reserve
 from muniment.storage.tasks.port import PutBack
 from muniment.telemetry.metrics import ARTIFACTS, OCR_PAGES, PAGES_READ
@@ -39,9 +42,20 @@ async def extract_text(state: RunState, runtime: Runtime[Context]) -> RunState:
                 return {"artifact_text_id": full.id}
             _require_installed(context, key)
             # Before the bytes: if we die with the pack written and no row, the ledger takes it away.
-            reservation = await reserve(work, draft.pack.key)
-        full = await _compute(context, key, state, draft, reservation)
+            of_document = {"kb_id": state["kb_id"], "document_id": context.run.document_id}
+            reservation = await reserve(work, draft.pack.key, **of_document)
+        try:
+            full = await _compute(context, key, state, draft, reservation)
+        except BaseException:
+            await to_the_end(_release(context, reservation))
+            raise
     return {"artifact_text_id": full.id}
+
+
+async def _release(context: Context, reservation: Reservation) -> None:
+    with suppress(Unavailable):  # then the ledger takes it away tomorrow
+        async with context.tools.database.service_work(context.service) as work:
+            await reservation.release(work)
 
 
 def _require_installed(context: Context, key: ArtifactKey) -> None:
@@ -59,8 +73,7 @@ async def _compute(
     async with context.step(NAME) as work:
         new = draft.finished(time.monotonic() - began)
         full, is_ours = await ArtifactRepository(work.session).add_once(key, new)
-        if is_ours:
-            await reservation.keep(work)
+        await (reservation.keep(work) if is_ours else reservation.release(work))
         await attach(work, context.run, full, was_known=False)
     ARTIFACTS.labels("compute").inc()
     PAGES_READ.inc(draft.total_pages)

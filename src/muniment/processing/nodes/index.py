@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from langgraph.runtime import Runtime
-from sqlalchemy import text
 
 from muniment.artifacts.repository import ArtifactRepository
 from muniment.processing.context import Context, RunState
@@ -24,7 +23,8 @@ async def index(state: RunState, runtime: Runtime[Context]) -> RunState:
         wanted = await context.tools.indexing.list_missing(work, text_id)
     for fingerprint, embedder in wanted.items():
         await _ensure(context, text_id, fingerprint, embedder)
-    await context.tools.indexing.copy_out(context, text_id)
+    if context.tools.copies is not None:
+        await context.tools.copies.put(context.run, text_id)
     async with context.step(NAME):
         return {}
 

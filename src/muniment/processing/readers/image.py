@@ -10,6 +10,7 @@ from typing import BinaryIO
 from PIL import Image
 
 from muniment.processing.readers.contract import (
+    MAX_FIGURE_SIDE,
     Code,
     Figure,
     FigureKind,
@@ -129,4 +130,5 @@ def _shown(frame: _Frame) -> tuple[Figure, ...]:
 
 def _photo(pixels: Image.Image, width: float, height: float) -> Figure:
     digest = hashlib.sha256(f"{pixels.mode} {pixels.width} {pixels.height}\n".encode() + pixels.tobytes())
-    return Figure(FigureKind.PICTURE, digest.hexdigest(), pixels.width, pixels.height, (0.0, 0.0, width, height))
+    across, down = min(pixels.width, MAX_FIGURE_SIDE), min(pixels.height, MAX_FIGURE_SIDE)
+    return Figure(FigureKind.PICTURE, digest.hexdigest(), across, down, (0.0, 0.0, width, height))

@@ -10,6 +10,7 @@ _EPOCH_1900, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa:
 _FALSE_LEAP_DAY = 60
 """Excel counts a 29 February 1900, so that the days before it are one off."""
 _MAX_SERIAL = 2_958_466  # the year 9999
+_MAX_NUMBER = 1e300
 
 _BUILT_IN = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 14: "m/d/yyyy", 15: "d-mmm-yy", 16: "d-mmm",
@@ -43,6 +44,8 @@ class Formats:
             number = float(value)
         except ValueError:
             return value
+        if not abs(number) < _MAX_NUMBER:
+            return value  # endless, or no number at all: a spreadsheet has neither
         index = _whole(style)
         code = self._codes[index] if index < len(self._codes) else ""
         section = _section(code, number)

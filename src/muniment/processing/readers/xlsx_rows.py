@@ -5,6 +5,7 @@ from muniment.processing.readers.text_blocks import in_one_line
 from muniment.processing.readers.xlsx_numbers import Formats
 
 _TRUTHS = {"0": "FALSE", "1": "TRUE"}
+_MAX_DIGITS = 10
 
 Row = dict[int, str]
 """Texts by column, from 1. Empty cells are not there."""
@@ -32,7 +33,8 @@ class RowReader:
         element = find(cell, "v")
         value = (element.text or "").strip() if element is not None else ""
         if kind == "s":
-            return self._strings[int(value)] if value.isdecimal() and int(value[:9]) < len(self._strings) else ""
+            index = int(value) if value.isdecimal() and len(value) < _MAX_DIGITS else len(self._strings)
+            return self._strings[index] if index < len(self._strings) else ""
         if kind == "b":
             return _TRUTHS.get(value, value)
         return self._formats.show(value, cell.get("s")) if kind == "n" else value

@@ -1,5 +1,6 @@
 """Where an annotation of a paragraph belongs after the document was read again. Pure: rows in, places out."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,6 +15,10 @@ class Place:
     sha256: str
     artifact_id: UUID
 
+    @property
+    def at(self) -> tuple[int, int]:
+        return self.page_number, self.paragraph_index
+
 
 @dataclass(frozen=True)
 class Note:
@@ -23,6 +28,10 @@ class Note:
     paragraph_index: int
     sha256: str
 
+    @property
+    def at(self) -> tuple[int, int]:
+        return self.page_number, self.paragraph_index
+
 
 @dataclass(frozen=True)
 class Anchored:
@@ -31,32 +40,43 @@ class Anchored:
     """`None`: the text is gone. The note is kept, and marked stale."""
 
 
+class _Free:
+    """Places of one text that no note has taken, in reading order."""
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._places = sorted(places, key=lambda place: place.at)
+        self._at = [place.at for place in self._places]
+
+    def take(self, note: Note, *, only_there: bool) -> Place | None:
+        """The nearest one, or only the one where the note was."""
+        index = self._nearest(note)
+        if index is None or (only_there and self._at[index] != note.at):
+            return None
+        del self._at[index]
+        return self._places.pop(index)
+
+    def _nearest(self, note: Note) -> int | None:
+        behind = bisect_left(self._at, note.at)
+        beside = [index for index in (behind - 1, behind) if 0 <= index < len(self._at)]
+        return min(beside, key=lambda index: _distance(note, self._at[index]), default=None)
+
+
 def anchor(notes: Sequence[Note], places: Iterable[Place]) -> list[Anchored]:
     """Give each note the paragraph with its text: at its old place if it is still there, else the nearest one.
 
     No paragraph takes two notes. Notes at their old place choose first, so that none is pushed away by another.
     """
-    free: dict[str, list[Place]] = {}
+    by_text: dict[str, list[Place]] = {}
     for place in places:
-        free.setdefault(place.sha256, []).append(place)
-    by_distance = sorted(
-        notes, key=lambda note: (_distance_to_nearest(note, free), note.page_number, note.paragraph_index)
-    )
-    return [Anchored(note, _take_nearest(note, free)) for note in by_distance]
+        by_text.setdefault(place.sha256, []).append(place)
+    free = {sha256: _Free(of_text) for sha256, of_text in by_text.items()}
+    found: dict[Note, Place | None] = dict.fromkeys(notes)
+    for only_there in (True, False):
+        for note in sorted(notes, key=lambda note: note.at):
+            if found[note] is None and note.sha256 in free:
+                found[note] = free[note.sha256].take(note, only_there=only_there)
+    return [Anchored(note, place) for note, place in found.items()]
 
 
-def _take_nearest(note: Note, free: dict[str, list[Place]]) -> Place | None:
-    candidates = free.get(note.sha256, [])
-    if not candidates:
-        return None
-    nearest = min(candidates, key=lambda place: _distance(note, place))
-    candidates.remove(nearest)
-    return nearest
-
-
-def _distance_to_nearest(note: Note, free: dict[str, list[Place]]) -> tuple[int, int]:
-    return min((_distance(note, place) for place in free.get(note.sha256, [])), default=(0, 0))
-
-
-def _distance(note: Note, place: Place) -> tuple[int, int]:
-    return abs(place.page_number - note.page_number), abs(place.paragraph_index - note.paragraph_index)
+def _distance(note: Note, at: tuple[int, int]) -> tuple[int, int]:
+    return abs(at[0] - note.page_number), abs(at[1] - note.paragraph_index)

@@ -7,7 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal
 from muniment.http.pagination import Page, Paging
-from muniment.http.streams import opened
+from muniment.http.streams import opened, unless_gone
 from muniment.processing.results import schemas
 from muniment.processing.results.annotations import Annotator
 from muniment.processing.results.patches import NotesPatch, PagePatch
@@ -138,4 +138,5 @@ async def _picture(request: Request, pictures: Pictures, original: Original, vie
     known = [given.strip().removeprefix("W/") for given in request.headers.get("if-none-match", "").split(",")]
     if tag in known:
         return Response(status_code=304, headers=headers)
-    return Response(await pictures.get(original, view), media_type="image/png", headers=headers)
+    drawing = pictures.get(original, view, request.state.principal.user_id)
+    return Response(await unless_gone(request, drawing), media_type="image/png", headers=headers)

@@ -3,6 +3,7 @@ be one more store to purge. Whoever asks here has had their rights checked.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
@@ -10,7 +11,7 @@ from uuid import UUID
 
 import structlog
 
-from muniment.errors import Invalid, MunimentError, Unsupported
+from muniment.errors import Invalid, MunimentError, TooManyRequests, Unsupported
 from muniment.processing.originals import local_copy
 from muniment.processing.readers.contract import Box, Code, Image, Unreadable
 from muniment.processing.results.picture_cache import PictureCache
@@ -19,8 +20,13 @@ from muniment.storage.blobs.port import BlobNotFound, Blobs
 log = structlog.get_logger()
 
 CACHE_BYTES = 64 * 1024 * 1024
+WAITING_OF_ONE = 8
 AT_ONCE = 2
 """Each holds a copy of an original and a process: more would only make all of them slower."""
+
+
+class TooManyPictures(TooManyRequests):
+    """Too many pictures at a time"""
 
 
 class NoPicture(Unsupported):
@@ -92,6 +98,12 @@ class FigureView:
         return self.key
 
 
+@dataclass
+class _Drawing:
+    task: asyncio.Task[bytes]
+    waiting: int = 0
+
+
 class Pictures:
     """Two that ask for the same picture at the same time wait for one drawing."""
 
@@ -100,29 +112,39 @@ class Pictures:
         self._renderer = renderer
         self._cache = PictureCache(cache_bytes)
         self._free = asyncio.Semaphore(AT_ONCE)
-        self._drawing: dict[Hashable, asyncio.Task[bytes]] = {}
+        self._drawing: dict[Hashable, _Drawing] = {}
+        self._waiting: Counter[UUID] = Counter()
 
-    async def get(self, original: Original, view: View) -> bytes:
-        """The picture as PNG."""
+    async def get(self, original: Original, view: View, user_id: UUID) -> bytes:
+        """The picture as PNG. One person waits for a few at a time, so that others get theirs."""
         key = (original.document_id, original.revision, view)
         if (known := self._cache.find(key)) is not None:
             return known
+        if self._waiting[user_id] >= WAITING_OF_ONE:
+            raise TooManyPictures(retry_after_seconds=1)
         if key not in self._drawing:
-            self._drawing[key] = asyncio.create_task(self._draw_once(key, original, view))
-        # The one who asked first may hang up: the others still wait for it.
-        return await asyncio.shield(self._drawing[key])
+            self._drawing[key] = _Drawing(asyncio.create_task(self._draw_once(key, original, view)))
+        drawing = self._drawing[key]
+        drawing.waiting += 1
+        self._waiting[user_id] += 1
+        try:
+            # One who asked may hang up, and the others still wait for it; when nobody does, it ends.
+            return await asyncio.shield(drawing.task)
+        finally:
+            self._waiting[user_id] -= 1
+            drawing.waiting -= 1
+            if not drawing.waiting:
+                drawing.task.cancel()
+                del self._drawing[key]
 
     async def close(self) -> None:
         await self._renderer.close()
 
     async def _draw_once(self, key: Hashable, original: Original, view: View) -> bytes:
-        try:
-            async with self._free:
-                png = await self._draw(original, view)
-            self._cache.keep(key, png)
-            return png
-        finally:
-            del self._drawing[key]
+        async with self._free:
+            png = await self._draw(original, view)
+        self._cache.keep(key, png)
+        return png
 
     async def _draw(self, original: Original, view: View) -> bytes:
         try:

@@ -79,7 +79,10 @@ class ArtifactReader:
 
     async def get_shown(self, kb_id: UUID, document_id: UUID) -> Shown:
         async with self.database.work(self.principal) as work:
-            shown = await self.find_shown(work, kb_id, document_id)
+            document = await DocumentRepository(work.session).get(kb_id, document_id)
+        shown = shown_by(document)
+        if shown is None and document.last_error:
+            raise NotReadYet(f"This document could not be read. {document.last_error}")
         if shown is None:
             raise NotReadYet
         return shown

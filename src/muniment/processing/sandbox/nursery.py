@@ -91,7 +91,7 @@ class Nursery:
             if self._link is None or self._link.is_lost:
                 place = self._workplace
                 self._link = await Link.open(place.jobs, place.folders, seconds=place.start_seconds)
-                log.info("sandbox.started", pid=self._link.pid)
+                log.debug("sandbox.started", pid=self._link.pid)
             return self._link
 
     async def _runs(self, tool: Tool) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from muniment.processing.readers.contract import (
+    MAX_FIGURE_SIDE,
     Box,
     Figure,
     FigureKind,
@@ -28,7 +29,6 @@ MAX_PARAGRAPHS = 100_000
 MAX_FIGURES = 10_000
 MAX_SENTENCE = 10_000
 """Characters of a caption, a problem, a source."""
-MAX_PIXELS_A_SIDE = 1_000_000
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -120,8 +120,8 @@ def _figure(given: Any) -> Figure:
     return Figure(
         kind=_one_of(FigureKind, given["kind"]),
         sha256=given["sha256"],
-        width_px=_whole(given["width_px"], 0, MAX_PIXELS_A_SIDE),
-        height_px=_whole(given["height_px"], 0, MAX_PIXELS_A_SIDE),
+        width_px=_whole(given["width_px"], 0, MAX_FIGURE_SIDE),
+        height_px=_whole(given["height_px"], 0, MAX_FIGURE_SIDE),
         box=_box(given["box"]),
         caption=_sentence(given["caption"]),
         source=_sentence(given["source"]),

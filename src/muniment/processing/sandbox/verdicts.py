@@ -22,6 +22,10 @@ class NoReader(Unavailable):
     """The reader of documents does not run; try again shortly"""
 
 
+class ReaderKilled(Unavailable):
+    """The reader was killed, by somebody or for want of memory on this machine; it is tried again"""
+
+
 def judge(ended: Ended, limits: Limits) -> Unreadable | Unavailable:
     """Why a child ended that had not finished and that nobody of us had killed."""
     if ended.code is None:
@@ -30,10 +34,15 @@ def judge(ended: Ended, limits: Limits) -> Unreadable | Unavailable:
     if ended.code == -signal.SIGXCPU or is_spent:
         return timed_out()
     is_full = ended.peak_bytes >= limits.memory_bytes * _NEAR_THE_LIMIT
-    # A SIGKILL that is not ours is the kernel's when the machine runs out of memory: children are its first choice.
-    if ended.code == -signal.SIGKILL or (is_full and ended.code in _DEATHS_FOR_WANT_OF_MEMORY):
-        return Unreadable(Code.READER_MEMORY, TOO_MUCH_MEMORY)
-    return crashed()
+    if is_full and ended.code in {-signal.SIGKILL, *_DEATHS_FOR_WANT_OF_MEMORY}:
+        return too_large()
+    # A SIGKILL that is not ours is somebody's, or the kernel's when the machine runs out of memory: children are its
+    # first choice, whoever took the memory. The file need not be at fault.
+    return ReaderKilled() if ended.code == -signal.SIGKILL else crashed()
+
+
+def too_large() -> Unreadable:
+    return Unreadable(Code.READER_MEMORY, TOO_MUCH_MEMORY)
 
 
 def crashed() -> Unreadable:

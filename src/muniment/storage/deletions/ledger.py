@@ -14,7 +14,7 @@ from muniment.storage.blobs.port import BlobNotFound, Blobs
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.tables import Deletion, Outcome, Store
+from muniment.storage.deletions.tables import NEVER_KEPT, Deletion, Outcome, Store
 
 log = structlog.get_logger()
 
@@ -101,6 +101,11 @@ class DeletionRepository:
             .returning(Deletion)
         )
         return taken.all()
+
+    async def list_reserved(self, document_id: UUID) -> Sequence[str]:
+        """Targets of this document that are written and not kept (yet)."""
+        waiting = (Deletion.document_id == document_id, Deletion.reason == NEVER_KEPT, Deletion.done_at.is_(None))
+        return (await self._session.scalars(select(Deletion.target).where(*waiting))).all()
 
     async def mark_done(self, deletion_id: UUID, outcome: Outcome) -> None:
         await self._session.execute(

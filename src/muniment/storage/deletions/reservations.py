@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import delete
+from sqlalchemy import delete, func, update
 
 from muniment.errors import Unavailable
 from muniment.storage.db.base import new_id, now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
-from muniment.storage.deletions.tables import Deletion, Store
+from muniment.storage.deletions.tables import NEVER_KEPT, Deletion, Store
 
 LIFETIME = timedelta(days=1)
 """Longer than the longest reading."""
@@ -31,14 +31,22 @@ class Reservation:
         if await work.session.scalar(untouched.returning(Deletion.id)) is None:
             raise ReservationGone
 
+    async def release(self, work: Work[Service]) -> None:
+        """It will not be kept: the sweep takes it away now instead of tomorrow."""
+        due = update(Deletion).where(Deletion.id == self.line_id).values(next_attempt_at=func.now())
+        await work.session.execute(due.execution_options(synchronize_session=False))
 
-async def reserve(work: Work[Service], blob_key: str) -> Reservation:
+
+async def reserve(work: Work[Service], blob_key: str, *, kb_id: UUID, document_id: UUID) -> Reservation:
+    """In the name of the document whose run writes it: whoever removes that one finds it."""
     line = Deletion(
         id=new_id(),
         organization_id=work.caller.organization_id,
+        kb_id=kb_id,
+        document_id=document_id,
         store=Store.BLOBS,
         target=blob_key,
-        reason="never_kept",
+        reason=NEVER_KEPT,
         next_attempt_at=now() + LIFETIME,
     )
     work.session.add(line)

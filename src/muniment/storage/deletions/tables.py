@@ -20,6 +20,10 @@ class Outcome(StrEnum):
     """On purpose: somebody else uses it."""
 
 
+NEVER_KEPT = "never_kept"
+"""Reason of a line that was written before its bytes, in case nobody keeps them (`reservations.py`)."""
+
+
 class Deletion(Table):
     """One line of the ledger: what is to be removed from one store, written by the transaction that removed the row.
 
