@@ -34,10 +34,12 @@ from muniment.processing.readers.contract import Means, Options
 from muniment.processing.readers.fingerprint import reading_parameters
 from muniment.processing.readers.ocr_engine import find_engine
 from muniment.processing.results.pictures import Pictures
+from muniment.search.copies import Copies
 from muniment.search.embedding.local import LocalEmbedder
 from muniment.search.embedding.openai_compatible import OpenAICompatibleEmbedder
 from muniment.search.embedding.port import Embedder
 from muniment.search.installed import Indexing
+from muniment.search.intents import IntentSweep
 from muniment.search.service import Searching
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
@@ -53,6 +55,7 @@ from muniment.storage.disk import has_room
 from muniment.storage.tasks.port import Periodic, Process
 from muniment.storage.tasks.queue import QueuedTasks
 from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.port import VectorIndex
 
 if TYPE_CHECKING:
     from muniment.processing.sandbox.client import Sandbox
@@ -135,7 +138,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         events=Streams(stores.database, Changes(_app_address(settings))),
         searching=Searching(
             stores.database,
-            PgVectorIndex(stores.database),
+            build_index(settings, stores),
             embedders={embedder.model: embedder for embedder in build_embedders(settings)},
             audit_queries=settings.search.audit_queries,
         ),
@@ -171,6 +174,15 @@ def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) 
         lifetime=settings.documents.upload_lifetime,
     )
     return Intake(stores.database, staging, stores.ledger, QueuedTasks())
+
+
+def build_index(settings: Settings, stores: Stores) -> VectorIndex:
+    if settings.search.qdrant_url is None:
+        return PgVectorIndex(stores.database)
+    from muniment.storage.vectors.qdrant import QdrantIndex  # its client takes two seconds to load
+    from muniment.storage.vectors.qdrant_connection import connect
+
+    return QdrantIndex(connect(settings.search.qdrant_url, _secret(settings.search.qdrant_api_key)))
 
 
 def build_embedders(settings: Settings) -> list[Embedder]:
@@ -224,6 +236,7 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
     locks = AdvisoryLocks(_service_address(settings), at_once=settings.worker.concurrency)
     sandbox = build_sandbox(settings)
     wanted, *others = embedders = build_embedders(settings)
+    index = build_index(settings, stores)
     tools = Tools(
         database=stores.database,
         blobs=stores.blobs,
@@ -233,6 +246,7 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
         reading=reading_variant(reading_parameters(options, find_engine())),
         is_shared=settings.documents.scope is Scope.SHARED,
         indexing=Indexing(wanted, tuple(others)),
+        copies=Copies(stores.database, index) if index.holds_copies else None,
     )
     warming = asyncio.create_task(_warm_up(sandbox))
     try:
@@ -241,6 +255,7 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
         warming.cancel()
         for embedder in embedders:
             await embedder.close()
+        await index.close()
         await sandbox.close()
         await locks.close()
 
@@ -271,6 +286,7 @@ def build_collection(settings: Settings, stores: Stores) -> Collection:
 def build_worker(settings: Settings, stores: Stores, process: Process | None = None) -> "Worker":
     from muniment.storage.tasks.worker import Worker  # loads Procrastinate, which the API does without
 
+    index = build_index(settings, stores)
     sweeps = Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=settings.documents.upload_lifetime)
     return Worker(
         _service_address(settings),
@@ -279,6 +295,7 @@ def build_worker(settings: Settings, stores: Stores, process: Process | None = N
             Periodic("documents.sweep_uploads", "0 * * * * *", sweeps.uploads),
             Periodic("deletions.carry_out", "*/10 * * * * *", sweeps.deletions),
             Periodic("artifacts.collect", "45 37 * * * *", build_collection(settings, stores).sweep),
+            Periodic("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, index).sweep),
             Periodic("accounts.forget_expired", "30 7 * * * *", partial(forget_expired, stores.database)),
         ],
         concurrency=settings.worker.concurrency,

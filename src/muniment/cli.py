@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import typer
@@ -25,6 +25,8 @@ app = typer.Typer(
 )
 artifacts = typer.Typer(help="What was read from documents, and is shared by those with the same bytes.")
 app.add_typer(artifacts, name="artifacts", no_args_is_help=True)
+index = typer.Typer(help="What search finds passages with: which model answers, and the switch to another.")
+app.add_typer(index, name="index", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -182,6 +184,77 @@ def reprocess(
     else:
         print(f"{progress.total} documents queued, {progress.completed} read, {progress.failed} failed.")
     raise typer.Exit(1 if progress.failed else 0)
+
+
+Url = Annotated[
+    str | None, typer.Option(envvar="MUNIMENT_URL", help="Address of the server; by default the one of the settings.")
+]
+Token = Annotated[
+    str | None,
+    typer.Option(envvar="MUNIMENT_TOKEN", help="An API token; other people on this machine can see it here."),
+]
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help='Words or a question; "exact phrases" in quotes, -word excludes.')],
+    kb: Annotated[list[UUID] | None, typer.Option(help="Only in this knowledge base; may be repeated.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="Passages to show.")] = 10,
+    mode: Annotated[
+        Literal["hybrid", "vector", "text"], typer.Option(help="By meaning (vector), by words (text), or both.")
+    ] = "hybrid",
+    url: Url = None,
+    token: Token = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find passages, as the owner of an API token, on a running server. Ends with 0 also when nothing was found."""
+    from muniment.search_command import ask, show
+
+    settings = _load()
+    found = asyncio.run(ask(url or settings.listening_url, token, query, kb_ids=kb or [], limit=limit, mode=mode))
+    _print_json(found.model_dump(mode="json")) if as_json else show(found, mode)
+
+
+@app.command()
+def mcp(url: Url = None, token: Token = None) -> None:
+    """Serve search and reading to an assistant: the Model Context Protocol, on standard input and output."""
+    from muniment.mcp_server import serve
+    from muniment.search.client import ApiClient
+
+    settings = _load()
+    # Ctrl-C ends it at once: in order it would wait for a line of input that may never come.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    asyncio.run(serve(ApiClient(url or settings.listening_url, token)))
+
+
+@index.command()
+def status(as_json: AsJson = False) -> None:
+    """Say which model answers, which one is set up, and how many completed documents have passages of each."""
+    from muniment.index_command import look, show
+
+    found = asyncio.run(look(_load_existing()))
+    _print_json(asdict(found)) if as_json else show(found)
+
+
+@index.command()
+def switch(
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Even if documents are then not found until they are reprocessed.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let the model that is set up answer from now on, for the whole installation."""
+    from muniment.index_command import look, show
+    from muniment.index_command import switch as carry_out
+
+    settings = _load_existing()
+    was_done = asyncio.run(carry_out(settings, anyway=anyway))
+    found = asyncio.run(look(settings))
+    if as_json:
+        _print_json({"switched": was_done, **asdict(found)})
+        return
+    print("Switched." if was_done else "Nothing to do: the model that is set up answers already.")
+    show(found)
 
 
 @app.command()

@@ -250,17 +250,15 @@ class SearchSettings(Section):
     audit_queries: bool = setting(False, "Write what people search for into the audit trail", "MUNIMENT_AUDIT_QUERIES")
     qdrant_url: str | None = setting(
         None,
-        "Address of a Qdrant server",
+        "Address of a Qdrant server; without one passages are found inside PostgreSQL",
         "MUNIMENT_QDRANT_URL",
         "QDRANT_URL",
-        no_effect_yet="passages are found inside PostgreSQL in this version",
     )
     qdrant_api_key: SecretStr | None = setting(
         None,
         "Key of the Qdrant server",
         "MUNIMENT_QDRANT_API_KEY",
         "QDRANT_API_KEY",
-        no_effect_yet="passages are found inside PostgreSQL in this version",
     )
 
 

@@ -12,6 +12,7 @@ from tests.seed import Seed
 
 COMMANDS = (
     "serve", "api", "worker", "migrate", "reset-password", "settings", "doctor", "reprocess", "artifacts", "version",
+    "search", "mcp", "index",
 )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ SCENARIOS = {
     "content that is found in the reading slot": Scenario(known, READING, (READING, *_FIRST)),
     "a file that cannot be read": Scenario(unreadable, FAST, (FAST, READING, *_UP_TO_TEXT, ERROR_HANDLING)),
     "a reread by another variant": Scenario(
-        reread, FAST, (FAST, READING, *_UP_TO_TEXT, "AggregateDiagrams", "SwitchToReread", "BuildSummary")
+        reread, FAST, (FAST, READING, *_UP_TO_TEXT, "AggregateDiagrams", "Index", "SwitchToReread", "BuildSummary")
     ),
     "a reread of what is shown already": Scenario(
         reread_of_the_same, READING, (READING, "FetchDocumentRecord", "MarkBasicComplete", "BuildSummary")

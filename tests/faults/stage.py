@@ -37,7 +37,7 @@ class Stage:
 
     async def clear(self) -> None:
         """Back to an organization without documents."""
-        for table in ("documents", "artifacts_full_text", "deletions", "procrastinate_jobs"):
+        for table in ("documents", "artifacts_full_text", "deletions", "procrastinate_jobs", "indexing_variants"):
             self.seed.execute(f"DELETE FROM {table}")
         for key in await stored(self.desk.blobs):
             await self.desk.blobs.delete(key)

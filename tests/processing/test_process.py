@@ -74,7 +74,7 @@ async def test_people_see_the_same_steps_whether_computed_or_found(desk: Desk) -
     steps = "SELECT step_name, status FROM document_processing_steps WHERE run_id = %s ORDER BY 1"
     shown = [desk.seed.rows(steps, desk.job(document_id).run_id) for document_id in (first, second)]
     assert shown[0] == shown[1]
-    assert len(shown[0]) == 10
+    assert len(shown[0]) == 11
 
 
 async def test_a_diagram_key_contains_the_page_and_tells_twins_apart(desk: Desk) -> None:

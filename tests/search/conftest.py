@@ -14,6 +14,7 @@ from muniment.settings import Settings
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from tests.http.live_server import serving
 from tests.live import Api
+from tests.processing.conftest import desk  # noqa: F401
 from tests.search.library import Library, Passage, Speaker
 from tests.seed import CHEAP_HASHER, Person, Seed
 

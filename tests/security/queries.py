@@ -31,13 +31,16 @@ from muniment.processing.results.repository import ResultRepository
 from muniment.processing.runs import RunRepository
 from muniment.processing.statistics import StatisticsRepository
 from muniment.processing.tables import RunStatus, StepStatus
+from muniment.search.indexes import IndexingVariant, IndexRepository, NewIndex
 from muniment.search.inside import WithinRepository
 from muniment.search.query_text import parse
 from muniment.search.repository import LanguageQuery, Scope, SearchRepository
 from muniment.storage.db.base import new_id, now
 from muniment.storage.deletions.ledger import DeletionRepository, Line
 from muniment.storage.deletions.tables import Outcome, Store
-from muniment.storage.vectors.port import Candidate
+from muniment.storage.index_intents.repository import IntentRepository
+from muniment.storage.index_intents.tables import Wanted as Intended
+from muniment.storage.vectors.port import Candidate, Indexed
 from tests.security.world import ARTIFACT, CONTENT_KEY, FILE_NAME, MODEL, SECRET, World
 
 Query = Callable[[AsyncSession, World], Awaitable[Any]]
@@ -132,6 +135,18 @@ def _candidate(world: World) -> Candidate:
     return Candidate(world.indexed_id, 0, 1, 0.0)
 
 
+OTHER_MODEL = IndexingVariant("another", "another", 3)
+
+
+def _new_index(world: World) -> NewIndex:
+    variant = IndexingVariant(MODEL.fingerprint, MODEL.name, MODEL.dimensions)
+    return NewIndex(world.artifact_id, world.organization_id, variant, "simple", [])
+
+
+def _indexed(world: World) -> Indexed:
+    return Indexed(world.document_id, world.kb_id, world.organization_id)
+
+
 QUERIES: dict[str, Query] = {
     "SignInRepository.find_by_session": lambda s, _: SignInRepository(s).find_by_session(b"a guess"),
     "SignInRepository.find_by_token": lambda s, _: SignInRepository(s).find_by_token(b"a guess"),
@@ -224,8 +239,7 @@ QUERIES: dict[str, Query] = {
     "NoteRepository.remove_paragraph": lambda s, w: NoteRepository(s).remove_paragraph(w.document_id, 1, 0),
     "SearchRepository.list_kb_ids": lambda s, w: SearchRepository(s).list_kb_ids([w.kb_id]),
     "SearchRepository.list_queries": lambda s, w: SearchRepository(s).list_queries(MODEL, [w.kb_id], parse(SECRET)),
-    "SearchRepository.match_strictly": lambda s, w: SearchRepository(s).match_strictly(_scope(w), limit=10),
-    "SearchRepository.match_loosely": lambda s, w: SearchRepository(s).match_loosely(_scope(w), limit=10),
+    "SearchRepository.match_words": lambda s, w: SearchRepository(s).match_words(_scope(w), limit=10),
     "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)], are_copies=True),
     "SearchRepository.read": lambda s, w: SearchRepository(s).read(MODEL, [(w.indexed_id, 0)]),
     "SearchRepository.find_centre": lambda s, w: SearchRepository(s).find_centre(MODEL, w.indexed_id),
@@ -233,6 +247,16 @@ QUERIES: dict[str, Query] = {
         MODEL, w.indexed_id, parse(SECRET), _scope(w).queries
     ),
     "WithinRepository.list_layouts": lambda s, w: WithinRepository(s).list_layouts(w.indexed_text_id, [1]),
+    "IndexRepository.register_variant": lambda s, _: IndexRepository(s).register_variant(OTHER_MODEL),
+    "IndexRepository.activate": lambda s, _: IndexRepository(s).activate(MODEL.fingerprint),
+    "IndexRepository.find": lambda s, w: IndexRepository(s).find(w.indexed_text_id, MODEL.fingerprint),
+    "IndexRepository.add_once": lambda s, w: IndexRepository(s).add_once(_new_index(w)),
+    "IntentRepository.add": lambda s, w: IntentRepository(s).add(_indexed(w), Intended.HIDDEN, 1),
+    "IntentRepository.put_gone": lambda s, w: IntentRepository(s).put_gone(_indexed(w), 1),
+    "IntentRepository.settle": lambda s, w: IntentRepository(s).settle(w.intent_id),
+    "IntentRepository.take_due": lambda s, _: IntentRepository(s).take_due(),
+    "IntentRepository.remove": lambda s, w: IntentRepository(s).remove(w.intent_id),
+    "IntentRepository.count_open": lambda s, _: IntentRepository(s).count_open(),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
     "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, ["SavePages"], StepStatus.SUCCESS),
     "RunRepository.put_back": lambda s, w: RunRepository(s).put_back(w.run, has_failed=True),
@@ -246,6 +270,8 @@ QUERIES: dict[str, Query] = {
     "StatisticsRepository.savings": lambda s, _: StatisticsRepository(s).savings(),
 }
 OPEN = {
+    "IndexRepository.active_variant": "which model answers is the same for everybody, and nobody's secret",
+    "IndexRepository.find_variant": "which models there are is the same for everybody, and nobody's secret",
     "SignInRepository.find_login": "answers anybody who knows the email: the password is checked by what it returns",
     "SignInRepository.wait_seconds": "asked before anybody is known, about hashes of emails and addresses",
     "SignInRepository.note_failure": "written before anybody is known, about hashes of emails and addresses",

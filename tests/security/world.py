@@ -29,6 +29,7 @@ class World:
     upload_id: UUID
     deletion_id: UUID
     artifact_id: UUID
+    intent_id: UUID
     indexed_text_id: UUID
     indexed_id: UUID
     token_id: UUID
@@ -59,6 +60,7 @@ def a_world(seed: Seed) -> World:
         upload_id=new_id(),
         deletion_id=new_id(),
         artifact_id=new_id(),
+        intent_id=new_id(),
         indexed_text_id=new_id(),
         indexed_id=seed.document(kb_id, owner, name="indexed.pdf", index_epoch=1),
         token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
@@ -153,5 +155,8 @@ def _add_passage(seed: Seed, world: World) -> None:
     place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 6, "text": SECRET}
     words = {"language": "english", "tsv": f"'{SECRET}':1", "embedding": "[1,0,0]"}
     seed.insert("artifact_chunks", **index, model=MODEL.name, **place, **words)
+    in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
+    due = {"wanted": "hidden", "epoch": 1, "next_attempt_at": now() - timedelta(hours=1)}
+    seed.insert("index_intents", id=world.intent_id, document_id=world.archived_id, **in_kb, **due)
     shows = "UPDATE documents SET artifact_text_id = %s WHERE id = %s"
     seed.execute(shows, world.indexed_text_id, world.indexed_id)

@@ -11,6 +11,7 @@ from muniment.artifacts.variants import Variant
 from muniment.processing.readers.contract import Options, Page
 from muniment.processing.runs import ClaimedRun, RunRepository
 from muniment.processing.tables import StepStatus
+from muniment.search.copies import Copies
 from muniment.search.installed import Indexing
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.locks import AdvisoryLocks
@@ -35,13 +36,6 @@ class FileReader(Protocol):
         """Open it, or raise `Unreadable`. Leaving the block ends the reader, however far it was."""
 
 
-class IndexCopies(Protocol):
-    """Passages of a document in an index of another engine (DESIGN §5.5)."""
-
-    async def put(self, run: ClaimedRun, text_id: UUID) -> None:
-        """Hold the text's passages under the run's epoch."""
-
-
 class RunState(TypedDict, total=False):
     content_key: str
     original: str
@@ -64,7 +58,7 @@ class Tools:
     is_shared: bool
     """Whether artifacts belong to all organizations together."""
     indexing: Indexing
-    copies: IndexCopies | None = None
+    copies: Copies | None = None
     """Where an index outside PostgreSQL holds passages of its own."""
 
 

@@ -1,5 +1,6 @@
 """Every query of searching. All read views that show a caller the completed documents of their own knowledge bases."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
 from muniment.search.query_text import QueryText
+from muniment.search.statements import CONFIRM_COPIES, CONFIRM_SHARED, MATCH_WORDS, PLANNED
 from muniment.storage.vectors.port import Candidate, Model
 
 MOST_RANKED = 2000
 """Text matches that are ranked at all: a word that stands everywhere would cost a quarter of a second otherwise."""
+
+_LEXEME = re.compile(r"'(?:[^']|'')*'")
+"""In a query as PostgreSQL writes it; each is a query of its own."""
 
 Key = tuple[UUID, int]
 """A passage: its document and its place among the chunks of that."""
@@ -30,6 +35,11 @@ class LanguageQuery:
     """Any of the wanted terms."""
     phrases: str | None
     excluded: str | None
+
+    @property
+    def lexemes(self) -> Sequence[str]:
+        """The wanted words, each as a query."""
+        return list(dict.fromkeys(_LEXEME.findall(self.loose or "")))
 
 
 @dataclass(frozen=True)
@@ -70,8 +80,6 @@ class FoundPassage:
         return self.document_id, self.chunk_index
 
 
-# A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions.
-_PLANNED = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
 _MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
 _QUERIES = text("""
     SELECT language,
@@ -87,40 +95,6 @@ _QUERIES = text("""
              WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint) AS present
      ORDER BY language
 """)
-_IN_SCOPE = """
-    p.knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND p.fingerprint = :fingerprint
-    AND (CAST(:document_types AS text[]) IS NULL OR p.document_type = ANY (CAST(:document_types AS text[])))
-    AND (l.phrases IS NULL OR p.tsv @@ l.phrases) AND (l.excluded IS NULL OR NOT p.tsv @@ l.excluded)
-"""
-_LANGUAGES = """
-    unnest(CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST(:phrases AS text[]) AS tsquery[]),
-           CAST(CAST(:excluded AS text[]) AS tsquery[]), CAST(CAST(:queries AS text[]) AS tsquery[]))
-        AS l (language, phrases, excluded, query)
-"""
-# `:any` first: a constant that the index can look up. Then, for each passage, the query of its own language.
-_MATCH = """
-    WITH matched AS MATERIALIZED (
-        SELECT p.document_id, p.chunk_index, p.tsv, l.query
-          FROM passages p JOIN {languages} ON l.language = p.language
-         WHERE p.tsv @@ CAST(:any AS tsquery) AND p.tsv @@ l.query AND {in_scope} LIMIT :most_ranked
-    )
-    SELECT document_id, chunk_index FROM matched
-     ORDER BY {rank} DESC, document_id, chunk_index LIMIT :limit
-"""
-_MATCH_STRICT = text(_MATCH.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, rank="ts_rank_cd(tsv, query)"))
-# Not by cover density, which for a choice of words only counts how often any of them stands there.
-_MATCH_LOOSE = text(_MATCH.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, rank="ts_rank(tsv, query, 1)"))
-_CONFIRM = """
-    SELECT p.document_id, p.chunk_index
-      FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[]), CAST(:epochs AS integer[])) WITH ORDINALITY
-           AS proposed (document_id, chunk_index, epoch, place)
-      JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index
-      JOIN {languages} ON l.language = p.language {live}
-     WHERE {in_scope} ORDER BY place
-"""
-_LIVE = "JOIN documents d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
-_CONFIRM_SHARED = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=""))
-_CONFIRM_COPIES = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=_LIVE))
 _READ = text("""
     SELECT p.document_id, p.document_name, p.knowledge_base_id, p.document_type, p.media_type, p.page_number,
            p.chunk_index, p.text, p.language::text
@@ -172,21 +146,24 @@ class SearchRepository:
         of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
         return [LanguageQuery(*row) for row in await self._session.execute(_QUERIES, {**asked, **of_scope})]
 
-    async def match_strictly(self, scope: Scope, *, limit: int) -> Sequence[Key]:
-        """Passages that satisfy all that was typed, best first."""
-        return await self._match(_MATCH_STRICT, scope, [query.strict for query in scope.queries], limit)
-
-    async def match_loosely(self, scope: Scope, *, limit: int) -> Sequence[Key]:
-        """Passages that hold any of the wanted terms and none that is excluded; more of them first."""
-        return await self._match(_MATCH_LOOSE, scope, [query.loose for query in scope.queries], limit)
-
-    async def _match(self, statement: Any, scope: Scope, queries: Sequence[str | None], limit: int) -> Sequence[Key]:
-        one_of = " | ".join(f"({query})" for query in dict.fromkeys(filter(None, queries)))
+    async def match_words(self, scope: Scope, *, limit: int) -> Sequence[Key]:
+        """Passages that hold any of the wanted terms and none that is excluded; more and rarer ones first."""
+        one_of = _one_of([query.loose for query in scope.queries])
         if not one_of:
             return []
-        await self._session.execute(_PLANNED)
-        bounds = {"most_ranked": MOST_RANKED, "limit": limit}
-        rows = await self._session.execute(statement, {**scope.columns, **bounds, "any": one_of, "queries": queries})
+        wanted = [(query.language, lexeme) for query in scope.queries for lexeme in query.lexemes]
+        asked = {
+            "any": one_of,
+            "all": _one_of([query.strict for query in scope.queries]),
+            "queries": [query.loose for query in scope.queries],
+            "strict": [query.strict for query in scope.queries],
+            "lexeme_languages": [language for language, _ in wanted],
+            "lexemes": [lexeme for _, lexeme in wanted],
+            "most_ranked": MOST_RANKED,
+            "limit": limit,
+        }
+        await self._session.execute(PLANNED)
+        rows = await self._session.execute(MATCH_WORDS, {**scope.columns, **asked})
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
     async def confirm(self, scope: Scope, candidates: Sequence[Candidate], *, are_copies: bool) -> Sequence[Key]:
@@ -196,8 +173,8 @@ class SearchRepository:
             "indexes": [candidate.chunk_index for candidate in candidates],
             "epochs": [candidate.epoch for candidate in candidates],
         }
-        statement = _CONFIRM_COPIES if are_copies else _CONFIRM_SHARED
-        none = {"queries": [None for _ in scope.queries]}
+        statement = CONFIRM_COPIES if are_copies else CONFIRM_SHARED
+        none = {"queries": [None for _ in scope.queries], "strict": [None for _ in scope.queries]}
         rows = await self._session.execute(statement, {**scope.columns, **proposed, **none})
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
@@ -218,3 +195,8 @@ class SearchRepository:
         """The mean of a document's passages; `None` when it has none."""
         found = await self._session.scalar(_CENTRE, {"document_id": document_id, "fingerprint": model.fingerprint})
         return [float(value) for value in found.strip("[]").split(",")] if found else None
+
+
+def _one_of(queries: Sequence[str | None]) -> str | None:
+    """What any of these asks for: a constant, which an index can look up."""
+    return " | ".join(f"({query})" for query in dict.fromkeys(filter(None, queries))) or None

@@ -13,7 +13,7 @@ from muniment.audit.events import SearchAsked
 from muniment.audit.log import AuditLog
 from muniment.errors import Unavailable
 from muniment.search.authority import Authority, best_of_each
-from muniment.search.fusion import Ranking, fuse
+from muniment.search.fusion import Ranking, fuse, weight_of_words
 from muniment.search.query_text import QueryText, parse
 from muniment.search.repository import FoundPassage, Key, Scope, SearchRepository
 from muniment.search.snippets import Snippet, cut, word_spans, words_of
@@ -124,7 +124,8 @@ class Searching:
         async with self.database.work(principal) as work:
             repository = SearchRepository(work.session)
             if mode is not Mode.VECTOR:
-                rankings.append(Ranking(await by_words(repository, scope, depth)))
+                weight = weight_of_words(len(query.spoken.split()))
+                rankings.append(Ranking(await repository.match_words(scope, limit=depth), weight))
             return await self._read(work, query, scope, rankings, question.limit), mode
 
     async def _meaning(self, mode: Mode, query: QueryText, scope: Scope) -> tuple[Mode, Vector | None]:
@@ -170,14 +171,6 @@ def _without_meaning(mode: Mode) -> Mode:
         raise NoModel from None
     log.warning("search.without_meaning")
     return Mode.TEXT
-
-
-async def by_words(repository: SearchRepository, scope: Scope, depth: int) -> Sequence[Key]:
-    """Those that satisfy all that was typed; behind them, if they are few, those that hold some of it."""
-    strict = await repository.match_strictly(scope, limit=depth)
-    if len(strict) >= depth:
-        return strict
-    return list(dict.fromkeys([*strict, *await repository.match_loosely(scope, limit=depth)]))
 
 
 async def snippets_of(

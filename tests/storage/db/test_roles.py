@@ -12,6 +12,7 @@ from psycopg import sql
 
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
+from muniment.storage.db.extensions import NoVectors
 from muniment.storage.db.migrate import migrate
 from muniment.storage.db.roles import CannotCreateRoles
 
@@ -49,6 +50,20 @@ def a_login(superuser: psycopg.Connection, server: DatabaseAddress, name: str, r
     return server.as_login(name, "own").at_database(OWN)
 
 
+def with_vectors(server: DatabaseAddress) -> None:
+    """As an administrator does who was asked to."""
+    with psycopg.connect(server.at_database(OWN).conninfo, autocommit=True) as administrator:
+        administrator.execute("CREATE EXTENSION vector")
+
+
+def test_a_login_that_may_not_make_vectors_usable_says_who_must(
+    superuser: psycopg.Connection, server: DatabaseAddress
+) -> None:
+    address = a_login(superuser, server, "maker", "CREATEROLE")
+    with pytest.raises(NoVectors, match="CREATE EXTENSION vector"):
+        migrate(address, FIRST)
+
+
 def can_log_in(address: DatabaseAddress, login: str, password: str) -> bool:
     try:
         psycopg.connect(address.as_login(login, password).conninfo).close()
@@ -61,6 +76,7 @@ def test_a_login_that_may_create_roles_migrates_and_sets_the_passwords(
     superuser: psycopg.Connection, server: DatabaseAddress
 ) -> None:
     address = a_login(superuser, server, "maker", "CREATEROLE")
+    with_vectors(server)
     migrate(address, FIRST)
     migrate(address, FIRST)
     assert can_log_in(address, APP_LOGIN, FIRST.app)
@@ -88,6 +104,7 @@ def test_no_password_reaches_the_servers_log_even_if_it_logs_every_statement(
 
 def test_another_password_replaces_the_old_one(superuser: psycopg.Connection, server: DatabaseAddress) -> None:
     address = a_login(superuser, server, "maker", "CREATEROLE")
+    with_vectors(server)
     migrate(address, FIRST)
     migrate(address, SECOND)
     assert can_log_in(address, APP_LOGIN, SECOND.app)
@@ -112,7 +129,7 @@ def test_a_login_that_may_not_create_roles_says_what_an_administrator_has_to_run
 def _run_as_told(database: DatabaseAddress, advice: str) -> None:
     """Every indented line, with the passwords put in where the dots are."""
     statements = re.findall(r"^    (.+;)$", advice, re.MULTILINE)
-    assert len(statements) == 6
+    assert len(statements) == 7
     passwords = iter([FIRST.app, FIRST.service])
     with psycopg.connect(database.conninfo, autocommit=True) as connection:
         for statement in statements:

@@ -92,10 +92,17 @@ def _policies() -> None:
     allow("muniment_service", "indexing_variants", "SELECT", using="true")
     allow("muniment_service", "indexing_variants", "INSERT", check="true")
     allow("muniment_service", "indexing_variants", "UPDATE", using="true", check="true", columns="(is_active)")
+    # The one line of the installation's trail that no operator writes while signed in: `muniment index switch` does.
+    op.execute("""
+        CREATE POLICY muniment_service_switched ON audit_events FOR INSERT TO muniment_service
+            WITH CHECK (organization_id IS NULL AND app_service_organization_id() IS NULL
+                        AND actor = 'system' AND action = 'index_switched')
+    """)
 
 
 def downgrade() -> None:
     op.execute("""
+        DROP POLICY muniment_service_switched ON audit_events;
         DROP VIEW indexed_documents, passages;
         ALTER TABLE documents DROP COLUMN index_epoch;
         DROP TABLE artifact_chunks, artifact_indexes, indexing_variants;

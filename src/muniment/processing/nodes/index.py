@@ -11,6 +11,7 @@ from muniment.search.embedding.port import Embedder
 from muniment.search.indexes import IndexRepository
 from muniment.search.indexing import index_text
 from muniment.storage.tasks.port import PutBack
+from muniment.storage.vectors.port import Indexed
 from muniment.telemetry.metrics import INDEXES
 
 NAME = "Index"
@@ -24,9 +25,14 @@ async def index(state: RunState, runtime: Runtime[Context]) -> RunState:
     for fingerprint, embedder in wanted.items():
         await _ensure(context, text_id, fingerprint, embedder)
     if context.tools.copies is not None:
-        await context.tools.copies.put(context.run, text_id)
+        # Under this run's epoch: nobody finds them before the document names it.
+        await context.tools.copies.put(indexed(context, state), text_id, context.run.epoch)
     async with context.step(NAME):
         return {}
+
+
+def indexed(context: Context, state: RunState) -> Indexed:
+    return Indexed(context.run.document_id, state["kb_id"], context.run.organization_id)
 
 
 async def _ensure(context: Context, text_id: UUID, fingerprint: str, embedder: Embedder) -> None:

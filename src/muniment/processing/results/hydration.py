@@ -76,7 +76,7 @@ _SAVE_METRICS = text("""
     )
     UPDATE documents
        SET artifact_text_id = shown.id, total_pages = shown.total_pages, total_word_count = shown.total_words,
-           text_extraction_method = :method, updated_at = now()
+           text_extraction_method = :method, index_epoch = :epoch, updated_at = now()
       FROM shown WHERE documents.id = :document_id
 """)
 _METHODS = text("SELECT methods FROM artifacts_full_text WHERE id = :text_id")
@@ -93,7 +93,7 @@ async def save_diagrams(session: AsyncSession, run: ClaimedRun, text_id: UUID) -
 async def save_metrics(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
     """The numbers that people see, and the reference to the artifact."""
     methods = await session.scalar(_METHODS, {"text_id": text_id})
-    values = {"document_id": run.document_id, "revision": run.revision, "text_id": text_id}
+    values = {"document_id": run.document_id, "revision": run.revision, "text_id": text_id, "epoch": run.epoch}
     await session.execute(_SAVE_METRICS, {**values, "method": extraction_method(methods or {})})
 
 

@@ -109,4 +109,5 @@ def _advice(connection: Connection) -> str:
     GRANT {OWNER_ROLE} TO "{user}";
     GRANT USAGE, CREATE ON SCHEMA public TO {OWNER_ROLE};
     GRANT USAGE ON SCHEMA public TO {APP_LOGIN}, {SERVICE_LOGIN};
+    CREATE EXTENSION IF NOT EXISTS vector;
 """

@@ -1,0 +1,98 @@
+"""A real database with one owner, and texts that are indexed by our own code as the worker does it."""
+
+import re
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from uuid import UUID
+
+from tests.artifacts.shelf import Shelf, a_key
+from tests.cluster import PASSWORDS, RunningCluster
+from tests.seed import Seed
+
+from muniment.artifacts.packs import Pack, PageText, paragraph_uri, sha256_of
+from muniment.artifacts.repository import ArtifactRepository, NewText, row
+from muniment.search.embedding.local import LocalEmbedder
+from muniment.search.indexes import IndexRepository, NewIndex
+from muniment.search.indexing import index_text
+from muniment.search.installed import variant_of
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.work import Database
+
+_PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class SearchStage:
+    address: DatabaseAddress
+    seed: Seed
+    database: Database
+    shelf: Shelf
+    embedder: LocalEmbedder
+
+    async def add(self, pages: Sequence[str], kb_id: UUID | None = None) -> tuple[UUID, NewIndex, float]:
+        """A completed document with its index, and the seconds that indexing took."""
+        key = a_key(self.shelf.owner.organization_id)
+        pack = Pack(key.organization_id)
+        new = _reading(pack, pages)
+        await self.shelf.blobs.put(pack.key, pack.data)
+        async with self.database.service_work(self.shelf.service) as work:
+            full, _ = await ArtifactRepository(work.session).add_once(key, new)
+        began = perf_counter()
+        owner = self.shelf.owner.organization_id
+        index = await index_text(self.database, self.shelf.blobs, self.embedder, full, organization_id=owner)
+        async with self.database.service_work(self.shelf.service) as work:
+            await IndexRepository(work.session).add_once(index)
+        return self.shelf.document(full, kb_id=kb_id), index, perf_counter() - began
+
+
+@asynccontextmanager
+async def search_stage() -> AsyncIterator[SearchStage]:
+    """Gone at the end."""
+    running = RunningCluster()
+    with running.start().new_database() as address, tempfile.TemporaryDirectory() as folder:
+        seed = Seed(address)
+        database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
+        shelf, embedder = Shelf(seed, database, FolderBlobs(Path(folder))), LocalEmbedder()
+        async with database.service_work(shelf.service) as work:
+            await IndexRepository(work.session).register_variant(variant_of(embedder))
+        yield SearchStage(address, seed, database, shelf, embedder)
+        await embedder.close()
+        await database.close()
+        seed.close()
+    running.stop()
+
+
+def _reading(pack: Pack, pages: Sequence[str]) -> NewText:
+    stored = [pack.add(text) for text in pages]
+    head = {
+        "full_text_uri": pack.key,
+        "full_text_sha256": pack.sha256,
+        "total_pages": len(pages),
+        "total_words": sum(len(text.split()) for text in pages),
+        "methods": {"text": len(pages)},
+        "timings": {},
+    }
+    numbered = list(enumerate(zip(stored, pages, strict=True), 1))
+    page_rows = [
+        row(page_number=number, page_text_uri=page.uri, page_text_sha256=page.sha256) for number, (page, _) in numbered
+    ]
+    paragraph_rows = [line for number, (page, text) in numbered for line in _paragraphs(number, page, text)]
+    return NewText(head, page_rows, paragraph_rows)
+
+
+def _paragraphs(number: int, page: PageText, text: str) -> Sequence[str]:
+    return [
+        row(
+            page_number=number,
+            paragraph_index=index,
+            paragraph_text_uri=paragraph_uri(page.uri, *found.span()),
+            paragraph_text_sha256=sha256_of(found.group()),
+            features={"kind": "text", "start": found.start(), "end": found.end(), "box": None},
+        )
+        for index, found in enumerate(_PARAGRAPH.finditer(text))
+    ]

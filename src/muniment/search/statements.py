@@ -1,0 +1,59 @@
+"""The two large statements: which passages hold the words, and which of the proposed ones may be shown."""
+
+from sqlalchemy import text
+
+# A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions.
+PLANNED = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
+_IN_SCOPE = """
+    p.knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND p.fingerprint = :fingerprint
+    AND (CAST(:document_types AS text[]) IS NULL OR p.document_type = ANY (CAST(:document_types AS text[])))
+    AND (l.phrases IS NULL OR p.tsv @@ l.phrases) AND (l.excluded IS NULL OR NOT p.tsv @@ l.excluded)
+"""
+_LANGUAGES = """
+    unnest(CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST(:phrases AS text[]) AS tsquery[]),
+           CAST(CAST(:excluded AS text[]) AS tsquery[]), CAST(CAST(:queries AS text[]) AS tsquery[]),
+           CAST(CAST(:strict AS text[]) AS tsquery[]))
+        AS l (language, phrases, excluded, query, strict)
+"""
+# First a constant that the index can look up; then, for each passage, the query of its own language.
+# The empty tsvector makes a plain copy: each is unpacked once, and not again for every word.
+_MATCHED = """
+    SELECT p.document_id, p.chunk_index, p.language, p.tsv || CAST('' AS tsvector) AS tsv
+      FROM passages p JOIN {languages} ON l.language = p.language WHERE {in_scope}
+"""
+# Only so many are ranked at all, and those that satisfy everything that was typed are never left out for others.
+# PostgreSQL's own ranks take every word for equally telling; here one counts the more, the fewer of them hold it.
+_MATCH_WORDS = """
+    WITH whole AS MATERIALIZED (
+        {matched} AND p.tsv @@ CAST(:all AS tsquery) AND p.tsv @@ l.strict LIMIT :most_ranked
+    ), part AS MATERIALIZED (
+        {matched} AND p.tsv @@ CAST(:any AS tsquery) AND p.tsv @@ l.query AND (p.tsv @@ l.strict) IS NOT TRUE
+         LIMIT :most_ranked - (SELECT count(*) FROM whole)
+    ), matched AS MATERIALIZED (
+        SELECT * FROM whole UNION ALL SELECT * FROM part
+    ), held AS MATERIALIZED (
+        SELECT document_id, chunk_index, word, ts_rank(tsv, lexeme, 1) AS rank
+          FROM matched JOIN unnest(CAST(CAST(:lexeme_languages AS text[]) AS regconfig[]),
+                                   CAST(CAST(:lexemes AS text[]) AS tsquery[])) WITH ORDINALITY
+                            AS wanted (language, lexeme, word)
+               ON wanted.language = matched.language AND tsv @@ lexeme
+    ), told AS (
+        SELECT word, ln(1 + ((SELECT count(*) FROM matched) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
+          FROM held GROUP BY word
+    )
+    SELECT document_id, chunk_index FROM held JOIN told USING (word) GROUP BY document_id, chunk_index
+     ORDER BY sum(weight * rank) DESC, document_id, chunk_index LIMIT :limit
+"""
+_MATCHED_HERE = _MATCHED.format(languages=_LANGUAGES, in_scope=_IN_SCOPE)
+MATCH_WORDS = text(_MATCH_WORDS.format(matched=_MATCHED_HERE))
+_CONFIRM = """
+    SELECT p.document_id, p.chunk_index
+      FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[]), CAST(:epochs AS integer[])) WITH ORDINALITY
+           AS proposed (document_id, chunk_index, epoch, place)
+      JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index
+      JOIN {languages} ON l.language = p.language {live}
+     WHERE {in_scope} ORDER BY place
+"""
+_LIVE = "JOIN documents d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
+CONFIRM_SHARED = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=""))
+CONFIRM_COPIES = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=_LIVE))

@@ -1,0 +1,109 @@
+"""From an upload to the sentence that somebody finds: with passages in PostgreSQL, and with copies in Qdrant."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from muniment.accounts.passwords import Passwords
+from muniment.api import create_app, framed
+from muniment.bootstrap import build_parts, build_stores
+from muniment.processing.process import Processing
+from muniment.search.copies import Copies
+from muniment.search.service import Searching
+from muniment.settings import Settings
+from muniment.storage.tasks.port import FAST, READING, MoveOn
+from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.port import Indexed, VectorIndex
+from muniment.storage.vectors.qdrant import QdrantIndex
+from tests.http.live_server import serving
+from tests.processing.desk import Desk
+from tests.seed import CHEAP_HASHER
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
+
+
+@pytest.fixture(params=["pgvector", "qdrant"])
+async def index(request: pytest.FixtureRequest, desk: Desk) -> AsyncIterator[VectorIndex]:
+    engine: VectorIndex = (
+        PgVectorIndex(desk.database) if request.param == "pgvector" else QdrantIndex(AsyncQdrantClient(":memory:"))
+    )
+    yield engine
+    await engine.close()
+
+
+@pytest.fixture
+async def client(desk: Desk, settings: Settings, index: VectorIndex) -> AsyncIterator[httpx.AsyncClient]:
+    stores = build_stores(settings)
+    searching = Searching(stores.database, index, embedders={desk.embedder.model: desk.embedder})
+    parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
+    async with serving(framed(create_app(parts), settings)) as anonymous:
+        url = str(anonymous.base_url)
+        async with httpx.AsyncClient(base_url=url, headers=desk.owner.headers, trust_env=False, timeout=30) as client:
+            yield client
+    await stores.close()
+
+
+async def process(desk: Desk, index: VectorIndex, document_id: UUID) -> None:
+    tools = replace(desk.tools, copies=Copies(desk.database, index) if index.holds_copies else None)
+    worker = Processing(tools)
+    try:
+        await worker(desk.job(document_id, FAST))
+    except MoveOn:
+        await worker(desk.job(document_id, READING))
+
+
+async def hits(client: httpx.AsyncClient, question: str = "contracts", **parameters: str) -> list[dict[str, Any]]:
+    answer = await client.get("/api/v1/search", params={"q": question, **parameters})
+    assert answer.status_code == 200, answer.text
+    return list(answer.json()["items"])
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
+async def test_what_was_read_is_found_with_its_page(
+    desk: Desk, index: VectorIndex, client: httpx.AsyncClient, mode: str
+) -> None:
+    document_id = await desk.document()
+    await process(desk, index, document_id)
+    found = await hits(client, mode=mode)
+    assert found[0]["document_id"] == str(document_id)
+    assert found[0]["page"] == 1
+    assert "contracts" in found[0]["snippet"]
+
+
+async def test_the_second_upload_is_found_and_costs_no_embedding(
+    desk: Desk, index: VectorIndex, client: httpx.AsyncClient
+) -> None:
+    await process(desk, index, await desk.document())
+    embedded = desk.embedder.embedded
+    second = await desk.document()
+    await process(desk, index, second)
+    assert desk.embedder.embedded == embedded
+    assert str(second) in {item["document_id"] for item in await hits(client)}
+
+
+async def test_an_archived_document_is_not_found_whatever_the_index_says(
+    desk: Desk, index: VectorIndex, client: httpx.AsyncClient
+) -> None:
+    document_id = await desk.document()
+    await process(desk, index, document_id)
+    desk.seed.execute("UPDATE documents SET status = 'archived'")
+    assert await hits(client) == []
+
+
+async def test_a_reread_leaves_no_older_passages_behind(
+    desk: Desk, index: VectorIndex, client: httpx.AsyncClient
+) -> None:
+    document_id = await desk.document()
+    await process(desk, index, document_id)
+    indexed = Indexed(document_id, desk.kb_id, desk.owner.organization_id)
+    held = await index.count(indexed)
+    assert (await client.post(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/retry")).status_code == 200
+    await process(desk, index, document_id)
+    assert await index.count(indexed) == held
+    assert [item["document_id"] for item in await hits(client, mode="vector")][:1] == [str(document_id)]
