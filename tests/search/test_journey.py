@@ -24,7 +24,6 @@ from tests.http.live_server import serving
 from tests.processing.desk import Desk
 from tests.seed import CHEAP_HASHER
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
 
 

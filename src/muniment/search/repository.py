@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
 from muniment.search.query_text import QueryText
-from muniment.search.statements import CONFIRM_COPIES, CONFIRM_SHARED, MATCH_WORDS, PLANNED
+from muniment.search.statements import CONFIRM_COPIES, CONFIRM_SHARED, MATCH_WORDS, RESTORE, SMALL_SCOPE, TUNE
 from muniment.storage.vectors.port import Candidate, Model
 
 MOST_RANKED = 2000
@@ -162,8 +162,9 @@ class SearchRepository:
             "most_ranked": MOST_RANKED,
             "limit": limit,
         }
-        await self._session.execute(PLANNED)
-        rows = await self._session.execute(MATCH_WORDS, {**scope.columns, **asked})
+        await self._session.execute(TUNE, {**scope.columns, "small_scope": SMALL_SCOPE})
+        rows = (await self._session.execute(MATCH_WORDS, {**scope.columns, **asked})).all()
+        await self._session.execute(RESTORE)
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
     async def confirm(self, scope: Scope, candidates: Sequence[Candidate], *, are_copies: bool) -> Sequence[Key]:

@@ -2,8 +2,19 @@
 
 from sqlalchemy import text
 
-# A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions.
-PLANNED = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
+SMALL_SCOPE = 10_000
+"""Chunks: so few are looked through one by one; where there are more, the index of the words is asked first."""
+# A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions. And
+# the planner takes a scope for a twentieth of what it is (the view compares knowledge bases once more), so that it
+# would ask the index of the words again for every single document: which of the two ways to go is decided here.
+TUNE = text("""
+    SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
+           set_config(CASE WHEN sum(total_chunks) > :small_scope THEN 'enable_nestloop' ELSE 'enable_bitmapscan' END,
+                      'off', true)
+      FROM indexed_documents
+     WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint
+""")
+RESTORE = text("SELECT set_config('enable_nestloop', 'on', true), set_config('enable_bitmapscan', 'on', true)")
 _IN_SCOPE = """
     p.knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND p.fingerprint = :fingerprint
     AND (CAST(:document_types AS text[]) IS NULL OR p.document_type = ANY (CAST(:document_types AS text[])))
