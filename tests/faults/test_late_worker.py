@@ -21,7 +21,7 @@ from tests.storage.tasks.queue import until
 Tables = dict[str, list[tuple[Any, ...]]]
 Overtake = Callable[[Stage, UUID], Awaitable[None]]
 
-FENCE = "WITH held AS"
+FENCE = "WITH held AS ( SELECT id FROM documents"
 TABLES = (
     "documents", "document_revisions", "document_processing_runs", "document_processing_steps", "document_pages",
     "document_paragraphs", "document_diagrams", "artifacts_full_text", "artifact_pages", "artifact_paragraphs",

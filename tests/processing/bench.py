@@ -28,6 +28,13 @@ from tests.seed import Seed
 _numbers = itertools.count()
 
 
+def is_server(process: psutil.Process) -> bool:
+    try:
+        return SERVER in process.cmdline()
+    except psutil.Error:  # another test's, which has just ended
+        return False
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of one document, as people and programs are told."""
@@ -96,7 +103,7 @@ class Bench:
 
     def processes_left(self) -> list[str]:
         """What runs below the fork server."""
-        (server,) = [process for process in psutil.Process().children() if SERVER in process.cmdline()]
+        (server,) = [process for process in psutil.Process().children() if is_server(process)]
         return [str(process) for process in server.children(recursive=True)]
 
     def files_left(self) -> list[str]:

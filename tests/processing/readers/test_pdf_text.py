@@ -1,5 +1,4 @@
 from functools import partial
-from pathlib import Path
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -154,7 +153,8 @@ def test_equal_bytes_give_equal_pages() -> None:
     assert pages(file) == pages(file)
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if "password" not in path.name], ids=lambda path: path.name)
-def test_real_files_keep_what_the_contract_promises(path: Path) -> None:
-    for read in pages(path.read_bytes()):
-        check_spans(read)
+def test_real_files_keep_what_the_contract_promises() -> None:
+    for path in FILES:
+        if "password" not in path.name:
+            for read in pages(path.read_bytes()):
+                check_spans(read)
