@@ -117,6 +117,7 @@ def _measure_throughput(report: Report, client: httpx.Client) -> None:
 
 BARE = """
 import sys
+from pypdfium2 import PdfDocument
 for page in PdfDocument(sys.stdin.buffer.read()):
     page.get_textpage().get_text_range()
 """
