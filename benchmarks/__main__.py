@@ -6,6 +6,8 @@ import platform
 from benchmarks.processing import measure_processing
 from benchmarks.report import Report
 from benchmarks.requests import measure_requests
+from benchmarks.retrieval import measure_retrieval
+from benchmarks.search import measure_search
 from benchmarks.start import measure_start
 
 
@@ -14,6 +16,8 @@ def main() -> None:
     measure_start(report)
     measure_requests(report)
     measure_processing(report)
+    measure_retrieval(report)
+    measure_search(report)
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     print(report.table())
 

@@ -12,6 +12,7 @@ from benchmarks.report import Report
 from benchmarks.search_stage import SearchStage, search_stage
 from muniment.search.service import Mode, Question, Searching
 from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.telemetry.logs import configure_logs
 
 DEPTH = 10
 INDEXED_PAGES = 40
@@ -23,6 +24,7 @@ def measure_retrieval(report: Report) -> None:
     if questions is None:
         report.add("retrieval, nDCG@10", "left out", f"apt-get install {PACKAGE}")
         return
+    configure_logs("json", "ERROR")
     asyncio.run(_measure(report, questions))
 
 

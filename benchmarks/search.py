@@ -18,6 +18,7 @@ from benchmarks.search_stage import SearchStage, search_stage
 from muniment.search.installed import variant_of
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.storage.vectors.port import Model
+from muniment.telemetry.logs import configure_logs
 
 SIZES = (100_000, 1_000_000)
 SCOPE_CHUNKS = 5_000
@@ -31,6 +32,7 @@ ASKED = "word7 about word31 and word205"
 
 
 def measure_search(report: Report) -> None:
+    configure_logs("json", "ERROR")  # a line for each request would be the only thing to see
     asyncio.run(_measure(report))
 
 

@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -52,19 +52,21 @@ class SearchStage:
 
 @asynccontextmanager
 async def search_stage() -> AsyncIterator[SearchStage]:
-    """Gone at the end."""
-    running = RunningCluster()
-    with running.start().new_database() as address, tempfile.TemporaryDirectory() as folder:
-        seed = Seed(address)
+    """Gone at the end, however it comes."""
+    async with AsyncExitStack() as ending:
+        running = RunningCluster()
+        ending.callback(running.stop)
+        address = ending.enter_context(running.start().new_database())
+        folder = Path(ending.enter_context(tempfile.TemporaryDirectory()))
+        seed, embedder = Seed(address), LocalEmbedder()
+        ending.callback(seed.close)
+        ending.push_async_callback(embedder.close)
         database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
-        shelf, embedder = Shelf(seed, database, FolderBlobs(Path(folder))), LocalEmbedder()
+        ending.push_async_callback(database.close)
+        shelf = Shelf(seed, database, FolderBlobs(folder))
         async with database.service_work(shelf.service) as work:
             await IndexRepository(work.session).register_variant(variant_of(embedder))
         yield SearchStage(address, seed, database, shelf, embedder)
-        await embedder.close()
-        await database.close()
-        seed.close()
-    running.stop()
 
 
 def _reading(pack: Pack, pages: Sequence[str]) -> NewText:

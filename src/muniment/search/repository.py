@@ -11,7 +11,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
 from muniment.search.query_text import QueryText
-from muniment.search.statements import CONFIRM_COPIES, CONFIRM_SHARED, MATCH_WORDS, RESTORE, SMALL_SCOPE, TUNE
+from muniment.search.statements import (
+    CONFIRM_COPIES,
+    CONFIRM_SHARED,
+    IS_SMALL,
+    MATCH_FEW,
+    MATCH_MANY,
+    RESTORE,
+    SMALL_SCOPE,
+    TUNE,
+)
 from muniment.storage.vectors.port import Candidate, Model
 
 MOST_RANKED = 2000
@@ -117,8 +126,9 @@ _CENTRE = text("""
 
 
 class SearchRepository:
-    def __init__(self, session: AsyncSession) -> None:
+    def __init__(self, session: AsyncSession, *, small_scope: int = SMALL_SCOPE) -> None:
         self._session = session
+        self._small_scope = small_scope
 
     async def list_kb_ids(self, kb_ids: Sequence[UUID]) -> Sequence[UUID]:
         """These, or all that the caller may see when none is named. One that they may not see does not exist."""
@@ -162,9 +172,12 @@ class SearchRepository:
             "most_ranked": MOST_RANKED,
             "limit": limit,
         }
-        await self._session.execute(TUNE, {**scope.columns, "small_scope": SMALL_SCOPE})
-        rows = (await self._session.execute(MATCH_WORDS, {**scope.columns, **asked})).all()
-        await self._session.execute(RESTORE)
+        if await self._session.scalar(IS_SMALL, {**scope.columns, "small_scope": self._small_scope}):
+            rows = (await self._session.execute(MATCH_FEW, {**scope.columns, **asked})).all()
+        else:
+            await self._session.execute(TUNE)
+            rows = (await self._session.execute(MATCH_MANY, {**scope.columns, **asked})).all()
+            await self._session.execute(RESTORE)
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
     async def confirm(self, scope: Scope, candidates: Sequence[Candidate], *, are_copies: bool) -> Sequence[Key]:
