@@ -15,7 +15,8 @@ from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.telemetry.logs import configure_logs
 
 DEPTH = 10
-INDEXED_PAGES = 40
+INDEXED_PAGES = 20
+ROUNDS = 3
 
 
 def measure_retrieval(report: Report) -> None:
@@ -40,8 +41,9 @@ async def _measure(report: Report, questions: Questions) -> None:
         report.add("questions of the FAQ of Perl", str(len(asked)), f"{passages:,} passages", "at least 200")
         for mode in (Mode.TEXT, Mode.VECTOR, Mode.HYBRID):
             gains = await _gains(stage, asked, mode)
-            # Every second one was looked at while the ranking was tuned, the others were not.
-            apart = f"{mean(gains[::2]):.3f} tuned with, {mean(gains[1::2]):.3f} held out"
+            # `k` and the weight were picked by every second one alone. The ranking by words was chosen with all of them
+            # in sight, over a hundred settings: neither half is a clean test of it.
+            apart = f"{mean(gains[::2]):.3f} picked by, {mean(gains[1::2]):.3f} the others"
             wanted = "more than both" if mode is Mode.HYBRID else ""
             report.add(f"nDCG@{DEPTH}, {mode}", f"{mean(gains):.3f}", apart, wanted)
 
@@ -66,10 +68,12 @@ async def _measure_indexing(report: Report, stage: SearchStage, questions: Quest
     pages = [section.text for section in questions.others[-INDEXED_PAGES:]]
     await stage.embedder.embed(pages[:1])  # the model is loaded after this
     aside = stage.seed.knowledge_base(stage.shelf.owner)
-    _, index, whole = await stage.add(pages, aside)
-    texts = [item.chunk.text for item in index.chunks]
-    bare = BareModel().seconds(texts)
-    against = f"{bare / whole:.2f} × the bare model ({len(texts) / bare:.0f})"
-    report.add(
-        f"indexing {INDEXED_PAGES} pages, chunks a second", f"{len(texts) / whole:.0f}", against, "at least 0.8 ×"
-    )
+    model, whole, bare, count = BareModel(), list[float](), list[float](), 0
+    for _ in range(ROUNDS):  # by turns, and the best of each: whatever else runs on the machine slows both down
+        _, index, seconds = await stage.add(pages, aside)
+        whole.append(seconds)
+        bare.append(model.seconds([item.chunk.text for item in index.chunks]))
+        count = len(index.chunks)
+    against = f"{min(bare) / min(whole):.2f} × the bare model ({count / min(bare):.0f})"
+    what = f"indexing {INDEXED_PAGES} pages, chunks a second"
+    report.add(what, f"{count / min(whole):.0f}", against, "at least 0.8 ×")
