@@ -126,7 +126,7 @@ def _folder(data_dir: Path) -> FolderBlobs:
 
 def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Parts:
     passwords = passwords or Passwords()
-    room = room_check(settings)
+    room, index = room_check(settings), build_index(settings, stores)
     return Parts(
         database=stores.database,
         blobs=stores.blobs,
@@ -138,11 +138,11 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         events=Streams(stores.database, Changes(_app_address(settings))),
         searching=Searching(
             stores.database,
-            build_index(settings, stores),
+            index,
             embedders={embedder.model: embedder for embedder in build_embedders(settings)},
             audit_queries=settings.search.audit_queries,
         ),
-        checks=checks(stores.database, stores.blobs, has_room=room, stalled_after=settings.worker.stalled_after),
+        checks=checks(stores.database, stores.blobs, index, has_room=room, stalled_after=settings.worker.stalled_after),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=_secret(settings.telemetry.metrics_token),
     )

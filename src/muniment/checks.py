@@ -11,6 +11,7 @@ from muniment.http.parts import Check
 from muniment.storage.blobs.port import BlobNotFound, Blobs
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
+from muniment.storage.vectors.port import VectorIndex
 
 PROBE = "health/probe"
 
@@ -26,12 +27,12 @@ class WorkersSilent(Unavailable):
 
 
 def checks(
-    database: Database, blobs: Blobs, *, has_room: Callable[[], bool], stalled_after: timedelta
+    database: Database, blobs: Blobs, index: VectorIndex, *, has_room: Callable[[], bool], stalled_after: timedelta
 ) -> dict[str, Check]:
     return {
         "database": Check(lambda: _database_answers(database), is_needed=True),
         "blobs": Check(lambda: _blobs_answer(blobs), is_needed=True),
-        "index": Check(_index, is_needed=False),
+        "index": Check(index.check, is_needed=False),
         "tasks": Check(lambda: _workers_live(database, stalled_after), is_needed=False),
         "disk": Check(lambda: _disk_has_room(has_room), is_needed=False),
     }
@@ -46,10 +47,6 @@ async def _blobs_answer(blobs: Blobs) -> str:
     with suppress(BlobNotFound):  # the store looked and answered
         await blobs.size_bytes(PROBE)
     return blobs.name
-
-
-async def _index() -> str:
-    return "none: there is no search in this version"
 
 
 async def _workers_live(database: Database, stalled_after: timedelta) -> str:

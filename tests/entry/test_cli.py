@@ -89,6 +89,7 @@ def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, a
     ]
     assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # nobody started a worker
     assert "muniment worker" in found["tasks"]["detail"]
+    assert found["index"]["detail"].startswith("pgvector 0.")
 
 
 def test_doctor_says_that_the_database_is_away(tmp_path: Path, address: DatabaseAddress) -> None:
