@@ -67,6 +67,64 @@ class DocumentAutoCleared(DocumentEvent):
 
 
 @dataclass(frozen=True)
+class DocumentArchived(DocumentEvent):
+    pass
+
+
+@dataclass(frozen=True)
+class DocumentRestored(DocumentEvent):
+    pass
+
+
+@dataclass(frozen=True)
+class DocumentPurged(DocumentEvent):
+    pass
+
+
+@dataclass(frozen=True)
+class DocumentCleared(DocumentEvent):
+    reason: str
+
+
+@dataclass(frozen=True)
+class DocumentCancelled(DocumentEvent):
+    before: str
+    """Its status."""
+
+
+@dataclass(frozen=True)
+class DocumentReplaced(Event):
+    """The payload that the lifecycle specification gives: `{doc_id, kb_id, old_name, new_name}`, and the revisions."""
+
+    doc_id: UUID
+    doc_kb_id: UUID
+    old_name: str
+    new_name: str
+    old_revision: int
+    new_revision: int
+    file_size: int
+    sha256: str
+
+    @property
+    def kb_id(self) -> UUID:
+        return self.doc_kb_id
+
+    @property
+    def document_id(self) -> UUID:
+        return self.doc_id
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        plain = super().payload
+        return {"kb_id": plain.pop("doc_kb_id"), **plain}
+
+
+@dataclass(frozen=True)
+class DocumentReverted(DocumentReplaced):
+    """An earlier revision came back; named as in a replace."""
+
+
+@dataclass(frozen=True)
 class DocumentRetried(DocumentEvent):
     purpose: str
     """`first` or `reread`."""

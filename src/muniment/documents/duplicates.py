@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from muniment.artifacts.eraser import OfDocument, artifact_lines
 from muniment.audit.events import DocumentAutoCleared
 from muniment.audit.log import SYSTEM, AuditLog
+from muniment.documents.destruction import destroy
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
 from muniment.errors import Conflict
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
-from muniment.storage.deletions.ledger import DeletionRepository, Line
-from muniment.storage.deletions.tables import Store
 
 MESSAGES = {Status.ARCHIVED: "An archived document with this name exists"}
 MESSAGE = "A document with this name already exists"
@@ -59,22 +57,7 @@ async def require_free_name(work: Work[Principal], kb_id: UUID, key: str) -> Seq
 
 async def auto_clear(work: Work[Principal], failed: Document) -> Cleared:
     """Remove a failed upload that never completed, in the transaction of the document that takes its name."""
-    documents = DocumentRepository(work.session)
-    lines = await lines_of(work, failed, reason="auto_clear")
-    await documents.remove(failed.id)
-    deletion_ids = await DeletionRepository(work.session).add(lines)
+    deletion_ids = await destroy(work, failed, reason="auto_clear")
     event = DocumentAutoCleared(failed.id, failed.kb_id, failed.name, uploader=work.caller.user_id)
     await AuditLog(work).record(event, actor=SYSTEM)
     return Cleared(failed.id, deletion_ids)
-
-
-async def lines_of(work: Work[Any], document: Document, *, reason: str) -> list[Line]:
-    """What must go from the stores with a document: its originals, and what was read from them unless others use it."""
-    documents = DocumentRepository(work.session)
-    of_document = OfDocument(document.organization_id, document.kb_id, document.id)
-    originals = [
-        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, key, reason)
-        for key in await documents.blob_keys(document.id)
-    ]
-    content_keys = [document.content_hmac, *await documents.content_keys(document.id)]
-    return [*originals, *artifact_lines(of_document, content_keys, reason=reason)]

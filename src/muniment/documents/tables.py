@@ -65,6 +65,7 @@ class Document(Table):
             "processing_status IN ('processing', 'basic_complete', 'analysis_complete', 'failed')",
             name="processing_status_known",
         ),
+        CheckConstraint("archive_status IN ('pending', 'archived', 'failed')", name="archive_status_known"),
         # The rule that no look can replace: one active document of a name in a knowledge base.
         Index(
             "uq_documents_active_name",
@@ -111,6 +112,11 @@ class Document(Table):
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
     completed_at: Mapped[datetime | None]
     archived_at: Mapped[datetime | None]
+    archive_status: Mapped[str | None]
+    """Of its hand-over to the archive queue; null where it was never handed over."""
+    archive_job_id: Mapped[str | None]
+    paperless_doc_url: Mapped[str | None]
+    handed_over_at: Mapped[datetime | None]
 
 
 class Revision(Table):
@@ -136,6 +142,8 @@ class Revision(Table):
     uploaded_by: Mapped[UUID]
     created_at: Mapped[datetime] = created_at_column()
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
+    shelved: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """The document's columns as they were when a newer revision took its place, to bring them back."""
 
 
 class Upload(Table):

@@ -29,6 +29,8 @@ class KnowledgeBase(Table):
     description: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = created_at_column()
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+    leaving_since: Mapped[datetime | None]
+    """Since when its owner or an admin wants it gone with all its documents."""
 
 
 class Member(Table):

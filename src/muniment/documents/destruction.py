@@ -1,0 +1,36 @@
+"""The only way out for a document: every path of destruction passes here (promise I9)."""
+
+from typing import Any
+from uuid import UUID
+
+from muniment.artifacts.eraser import OfDocument, artifact_lines
+from muniment.documents.repository import DocumentRepository
+from muniment.documents.tables import Document
+from muniment.storage.db.work import Work
+from muniment.storage.deletions.ledger import DeletionRepository, Line
+from muniment.storage.deletions.tables import Store
+
+
+async def may_destroy(work: Work[Any], document: Document) -> None:
+    """Raises where something keeps the document. Nothing does yet: holds and retention will be decided here."""
+    del work, document
+
+
+async def destroy(work: Work[Any], document: Document, *, reason: str) -> list[UUID]:
+    """Delete the row of a document that the caller holds, with the ledger lines of all its stores; their ids."""
+    await may_destroy(work, document)
+    lines = await _lines_of(work, document, reason=reason)
+    await DocumentRepository(work.session).remove(document.id)
+    return await DeletionRepository(work.session).add(lines)
+
+
+async def _lines_of(work: Work[Any], document: Document, *, reason: str) -> list[Line]:
+    """What must go from the stores with a document: its originals, and what was read from them unless others use it."""
+    documents = DocumentRepository(work.session)
+    of_document = OfDocument(document.organization_id, document.kb_id, document.id)
+    originals = [
+        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, key, reason)
+        for key in await documents.blob_keys(document.id)
+    ]
+    content_keys = [document.content_hmac, *await documents.content_keys(document.id)]
+    return [*originals, *artifact_lines(of_document, content_keys, reason=reason)]
