@@ -34,7 +34,7 @@ from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results
 from muniment.search import endpoints as search
 from muniment.settings import Settings
-from muniment.telemetry.metrics import watch_disk
+from muniment.telemetry.metrics import configure_metrics, watch_disk
 from muniment.telemetry.traces import configure_traces
 
 MAX_CONNECTIONS = 1000
@@ -82,6 +82,7 @@ def framed(app: ASGIApp, settings: Settings) -> ASGIApp:
 async def run(settings: Settings) -> None:
     """Serve until SIGTERM, SIGINT, or until the supervisor is gone."""
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-api")
+    configure_metrics(settings.telemetry.metrics_prefix, tenant_labels=settings.telemetry.metrics_tenant_labels)
     async with open_stores(settings) as stores:
         watch_disk(settings.server.data_dir)
         parts = build_parts(settings, stores)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from muniment.artifacts.content_keys import Scope
 from muniment.setting_section import Duration, Section, names_of, setting
 from muniment.setting_sources import SettingsError, generate_once, is_generated
+from muniment.telemetry.registry import PREFIX, PREFIX_PATTERN
 
 
 class LogFormat(StrEnum):
@@ -272,6 +273,14 @@ class TelemetrySettings(Section):
     metrics_token: SecretStr | None = setting(
         None, "Bearer token for /metrics from other machines", "MUNIMENT_METRICS_TOKEN"
     )
+    metrics_prefix: str = setting(
+        PREFIX, "What the names of all metrics of Muniment begin with, `lumikb` say", "MUNIMENT_METRICS_PREFIX"
+    )
+    metrics_tenant_labels: bool = setting(
+        True,
+        "Whether the lifecycle's counters name the knowledge base and the person",
+        "MUNIMENT_METRICS_TENANT_LABELS",
+    )
     otlp_endpoint: str | None = setting(
         None, "Where OpenTelemetry spans are sent", "MUNIMENT_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
     )
@@ -282,6 +291,13 @@ class TelemetrySettings(Section):
         if value.upper() not in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"):
             raise ValueError("must be DEBUG, INFO, WARNING, ERROR or CRITICAL")
         return value.upper()
+
+    @field_validator("metrics_prefix")
+    @classmethod
+    def _begins_a_name(cls, value: str) -> str:
+        if not PREFIX_PATTERN.fullmatch(value) or value.endswith("_"):
+            raise ValueError("must be letters, digits and underscores, as in `lumikb`, without one at the end")
+        return value
 
 
 class Settings(BaseModel):

@@ -10,13 +10,14 @@ from muniment.bootstrap import build_worker, open_processing
 from muniment.embedded import lifeline
 from muniment.settings import Settings
 from muniment.storage.tasks.port import Process
-from muniment.telemetry.metrics import serve_metrics, watch_disk
+from muniment.telemetry.metrics import configure_metrics, serve_metrics, watch_disk
 from muniment.telemetry.traces import configure_traces
 
 
 async def run(settings: Settings, process: Process | None = None) -> None:
     """Work until SIGTERM, SIGINT, or until the supervisor is gone; a job in hand is finished or handed back."""
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-worker")
+    configure_metrics(settings.telemetry.metrics_prefix, tenant_labels=settings.telemetry.metrics_tenant_labels)
     stop_metrics = serve_metrics(settings.worker.metrics_port) if settings.worker.metrics_port else lambda: None
     working = asyncio.create_task(_work(settings, process))
     loop = asyncio.get_running_loop()

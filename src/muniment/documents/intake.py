@@ -18,7 +18,7 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.tasks.port import Tasks
-from muniment.telemetry.metrics import UPLOAD_BYTES, UPLOADS
+from muniment.telemetry.metrics import DOCUMENTS_CLEARED, UPLOAD_BYTES, UPLOADS
 
 log = structlog.get_logger()
 
@@ -44,6 +44,8 @@ class Intake:
             document, cleared = await receive(work, staged, access.kb.id, document_type, self._tasks)
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(staged.file_size)
+        for _ in cleared:
+            DOCUMENTS_CLEARED.inc(access.kb.id, access.principal.user_id, auto=True)
         await self._erase(document, cleared)
         return Received(document, cleared[0].document_id if cleared else None)
 

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uuid_utils.compat import uuid7
 
-from muniment.telemetry.logs import mark_as_logged
+from muniment.telemetry.logs import mark_as_logged, was_logged
 from muniment.telemetry.metrics import HTTP_REQUEST_SECONDS, HTTP_REQUESTS, UNMATCHED
 from muniment.telemetry.traces import request_span
 
@@ -49,7 +49,7 @@ class AccessLog:
                 # Passed on, the server would take it for an error of ours.
                 exchange.has_hung_up = True
             except Exception as error:
-                exchange.error = error
+                exchange.error, exchange.is_told = error, was_logged(error)
                 mark_as_logged(error)
                 raise
             finally:
@@ -70,6 +70,8 @@ class _Exchange:
         self.method = scope["method"] if scope["method"] in KNOWN_METHODS else OTHER_METHOD
         self.has_hung_up = False
         self.error: Exception | None = None
+        self.is_told = False
+        """Its traceback has been logged by the operation that failed, under the same request id."""
 
     async def receive(self) -> Message:
         message = await self._receive()
@@ -106,7 +108,7 @@ class _Exchange:
             status=status,
             duration_ms=round(seconds * 1000, 1),
             bytes=self._sent_bytes,
-            exc_info=self.error,
+            exc_info=None if self.is_told else self.error,
             **_who(self._scope),
         )
 

@@ -9,7 +9,9 @@ from muniment.documents.schemas import DocumentRead, DuplicateBody
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal
 from muniment.http.parts import Parts
 from muniment.knowledge_bases.access import get_access
+from muniment.lifecycle.measured import measured, moved
 from muniment.lifecycle.retry import VersionUnknown, retry
+from muniment.lifecycle.rules import Move
 from muniment.lifecycle.schemas import RetryWish
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.tasks.port import RunWish
@@ -23,10 +25,13 @@ async def retry_document(
 ) -> DocumentRead:
     """Read a failed document again, or a completed one anew: its old result answers until the new one is complete."""
     wish = wish or RetryWish()
-    await _require_version(parts, principal, kb_id, doc_id, wish.algorithm_version)
     run = RunWish(force=wish.force, algorithm_version=wish.algorithm_version)
-    async with parts.database.work(principal) as work:
-        return DocumentRead.of(await retry(work, parts.tasks, kb_id, doc_id, run))
+    async with measured("retry", kb_id=kb_id, document_id=doc_id, user_id=principal.user_id):
+        await _require_version(parts, principal, kb_id, doc_id, wish.algorithm_version)
+        async with parts.database.work(principal) as work:
+            document = DocumentRead.of(await retry(work, parts.tasks, kb_id, doc_id, run))
+    moved(Move.RETRY, kb_id, principal.user_id)
+    return document
 
 
 async def _require_version(

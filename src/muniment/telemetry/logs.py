@@ -55,6 +55,11 @@ def mark_as_logged(error: BaseException) -> None:
     setattr(error, _TOLD, True)
 
 
+def was_logged(error: BaseException) -> bool:
+    """Whether a line with its traceback is there already."""
+    return getattr(error, _TOLD, False)
+
+
 class _Stderr(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stderr  # the present one: it may have been replaced or closed since the start
@@ -92,4 +97,5 @@ def _tame_uvicorn() -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    return not (record.exc_info and getattr(record.exc_info[1], _TOLD, False))
+    told = record.exc_info[1] if record.exc_info else None
+    return told is None or not was_logged(told)
