@@ -38,6 +38,7 @@ COUNTERS = {
     Move.CANCEL: DOCUMENTS_CANCELLED,
     Move.RETRY: DOCUMENTS_RETRIED,
 }
+OPERATIONS = (*(move.value for move in COUNTERS), "bulk_archive", "bulk_purge", "remove_knowledge_base")
 OUR_FAULT = (StorageFull, Unavailable)
 """Among our own errors: all others are refusals, which tell the one who asks and nobody else."""
 
@@ -49,6 +50,12 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     ERROR = "error"
     INTERRUPTED = "interrupted"
+
+
+# From zero on: what Prometheus sees for the first time it does not count as an increase, and no alert would ring.
+for _operation in OPERATIONS:
+    for _status in (Outcome.SUCCESS, Outcome.PENDING, Outcome.ERROR):
+        LIFECYCLE_SECONDS.labels(_operation, _status)
 
 
 @dataclass
@@ -65,7 +72,7 @@ async def measured(
 ) -> AsyncIterator[Operation]:
     """Time the block with its transactions, and log how it ended.
 
-    `operation` is one of a closed set: `archive`, `bulk_purge`. The block sets `status` where it ends as `PENDING`.
+    `operation` is one of `OPERATIONS`. The block sets `status` where it ends as `PENDING`.
     """
     under_way, started = Operation(), time.perf_counter()
     try:

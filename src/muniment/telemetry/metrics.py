@@ -19,6 +19,7 @@ from prometheus_client import (
     start_http_server,
 )
 
+from muniment.telemetry.fresh_gauge import FreshGauge
 from muniment.telemetry.registry import PrefixedRegistry
 from muniment.telemetry.tenant_counter import TenantCounter
 
@@ -68,21 +69,21 @@ ARTIFACT_BYTES_FREED = Counter(
     "muniment_artifact_bytes_freed_total", "Bytes of text packs that the garbage collection removed", registry=REGISTRY
 )
 SIGNINS = Counter("muniment_signins_total", "Attempts to sign in by their result", ["result"], registry=REGISTRY)
-DELETIONS_PENDING = Gauge("muniment_deletions_pending", "Deletions not carried out yet", registry=REGISTRY)
-DELETIONS_OLDEST_SECONDS = Gauge(
+DELETIONS_PENDING = FreshGauge("muniment_deletions_pending", "Deletions not carried out yet", registry=REGISTRY)
+DELETIONS_OLDEST_SECONDS = FreshGauge(
     "muniment_deletions_oldest_seconds", "Age of the oldest deletion not carried out yet", registry=REGISTRY
 )
-INTENTS_OPEN = Gauge("muniment_index_intents_open", "Changes of the index not settled yet", registry=REGISTRY)
-INTENTS_OLDEST_SECONDS = Gauge(
+INTENTS_OPEN = FreshGauge("muniment_index_intents_open", "Changes of the index not settled yet", registry=REGISTRY)
+INTENTS_OLDEST_SECONDS = FreshGauge(
     "muniment_index_intents_oldest_seconds", "Age of the oldest change of the index not settled yet", registry=REGISTRY
 )
-RECEIPTS_UNFINISHED = Gauge(
+RECEIPTS_UNFINISHED = FreshGauge(
     "muniment_receipts_unfinished", "Purges and clears whose receipt is not signed yet", registry=REGISTRY
 )
-RECEIPTS_OLDEST_SECONDS = Gauge(
+RECEIPTS_OLDEST_SECONDS = FreshGauge(
     "muniment_receipts_oldest_seconds", "Age of the oldest receipt that is not signed yet", registry=REGISTRY
 )
-AUDIT_UNSEALED_OLDEST_SECONDS = Gauge(
+AUDIT_UNSEALED_OLDEST_SECONDS = FreshGauge(
     "muniment_audit_unsealed_oldest_seconds", "Age of the oldest audit event that is not sealed yet", registry=REGISTRY
 )
 RECONCILE_DRIFT = Gauge(
@@ -93,18 +94,8 @@ RECONCILE_DRIFT = Gauge(
 )
 DISK_FREE_BYTES = Gauge("muniment_disk_free_bytes", "Free space where the data is kept", registry=REGISTRY)
 
-# A process that does not measure these must not claim zero: "no disk left" would ring, "nothing pending" would hush.
-for _unmeasured in (
-    DELETIONS_PENDING,
-    DELETIONS_OLDEST_SECONDS,
-    INTENTS_OPEN,
-    INTENTS_OLDEST_SECONDS,
-    RECEIPTS_UNFINISHED,
-    RECEIPTS_OLDEST_SECONDS,
-    AUDIT_UNSEALED_OLDEST_SECONDS,
-    DISK_FREE_BYTES,
-):
-    _unmeasured.set(math.nan)
+# A process that does not measure it must not claim zero: "no disk left" would ring.
+DISK_FREE_BYTES.set(math.nan)
 
 DOCUMENTS_ARCHIVED = TenantCounter("muniment_documents_archived_total", "Documents archived", registry=REGISTRY)
 DOCUMENTS_RESTORED = TenantCounter("muniment_documents_restored_total", "Documents restored", registry=REGISTRY)

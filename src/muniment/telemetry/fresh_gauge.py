@@ -1,0 +1,35 @@
+"""Gauges of what a sweep found, which is true for some minutes only."""
+
+import math
+import time
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Gauge
+
+FRESH_SECONDS = 300.0
+
+
+class FreshGauge:
+    """Shows what was measured last, and `NaN` when nobody has measured for `FRESH_SECONDS`.
+
+    Each round of a sweep is taken by any one of the workers: the one that found an old line must not go on saying so
+    after another has carried it out. And who has not measured must not claim zero: "nothing pending" would hush.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        documentation: str,
+        *,
+        registry: CollectorRegistry,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self._value, self._measured_at = math.nan, -math.inf
+        Gauge(name, documentation, registry=registry).set_function(self._shown)
+
+    def set(self, value: float) -> None:
+        self._value, self._measured_at = value, self._clock()
+
+    def _shown(self) -> float:
+        return self._value if self._clock() - self._measured_at <= FRESH_SECONDS else math.nan
