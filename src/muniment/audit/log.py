@@ -31,8 +31,8 @@ class AuditLog:
     def __init__(self, work: Work[Any]) -> None:
         self._work = work
 
-    async def record(self, event: Event, *, actor: str | None = None, organization_id: UUID | None = None) -> None:
-        """Note what the caller did; `actor` and `organization_id` where it is not the caller's own."""
+    async def record(self, event: Event, *, actor: str | None = None, organization_id: UUID | None = None) -> UUID:
+        """Note what the caller did; `actor` and `organization_id` where it is not the caller's own. The line's id."""
         caller = self._work.caller
         columns = line(
             event,
@@ -42,3 +42,5 @@ class AuditLog:
         )
         # Without RETURNING: whoever may write a line need not be allowed to read one.
         await self._work.session.execute(insert(AuditEvent).values(columns))
+        event_id: UUID = columns["id"]
+        return event_id

@@ -2,7 +2,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Index
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -28,3 +28,56 @@ class AuditEvent(Table):
     document_id: Mapped[UUID | None]
     address: Mapped[str | None]
     payload: Mapped[dict[str, Any]] = mapped_column(JSONB)
+
+
+class AuditUnsealed(Table):
+    """An event that waits for its seal. Triggers write and empty it, so that no event can slip past."""
+
+    __tablename__ = "audit_unsealed"
+
+    event_id: Mapped[UUID] = mapped_column(primary_key=True)
+    chain: Mapped[UUID] = mapped_column(index=True)
+
+
+class AuditSeal(Table):
+    """The place of one event in its chain (`hashes.py` says what is hashed), written once."""
+
+    __tablename__ = "audit_seals"
+    __table_args__ = (CheckConstraint("seq > 0", name="seq_from_one"),)
+
+    chain: Mapped[UUID] = mapped_column(primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    event_id: Mapped[UUID] = mapped_column(unique=True)
+    salt: Mapped[bytes]
+    payload_hash: Mapped[bytes]
+    event_hash: Mapped[bytes]
+    hash: Mapped[bytes]
+    sealed_at: Mapped[datetime]
+
+
+class AuditHead(Table):
+    """Signed: at this moment the chain ended here. The same stands outside the database."""
+
+    __tablename__ = "audit_heads"
+
+    chain: Mapped[UUID] = mapped_column(primary_key=True)
+    seq: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    hash: Mapped[bytes]
+    at: Mapped[datetime]
+    previous_seq: Mapped[int] = mapped_column(BigInteger)
+    """Of the head before this one; 0 for the first."""
+    key_id: Mapped[str]
+    signature: Mapped[bytes]
+
+
+class AuditKey(Table):
+    """A public key that signed or signs. Each vouches by its signature for the one before it, and has one successor."""
+
+    __tablename__ = "audit_keys"
+    __table_args__ = (UniqueConstraint("previous_key_id", postgresql_nulls_not_distinct=True),)
+
+    key_id: Mapped[str] = mapped_column(primary_key=True)
+    public_key: Mapped[bytes]
+    previous_key_id: Mapped[str | None] = mapped_column(ForeignKey("audit_keys.key_id"))
+    at: Mapped[datetime]
+    signature: Mapped[bytes]

@@ -1,0 +1,139 @@
+"""Giving events their place: one after the other, each linked to the one before it (DESIGN §12)."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, insert, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.audit.hashes import beginning_of, chain_of, event_hash, link, payload_hash, written
+from muniment.audit.signing import Signer
+from muniment.audit.tables import AuditEvent, AuditSeal, AuditUnsealed
+from muniment.storage.db.base import now
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+
+BATCH = 1000
+SALT_BYTES = 16
+_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('audit.seal:' || :chain, 0))")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an event stands in its chain; the hash holds everything up to there."""
+
+    seq: int
+    hash: str
+
+
+class SealRepository:
+    """Of one chain: that of the organization in whose name the session works, or of the installation."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def lock(self, chain: UUID) -> None:
+        """Be the one sealer of this chain until the transaction ends."""
+        await self._session.execute(_ONE_AT_A_TIME, {"chain": str(chain)})
+
+    async def last_place(self, chain: UUID) -> tuple[int, bytes]:
+        """Number and hash of the newest link."""
+        newest = select(AuditSeal.seq, AuditSeal.hash).where(AuditSeal.chain == chain)
+        row = (await self._session.execute(newest.order_by(AuditSeal.seq.desc()).limit(1))).one_or_none()
+        return (row[0], row[1]) if row else (0, beginning_of(chain))
+
+    async def list_unsealed(self, chain: UUID, *, limit: int) -> Sequence[AuditEvent]:
+        """Committed and without a seal, in the order in which they happened."""
+        waiting = select(AuditEvent).join(AuditUnsealed, AuditUnsealed.event_id == AuditEvent.id)
+        waiting = waiting.where(AuditUnsealed.chain == chain).order_by(AuditEvent.at, AuditEvent.id)
+        return (await self._session.scalars(waiting.limit(limit))).all()
+
+    async def add(self, seals: Sequence[dict[str, Any]]) -> None:
+        await self._session.execute(insert(AuditSeal), seals)
+
+    async def find_place(self, chain: UUID, event_id: UUID) -> Place | None:
+        found = select(AuditSeal.seq, AuditSeal.hash).where(AuditSeal.chain == chain, AuditSeal.event_id == event_id)
+        row = (await self._session.execute(found)).one_or_none()
+        return Place(row[0], row[1].hex()) if row else None
+
+    async def oldest_unsealed_seconds(self, chain: UUID) -> float:
+        """How long the oldest event without a seal has waited; 0 when none does."""
+        waiting = select(func.extract("epoch", func.clock_timestamp() - func.min(AuditEvent.at)))
+        waiting = waiting.join(AuditUnsealed, AuditUnsealed.event_id == AuditEvent.id)
+        return float(await self._session.scalar(waiting.where(AuditUnsealed.chain == chain)) or 0)
+
+
+class Sealer:
+    """Seals chains. Any number of processes may try: of each chain one at a time does."""
+
+    def __init__(self, database: Database, signer: Signer) -> None:
+        self._database = database
+        self.signer = signer
+
+    async def seal(self, organization_id: UUID | None) -> None:
+        """Seal everything of this chain that was committed before the call; `None` is the installation's chain."""
+        while await self._seal_batch(organization_id) == BATCH:
+            pass
+
+    async def place_of(self, organization_id: UUID | None, event_id: UUID) -> Place | None:
+        """Where the event stands in its chain; `None` while it is not sealed."""
+        async with self._database.service_work(Service(organization_id)) as work:
+            return await SealRepository(work.session).find_place(chain_of(organization_id), event_id)
+
+    async def _seal_batch(self, organization_id: UUID | None) -> int:
+        chain = chain_of(organization_id)
+        async with self._database.service_work(Service(organization_id)) as work:
+            seals = SealRepository(work.session)
+            await seals.lock(chain)
+            events = await seals.list_unsealed(chain, limit=BATCH)
+            if events:
+                await seals.add(sealed(chain, events, after=await seals.last_place(chain), at=now()))
+            return len(events)
+
+
+def sealed(
+    chain: UUID, events: Sequence[AuditEvent], *, after: tuple[int, bytes], at: datetime
+) -> Sequence[dict[str, Any]]:
+    """The seals of these events, in this order, behind the place `after`."""
+    rows = []
+    seq, previous = after
+    for event in events:
+        seq, salt = seq + 1, secrets.token_bytes(SALT_BYTES)
+        payload_digest = payload_hash(salt, event.payload)
+        event_digest = event_hash(envelope_of(event), payload_digest, written(at))
+        previous = link(previous, seq, event_digest)
+        rows.append(
+            {
+                "chain": chain,
+                "seq": seq,
+                "event_id": event.id,
+                "salt": salt,
+                "payload_hash": payload_digest,
+                "event_hash": event_digest,
+                "hash": previous,
+                "sealed_at": at,
+            }
+        )
+    return rows
+
+
+def envelope_of(event: AuditEvent) -> dict[str, Any]:
+    """The event without its payload, as it is hashed and exported."""
+    return {
+        "id": str(event.id),
+        "at": written(event.at),
+        "action": event.action,
+        "actor": event.actor,
+        "organization_id": _text(event.organization_id),
+        "kb_id": _text(event.kb_id),
+        "document_id": _text(event.document_id),
+        "address": event.address,
+    }
+
+
+def _text(value: UUID | None) -> str | None:
+    return str(value) if value else None

@@ -1,0 +1,73 @@
+"""The key of this installation: what it signs can be checked by anybody who has the public half."""
+
+import base64
+import binascii
+import hashlib
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from muniment.errors import MunimentError
+
+SEED_BYTES = 32
+
+
+class UnfitSigningKey(MunimentError):
+    """MUNIMENT_SIGNING_KEY is no Ed25519 key: it must be 32 bytes in base64, or PEM without a password"""
+
+
+class Signer:
+    """Signs with Ed25519. It shows its public half and never the other."""
+
+    key_id: str
+    """Names the public key: the same key has the same id everywhere."""
+    public_key: bytes
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.public_key = key.public_key().public_bytes_raw()
+        self.key_id = key_id_of(self.public_key)
+
+    @classmethod
+    def from_text(cls, text: str) -> "Signer":
+        """From a setting: the seed in base64 or base64url, or a PEM of an Ed25519 private key."""
+        return cls(_from_pem(text) if "-----BEGIN" in text else _from_seed(text))
+
+    def sign(self, message: bytes) -> bytes:
+        return self._key.sign(message)
+
+
+def key_id_of(public_key: bytes) -> str:
+    return hashlib.sha256(public_key).hexdigest()[:16]
+
+
+def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether the owner of this key signed exactly this message. Bytes that are no key or no signature say no."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _from_seed(text: str) -> Ed25519PrivateKey:
+    unpadded = "".join(text.split()).replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        seed = base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), validate=True)
+    except binascii.Error:
+        raise UnfitSigningKey from None
+    if len(seed) != SEED_BYTES:
+        raise UnfitSigningKey
+    return Ed25519PrivateKey.from_private_bytes(seed)
+
+
+def _from_pem(text: str) -> Ed25519PrivateKey:
+    try:
+        # A line of an environment file has no line ends of its own: there they are written as `\n`.
+        key = load_pem_private_key(text.replace("\\n", "\n").strip().encode(), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise UnfitSigningKey from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UnfitSigningKey
+    return key
