@@ -58,6 +58,7 @@ def create_app(parts: Parts) -> FastAPI:
         knowledge_bases.router,
         documents.router,
         lifecycle.router,
+        lifecycle.bulk,
         processing.runs,
         processing.numbers,
         events.router,

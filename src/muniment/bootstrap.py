@@ -26,6 +26,7 @@ from muniment.documents.staging import Staging
 from muniment.documents.sweeps import Sweeps
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.parts import Parts
+from muniment.lifecycle.mover import Mover
 from muniment.logins import database_address, login_passwords
 from muniment.ocr_languages import ocr_languages, require_ocr_languages
 from muniment.processing.events.changes import Changes
@@ -52,6 +53,7 @@ from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import BlobEraser, Ledger
 from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
+from muniment.storage.index_intents.moves import IndexMoves
 from muniment.storage.tasks.port import Periodic, Process
 from muniment.storage.tasks.queue import QueuedTasks
 from muniment.storage.vectors.pgvector import PgVectorIndex
@@ -131,6 +133,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         database=stores.database,
         blobs=stores.blobs,
         tasks=QueuedTasks(),
+        mover=Mover(stores.database, IndexMoves(stores.database, index), QueuedTasks()),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
         intake=_build_intake(settings, stores, room),

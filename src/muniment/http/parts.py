@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.documents.intake import Intake
+from muniment.lifecycle.mover import Mover
 from muniment.processing.events.stream import Streams
 from muniment.processing.results.pictures import Pictures
 from muniment.search.service import Searching
@@ -31,6 +32,7 @@ class Parts:
     intake: Intake
     blobs: Blobs
     tasks: Tasks
+    mover: Mover
     pictures: Pictures
     events: Streams
     searching: Searching

@@ -9,14 +9,46 @@ from muniment.documents.schemas import DocumentRead, DuplicateBody
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal
 from muniment.http.parts import Parts
 from muniment.knowledge_bases.access import get_access
+from muniment.lifecycle.archive import archive
+from muniment.lifecycle.bulk_archive import bulk_archive
+from muniment.lifecycle.cancel import cancel
 from muniment.lifecycle.measured import measured, moved
+from muniment.lifecycle.restore import restore
 from muniment.lifecycle.retry import VersionUnknown, retry
 from muniment.lifecycle.rules import Move
-from muniment.lifecycle.schemas import RetryWish
+from muniment.lifecycle.schemas import BulkArchivedRead, MessageRead, MovedRead, RetryWish, SeveralDocuments
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.tasks.port import RunWish
 
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}", tags=["lifecycle"])
+bulk = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["lifecycle"])
+
+
+@router.post("/archive")
+async def archive_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> MovedRead:
+    """Take a completed document out of the search; it can be restored. By its owner or an admin, as all moves."""
+    return MovedRead.of(await archive(parts.mover, principal, kb_id, doc_id))
+
+
+@router.post("/restore")
+async def restore_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> MovedRead:
+    """Bring an archived document back; 409 while an active one has its name."""
+    return MovedRead.of(await restore(parts.mover, principal, kb_id, doc_id))
+
+
+@router.post("/cancel")
+async def cancel_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> MessageRead:
+    """Stop the reading of a document, for good: it is `failed`, and can be retried or cleared."""
+    await cancel(parts.database, parts.tasks, principal, kb_id, doc_id)
+    return MessageRead(message="Document processing cancelled")
+
+
+@bulk.post("/bulk-archive")
+async def archive_documents(
+    kb_id: UUID, wanted: SeveralDocuments, parts: CurrentParts, principal: CurrentPrincipal
+) -> BulkArchivedRead:
+    """Up to a hundred, each on its own. What is not completed, or not there, is skipped and listed."""
+    return BulkArchivedRead.of(await bulk_archive(parts.mover, principal, kb_id, wanted.document_ids))
 
 
 @router.post("/retry", responses={409: {"model": DuplicateBody}})

@@ -1,4 +1,13 @@
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from muniment.documents.tables import Document, Status
+from muniment.lifecycle.bulk_archive import BulkArchived
+
+MOST_AT_ONCE = 100
 
 
 class RetryWish(BaseModel):
@@ -10,3 +19,42 @@ class RetryWish(BaseModel):
     algorithm_version: int | None = Field(
         default=None, ge=1, le=2**31 - 1, description="Another version of the reader than the newest"
     )
+
+
+class MovedRead(BaseModel):
+    """A document after it was archived or restored (specs/lifecycle.md)."""
+
+    id: UUID
+    name: str
+    status: Status
+    archived_at: datetime | None
+
+    @classmethod
+    def of(cls, document: Document) -> "MovedRead":
+        return cls(id=document.id, name=document.name, status=Status(document.status), archived_at=document.archived_at)
+
+
+class MessageRead(BaseModel):
+    message: str
+
+
+class SeveralDocuments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    document_ids: Annotated[list[UUID], Field(min_length=1, max_length=MOST_AT_ONCE)]
+
+
+class BulkArchivedRead(BaseModel):
+    archived: int
+    skipped: int
+    skipped_ids: list[UUID]
+    message: str
+
+    @classmethod
+    def of(cls, done: BulkArchived) -> "BulkArchivedRead":
+        return cls(
+            archived=len(done.archived_ids),
+            skipped=len(done.skipped_ids),
+            skipped_ids=list(done.skipped_ids),
+            message=done.message,
+        )

@@ -39,6 +39,11 @@ class IndexMoves:
         self._database = database
         self._index = index
 
+    @property
+    def holds_copies(self) -> bool:
+        """Whether the index is told anything: with one inside PostgreSQL there is nothing to tell."""
+        return self._index.holds_copies
+
     def hiding(self, caller: Principal, document: Indexed, epoch: int) -> AbstractAsyncContextManager[Work[Principal]]:
         """The transaction in which the document's row is changed so that nobody finds it; the index knows by then.
 

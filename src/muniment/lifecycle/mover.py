@@ -1,0 +1,41 @@
+"""What a move works with that changes who finds the document: the index is told of it (DESIGN §5.5)."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from muniment.documents.repository import DocumentRepository
+from muniment.documents.tables import Document, Status
+from muniment.lifecycle.permission import require_manager
+from muniment.lifecycle.rules import Move, target
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Database, Work
+from muniment.storage.index_intents.moves import IndexMoves
+from muniment.storage.tasks.port import Tasks
+from muniment.storage.vectors.port import Indexed
+
+
+@dataclass(frozen=True)
+class Mover:
+    database: Database
+    index: IndexMoves
+    tasks: Tasks
+
+
+async def look(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID) -> Document:
+    """The document, if the caller may make this move with it now: asked before the index is told anything."""
+    await require_manager(work, kb_id)
+    document = await DocumentRepository(work.session).get(kb_id, document_id)
+    target(move, Status(document.status))
+    return document
+
+
+async def hold(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID) -> Document:
+    """The same in the transaction of the move: nobody else changes the document until it ends."""
+    await require_manager(work, kb_id)
+    document = await DocumentRepository(work.session).lock(kb_id, document_id)
+    target(move, Status(document.status))
+    return document
+
+
+def indexed(document: Document) -> Indexed:
+    return Indexed(document.id, document.kb_id, document.organization_id)

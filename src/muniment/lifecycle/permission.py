@@ -1,0 +1,19 @@
+"""Who may move a document. Asked in the use cases, so that API, CLI and jobs share the answer."""
+
+from uuid import UUID
+
+from muniment.documents.repository import DocumentNotFound
+from muniment.knowledge_bases.access import Access, get_access
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
+
+
+async def require_manager(work: Work[Principal], kb_id: UUID) -> Access:
+    """`Forbidden` to those who may only see; to whoever does not see the knowledge base, its documents do not exist."""
+    try:
+        access = await get_access(work, kb_id)
+    except KnowledgeBaseNotFound:
+        raise DocumentNotFound from None
+    access.require_manage()
+    return access
