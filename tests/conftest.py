@@ -25,7 +25,10 @@ def pytest_configure(config: pytest.Config) -> None:
     configure_logs("json", "ERROR")
     hypothesis_settings.register_profile("no clock", deadline=None)  # no timed assertion in a test
     hypothesis_settings.load_profile("no clock")
-    # What the machine has set for itself must not decide what the tests see.
+    # What the machine has set for itself must not decide what the tests see; a Qdrant that it names may be tested.
+    for name in ("QDRANT_URL", "QDRANT_API_KEY"):
+        if name in os.environ:
+            os.environ[f"TEST_{name}"] = os.environ[name]
     for name in [name for name in os.environ if name.startswith(AMBIENT)]:
         del os.environ[name]
 

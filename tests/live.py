@@ -65,4 +65,5 @@ async def running_api(settings: Settings, stores: Stores | None = None) -> Async
                 await parts.events.close()  # as in production: the server waits for streams that are open
     finally:
         await parts.pictures.close()
+        await parts.searching.close()
         await own.close()

@@ -94,6 +94,7 @@ async def run(settings: Settings) -> None:
             await server.serve()
         finally:
             await parts.pictures.close()
+            await parts.searching.close()
     flush_traces()
 
 

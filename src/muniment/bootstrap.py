@@ -77,8 +77,10 @@ class Stores:
     database: Database
     blobs: Blobs
     ledger: Ledger
+    index: VectorIndex
 
     async def close(self) -> None:
+        await self.index.close()
         await self.blobs.close()
         await self.database.close()
 
@@ -92,7 +94,7 @@ def build_stores(settings: Settings) -> Stores:
         pool_size=settings.database.pool_size,
     )
     blobs = build_blobs(settings)
-    return Stores(database, blobs, build_ledger(database, blobs))
+    return Stores(database, blobs, build_ledger(database, blobs), build_index(settings, database))
 
 
 def build_ledger(database: Database, blobs: Blobs) -> Ledger:
@@ -128,7 +130,7 @@ def _folder(data_dir: Path) -> FolderBlobs:
 
 def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Parts:
     passwords = passwords or Passwords()
-    room, index = room_check(settings), build_index(settings, stores)
+    room, index = room_check(settings), stores.index
     return Parts(
         database=stores.database,
         blobs=stores.blobs,
@@ -179,9 +181,9 @@ def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) 
     return Intake(stores.database, staging, stores.ledger, QueuedTasks())
 
 
-def build_index(settings: Settings, stores: Stores) -> VectorIndex:
+def build_index(settings: Settings, database: Database) -> VectorIndex:
     if settings.search.qdrant_url is None:
-        return PgVectorIndex(stores.database)
+        return PgVectorIndex(database)
     from muniment.storage.vectors.qdrant import QdrantIndex  # its client takes two seconds to load
     from muniment.storage.vectors.qdrant_connection import connect
 
@@ -249,7 +251,7 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
         reading=reading_variant(reading_parameters(options, find_engine())),
         is_shared=settings.documents.scope is Scope.SHARED,
         indexing=Indexing(wanted, tuple(others)),
-        copies=Copies(stores.database, index) if index.holds_copies else None,
+        copies=Copies(stores.database, stores.index) if stores.index.holds_copies else None,
     )
     warming = asyncio.create_task(_warm_up(sandbox))
     try:
@@ -298,7 +300,7 @@ def build_worker(settings: Settings, stores: Stores, process: Process | None = N
             Periodic("documents.sweep_uploads", "0 * * * * *", sweeps.uploads),
             Periodic("deletions.carry_out", "*/10 * * * * *", sweeps.deletions),
             Periodic("artifacts.collect", "45 37 * * * *", build_collection(settings, stores).sweep),
-            Periodic("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, index).sweep),
+            Periodic("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.index).sweep),
             Periodic("accounts.forget_expired", "30 7 * * * *", partial(forget_expired, stores.database)),
         ],
         concurrency=settings.worker.concurrency,

@@ -18,7 +18,8 @@ PROBE = "health/probe"
 WORKERS_AND_JOBS = """
     SELECT (SELECT count(*) FROM procrastinate_workers
              WHERE last_heartbeat > now() - make_interval(secs => :seconds)),
-           (SELECT count(*) FROM procrastinate_jobs WHERE status = 'todo' AND queue_name <> 'maintenance')
+           (SELECT count(*) FROM procrastinate_jobs
+             WHERE status = 'todo' AND queue_name NOT IN ('maintenance', 'nightly'))
 """
 
 

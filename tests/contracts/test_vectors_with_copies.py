@@ -1,14 +1,16 @@
 """What an index with copies per document promises: epochs, hiding, forgetting, pages over several knowledge bases."""
 
 from collections.abc import AsyncIterator
+from dataclasses import astuple
 from uuid import UUID, uuid4
 
 import pytest
 
 from muniment.storage.db.work import Database
+from muniment.storage.vectors import qdrant
 from muniment.storage.vectors.port import Candidate, VectorIndex
 from tests.contracts.vector_engines import ENGINES, WITH_COPIES
-from tests.storage.vectors.qdrant_engines import MODEL, NO_WORK, a_document, points
+from tests.storage.vectors.qdrant_engines import MODEL, NO_WORK, OTHER_MODEL, a_document, points
 
 
 @pytest.fixture(params=WITH_COPIES)
@@ -102,3 +104,61 @@ async def test_only_the_knowledge_bases_that_are_named_are_searched(index: Vecto
     for one in (document, other):
         await index.put(one, MODEL, 1, points((1, 0)))
     assert {item.document_id for item in await found(index, other.kb_id)} == {other.document_id}
+
+
+async def held(index: VectorIndex, kb_id: UUID, *document_ids: UUID) -> set[tuple[UUID, int, int, bool, str | None]]:
+    found = index.list_held(kb_id, [MODEL], document_ids=document_ids or None)
+    return {astuple(item) async for item in found}  # type: ignore[misc]  # how long it is, mypy does not know
+
+
+async def test_every_copy_is_listed_with_what_is_said_of_it(index: VectorIndex) -> None:
+    kb_id = uuid4()
+    shown, hidden = a_document(kb_id), a_document(kb_id)
+    await index.put(shown, MODEL, 3, points((1, 0), (0, 1)))
+    await index.put(hidden, MODEL, 1, points((1, 0)))
+    await index.put(a_document(), MODEL, 1, points((1, 0)))
+    await index.set_visible(hidden, is_visible=False)
+    of_shown = {(shown.document_id, 3, number, True, MODEL.fingerprint) for number in (0, 1)}
+    of_hidden = (hidden.document_id, 1, 0, False, MODEL.fingerprint)
+    assert await held(index, kb_id) == {*of_shown, of_hidden}
+    assert await held(index, kb_id, shown.document_id) == of_shown
+    assert await held(index, uuid4()) == set()
+
+
+async def test_a_copy_of_a_model_that_was_not_asked_about_is_listed_without_its_name(index: VectorIndex) -> None:
+    document = a_document()
+    await index.put(document, MODEL, 1, points((1, 0)))
+    assert [item.fingerprint async for item in index.list_held(document.kb_id, [OTHER_MODEL])] == [None]
+
+
+async def test_more_copies_than_one_page_holds_are_all_listed(
+    index: VectorIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qdrant, "POINTS_A_PAGE", 2)
+    document = a_document()
+    await index.put(document, MODEL, 1, points(*[(1, 0)] * 5))
+    assert sorted([item.chunk_index async for item in index.list_held(document.kb_id)]) == [0, 1, 2, 3, 4]
+
+
+async def test_only_the_epochs_that_are_named_go(index: VectorIndex) -> None:
+    document, another = a_document(), a_document()
+    for epoch in (1, 2, 3, 4):
+        await index.put(document, MODEL, epoch, points((1, 0)))
+    await index.put(another, MODEL, 2, points((1, 0)))
+    await index.remove_epochs(document, [2, 4])
+    await index.remove_epochs(a_document(), [1])
+    assert sorted([item.epoch async for item in index.list_held(document.kb_id)]) == [1, 3]
+    assert await index.count(another) == 1
+
+
+async def test_a_knowledge_base_goes_whole_and_can_be_filled_again(index: VectorIndex) -> None:
+    document, another = a_document(), a_document()
+    for each in (document, another):
+        await index.put(each, MODEL, 1, points((1, 0)))
+    assert {document.kb_id, another.kb_id} <= set(await index.list_kb_ids())
+    for _ in range(2):
+        await index.remove_kb(document.kb_id)
+    assert document.kb_id not in await index.list_kb_ids()
+    assert (await index.count(document), await index.count(another)) == (0, 1)
+    await index.put(document, MODEL, 1, points((1, 0)))
+    assert await index.count(document) == 1

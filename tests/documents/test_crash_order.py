@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -51,8 +52,8 @@ class BrittleBlobs(FolderBlobs):
 
 
 def brittle_stores(settings: Settings) -> tuple[Stores, BrittleBlobs]:
-    database, blobs = build_stores(settings).database, BrittleBlobs(settings.server.data_dir / "blobs")
-    return Stores(database, blobs, build_ledger(database, blobs)), blobs
+    stores, blobs = build_stores(settings), BrittleBlobs(settings.server.data_dir / "blobs")
+    return replace(stores, blobs=blobs, ledger=build_ledger(stores.database, blobs)), blobs
 
 
 def sweeps_of(stores: Stores, settings: Settings) -> Sweeps:

@@ -48,6 +48,9 @@ class Speaker:
             raise self.error
         return vector(**{topic: 1.0 for topic in TOPICS if topic in text.casefold()})
 
+    async def close(self) -> None:
+        pass
+
 
 class Library:
     """Fills a database with documents that can be found."""

@@ -11,6 +11,7 @@ from muniment.storage.db.work import Database
 from muniment.storage.index_intents.moves import IndexMoves
 from muniment.storage.index_intents.repository import IndexBeingPutBack
 from muniment.storage.vectors.port import Indexed
+from muniment.telemetry.metrics import REGISTRY
 from tests.search.index_stage import Death, FaultyIndex, Stage
 from tests.seed import Seed
 from tests.storage.vectors.qdrant_engines import MODEL, LocalQdrant, points
@@ -205,3 +206,22 @@ async def test_an_index_without_copies_is_told_nothing(stage: Stage, index: Faul
     await stage.archive()
     assert await stage.purge()
     assert (stage.status, stage.intents, index.asked) == (None, [], 0)
+
+
+async def test_what_is_still_open_is_measured_with_its_age(stage: Stage, index: FaultyIndex) -> None:
+    stage.intend(stage.document.document_id)
+    stage.seed.execute("UPDATE index_intents SET created_at = now() - interval '1 hour'")
+    index.error = Unavailable("a fault of the test")
+    await stage.sweep.sweep()
+    assert (value_of("index_intents_open"), value_of("index_intents_oldest_seconds") >= 3600) == (1, True)
+
+    index.error = None
+    await stage.put_right()
+    await stage.sweep.sweep()
+    assert (value_of("index_intents_open"), value_of("index_intents_oldest_seconds")) == (0, 0)
+
+
+def value_of(metric: str) -> float:
+    value = REGISTRY.get_sample_value(f"muniment_{metric}")
+    assert value is not None
+    return value

@@ -14,6 +14,7 @@ from muniment.storage.db.work import Database, Work
 from muniment.storage.index_intents.repository import IntentRepository
 from muniment.storage.index_intents.tables import IndexIntent
 from muniment.storage.vectors.port import Indexed, VectorIndex
+from muniment.telemetry.metrics import INTENTS_OLDEST_SECONDS, INTENTS_OPEN
 
 log = structlog.get_logger()
 
@@ -36,9 +37,15 @@ class IntentSweep:
         self._index = index
 
     async def sweep(self) -> None:
-        """Every open intent whose writer had its time, in all organizations."""
+        """Every open intent whose writer had its time, in all organizations; says how much is left."""
+        still_open, oldest_seconds = 0, 0.0
         for organization_id in await list_organizations(self._database):
             await self.put_right(organization_id)
+            async with self._database.service_work(Service(organization_id)) as work:
+                count, age = await IntentRepository(work.session).count_open()
+            still_open, oldest_seconds = still_open + count, max(oldest_seconds, age)
+        INTENTS_OPEN.set(still_open)
+        INTENTS_OLDEST_SECONDS.set(oldest_seconds)
 
     async def put_right(self, organization_id: UUID) -> int:
         """Those of one organization that are due; how many were settled."""

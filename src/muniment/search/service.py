@@ -51,6 +51,9 @@ class QueryEmbedder(Protocol):
     async def embed_query(self, text: str) -> list[float]:
         """Of unit length. `Unavailable` when the model does not answer."""
 
+    async def close(self) -> None:
+        """Let go of threads and connections."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -84,6 +87,11 @@ class Searching:
     embedders: Mapping[str, QueryEmbedder]
     """By the name of their model: while the installation changes from one to another there are two."""
     audit_queries: bool = False
+
+    async def close(self) -> None:
+        """Let go of the models; the index is closed by who opened it."""
+        for embedder in self.embedders.values():
+            await embedder.close()
 
     async def search(self, principal: Principal, question: Question) -> Answer:
         """Raises `KnowledgeBaseNotFound` when one is named that the caller may not see."""

@@ -10,7 +10,7 @@ from croniter import croniter  # type: ignore[import-untyped]  # comes with Proc
 from muniment.bootstrap import build_stores, build_worker
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import MAINTENANCE, Periodic
+from muniment.storage.tasks.port import MAINTENANCE, NIGHTLY, Periodic
 from muniment.storage.tasks.procrastinate import queue_app
 from muniment.storage.tasks.worker import forget_old, rescue_stalled, seconds_last
 from tests.cluster import service_login
@@ -118,3 +118,10 @@ async def test_the_sweeps_of_the_program_really_run(settings: Settings, seed: Se
     task.cancel()
     await asyncio.wait([task])
     await stores.close()
+
+
+async def test_a_sweep_that_takes_its_time_does_not_hold_up_the_others(address: DatabaseAddress) -> None:
+    long, short = Sweep(hangs=True), Sweep()
+    periodic = [Periodic("test.long", EVERY_SECOND, long, NIGHTLY), Periodic("test.short", EVERY_SECOND, short)]
+    async with working(address, None, periodic=periodic):
+        await until(lambda: len(long.times) == 1 and len(short.times) >= 2)

@@ -7,8 +7,10 @@ from uuid import UUID
 
 from muniment.storage.db.work import Work
 
-FAST, READING, MAINTENANCE = "fast", "reading", "maintenance"
-"""Known content, unknown content, and sweeps: each queue has slots of its own, so that none waits behind another."""
+FAST, READING, MAINTENANCE, NIGHTLY = "fast", "reading", "maintenance", "nightly"
+"""Known content, unknown content, sweeps, and sweeps that take their time: each queue has slots of its own, so that
+none waits behind another."""
+SWEEPS = (MAINTENANCE, NIGHTLY)
 
 
 @dataclass(frozen=True)
@@ -69,3 +71,4 @@ class Periodic:
     cron: str
     """With seconds in front: `*/10 * * * * *` is every ten seconds."""
     run: Callable[[], Awaitable[None]]
+    queue: str = MAINTENANCE

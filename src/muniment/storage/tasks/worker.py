@@ -16,7 +16,7 @@ from procrastinate.jobs import Job, Status
 
 from muniment.errors import Unavailable
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import FAST, MAINTENANCE, READING, MoveOn, Periodic, Process, PutBack, RunJob
+from muniment.storage.tasks.port import FAST, READING, SWEEPS, MoveOn, Periodic, Process, PutBack, RunJob
 from muniment.storage.tasks.procrastinate import queue_app
 from muniment.telemetry.metrics import JOB_SECONDS, JOBS
 from muniment.telemetry.traces import span
@@ -71,7 +71,7 @@ class Worker:
         self._periodic = periodic
         # Without a reader nobody takes documents from their queues: they wait, and lose nothing by it.
         reading = {FAST: 1, READING: concurrency} if process else {}
-        self._slots: Mapping[str, int] = {**reading, MAINTENANCE: 1}
+        self._slots: Mapping[str, int] = {**reading, **dict.fromkeys(SWEEPS, 1)}
         self._heartbeat = heartbeat
         self._stalled_after = stalled_after
         self._grace = grace
@@ -107,7 +107,7 @@ class Worker:
             concurrency=slots,
             install_signal_handlers=False,
             # A sweep fails as often as its store is away: the log and the metrics tell, rows would pile up.
-            delete_jobs="always" if queue == MAINTENANCE else "successful",
+            delete_jobs="always" if queue in SWEEPS else "successful",
             fetch_job_polling_interval=POLLING_SECONDS,
             abort_job_polling_interval=1,
             shutdown_graceful_timeout=self._grace.total_seconds(),
@@ -152,7 +152,7 @@ async def rescue_stalled(app: App, stalled_after: timedelta) -> None:
 
 
 async def _take_from_the_dead(app: App, job: Job) -> None:
-    if job.queue == MAINTENANCE:
+    if job.queue in SWEEPS:
         # The next sweep of its name does the work, and may wait already: two of one name cannot.
         await app.job_manager.finish_job(job, status=Status.FAILED, delete_job=True)
     else:
@@ -165,7 +165,7 @@ def _register(app: App, sweep: Periodic) -> None:
         await _measured(sweep.name, context, sweep.run, at_shutdown=JobAborted)
 
     # One waiting at most: a sweep that is late need not be made up for.
-    task = app.task(name=sweep.name, queue=MAINTENANCE, queueing_lock=sweep.name, pass_context=True)(run)
+    task = app.task(name=sweep.name, queue=sweep.queue, queueing_lock=sweep.name, pass_context=True)(run)
     app.periodic(cron=seconds_last(sweep.cron))(task)
 
 

@@ -1,7 +1,7 @@
 """Vectors in the same PostgreSQL. There are none per document: the chunks belong to the shared artifacts, and a
 document makes them visible through its own row. So nothing is told to this engine, and nothing in it can be stale."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, text
 from muniment.errors import Unavailable
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import Candidate, Indexed, Model, Point, Vector
+from muniment.storage.vectors.port import Candidate, Held, Indexed, Model, Point, Vector
 
 EXACT_UP_TO = 50_000
 """Chunks in scope: so many are compared one by one, with recall 1. More are left to the HNSW index."""
@@ -116,6 +116,23 @@ class PgVectorIndex:
         rows = (await work.session.execute(named, {**wanted, "fetched": fetched})).all()
         await work.session.execute(_RESTORE)
         return rows
+
+    async def list_kb_ids(self) -> Sequence[UUID]:
+        """None: there are no copies."""
+        return []
+
+    async def list_held(
+        self, kb_id: UUID, models: Sequence[Model] = (), *, document_ids: Sequence[UUID] | None = None
+    ) -> AsyncIterator[Held]:
+        """None: there are no copies."""
+        for held in list[Held]():
+            yield held
+
+    async def remove_epochs(self, document: Indexed, epochs: Sequence[int]) -> None:
+        """Nothing to do: there are no copies."""
+
+    async def remove_kb(self, kb_id: UUID) -> None:
+        """Nothing to do: there are no copies."""
 
     async def check(self) -> str:
         async with self._database.look_up() as connection:

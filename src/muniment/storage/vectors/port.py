@@ -1,6 +1,6 @@
 """Where passages are found by their meaning. An index proposes; PostgreSQL decides what the caller may see."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
@@ -46,6 +46,18 @@ class Candidate:
     distance: float
 
 
+@dataclass(frozen=True)
+class Held:
+    """A point as it lies in the index, for who compares it with the rows."""
+
+    document_id: UUID
+    epoch: int
+    chunk_index: int
+    is_visible: bool
+    fingerprint: str | None
+    """Of the model among those that were asked about; `None` where it is of none of them."""
+
+
 class VectorIndex(Protocol):
     """One contract for all engines (tests/contracts/test_vectors.py).
 
@@ -74,6 +86,21 @@ class VectorIndex(Protocol):
         """The nearest visible passages of these knowledge bases, nearest first; fewer than `limit` when there are no
         more. `skip` goes on behind an earlier answer. `work` is the caller's transaction: an engine inside PostgreSQL
         asks through it, under the caller's row level security."""
+
+    async def list_kb_ids(self) -> Sequence[UUID]:
+        """The knowledge bases that copies are held of, those that are gone from PostgreSQL too."""
+
+    def list_held(
+        self, kb_id: UUID, models: Sequence[Model] = (), *, document_ids: Sequence[UUID] | None = None
+    ) -> AsyncIterator[Held]:
+        """Every copy held of this knowledge base, or of these documents in it, in whatever order; memory does not grow
+        with their number."""
+
+    async def remove_epochs(self, document: Indexed, epochs: Sequence[int]) -> None:
+        """Forget every point of these epochs. What is not there is no error. Verified by counting."""
+
+    async def remove_kb(self, kb_id: UUID) -> None:
+        """Forget a knowledge base with all its points. What is not there is no error."""
 
     async def check(self) -> str:
         """A few words when it works, `Unavailable` with a sentence when it does not."""

@@ -1,7 +1,7 @@
 """Passages in a Qdrant server: points per document, in one collection per knowledge base."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -10,21 +10,27 @@ from qdrant_client import AsyncQdrantClient
 from qdrant_client.models import Filter, FilterSelector
 
 from muniment.storage.db.work import Work
-from muniment.storage.vectors.port import Candidate, Indexed, Model, Point, Vector, VectorIndex
+from muniment.storage.vectors.port import Candidate, Held, Indexed, Model, Point, Vector, VectorIndex
 from muniment.storage.vectors.qdrant_collections import Collections
 from muniment.storage.vectors.qdrant_connection import LIMIT_SECONDS, Connection, IndexRejected, IndexUnavailable
 from muniment.storage.vectors.qdrant_points import (
     HIDDEN,
     IN_A_CANDIDATE,
+    IN_A_COMPARISON,
     ONLY_VISIBLE,
     VISIBLE,
     candidate,
     collection_of,
+    held,
+    kb_id_of,
     of_document,
+    of_documents,
+    of_epochs,
     stored,
 )
 
 POINTS_A_CALL = 100
+POINTS_A_PAGE = 1000
 QUERIES_AT_ONCE = 16
 REMOVALS = 3
 
@@ -65,11 +71,16 @@ class QdrantIndex(VectorIndex):
         await self._connection.tell(self._client.upsert(collection_of(document.kb_id), written, wait=True))
 
     async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
-        which = of_document(document, before_epoch=before_epoch)
+        await self._remove(document.kb_id, of_document(document, before_epoch=before_epoch))
+
+    async def remove_epochs(self, document: Indexed, epochs: Sequence[int]) -> None:
+        await self._remove(document.kb_id, of_epochs(document, epochs))
+
+    async def _remove(self, kb_id: UUID, which: Filter) -> None:
         # A delete was seen to report success and to leave points: only a count is believed.
         for _ in range(REMOVALS):
-            await self._delete(document.kb_id, which)
-            if await self._count(document.kb_id, which) == 0:
+            await self._delete(kb_id, which)
+            if await self._count(kb_id, which) == 0:
                 return
         raise PassagesLeft
 
@@ -129,6 +140,35 @@ class QdrantIndex(VectorIndex):
                     raise
                 return []
         return [candidate(point) for point in found.points]
+
+    async def list_kb_ids(self) -> Sequence[UUID]:
+        found = await self._connection.ask(self._client.get_collections())
+        return [kb_id for collection in found.collections if (kb_id := kb_id_of(collection.name))]
+
+    async def list_held(
+        self, kb_id: UUID, models: Sequence[Model] = (), *, document_ids: Sequence[UUID] | None = None
+    ) -> AsyncIterator[Held]:
+        which, after = of_documents(document_ids), None
+        while True:
+            page = self._client.scroll(
+                collection_of(kb_id), which, limit=POINTS_A_PAGE, offset=after, with_payload=IN_A_COMPARISON
+            )
+            try:
+                records, after = await self._connection.ask(page)
+            except IndexRejected:
+                if await self._collections.exists(kb_id):
+                    raise
+                return
+            for record in records:
+                yield held(record, models)
+            if after is None:
+                return
+
+    async def remove_kb(self, kb_id: UUID) -> None:
+        self._collections.forget_all(kb_id)
+        await self._connection.ask(self._client.delete_collection(collection_of(kb_id)))
+        if await self._collections.exists(kb_id):
+            raise PassagesLeft
 
     async def check(self) -> str:
         # The version is told to anybody; listing shows that the key is accepted.

@@ -41,6 +41,9 @@ class Collections:
         """Somebody removed the collection behind our back: look again."""
         self._prepared.discard((kb_id, model.fingerprint))
 
+    def forget_all(self, kb_id: UUID) -> None:
+        self._prepared = {(prepared, model) for prepared, model in self._prepared if prepared != kb_id}
+
     async def exists(self, kb_id: UUID) -> bool:
         return await self._connection.ask(self._client.collection_exists(collection_of(kb_id)))
 

@@ -1,20 +1,24 @@
 """How a document lies in Qdrant: the names of collections and points, the payload, and the conditions on it."""
 
+from collections.abc import Sequence
 from uuid import UUID, uuid5
 
 from qdrant_client.models import (
     Condition,
     FieldCondition,
     Filter,
+    MatchAny,
     MatchValue,
     PayloadSchemaType,
     PointStruct,
     Range,
+    Record,
     ScoredPoint,
 )
 
-from muniment.storage.vectors.port import Candidate, Indexed, Model, Point
+from muniment.storage.vectors.port import Candidate, Held, Indexed, Model, Point
 
+PREFIX = "kb_"
 VISIBLE = "completed"
 HIDDEN = "archived"
 
@@ -28,12 +32,22 @@ FIELDS = {
 """The payload (specs/lifecycle.md, "Qdrant Operations"), all of it indexed."""
 
 IN_A_CANDIDATE = ["doc_id", "epoch", "chunk_index"]
+IN_A_COMPARISON = [*IN_A_CANDIDATE, "status"]
 
 ONLY_VISIBLE = Filter(must=[FieldCondition(key="status", match=MatchValue(value=VISIBLE))])
 
 
 def collection_of(kb_id: UUID) -> str:
-    return f"kb_{kb_id}"
+    return f"{PREFIX}{kb_id}"
+
+
+def kb_id_of(collection: str) -> UUID | None:
+    """`None` for a collection that is not ours."""
+    try:
+        kb_id = UUID(collection.removeprefix(PREFIX))
+    except ValueError:
+        return None
+    return kb_id if collection == collection_of(kb_id) else None
 
 
 def point_id(document_id: UUID, epoch: int, chunk_index: int, model: Model) -> UUID:
@@ -63,6 +77,27 @@ def candidate(point: ScoredPoint) -> Candidate:
         epoch=payload["epoch"],
         distance=1 - point.score,  # the score is the cosine
     )
+
+
+def held(record: Record, models: Sequence[Model]) -> Held:
+    payload = record.payload or {}
+    document_id, epoch, chunk_index = UUID(payload["doc_id"]), payload["epoch"], payload["chunk_index"]
+    # The id tells the model, without the vector.
+    named = (
+        model.fingerprint for model in models if str(point_id(document_id, epoch, chunk_index, model)) == str(record.id)
+    )
+    return Held(document_id, epoch, chunk_index, payload["status"] == VISIBLE, next(named, None))
+
+
+def of_documents(document_ids: Sequence[UUID] | None) -> Filter | None:
+    if document_ids is None:
+        return None
+    return Filter(must=[FieldCondition(key="doc_id", match=MatchAny(any=[str(each) for each in document_ids]))])
+
+
+def of_epochs(document: Indexed, epochs: Sequence[int]) -> Filter:
+    of_these = FieldCondition(key="epoch", match=MatchAny(any=list(epochs)))
+    return Filter(must=[FieldCondition(key="doc_id", match=MatchValue(value=str(document.document_id))), of_these])
 
 
 def of_document(document: Indexed, *, before_epoch: int | None = None) -> Filter:
