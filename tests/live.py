@@ -14,11 +14,11 @@ from muniment.accounts.passwords import Passwords
 from muniment.api import create_app, framed
 from muniment.bootstrap import Stores, build_parts, build_stores
 from muniment.http.parts import Parts
-from muniment.settings import DatabaseSettings, DocumentSettings, ServerSettings, Settings
+from muniment.settings import AuditSettings, DatabaseSettings, DocumentSettings, ServerSettings, Settings
 from muniment.storage.db.address import DatabaseAddress
 from tests.cluster import PASSWORDS
 from tests.http.live_server import serving
-from tests.seed import CHEAP_HASHER, HMAC_SECRET, Person
+from tests.seed import CHEAP_HASHER, HMAC_SECRET, SIGNING_KEY, Person
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) ->
             pool_size=10,
         ),
         documents=DocumentSettings(hmac_secret=SecretStr(HMAC_SECRET), disk_floor_bytes=0, **documents),
+        audit=AuditSettings(signing_key=SecretStr(SIGNING_KEY)),
     )
 
 

@@ -1,5 +1,6 @@
 """Builders with readable defaults: state only what the test is about. They write as the superuser and really commit."""
 
+import base64
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,6 +20,7 @@ from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Principal
 
 HMAC_SECRET = "secret of the tests"
+SIGNING_KEY = base64.b64encode(b"signing key of the tests".ljust(32, b".")).decode()
 KEY_ID = ContentKeys(HMAC_SECRET, Scope.ORGANIZATION).key_id
 PASSWORD = "correct horse battery staple"
 # The cheapest that Argon2 allows: the tests are not about its cost.

@@ -13,7 +13,8 @@ from starlette.types import ASGIApp
 
 from muniment import __version__
 from muniment.accounts import endpoints as accounts
-from muniment.bootstrap import Stores, build_parts, build_stores, require_same_secret
+from muniment.audit.keys import introduce
+from muniment.bootstrap import Stores, build_parts, build_stores, require_same_key, require_same_secret, signer_of
 from muniment.documents import endpoints as documents
 from muniment.embedded import lifeline
 from muniment.http.access_log import AccessLog
@@ -29,6 +30,7 @@ from muniment.http.security_headers import SecurityHeaders
 from muniment.http.welcome import router as welcome
 from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
+from muniment.lifecycle.replacing import endpoints as replacing
 from muniment.processing import endpoints as processing
 from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results
@@ -58,6 +60,7 @@ def create_app(parts: Parts) -> FastAPI:
         knowledge_bases.router,
         documents.router,
         lifecycle.router,
+        replacing.router,
         lifecycle.bulk,
         processing.runs,
         processing.numbers,
@@ -104,6 +107,8 @@ async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
     try:
         await stores.database.require_current()
         await require_same_secret(settings, stores)
+        await require_same_key(settings, stores)
+        await introduce(stores.database, signer_of(settings))
         yield stores
     finally:
         await stores.close()

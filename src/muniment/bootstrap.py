@@ -20,6 +20,11 @@ from muniment.artifacts.collection import Collection
 from muniment.artifacts.content_keys import ContentKeys, Scope
 from muniment.artifacts.eraser import ArtifactEraser
 from muniment.artifacts.variants import reading_variant
+from muniment.audit.heads import Heads
+from muniment.audit.keys import UnknownSigningKey, require_known
+from muniment.audit.sealing import Sealer
+from muniment.audit.signing import Signer
+from muniment.audit.sweeps import AuditSweeps
 from muniment.checks import checks
 from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
@@ -27,6 +32,7 @@ from muniment.documents.sweeps import Sweeps
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.parts import Parts
 from muniment.lifecycle.mover import Mover
+from muniment.lifecycle.replacing.service import Replacing
 from muniment.logins import database_address, login_passwords
 from muniment.ocr_languages import ocr_languages, require_ocr_languages
 from muniment.processing.events.changes import Changes
@@ -131,14 +137,17 @@ def _folder(data_dir: Path) -> FolderBlobs:
 def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Parts:
     passwords = passwords or Passwords()
     room, index = room_check(settings), stores.index
+    staging = _build_staging(settings, stores, room)
+    mover = Mover(stores.database, IndexMoves(stores.database, index), QueuedTasks())
     return Parts(
         database=stores.database,
         blobs=stores.blobs,
         tasks=QueuedTasks(),
-        mover=Mover(stores.database, IndexMoves(stores.database, index), QueuedTasks()),
+        mover=mover,
+        replacing=Replacing(mover, staging, stores.ledger),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
-        intake=_build_intake(settings, stores, room),
+        intake=Intake(stores.database, staging, stores.ledger, QueuedTasks()),
         pictures=Pictures(stores.blobs, build_sandbox(settings, patience=PICTURE_PATIENCE)),
         events=Streams(stores.database, Changes(_app_address(settings))),
         searching=Searching(
@@ -163,13 +172,38 @@ async def require_same_secret(settings: Settings, stores: Stores) -> None:
         )
 
 
+async def require_same_key(settings: Settings, stores: Stores) -> None:
+    """A lost key must not be replaced silently: what is signed from then on would look like somebody else's."""
+    try:
+        await require_known(stores.database, signer_of(settings))
+    except UnknownSigningKey as error:
+        raise SettingsError(
+            f"{error.message}: bring the old one back "
+            f"(on one machine it stands in {settings.secrets_dir / 'audit_signing_key'}), or, if it is meant to be "
+            "another from now on, run `muniment audit replace-key`"
+        ) from None
+
+
+def signer_of(settings: Settings) -> Signer:
+    assert settings.audit.signing_key is not None
+    return Signer.from_text(settings.audit.signing_key.get_secret_value())
+
+
+def build_sealer(settings: Settings, stores: Stores) -> Sealer:
+    return Sealer(stores.database, signer_of(settings))
+
+
+def build_heads(settings: Settings, stores: Stores) -> Heads:
+    return Heads(stores.database, stores.blobs, signer_of(settings))
+
+
 def content_keys_of(settings: Settings) -> ContentKeys:
     assert settings.documents.hmac_secret is not None
     return ContentKeys(settings.documents.hmac_secret.get_secret_value(), settings.documents.scope)
 
 
-def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) -> Intake:
-    staging = Staging(
+def _build_staging(settings: Settings, stores: Stores, room: Callable[[], bool]) -> Staging:
+    return Staging(
         stores.database,
         stores.blobs,
         stores.ledger,
@@ -178,7 +212,6 @@ def _build_intake(settings: Settings, stores: Stores, room: Callable[[], bool]) 
         max_bytes=settings.documents.max_upload_bytes,
         lifetime=settings.documents.upload_lifetime,
     )
-    return Intake(stores.database, staging, stores.ledger, QueuedTasks())
 
 
 def build_index(settings: Settings, database: Database) -> VectorIndex:
@@ -241,7 +274,6 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
     locks = AdvisoryLocks(_service_address(settings), at_once=settings.worker.concurrency)
     sandbox = build_sandbox(settings)
     wanted, *others = embedders = build_embedders(settings)
-    index = build_index(settings, stores)
     tools = Tools(
         database=stores.database,
         blobs=stores.blobs,
@@ -260,7 +292,6 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
         warming.cancel()
         for embedder in embedders:
             await embedder.close()
-        await index.close()
         await sandbox.close()
         await locks.close()
 
@@ -291,8 +322,8 @@ def build_collection(settings: Settings, stores: Stores) -> Collection:
 def build_worker(settings: Settings, stores: Stores, process: Process | None = None) -> "Worker":
     from muniment.storage.tasks.worker import Worker  # loads Procrastinate, which the API does without
 
-    index = build_index(settings, stores)
     sweeps = Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=settings.documents.upload_lifetime)
+    audit = AuditSweeps(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
     return Worker(
         _service_address(settings),
         process=process,
@@ -301,6 +332,8 @@ def build_worker(settings: Settings, stores: Stores, process: Process | None = N
             Periodic("deletions.carry_out", "*/10 * * * * *", sweeps.deletions),
             Periodic("artifacts.collect", "45 37 * * * *", build_collection(settings, stores).sweep),
             Periodic("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.index).sweep),
+            Periodic("audit.seal", "*/10 * * * * *", audit.seal),
+            Periodic("audit.sign", "20 * * * * *", audit.sign),
             Periodic("accounts.forget_expired", "30 7 * * * *", partial(forget_expired, stores.database)),
         ],
         concurrency=settings.worker.concurrency,

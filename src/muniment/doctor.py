@@ -13,6 +13,7 @@ from muniment.bootstrap import (
     build_parts,
     build_sandbox,
     build_stores,
+    require_same_key,
     require_same_secret,
     room_check,
 )
@@ -98,7 +99,8 @@ async def _tables(stores: Stores) -> str:
 
 async def _secret(settings: Settings, stores: Stores) -> str:
     await require_same_secret(settings, stores)
-    return "the one that the documents were stored with"
+    await require_same_key(settings, stores)
+    return "those that the documents were stored and the audit trail was signed with"
 
 
 async def _api(settings: Settings) -> str:

@@ -263,6 +263,17 @@ class SearchSettings(Section):
     )
 
 
+class AuditSettings(Section):
+    """The audit trail"""
+
+    signing_key: SecretStr | None = setting(
+        None,
+        "Ed25519 key that signs audit trail and receipts: 32 bytes in base64, or PEM; see `muniment audit replace-key`",
+        "MUNIMENT_SIGNING_KEY",
+        generated=True,
+    )
+
+
 class TelemetrySettings(Section):
     """What Muniment says of itself"""
 
@@ -312,6 +323,7 @@ class Settings(BaseModel):
     reader: ReaderSettings = Field(default_factory=ReaderSettings)
     worker: WorkerSettings = Field(default_factory=WorkerSettings)
     search: SearchSettings = Field(default_factory=SearchSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
     telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
 
     @classmethod

@@ -8,7 +8,7 @@ import pytest
 from muniment.accounts.secrets import digest
 from muniment.storage.db.address import DatabaseAddress
 from tests.cluster import PASSWORDS
-from tests.seed import Seed
+from tests.seed import SIGNING_KEY, Seed
 
 COMMANDS = (
     "serve", "api", "worker", "migrate", "reset-password", "settings", "doctor", "reprocess", "artifacts", "version",
@@ -34,6 +34,7 @@ def outside(address: DatabaseAddress, folder: Path) -> dict[str, str]:
         "MUNIMENT_DATABASE_APP_PASSWORD": PASSWORDS.app,
         "MUNIMENT_DATABASE_SERVICE_PASSWORD": PASSWORDS.service,
         "DOCUMENT_HMAC_SECRET": "secret of the tests",
+        "MUNIMENT_SIGNING_KEY": SIGNING_KEY,
         "MUNIMENT_DATA_DIR": str(folder),
     }
 
@@ -102,6 +103,7 @@ def test_doctor_says_that_the_database_is_away(tmp_path: Path, address: Database
 @pytest.mark.parametrize("url", ["mysql://admin:hunter2@db/muniment", "rubbish hunter2"])
 def test_a_wrong_database_address_is_a_sentence_without_its_password(tmp_path: Path, url: str) -> None:
     environment = {"MUNIMENT_DATABASE_APP_PASSWORD": "x", "MUNIMENT_DATABASE_SERVICE_PASSWORD": "x"}
+    environment["MUNIMENT_SIGNING_KEY"] = SIGNING_KEY
     refused = run(tmp_path, "api", DATABASE_URL=url, DOCUMENT_HMAC_SECRET="x", **environment)
     assert refused.returncode == 1
     assert "postgresql://" in refused.stderr

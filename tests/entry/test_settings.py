@@ -28,6 +28,13 @@ def test_the_environment_wins_over_a_secret_file_and_that_over_dotenv(
     assert _hmac_secret() == "from the environment"
 
 
+@pytest.mark.parametrize("prefix", ["lumikb_", "9lives", "lumi-kb", "lumi kb", "a:b"])
+def test_a_prefix_that_makes_no_name_of_a_metric_is_refused(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUNIMENT_METRICS_PREFIX", prefix)
+    with pytest.raises(SettingsError, match="METRICS_PREFIX"):
+        Settings.load()
+
+
 @pytest.mark.parametrize("name", ["MUNIMENT_S3_BUCKET", "S3_BUCKET", "AWS_S3_BUCKET"])
 def test_names_of_the_ecosystem_are_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "originals")
@@ -91,7 +98,7 @@ def test_on_one_machine_missing_secrets_are_generated_once_and_closed_to_others(
     first, second = Settings.load().with_secrets(), Settings.load().with_secrets()
     assert first == second
     files = list((tmp_path / "data" / "secrets").iterdir())
-    assert len(files) == 4
+    assert len(files) == 5
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 

@@ -237,6 +237,14 @@ class UserChanged(Event):
 
 
 @dataclass(frozen=True)
+class SigningKeyChanged(Event):
+    """Which key signs from here on, by its id; for the whole installation, so in no organization's trail."""
+
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True)
 class SearchAsked(Event):
     """Only where an installation wants to know what people look for."""
 

@@ -46,6 +46,16 @@ class SealRepository:
         row = (await self._session.execute(newest.order_by(AuditSeal.seq.desc()).limit(1))).one_or_none()
         return (row[0], row[1]) if row else (0, beginning_of(chain))
 
+    async def find_hash(self, chain: UUID, seq: int) -> bytes | None:
+        found: bytes | None = await self._session.scalar(select(AuditSeal.hash).filter_by(chain=chain, seq=seq))
+        return found
+
+    async def list_links(self, chain: UUID, *, after: int, limit: int) -> Sequence[tuple[int, bytes, bytes]]:
+        """Number, hash of the event and hash of each link behind the number `after`, in order."""
+        links = select(AuditSeal.seq, AuditSeal.event_hash, AuditSeal.hash).where(AuditSeal.chain == chain)
+        rows = await self._session.execute(links.where(AuditSeal.seq > after).order_by(AuditSeal.seq).limit(limit))
+        return [(seq, event_digest, digest) for seq, event_digest, digest in rows]
+
     async def list_unsealed(self, chain: UUID, *, limit: int) -> Sequence[AuditEvent]:
         """Committed and without a seal, in the order in which they happened."""
         waiting = select(AuditEvent).join(AuditUnsealed, AuditUnsealed.event_id == AuditEvent.id)

@@ -86,6 +86,11 @@ RECEIPTS_OLDEST_SECONDS = FreshGauge(
 AUDIT_UNSEALED_OLDEST_SECONDS = FreshGauge(
     "muniment_audit_unsealed_oldest_seconds", "Age of the oldest audit event that is not sealed yet", registry=REGISTRY
 )
+AUDIT_CHAINS_BROKEN = FreshGauge(
+    "muniment_audit_chains_broken",
+    "Audit chains that do not continue from their last signed head",
+    registry=REGISTRY,
+)
 RECONCILE_DRIFT = Gauge(
     "muniment_reconcile_drift",
     "What the last reconciliation found and did not repair",

@@ -1,0 +1,150 @@
+"""The signed end of a chain: whoever removes or rewrites what came before it cannot sign it anew (DESIGN §12)."""
+
+import json
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.audit.canonical import canonical
+from muniment.audit.hashes import beginning_of, chain_of, link, written
+from muniment.audit.sealing import BATCH, SealRepository
+from muniment.audit.signing import Signer
+from muniment.audit.tables import AuditHead
+from muniment.errors import MunimentError
+from muniment.storage.blobs.port import Blobs
+from muniment.storage.db.base import now
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database, Work
+
+OUTSIDE = "audit/heads"
+"""Below it in the object store lie the signed heads: neither litter nor documents."""
+PER_FOLDER = 10_000
+
+
+class ChainBroken(MunimentError):
+    """The audit chain does not continue from its last signed head: run `muniment audit verify`"""
+
+
+@dataclass(frozen=True)
+class Head:
+    """At `at` the chain had `seq` links, and the last one had this hash."""
+
+    chain: UUID
+    seq: int
+    hash: str
+    at: str
+    previous_seq: int
+    key_id: str
+    signature: str = ""
+
+    def message(self) -> bytes:
+        return canonical({"kind": "muniment.audit.head/1", **self.as_json(), "signature": None})
+
+    def signed_by(self, signer: Signer) -> "Head":
+        return replace(self, signature=signer.sign(self.message()).hex())
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "chain": str(self.chain)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Head":
+        """`KeyError`, `TypeError` or `ValueError` for anything that `as_json` did not write."""
+        return cls(
+            chain=UUID(values["chain"]),
+            seq=operator.index(values["seq"]),
+            hash=bytes.fromhex(values["hash"]).hex(),
+            at="" + values["at"],
+            previous_seq=operator.index(values["previous_seq"]),
+            key_id="" + values["key_id"],
+            signature=bytes.fromhex(values["signature"]).hex(),
+        )
+
+
+def outside_key(chain: UUID, seq: int) -> str:
+    """Sorts by number. Never written twice, so that the store may forbid it."""
+    return f"{OUTSIDE}/{chain}/{seq // PER_FOLDER:015d}/{seq:019d}.json"
+
+
+class HeadRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find_newest(self, chain: UUID) -> Head | None:
+        newest = select(AuditHead).where(AuditHead.chain == chain).order_by(AuditHead.seq.desc()).limit(1)
+        row = await self._session.scalar(newest)
+        return _head(row) if row else None
+
+    async def list_(self, chain: UUID, *, after: int, until: int, limit: int) -> Sequence[Head]:
+        """Those behind the number `after` up to `until`, in order."""
+        wanted = select(AuditHead).where(AuditHead.chain == chain, AuditHead.seq > after, AuditHead.seq <= until)
+        return [_head(row) for row in await self._session.scalars(wanted.order_by(AuditHead.seq).limit(limit))]
+
+    async def add_once(self, head: Head) -> None:
+        columns = {**asdict(head), "at": datetime.fromisoformat(head.at)}
+        columns |= {name: bytes.fromhex(columns[name]) for name in ("hash", "signature")}
+        await self._session.execute(insert(AuditHead).values(columns).on_conflict_do_nothing())
+
+
+class Heads:
+    """Signs the ends of chains, into the object store first, then into the database: each row has its object."""
+
+    def __init__(self, database: Database, blobs: Blobs, signer: Signer) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._signer = signer
+
+    async def advance(self, organization_id: UUID | None) -> None:
+        """Sign the end of the chain, if it has grown since; `ChainBroken` if it does not continue the last head."""
+        head = await self._new_head(organization_id)
+        if head is None:
+            return
+        head = await self._keep_outside(head.signed_by(self._signer))
+        async with self._database.service_work(Service(organization_id)) as work:
+            await HeadRepository(work.session).add_once(head)
+
+    async def _new_head(self, organization_id: UUID | None) -> Head | None:
+        chain = chain_of(organization_id)
+        async with self._database.service_work(Service(organization_id)) as work:
+            last = await HeadRepository(work.session).find_newest(chain)
+            seq, digest = await SealRepository(work.session).last_place(chain)
+            if seq == (last.seq if last else 0):
+                return None
+            await _require_continued(work, chain, last, until=seq)
+        return Head(chain, seq, digest.hex(), written(now()), last.seq if last else 0, self._signer.key_id)
+
+    async def _keep_outside(self, head: Head) -> Head:
+        """The head that stands outside: ours, or the one that somebody who died after writing it left there."""
+        key = outside_key(head.chain, head.seq)
+        if await self._blobs.put_if_absent(key, json.dumps(head.as_json()).encode()):
+            return head
+        existing = Head.from_json(json.loads(await self._blobs.get(key)))
+        if existing.hash != head.hash:
+            raise ChainBroken
+        return existing
+
+
+async def _require_continued(work: Work[Service], chain: UUID, last: Head | None, *, until: int) -> None:
+    """Every link since the last head follows from it: what was rewritten before it must not be signed anew."""
+    seals = SealRepository(work.session)
+    seq, previous = (last.seq, bytes.fromhex(last.hash)) if last else (0, beginning_of(chain))
+    if last and await seals.find_hash(chain, last.seq) != previous:
+        raise ChainBroken
+    while seq < until:
+        links = await seals.list_links(chain, after=seq, limit=BATCH)
+        for found, event_digest, digest in links:
+            if found != seq + 1 or digest != link(previous, found, event_digest):
+                raise ChainBroken
+            seq, previous = found, digest
+        if not links:
+            raise ChainBroken
+
+
+def _head(row: AuditHead) -> Head:
+    return Head(row.chain, row.seq, row.hash.hex(), written(row.at), row.previous_seq, row.key_id, row.signature.hex())

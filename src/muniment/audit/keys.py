@@ -1,0 +1,156 @@
+"""Which keys this installation signed with. Each vouches for the one before it, so that the newest is enough."""
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.audit.canonical import canonical
+from muniment.audit.events import SigningKeyChanged
+from muniment.audit.hashes import written
+from muniment.audit.log import AuditLog
+from muniment.audit.signing import Signer, key_id_of, verify
+from muniment.audit.tables import AuditKey
+from muniment.errors import Conflict, MunimentError
+from muniment.storage.db.base import now
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+
+
+class UnknownSigningKey(MunimentError):
+    """MUNIMENT_SIGNING_KEY is not the one that the audit trail is signed with"""
+
+
+class SpentSigningKey(Conflict):
+    """This key was in use before and was replaced: make a new one"""
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    key_id: str
+    public_key: bytes
+    previous_key_id: str | None
+    at: str
+    signature: bytes
+
+    def message(self, previous: bytes | None) -> bytes:
+        """What its owner signed: that it follows `previous`, the public key before it."""
+        return canonical(
+            {
+                "kind": "muniment.audit.key/1",
+                "key_id": self.key_id,
+                "public_key": self.public_key.hex(),
+                "previous_key_id": self.previous_key_id,
+                "previous_public_key": previous.hex() if previous else None,
+                "at": self.at,
+            }
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "key_id": self.key_id,
+            "public_key": base64.b64encode(self.public_key).decode(),
+            "previous_key_id": self.previous_key_id,
+            "at": self.at,
+            "signature": self.signature.hex(),
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "PublicKey":
+        """`KeyError`, `TypeError` or `ValueError` for anything that `as_json` did not write."""
+        return cls(
+            key_id=values["key_id"],
+            public_key=base64.b64decode(values["public_key"], validate=True),
+            previous_key_id=values["previous_key_id"],
+            at=values["at"],
+            signature=bytes.fromhex(values["signature"]),
+        )
+
+
+class KeyRing:
+    """The keys whose signatures count: the trusted one, and those that it vouches for, the newest first."""
+
+    def __init__(self, known: Iterable[PublicKey], trusted: bytes) -> None:
+        by_id = {key.key_id: key for key in known}
+        self._public_keys: dict[str, bytes] = {}
+        found: bytes | None = trusted
+        while found is not None and key_id_of(found) not in self._public_keys:
+            self._public_keys[key_id_of(found)] = found
+            key = by_id.get(key_id_of(found))
+            found = _vouched_for(key, found, by_id) if key else None
+
+    def age_of(self, key_id: str) -> int | None:
+        """How many keys came after it; `None` for one that nobody vouches for."""
+        return list(self._public_keys).index(key_id) if key_id in self._public_keys else None
+
+    def verify(self, key_id: str, message: bytes, signature: bytes) -> bool:
+        return key_id in self._public_keys and verify(self._public_keys[key_id], message, signature)
+
+
+def _vouched_for(key: PublicKey, public_key: bytes, by_id: Mapping[str, PublicKey]) -> bytes | None:
+    previous = by_id.get(key.previous_key_id or "")
+    if previous is None or not verify(public_key, key.message(previous.public_key), key.signature):
+        return None
+    return previous.public_key if key_id_of(previous.public_key) == previous.key_id else None
+
+
+class KeyRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_(self) -> Sequence[PublicKey]:
+        """All that were ever made known, the oldest first."""
+        rows = await self._session.scalars(select(AuditKey).order_by(AuditKey.at, AuditKey.key_id))
+        return [
+            PublicKey(row.key_id, row.public_key, row.previous_key_id, written(row.at), row.signature) for row in rows
+        ]
+
+    async def add_once(self, signer: Signer, previous: PublicKey | None) -> bool:
+        """Make the key known behind `previous`; `False` when somebody else was first."""
+        at = now()
+        key = PublicKey(signer.key_id, signer.public_key, previous.key_id if previous else None, written(at), b"")
+        signature = signer.sign(key.message(previous.public_key if previous else None))
+        row = {**vars(key), "at": at, "signature": signature}
+        added = insert(AuditKey).values(row).on_conflict_do_nothing().returning(AuditKey.key_id)
+        return await self._session.scalar(added) is not None
+
+
+async def introduce(database: Database, signer: Signer) -> None:
+    """Make the first key known; `UnknownSigningKey` when another one is."""
+    async with database.service_work(Service()) as work:
+        keys = KeyRepository(work.session)
+        if not await keys.list_():
+            await keys.add_once(signer, None)
+    await require_known(database, signer)
+
+
+async def require_known(database: Database, signer: Signer) -> None:
+    """`UnknownSigningKey` when another one signs."""
+    async with database.service_work(Service()) as work:
+        newest = newest_of(await KeyRepository(work.session).list_())
+    if newest is not None and newest.key_id != signer.key_id:
+        raise UnknownSigningKey
+
+
+async def replace_key(database: Database, signer: Signer) -> bool:
+    """Sign with this key from here on; `False` when it is so already. What older ones signed still counts."""
+    async with database.service_work(Service()) as work:
+        keys = KeyRepository(work.session)
+        known = await keys.list_()
+        newest = newest_of(known)
+        if newest is not None and newest.key_id == signer.key_id:
+            return False
+        if any(key.key_id == signer.key_id for key in known) or not await keys.add_once(signer, newest):
+            raise SpentSigningKey
+        await AuditLog(work).record(SigningKeyChanged(newest.key_id if newest else None, signer.key_id))
+    return True
+
+
+def newest_of(keys: Sequence[PublicKey]) -> PublicKey | None:
+    """The one that has no successor."""
+    replaced = {key.previous_key_id for key in keys}
+    return next((key for key in keys if key.key_id not in replaced), None)

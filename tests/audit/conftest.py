@@ -1,0 +1,26 @@
+from pathlib import Path
+
+import pytest
+
+from muniment.audit.heads import Heads
+from muniment.audit.sealing import Sealer
+from muniment.audit.signing import Signer
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.db.work import Database
+from tests.audit.trail import Trail
+from tests.seed import SIGNING_KEY, Seed
+
+
+@pytest.fixture
+def signer() -> Signer:
+    return Signer.from_text(SIGNING_KEY)
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> FolderBlobs:
+    return FolderBlobs(tmp_path / "blobs")
+
+
+@pytest.fixture
+def trail(database: Database, seed: Seed, blobs: FolderBlobs, signer: Signer) -> Trail:
+    return Trail(seed, Sealer(database, signer), Heads(database, blobs, signer), seed.organization())

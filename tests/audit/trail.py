@@ -1,0 +1,62 @@
+"""One organization's trail: events are written, sealed and signed, and a superuser of the database cheats."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from muniment.audit.heads import Heads
+from muniment.audit.sealing import Sealer
+from muniment.storage.db.base import new_id
+from tests.seed import Seed
+
+
+@dataclass(frozen=True)
+class Trail:
+    seed: Seed
+    sealer: Sealer
+    heads: Heads
+    organization_id: UUID
+
+    def write(self, number: int = 1, **columns: Any) -> list[UUID]:
+        """So many events, with something in every column."""
+        ids = [new_id() for _ in range(number)]
+        for event_id in ids:
+            line = {
+                "action": "test_done",
+                "actor": "somebody",
+                "organization_id": self.organization_id,
+                "knowledge_base_id": new_id(),
+                "document_id": new_id(),
+                "address": "192.0.2.1",
+                "payload": {"name": "Årsmøte.pdf", "pages": 3},
+            }
+            self.seed.insert("audit_events", id=event_id, **{**line, **columns})
+        return ids
+
+    async def seal(self) -> None:
+        await self.sealer.seal(self.organization_id)
+
+    async def sign(self) -> None:
+        await self.heads.advance(self.organization_id)
+
+    async def write_sealed(self, number: int = 1, **columns: Any) -> list[UUID]:
+        ids = self.write(number, **columns)
+        await self.seal()
+        await self.sign()
+        return ids
+
+    def cheat(self, statement: str, *values: Any) -> None:
+        """As the superuser, past all triggers."""
+        self.seed.execute("SET session_replication_role = replica")
+        try:
+            self.seed.execute(statement, *values)
+        finally:
+            self.seed.execute("SET session_replication_role = DEFAULT")
+
+    def places(self) -> list[tuple[int, UUID]]:
+        rows = self.seed.rows("SELECT seq, event_id FROM audit_seals WHERE chain = %s ORDER BY seq", self.chain)
+        return [(seq, event_id) for seq, event_id in rows]
+
+    @property
+    def chain(self) -> UUID:
+        return self.organization_id
