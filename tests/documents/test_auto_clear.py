@@ -6,6 +6,7 @@ import pytest
 
 from muniment.settings import Settings
 from muniment.storage.db.principal import Service
+from muniment.telemetry.metrics import REGISTRY
 from tests.artifacts.shelf import Shelf, a_key
 from tests.documents.uploads import KB, a_pdf, stored_keys, upload, with_documents
 from tests.live import Api, running_api
@@ -50,6 +51,17 @@ async def test_what_was_read_from_it_goes_along_unless_others_show_it(
     assert shelf.ids() == ({full.id} if is_used else set())
     assert await shelf.packs() == ({full.full_text_uri} if is_used else set())
     assert shelf.open_lines() == 0
+
+
+async def test_it_is_counted_as_cleared_automatically_once_the_upload_is_safe(api: Api, kb: KB, seed: Seed) -> None:
+    await a_failed_upload(api, seed, kb.id, kb.owner)
+    labels = {"kb_id": str(kb.id), "user_id": str(kb.owner.id), "auto": "true"}
+
+    assert (await kb.upload()).status_code == 201
+
+    assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
+    assert (await kb.upload()).status_code == 409
+    assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
 
 
 async def test_audit_names_the_system_and_the_uploader(api: Api, kb: KB, seed: Seed) -> None:

@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from starlette.types import Message, Receive, Scope, Send
 
 from muniment.http.access_log import AccessLog
-from muniment.telemetry.logs import configure_logs
+from muniment.telemetry.logs import configure_logs, mark_as_logged
 from muniment.telemetry.metrics import REGISTRY
 from muniment.telemetry.traces import configure_traces
 from tests.http.live_server import serving
@@ -50,6 +50,7 @@ class AnApp(FastAPI):
         self.add_api_route("/health/live", self.live)
         self.add_api_route("/metrics", self.live)
         self.add_api_route("/broken", self.break_down)
+        self.add_api_route("/told", self.break_down_and_tell)
         self.add_api_route("/busy", self.live, status_code=503)
         self.add_api_route("/breaks-off", self.break_off)
         self.add_api_route("/endless", self.stream)
@@ -65,6 +66,11 @@ class AnApp(FastAPI):
 
     async def break_down(self) -> None:
         raise ValueError("no")
+
+    async def break_down_and_tell(self) -> None:
+        error = ValueError("no")
+        mark_as_logged(error)
+        raise error
 
     async def break_off(self) -> StreamingResponse:
         async def chunks() -> AsyncIterator[bytes]:
@@ -216,6 +222,15 @@ async def test_an_unhandled_error_is_told_once_with_its_traceback(lines: Lines) 
     assert line["level"] == "error"
     assert line["request_id"] == answer.headers["x-request-id"]
     assert re.search(r'in break_down\n.*raise ValueError\("no"\)', line["exception"])
+
+
+async def test_a_traceback_that_was_told_already_is_not_told_again(lines: Lines) -> None:
+    async with serving(AccessLog(AnApp())) as client:
+        await client.get("/told")
+
+    (line,) = lines()
+    assert (line["status"], line["level"]) == (500, "error")
+    assert "exception" not in line
 
 
 async def test_an_answer_that_says_we_cannot_is_a_warning(lines: Lines) -> None:

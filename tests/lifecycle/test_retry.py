@@ -10,6 +10,7 @@ import pytest
 from muniment.artifacts.variants import Variant, reading_variant
 from muniment.processing.readers.contract import Code, Method, Page, Paragraph, Unreadable
 from muniment.storage.tasks.port import RunWish
+from muniment.telemetry.metrics import REGISTRY
 from tests.live import Api
 from tests.processing.desk import PAGES, Desk
 
@@ -201,3 +202,13 @@ async def test_a_wish_that_cannot_be_understood_is_refused(
     client: httpx.AsyncClient, desk: Desk, wish: dict[str, Any]
 ) -> None:
     assert (await retry(client, desk, await a_completed(desk), **wish)).status_code == 422
+
+
+async def test_a_retry_is_counted_and_a_refused_one_is_not(client: httpx.AsyncClient, desk: Desk) -> None:
+    document_id = await a_failed(desk)
+    labels = {"kb_id": str(desk.kb_id), "user_id": str(desk.owner.id)}
+
+    assert (await retry(client, desk, document_id)).status_code == 200
+    assert (await retry(client, desk, document_id)).status_code == 400
+
+    assert REGISTRY.get_sample_value("muniment_documents_retried_total", labels) == 1
