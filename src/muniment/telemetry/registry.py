@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from copy import copy
 
 from prometheus_client import CollectorRegistry, Metric
 
@@ -24,10 +23,10 @@ class PrefixedRegistry(CollectorRegistry):
     def _renamed(self, family: Metric) -> Metric:
         if self.shown_prefix == PREFIX:
             return family
-        shown = copy(family)
-        shown.name = self._shown(family.name)
-        shown.samples = [sample._replace(name=self._shown(sample.name)) for sample in family.samples]
-        return shown
+        # Made anew for each look, so that changing it changes nothing that is counted.
+        family.name = self._shown(family.name)
+        family.samples = [sample._replace(name=self._shown(sample.name)) for sample in family.samples]
+        return family
 
     def _shown(self, name: str) -> str:
         return self.shown_prefix + name.removeprefix(PREFIX)
