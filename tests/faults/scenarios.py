@@ -75,7 +75,7 @@ async def _completed_and_annotated(stage: Stage) -> UUID:
 WITHOUT_EFFECTS = {"AlreadyProcessedCheck"}
 """It asks and writes nothing of its own: what it notes is written with the next step."""
 _UP_TO_TEXT = ("FetchDocumentRecord", "MarkProcessingStarted", "ExtractText")
-_FIRST = tuple(name for name in NODES if name not in {"SwitchToReread", *WITHOUT_EFFECTS})
+_FIRST = tuple(name for name in NODES if name not in {"SwitchToResult", *WITHOUT_EFFECTS})
 
 SCENARIOS = {
     "unknown content": Scenario(unknown, FAST, (FAST, READING, *_FIRST)),
@@ -83,7 +83,7 @@ SCENARIOS = {
     "content that is found in the reading slot": Scenario(known, READING, (READING, *_FIRST)),
     "a file that cannot be read": Scenario(unreadable, FAST, (FAST, READING, *_UP_TO_TEXT, ERROR_HANDLING)),
     "a reread by another variant": Scenario(
-        reread, FAST, (FAST, READING, *_UP_TO_TEXT, "AggregateDiagrams", "Index", "SwitchToReread", "BuildSummary")
+        reread, FAST, (FAST, READING, *_UP_TO_TEXT, "AggregateDiagrams", "Index", "SwitchToResult", "BuildSummary")
     ),
     "a reread of what is shown already": Scenario(
         reread_of_the_same, READING, (READING, "FetchDocumentRecord", "MarkBasicComplete", "BuildSummary")

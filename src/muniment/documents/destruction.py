@@ -5,6 +5,7 @@ from uuid import UUID
 
 from muniment.artifacts.eraser import OfDocument, artifact_lines
 from muniment.documents.repository import DocumentRepository
+from muniment.documents.revisions import RevisionRepository
 from muniment.documents.tables import Document
 from muniment.storage.db.work import Work
 from muniment.storage.deletions.ledger import DeletionRepository, Line
@@ -21,6 +22,25 @@ async def destroy(work: Work[Any], document: Document, *, reason: str) -> list[U
     await may_destroy(work, document)
     lines = await _lines_of(work, document, reason=reason)
     await DocumentRepository(work.session).remove(document.id)
+    return await DeletionRepository(work.session).add(lines)
+
+
+async def destroy_revisions(
+    work: Work[Any], document: Document, *, besides: int, reason: str, with_artifacts: bool
+) -> list[UUID]:
+    """Delete the rows of all revisions but one, with the ledger lines of their originals; the ids of those lines.
+
+    What was read from them goes with them where nobody else uses it, or is left to the garbage collection.
+    """
+    await may_destroy(work, document)
+    gone = await RevisionRepository(work.session).take_besides(document.id, besides)
+    lines = [
+        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, revision.original_uri, reason)
+        for revision in gone
+    ]
+    if with_artifacts:
+        of_document = OfDocument(document.organization_id, document.kb_id, document.id)
+        lines += artifact_lines(of_document, [revision.content_hmac for revision in gone], reason=reason)
     return await DeletionRepository(work.session).add(lines)
 
 

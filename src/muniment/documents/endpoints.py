@@ -64,18 +64,24 @@ async def upload_document(
 ) -> DocumentCreatedAfterClearing | DocumentRead:
     """Multipart `file`, optional `document_type`. The caller is known before the first byte is read."""
     access.require_upload()
+    access.require_staying()
     with counted_refusals():
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
-        part = await form.next_file()
-        if part is None or part.name != "file":
-            raise MalformedUpload("Send the document as the form field `file`")
-        name = clean_name(part.file_name)
+        name = await next_name(form)
         async with parts.intake.stage(access, name, form.chunks(), now=now) as staged:
             await form.rest()
             received = await parts.intake.receive(access, staged, _document_type(form.fields))
     if received.auto_cleared_id:
         return DocumentCreatedAfterClearing.after(received.document, received.auto_cleared_id)
     return DocumentCreated.of(received.document)
+
+
+async def next_name(form: IncomingForm) -> str:
+    """Of the document that comes next in the form, which is read up to its first byte."""
+    part = await form.next_file()
+    if part is None or part.name != "file":
+        raise MalformedUpload("Send the document as the form field `file`")
+    return clean_name(part.file_name)
 
 
 def _document_type(fields: dict[str, str]) -> DocumentType:

@@ -66,6 +66,7 @@ async def receive(
     # The bytes are in the store already: an orphaned object is litter, a row without its object is data loss.
     access = await get_access(work, kb_id)
     access.require_upload()  # once more: the right may have been taken away while the bytes came in
+    access.require_staying()
     if not await UploadRepository(work.session).take(staged.upload_id):
         raise UploadExpired
     document = await _add(work, _new_document(staged, access, document_type))
@@ -107,7 +108,7 @@ def _new_document(staged: StagedUpload, access: Access, document_type: DocumentT
         document_type=document_type,
         status=Status.PENDING,
         epoch=1,
-        revision=staged.revision,
+        revision=1,
         media_type=staged.media_type.media_type,
         original_uri=staged.blob_key,
         file_size=staged.file_size,

@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.names import name_key
+from muniment.documents.revisions import revision_of
 from muniment.documents.tables import ACTIVE, Document, Revision, Status, Upload
 from muniment.errors import NotFound
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
@@ -65,7 +66,7 @@ class DocumentRepository:
             raise KnowledgeBaseNotFound from None  # it was removed while the bytes came in
         if added is None:
             return False
-        self._session.add(_first_revision(document))
+        self._session.add(revision_of(document))
         await self._session.flush()
         return True
 
@@ -83,12 +84,22 @@ class DocumentRepository:
             raise DocumentNotFound
         return found
 
-    async def exists(self, document_id: UUID) -> bool:
-        return await self._session.scalar(select(Document.id).where(Document.id == document_id)) is not None
-
     async def find_active(self, kb_id: UUID, key: str) -> Document | None:
         named = select(Document).where(Document.kb_id == kb_id, Document.name_key == key)
         return await self._session.scalar(named.where(Document.status.in_(ACTIVE)))
+
+    async def lock_with_namesakes(self, kb_id: UUID, document_id: UUID, key: str) -> Document:
+        """As `lock`, together with the archived and failed documents of a name that it is to have, in the order in
+        which everybody takes them: of two documents that change their names at once, neither waits for the other."""
+        is_inactive = Document.status.in_((Status.ARCHIVED, Status.FAILED))
+        wanted = select(Document).where(
+            Document.kb_id == kb_id, or_(Document.id == document_id, and_(Document.name_key == key, is_inactive))
+        )
+        locked = (await self._session.scalars(wanted.order_by(Document.id).with_for_update())).all()
+        found = next((document for document in locked if document.id == document_id), None)
+        if found is None:
+            raise DocumentNotFound
+        return found
 
     async def lock_inactive_namesakes(self, kb_id: UUID, key: str) -> Sequence[Document]:
         """Archived and failed documents of this name, held until the transaction ends."""
@@ -155,18 +166,3 @@ def _matching(wanted: Wanted) -> Select[Document]:
     if wanted.search:
         matching = matching.where(Document.name_key.contains(name_key(wanted.search), autoescape=True))
     return matching
-
-
-def _first_revision(document: Document) -> Revision:
-    return Revision(
-        document_id=document.id,
-        revision=document.revision,
-        organization_id=document.organization_id,
-        name=document.name,
-        media_type=document.media_type,
-        original_uri=document.original_uri,
-        file_size=document.file_size,
-        sha256=document.sha256,
-        content_hmac=document.content_hmac,
-        uploaded_by=document.uploaded_by,
-    )

@@ -1,7 +1,7 @@
 """Bytes on their way in: noted first, then streamed to the store while they are hashed, measured and recognised."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -10,7 +10,8 @@ import structlog
 
 from muniment.artifacts.content_keys import ContentHash, ContentKeys
 from muniment.documents.media_types import HEAD_BYTES, KNOWN, TAIL_BYTES, MediaType, cannot_become_known, recognise
-from muniment.documents.repository import DocumentRepository, UploadRepository
+from muniment.documents.repository import UploadRepository
+from muniment.documents.revisions import RevisionRepository
 from muniment.documents.tables import Upload
 from muniment.documents.zip_entries import LOCAL_SIGNATURE
 from muniment.errors import Invalid, MunimentError, StorageFull, TooLarge, Unavailable, Unsupported
@@ -19,12 +20,15 @@ from muniment.storage.blobs.port import Blobs
 from muniment.storage.blobs.uninterrupted import to_the_end
 from muniment.storage.db import base
 from muniment.storage.db.base import new_id
-from muniment.storage.db.principal import Service
-from muniment.storage.db.work import Database
+from muniment.storage.db.principal import Principal, Service
+from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
 from muniment.storage.deletions.tables import Store
 
 log = structlog.get_logger()
+
+Permit = Callable[[Work[Principal]], Awaitable[object]]
+"""Raises unless the caller may send these bytes."""
 
 
 class UploadExpired(Unavailable):
@@ -52,7 +56,6 @@ class StagedUpload:
 
     upload_id: UUID
     document_id: UUID
-    revision: int
     name: str
     blob_key: str
     media_type: MediaType
@@ -112,17 +115,43 @@ class Staging:
         self._max_bytes = max_bytes
         self._lifetime = lifetime
 
-    @asynccontextmanager
-    async def stage(
+    def stage(
         self, access: Access, name: str, chunks: AsyncIterator[bytes], *, now: datetime
+    ) -> AbstractAsyncContextManager[StagedUpload]:
+        """For a new document.
+
+        The block claims the bytes or raises; if it raises, they are gone again and nothing is left behind.
+        """
+
+        async def permit(work: Work[Principal]) -> None:
+            (await get_access(work, access.kb.id)).require_upload()
+
+        return self._staged(self._new_upload(access, new_id(), "1", now), access, permit, name, chunks)
+
+    def stage_revision(
+        self,
+        access: Access,
+        document_id: UUID,
+        permit: Permit,
+        *,
+        name: str,
+        chunks: AsyncIterator[bytes],
+        now: datetime,
+    ) -> AbstractAsyncContextManager[StagedUpload]:
+        """For a document that is there, as `stage`; `permit` is asked before the first byte is stored."""
+        # Not by its number, which it gets when it is received: of two that come in at once, both would take the same.
+        upload = self._new_upload(access, document_id, str(new_id()), now)
+        return self._staged(upload, access, permit, name, chunks)
+
+    @asynccontextmanager
+    async def _staged(
+        self, upload: Upload, access: Access, permit: Permit, name: str, chunks: AsyncIterator[bytes]
     ) -> AsyncIterator[StagedUpload]:
-        """The block claims the bytes or raises; if it raises, they are gone again and nothing is left behind."""
         if not self._has_room():
             raise StorageFull
-        upload = self._new_upload(access, now)
         async with self._database.work(access.principal) as work:
             # Once more: the client may have taken its time between its headers and its file.
-            (await get_access(work, access.kb.id)).require_upload()
+            await permit(work)
             await UploadRepository(work.session).add(upload)
         try:
             yield await self._stream(upload, name, chunks)
@@ -145,7 +174,6 @@ class Staging:
         return StagedUpload(
             upload_id=upload.id,
             document_id=upload.document_id,
-            revision=1,
             name=name,
             blob_key=upload.blob_key,
             media_type=media_type,
@@ -178,21 +206,23 @@ class Staging:
             async with self._database.service_work(caller) as work:
                 is_ours = await UploadRepository(work.session).take(upload.id)
                 # Without a row a document has the bytes, or the sweep was first, perhaps before they were there.
-                if not is_ours and await DocumentRepository(work.session).exists(upload.document_id):
+                if not is_ours and await self._is_kept(work, upload):
                     return
                 deletion_ids = await DeletionRepository(work.session).add([line])
             await self._ledger.carry_out(upload.organization_id, deletion_ids)
         except MunimentError as error:
             log.warning("uploads.discard_failed", upload_id=str(upload.id), error=error.message)
 
-    def _new_upload(self, access: Access, now: datetime) -> Upload:
-        document_id = new_id()
+    async def _is_kept(self, work: Work[Service], upload: Upload) -> bool:
+        return await RevisionRepository(work.session).is_original(upload.document_id, upload.blob_key)
+
+    def _new_upload(self, access: Access, document_id: UUID, part: str, now: datetime) -> Upload:
         return Upload(
             id=new_id(),
             organization_id=access.kb.organization_id,
             kb_id=access.kb.id,
             document_id=document_id,
-            blob_key=f"{access.kb.id}/{document_id}/1/original",
+            blob_key=f"{access.kb.id}/{document_id}/{part}/original",
             uploaded_by=access.principal.user_id,
             expires_at=now + self._lifetime,
         )

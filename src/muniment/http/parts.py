@@ -7,6 +7,8 @@ from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.documents.intake import Intake
 from muniment.lifecycle.mover import Mover
+from muniment.lifecycle.removal.removing import Removal
+from muniment.lifecycle.replacing.service import Replacing
 from muniment.processing.events.stream import Streams
 from muniment.processing.results.pictures import Pictures
 from muniment.search.service import Searching
@@ -33,6 +35,8 @@ class Parts:
     blobs: Blobs
     tasks: Tasks
     mover: Mover
+    removal: Removal
+    replacing: Replacing
     pictures: Pictures
     events: Streams
     searching: Searching

@@ -1,4 +1,4 @@
-"""Showing an artifact and ending the run: in one transaction for known content and for a reread."""
+"""Showing an artifact and ending the run: in one transaction for known content, a reread and a replacement."""
 
 from uuid import UUID
 
@@ -7,6 +7,8 @@ from sqlalchemy import exists, func, select
 from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import FullText
 from muniment.artifacts.variants import ALGORITHM_VERSION
+from muniment.documents.destruction import destroy_revisions
+from muniment.documents.revisions import RevisionRepository
 from muniment.documents.tables import Document
 from muniment.lifecycle.moves import carry_out
 from muniment.lifecycle.rules import Move
@@ -61,6 +63,16 @@ async def mark_started(work: Work[Service], run: ClaimedRun) -> None:
         raise Superseded
 
 
+async def _let_earlier_revisions_go(work: Work[Service], run: ClaimedRun) -> None:
+    """Not before: until this moment a replacement can be put back. What was read from them is left to the garbage
+    collection (DESIGN §8)."""
+    if run.revision == 1:
+        return
+    document = await work.session.get_one(Document, run.document_id)
+    await destroy_revisions(work, document, besides=run.revision, reason="replaced", with_artifacts=False)
+    await RevisionRepository(work.session).forget_shelf(run.document_id, run.revision)
+
+
 async def mark_complete(work: Work[Service], run: ClaimedRun) -> None:
     if not run.is_reread:
         at = now()
@@ -73,4 +85,5 @@ async def mark_complete(work: Work[Service], run: ClaimedRun) -> None:
         }
         if not await carry_out(work.session, Move.COMPLETE, run.document_id, run.epoch, **columns):
             raise Superseded
+        await _let_earlier_revisions_go(work, run)
     await RunRepository(work.session).end(run, RunStatus.COMPLETED)

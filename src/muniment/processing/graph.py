@@ -19,7 +19,7 @@ from muniment.processing.nodes.mark_processing_started import mark_processing_st
 from muniment.processing.nodes.save_diagrams import save_diagrams
 from muniment.processing.nodes.save_pages import save_pages
 from muniment.processing.nodes.save_paragraphs import save_paragraphs
-from muniment.processing.nodes.switch_to_reread import switch_to_reread
+from muniment.processing.nodes.switch_to_result import switch_to_result
 from muniment.processing.nodes.update_metrics import update_metrics
 from muniment.processing.watching import Node, watched
 
@@ -37,7 +37,7 @@ NODES: dict[str, Node] = {
     "Index": index,
     "UpdateMetrics": update_metrics,
     "MarkBasicComplete": mark_basic_complete,
-    "SwitchToReread": switch_to_reread,
+    "SwitchToResult": switch_to_result,
     "BuildSummary": build_summary,
 }
 
@@ -57,19 +57,19 @@ def build_graph() -> Graph:
         "AlreadyProcessedCheck", is_processed, {True: "MarkBasicComplete", False: "MarkProcessingStarted"}
     )
     graph.add_edge("MarkProcessingStarted", "ExtractText")
-    # A reread leaves what the document shows alone until all of the new result is there.
-    graph.add_conditional_edges("ExtractText", is_reread, {True: "AggregateDiagrams", False: "SavePages"})
+    # A reread, and the run of a replacement, leave what the document showed alone until all of the new result is there.
+    graph.add_conditional_edges("ExtractText", switches, {True: "AggregateDiagrams", False: "SavePages"})
     graph.add_edge("SavePages", "SaveParagraphs")
     graph.add_edge("SaveParagraphs", "AggregateDiagrams")
-    graph.add_conditional_edges("AggregateDiagrams", is_reread, {True: "Index", False: "SaveDiagrams"})
+    graph.add_conditional_edges("AggregateDiagrams", switches, {True: "Index", False: "SaveDiagrams"})
     graph.add_edge("SaveDiagrams", "Index")
-    graph.add_conditional_edges("Index", is_reread, {True: "SwitchToReread", False: "UpdateMetrics"})
+    graph.add_conditional_edges("Index", switches, {True: "SwitchToResult", False: "UpdateMetrics"})
     graph.add_edge("UpdateMetrics", "MarkBasicComplete")
-    graph.add_edge("SwitchToReread", "BuildSummary")
+    graph.add_edge("SwitchToResult", "BuildSummary")
     graph.add_edge("MarkBasicComplete", "BuildSummary")
     graph.add_edge("BuildSummary", END)
     return graph.compile()
 
 
-def is_reread(_: RunState, runtime: Runtime[Context]) -> bool:
-    return runtime.context.run.is_reread
+def switches(_: RunState, runtime: Runtime[Context]) -> bool:
+    return runtime.context.run.switches

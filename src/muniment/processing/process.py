@@ -17,12 +17,15 @@ from muniment.processing.runs import ClaimedRun, RunRepository, Superseded
 from muniment.processing.sandbox.verdicts import ReaderKilled, too_large
 from muniment.processing.tables import StepStatus
 from muniment.storage.blobs.uninterrupted import to_the_end
+from muniment.storage.db.locks import lock_of
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 from muniment.storage.tasks.port import FAST, READING, MoveOn, PutBack, RunJob
 from muniment.telemetry.metrics import ARTIFACTS
 
 log = structlog.get_logger()
+
+BEING_REMOVED_SECONDS = 2
 
 
 class Processing:
@@ -73,7 +76,12 @@ class Processing:
 
     async def _carry_out(self, run: ClaimedRun) -> None:
         try:
-            await self._graph.ainvoke({}, context=Context(self._tools, run))
+            # Shared with other workers of this document. Whoever proves it gone waits for all of them: every write
+            # outside PostgreSQL comes after a fence that was passed under this lock (DESIGN §5.4).
+            async with self._tools.locks.attempt(lock_of(run.document_id), is_shared=True) as is_there:
+                if not is_there:
+                    raise PutBack(BEING_REMOVED_SECONDS)
+                await self._graph.ainvoke({}, context=Context(self._tools, run))
         except (PutBack, Unavailable, asyncio.CancelledError) as reason:
             # It waits in the queue again. A run that nobody put back was left by a worker that died.
             await to_the_end(self._put_back(run, has_failed=isinstance(reason, ReaderKilled)))
@@ -86,9 +94,9 @@ class Processing:
 
 
 def steps_of(run: ClaimedRun) -> list[str]:
-    """What a run of its purpose passes through, up to the one that ends it."""
+    """What such a run passes through, up to the one that ends it."""
     save = ["SavePages", "SaveParagraphs", "SaveDiagrams", "UpdateMetrics", "MarkBasicComplete"]
-    left_out = save if run.is_reread else ["SwitchToReread"]
+    left_out = save if run.switches else ["SwitchToResult"]
     return [name for name in NODES if name not in (*left_out, "BuildSummary")]
 
 

@@ -36,6 +36,12 @@ class ClaimedRun:
     def is_reread(self) -> bool:
         return self.purpose == Purpose.REREAD
 
+    @property
+    def switches(self) -> bool:
+        """Whether there may be an older result, which is left alone until all of the new one is there: if this run
+        fails, a reread goes on showing it, and a replaced document can be put back to it."""
+        return self.is_reread or self.revision > 1
+
 
 # The fence and the record in one statement, first of every node's transaction. The document before the run: whoever
 # moves a document takes them in that order.
