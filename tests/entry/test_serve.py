@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.entry.installation import Installation, upload, wait_until
+from tests.entry.installation import Installation, free_port, upload, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -21,6 +21,26 @@ def test_one_command_starts_everything_and_says_where(folder: Path) -> None:
             kb_id, document_id = upload(client, "lease.txt", b"The tenant pays.")
             assert client.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}").json()["status"] == "pending"
             wait_until(lambda: client.get("/health/ready").json()["checks"]["tasks"]["status"] == "ok")
+
+
+def test_api_and_worker_show_their_metrics_as_the_settings_say(folder: Path) -> None:
+    worker = f"http://127.0.0.1:{free_port()}"
+    chosen = {"MUNIMENT_METRICS_PREFIX": "lumikb", "MUNIMENT_METRICS_TENANT_LABELS": "false"}
+    with Installation(folder, MUNIMENT_WORKER_METRICS_PORT=worker.rpartition(":")[2], **chosen) as muniment:
+        muniment.start()
+        wait_until(lambda: _answers(worker))
+        for url in (muniment.url, worker):
+            shown = httpx.get(f"{url}/metrics", trust_env=False).text
+            # A counter without labels is there from the start.
+            assert "\nlumikb_documents_archived_total 0.0\n" in shown
+            assert "muniment_" not in shown
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/metrics", trust_env=False).is_success
+    except httpx.ConnectError:
+        return False
 
 
 def test_ctrl_c_stops_api_then_worker_then_postgres_and_leaves_nobody(folder: Path) -> None:
