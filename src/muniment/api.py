@@ -13,7 +13,9 @@ from starlette.types import ASGIApp
 
 from muniment import __version__
 from muniment.accounts import endpoints as accounts
+from muniment.audit import endpoints as audit
 from muniment.audit.keys import introduce
+from muniment.audit.receipts import endpoints as receipts
 from muniment.bootstrap import Stores, build_parts, build_stores, require_same_key, require_same_secret, signer_of
 from muniment.documents import endpoints as documents
 from muniment.embedded import lifeline
@@ -30,10 +32,12 @@ from muniment.http.security_headers import SecurityHeaders
 from muniment.http.welcome import router as welcome
 from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
+from muniment.lifecycle.removal import endpoints as removal
 from muniment.lifecycle.replacing import endpoints as replacing
 from muniment.processing import endpoints as processing
 from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results
+from muniment.reconcile import endpoints as reconcile
 from muniment.search import endpoints as search
 from muniment.settings import Settings
 from muniment.telemetry.metrics import configure_metrics, watch_disk
@@ -57,15 +61,20 @@ def create_app(parts: Parts) -> FastAPI:
         accounts.auth,
         accounts.organizations,
         accounts.users,
+        audit.router,
+        receipts.router,
         knowledge_bases.router,
         documents.router,
         lifecycle.router,
+        removal.router,
         replacing.router,
         lifecycle.bulk,
+        lifecycle.archived,
         processing.runs,
         processing.numbers,
         events.router,
         results.router,
+        reconcile.router,
         search.router,
     ):
         v1.include_router(router)

@@ -23,8 +23,10 @@ from muniment.artifacts.variants import reading_variant
 from muniment.audit.heads import Heads
 from muniment.audit.keys import UnknownSigningKey, require_known
 from muniment.audit.sealing import Sealer
+from muniment.audit.service import Auditing
 from muniment.audit.signing import Signer
 from muniment.audit.sweeps import AuditSweeps
+from muniment.audit.verification import Verification
 from muniment.checks import checks
 from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
@@ -32,6 +34,11 @@ from muniment.documents.sweeps import Sweeps
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.parts import Parts
 from muniment.lifecycle.mover import Mover
+from muniment.lifecycle.removal.erasing import Erasing
+from muniment.lifecycle.removal.finishing import Finishing
+from muniment.lifecycle.removal.removing import Removal
+from muniment.lifecycle.removal.second_look import SecondLook
+from muniment.lifecycle.removal.sweep import ReceiptSweep
 from muniment.lifecycle.replacing.service import Replacing
 from muniment.logins import database_address, login_passwords
 from muniment.ocr_languages import ocr_languages, require_ocr_languages
@@ -41,6 +48,11 @@ from muniment.processing.readers.contract import Means, Options
 from muniment.processing.readers.fingerprint import reading_parameters
 from muniment.processing.readers.ocr_engine import find_engine
 from muniment.processing.results.pictures import Pictures
+from muniment.reconcile.comparisons import Means as Compared
+from muniment.reconcile.comparisons import reconciliation
+from muniment.reconcile.nightly import Nightly
+from muniment.reconcile.reconciliation import Reconciliation
+from muniment.reconcile.subset import NOTHING, Subset
 from muniment.search.copies import Copies
 from muniment.search.embedding.local import LocalEmbedder
 from muniment.search.embedding.openai_compatible import OpenAICompatibleEmbedder
@@ -60,7 +72,7 @@ from muniment.storage.deletions.ledger import BlobEraser, Ledger
 from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
 from muniment.storage.index_intents.moves import IndexMoves
-from muniment.storage.tasks.port import Periodic, Process
+from muniment.storage.tasks.port import NIGHTLY, Periodic, Process
 from muniment.storage.tasks.queue import QueuedTasks
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.storage.vectors.port import VectorIndex
@@ -84,8 +96,10 @@ class Stores:
     blobs: Blobs
     ledger: Ledger
     index: VectorIndex
+    locks: AdvisoryLocks
 
     async def close(self) -> None:
+        await self.locks.close()
         await self.index.close()
         await self.blobs.close()
         await self.database.close()
@@ -100,7 +114,9 @@ def build_stores(settings: Settings) -> Stores:
         pool_size=settings.database.pool_size,
     )
     blobs = build_blobs(settings)
-    return Stores(database, blobs, build_ledger(database, blobs), build_index(settings, database))
+    # A run holds two: its document's, and that of what it computes.
+    locks = AdvisoryLocks(_service_address(settings), at_once=2 * settings.worker.concurrency)
+    return Stores(database, blobs, build_ledger(database, blobs), build_index(settings, database), locks)
 
 
 def build_ledger(database: Database, blobs: Blobs) -> Ledger:
@@ -144,6 +160,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         blobs=stores.blobs,
         tasks=QueuedTasks(),
         mover=mover,
+        removal=Removal(mover, build_finishing(settings, stores)),
         replacing=Replacing(mover, staging, stores.ledger),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
@@ -156,6 +173,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
             embedders={embedder.model: embedder for embedder in build_embedders(settings)},
             audit_queries=settings.search.audit_queries,
         ),
+        audit=build_auditing(settings, stores),
         checks=checks(stores.database, stores.blobs, index, has_room=room, stalled_after=settings.worker.stalled_after),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=_secret(settings.telemetry.metrics_token),
@@ -195,6 +213,15 @@ def build_sealer(settings: Settings, stores: Stores) -> Sealer:
 
 def build_heads(settings: Settings, stores: Stores) -> Heads:
     return Heads(stores.database, stores.blobs, signer_of(settings))
+
+
+def build_verification(settings: Settings, stores: Stores) -> Verification:
+    return Verification(stores.database, stores.blobs, signer_of(settings))
+
+
+def build_auditing(settings: Settings, stores: Stores) -> Auditing:
+    sealer, heads = build_sealer(settings, stores), build_heads(settings, stores)
+    return Auditing(stores.database, sealer, heads, build_verification(settings, stores))
 
 
 def content_keys_of(settings: Settings) -> ContentKeys:
@@ -271,13 +298,12 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
 
     require_ocr_languages(settings)
     options = reading_options(settings)
-    locks = AdvisoryLocks(_service_address(settings), at_once=settings.worker.concurrency)
     sandbox = build_sandbox(settings)
     wanted, *others = embedders = build_embedders(settings)
     tools = Tools(
         database=stores.database,
         blobs=stores.blobs,
-        locks=locks,
+        locks=stores.locks,
         reader=sandbox,
         options=options,
         reading=reading_variant(reading_parameters(options, find_engine())),
@@ -293,7 +319,6 @@ async def open_processing(settings: Settings, stores: Stores) -> AsyncIterator[P
         for embedder in embedders:
             await embedder.close()
         await sandbox.close()
-        await locks.close()
 
 
 async def _warm_up(sandbox: "Sandbox") -> None:
@@ -314,15 +339,48 @@ def _service_address(settings: Settings) -> DatabaseAddress:
     return database_address(settings).as_login(SERVICE_LOGIN, login_passwords(settings).service)
 
 
+def build_finishing(settings: Settings, stores: Stores) -> Finishing:
+    """What proves that documents are gone, and signs that they are."""
+    tasks = QueuedTasks()
+    return Finishing(
+        stores.database,
+        Erasing(stores.database, stores.index, stores.ledger, tasks),
+        SecondLook(stores.database, stores.blobs, stores.index, tasks),
+        stores.locks,
+        build_sealer(settings, stores),
+    )
+
+
 def build_collection(settings: Settings, stores: Stores) -> Collection:
     grace = timedelta(days=settings.documents.artifact_grace_days)
     return Collection(stores.database, stores.blobs, stores.ledger, grace=grace)
 
 
+def build_reconciliation(settings: Settings, stores: Stores, subset: Subset = NOTHING) -> Reconciliation:
+    """What compares the stores with each other."""
+    compared = Compared(
+        stores.database,
+        stores.blobs,
+        stores.ledger,
+        stores.index,
+        stores.locks,
+        QueuedTasks(),
+        sweep_uploads=build_sweeps(settings, stores).expired_uploads,
+        sweep_receipts=ReceiptSweep(build_finishing(settings, stores)).finish_due,
+        stalled_after=settings.worker.stalled_after,
+        artifact_grace=timedelta(days=settings.documents.artifact_grace_days),
+    )
+    return reconciliation(compared, subset=subset)
+
+
+def build_sweeps(settings: Settings, stores: Stores) -> Sweeps:
+    return Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=settings.documents.upload_lifetime)
+
+
 def build_worker(settings: Settings, stores: Stores, process: Process | None = None) -> "Worker":
     from muniment.storage.tasks.worker import Worker  # loads Procrastinate, which the API does without
 
-    sweeps = Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=settings.documents.upload_lifetime)
+    sweeps, nightly = build_sweeps(settings, stores), Nightly(stores.database, build_reconciliation(settings, stores))
     audit = AuditSweeps(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
     return Worker(
         _service_address(settings),
@@ -332,9 +390,12 @@ def build_worker(settings: Settings, stores: Stores, process: Process | None = N
             Periodic("deletions.carry_out", "*/10 * * * * *", sweeps.deletions),
             Periodic("artifacts.collect", "45 37 * * * *", build_collection(settings, stores).sweep),
             Periodic("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.index).sweep),
+            Periodic("receipts.finish", "*/10 * * * * *", ReceiptSweep(build_finishing(settings, stores)).sweep),
             Periodic("audit.seal", "*/10 * * * * *", audit.seal),
             Periodic("audit.sign", "20 * * * * *", audit.sign),
             Periodic("accounts.forget_expired", "30 7 * * * *", partial(forget_expired, stores.database)),
+            Periodic("reconcile.look", "0 23 3 * * *", nightly.look, NIGHTLY),
+            Periodic("reconcile.publish", "50 * * * * *", nightly.publish),
         ],
         concurrency=settings.worker.concurrency,
         heartbeat=settings.worker.heartbeat,

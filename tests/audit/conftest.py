@@ -5,6 +5,7 @@ import pytest
 from muniment.audit.heads import Heads
 from muniment.audit.sealing import Sealer
 from muniment.audit.signing import Signer
+from muniment.audit.verification import Verification
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.work import Database
 from tests.audit.trail import Trail
@@ -23,4 +24,5 @@ def blobs(tmp_path: Path) -> FolderBlobs:
 
 @pytest.fixture
 def trail(database: Database, seed: Seed, blobs: FolderBlobs, signer: Signer) -> Trail:
-    return Trail(seed, Sealer(database, signer), Heads(database, blobs, signer), seed.organization())
+    heads, verification = Heads(database, blobs, signer), Verification(database, blobs, signer)
+    return Trail(seed, Sealer(database, signer), heads, verification, seed.organization())

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from muniment.audit.heads import Heads
 from muniment.audit.sealing import Sealer
+from muniment.audit.verification import Verification
 from muniment.storage.db.base import new_id
 from tests.seed import Seed
 
@@ -15,6 +16,7 @@ class Trail:
     seed: Seed
     sealer: Sealer
     heads: Heads
+    verification: Verification
     organization_id: UUID
 
     def write(self, number: int = 1, **columns: Any) -> list[UUID]:
@@ -56,6 +58,10 @@ class Trail:
     def places(self) -> list[tuple[int, UUID]]:
         rows = self.seed.rows("SELECT seq, event_id FROM audit_seals WHERE chain = %s ORDER BY seq", self.chain)
         return [(seq, event_id) for seq, event_id in rows]
+
+    async def problems(self) -> list[str]:
+        """What a check says; none when all is well."""
+        return [problem.sentence for problem in (await self.verification.verify(self.organization_id)).problems]
 
     @property
     def chain(self) -> UUID:

@@ -164,6 +164,13 @@ class KnowledgeBaseChanged(KnowledgeBaseEvent):
 
 
 @dataclass(frozen=True)
+class KnowledgeBaseRemovalBegun(KnowledgeBaseEvent):
+    """With all its documents, each of which leaves a line of its own."""
+
+    documents: int
+
+
+@dataclass(frozen=True)
 class KnowledgeBaseDeleted(KnowledgeBaseEvent):
     pass
 

@@ -81,10 +81,10 @@ class HeadRepository:
         row = await self._session.scalar(newest)
         return _head(row) if row else None
 
-    async def list_(self, chain: UUID, *, after: int, until: int, limit: int) -> Sequence[Head]:
+    async def list_(self, chain: UUID, *, after: int, until: int) -> Sequence[Head]:
         """Those behind the number `after` up to `until`, in order."""
         wanted = select(AuditHead).where(AuditHead.chain == chain, AuditHead.seq > after, AuditHead.seq <= until)
-        return [_head(row) for row in await self._session.scalars(wanted.order_by(AuditHead.seq).limit(limit))]
+        return [_head(row) for row in await self._session.scalars(wanted.order_by(AuditHead.seq))]
 
     async def add_once(self, head: Head) -> None:
         columns = {**asdict(head), "at": datetime.fromisoformat(head.at)}

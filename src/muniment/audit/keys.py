@@ -87,6 +87,16 @@ class KeyRing:
         """How many keys came after it; `None` for one that nobody vouches for."""
         return list(self._public_keys).index(key_id) if key_id in self._public_keys else None
 
+    def strangers(self, known: Iterable[PublicKey]) -> Sequence[str]:
+        """Those of the known keys that nobody vouches for, or that were changed since."""
+        by_id = {key.key_id: key for key in known}
+        return [key.key_id for key in by_id.values() if not self._is_as_signed(key, by_id)]
+
+    def _is_as_signed(self, key: PublicKey, by_id: Mapping[str, PublicKey]) -> bool:
+        previous = by_id.get(key.previous_key_id or "")
+        message = key.message(previous.public_key if previous else None)
+        return self._public_keys.get(key.key_id) == key.public_key and verify(key.public_key, message, key.signature)
+
     def verify(self, key_id: str, message: bytes, signature: bytes) -> bool:
         return key_id in self._public_keys and verify(self._public_keys[key_id], message, signature)
 

@@ -39,7 +39,7 @@ class Signer:
 
 
 def key_id_of(public_key: bytes) -> str:
-    return hashlib.sha256(public_key).hexdigest()[:16]
+    return hashlib.sha256(public_key).hexdigest()[:32]
 
 
 def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:

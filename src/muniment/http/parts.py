@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
+from muniment.audit.service import Auditing
 from muniment.documents.intake import Intake
 from muniment.lifecycle.mover import Mover
 from muniment.lifecycle.removal.removing import Removal
@@ -40,6 +41,7 @@ class Parts:
     pictures: Pictures
     events: Streams
     searching: Searching
+    audit: Auditing
     checks: Mapping[str, Check]
     secure_cookies: bool
     metrics_token: str | None

@@ -1,0 +1,82 @@
+"""What people read of the trail. Row level security shows owners their knowledge bases, admins the organization."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, func, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.audit.inspection import Link
+from muniment.audit.tables import AuditEvent, AuditSeal
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which events; what is not said is left open."""
+
+    is_installation: bool = False
+    """Those that belong to no organization, instead of one's own organization's."""
+    action: str | None = None
+    actor: str | None = None
+    kb_id: UUID | None = None
+    document_id: UUID | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    """Not included."""
+
+    def apply(self, statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+        # Also where row level security shows both: who is operator and admin asks for one or the other.
+        of_organization = AuditEvent.organization_id
+        statement = statement.where(of_organization.is_(None) if self.is_installation else of_organization.is_not(None))
+        for column, value in (
+            (AuditEvent.action, self.action),
+            (AuditEvent.actor, self.actor),
+            (AuditEvent.kb_id, self.kb_id),
+            (AuditEvent.document_id, self.document_id),
+        ):
+            if value is not None:
+                statement = statement.where(column == value)
+        if self.since is not None:
+            statement = statement.where(AuditEvent.at >= self.since)
+        return statement if self.until is None else statement.where(AuditEvent.at < self.until)
+
+
+class TrailRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_(self, wanted: Wanted, *, offset: int, limit: int) -> tuple[Sequence[tuple[AuditEvent, int]], int]:
+        """Events, the newest first, each with its number in the chain (none while it waits for its seal); how many
+        there are."""
+        total = await self._session.scalar(wanted.apply(select(func.count()).select_from(AuditEvent)))
+        page = select(AuditEvent, AuditSeal.seq).outerjoin(AuditSeal, AuditSeal.event_id == AuditEvent.id)
+        ordered = wanted.apply(page).order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
+        rows = await self._session.execute(ordered.offset(offset).limit(limit))
+        return [(event, seq) for event, seq in rows], total or 0
+
+    async def may_read(self, chain: UUID) -> bool:
+        return bool(await self._session.scalar(text("SELECT app_may_read_chain(:chain)"), {"chain": chain}))
+
+    async def first_seq(self, chain: UUID, wanted: Wanted) -> int | None:
+        """The smallest number of those that are wanted and may be seen."""
+        first = select(func.min(AuditSeal.seq)).join(AuditEvent, AuditEvent.id == AuditSeal.event_id)
+        found: int | None = await self._session.scalar(wanted.apply(first).where(AuditSeal.chain == chain))
+        return found
+
+    async def list_links(self, chain: UUID, *, after: int, limit: int) -> Sequence[Link]:
+        """Of all events of the chain, also those that the caller may not see."""
+        links = text("SELECT seq, event_hash, hash FROM audit_links(:chain, :after, :limit)")
+        rows = await self._session.execute(links, {"chain": chain, "after": after, "limit": limit})
+        return [Link(*row) for row in rows]
+
+    async def list_sealed(
+        self, chain: UUID, wanted: Wanted, *, after: int, until: int
+    ) -> Sequence[tuple[AuditSeal, AuditEvent]]:
+        """Those that are wanted and may be seen, behind the number `after` up to `until`, in order."""
+        sealed = select(AuditSeal, AuditEvent).join(AuditEvent, AuditEvent.id == AuditSeal.event_id)
+        sealed = sealed.where(AuditSeal.chain == chain, AuditSeal.seq > after, AuditSeal.seq <= until)
+        rows = await self._session.execute(wanted.apply(sealed).order_by(AuditSeal.seq))
+        return [(seal, event) for seal, event in rows]

@@ -1,0 +1,71 @@
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from muniment.audit.tables import AuditEvent
+from muniment.audit.verification import Verdict
+
+
+class EventRead(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: UUID
+    at: datetime
+    action: str
+    actor: str
+    """The id of a person, or `system`."""
+    organization_id: UUID | None
+    kb_id: UUID | None
+    document_id: UUID | None
+    address: str | None
+    payload: dict[str, Any]
+    seq: int | None
+    """Its number in the chain; none while it waits for its seal, some seconds."""
+    sealed: bool
+
+    @classmethod
+    def of(cls, event: AuditEvent, seq: int | None) -> "EventRead":
+        columns = ("id", "at", "action", "actor", "organization_id", "kb_id", "document_id", "address", "payload")
+        return cls(**{name: getattr(event, name) for name in columns}, seq=seq, sealed=seq is not None)
+
+
+class ProblemRead(BaseModel):
+    seq: int | None
+    sentence: str
+
+
+class VerdictRead(BaseModel):
+    chain: UUID
+    """The organization; nothing but zeros for the installation."""
+    is_intact: bool
+    events: int
+    last_seq: int
+    signed_seq: int
+    unsealed: int
+    problem_count: int
+    problems: list[ProblemRead]
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> "VerdictRead":
+        return cls(**asdict(verdict), is_intact=verdict.is_intact)
+
+
+class KeyRead(BaseModel):
+    key_id: str
+    public_key: str
+    """Ed25519, in base64."""
+    previous_key_id: str | None
+    at: datetime
+    signature: str
+    """By this key, over itself and the one before it."""
+
+
+class KeysRead(BaseModel):
+    key_id: str
+    """Of the key that signs now."""
+    public_key: str
+    keys: list[KeyRead]
+    """All that ever signed, the oldest first."""

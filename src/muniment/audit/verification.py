@@ -1,0 +1,180 @@
+"""Checks a chain against itself, against its signed heads, and against those outside the database."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.audit.hashes import INSTALLATION, chain_of, written
+from muniment.audit.heads import Head, HeadRepository
+from muniment.audit.heads_outside import HeadsOutside, NoHead, chains_outside
+from muniment.audit.inspection import Inspection, Link, Problem, Sealed, Start
+from muniment.audit.keys import KeyRepository, KeyRing
+from muniment.audit.sealing import BATCH, SealRepository, envelope_of
+from muniment.audit.signing import Signer
+from muniment.audit.tables import AuditEvent, AuditSeal, AuditUnsealed
+from muniment.storage.blobs.port import Blobs
+from muniment.storage.db.organizations import list_organizations
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+
+Progress = Callable[[int, int], None]
+"""Is told how many links are checked, and how many there are."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    chain: UUID
+    events: int
+    last_seq: int
+    signed_seq: int
+    """Up to here a signed head vouches for the chain; what comes after is signed within a minute."""
+    unsealed: int
+    """Events that wait for their seal."""
+    problem_count: int
+    problems: Sequence[Problem]
+    """The first of them."""
+
+    @property
+    def is_intact(self) -> bool:
+        return self.problem_count == 0
+
+
+class CheckRepository:
+    """What a check reads: of the organization in whose name the session works, or of the installation."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_sealed(
+        self, chain: UUID, *, after: int, until: int
+    ) -> Sequence[tuple[AuditSeal, AuditEvent | None]]:
+        """The next seals, each with its event if that is there."""
+        wanted = select(AuditSeal, AuditEvent).outerjoin(AuditEvent, AuditEvent.id == AuditSeal.event_id)
+        wanted = wanted.where(AuditSeal.chain == chain, AuditSeal.seq > after, AuditSeal.seq <= until)
+        rows = await self._session.execute(wanted.order_by(AuditSeal.seq).limit(BATCH))
+        return [(seal, event) for seal, event in rows]
+
+    async def count_unsealed(self) -> tuple[int, int]:
+        """How many events have no seal, and how many of those do not even wait for one."""
+        sealed = exists().where(AuditSeal.event_id == AuditEvent.id)
+        waiting = exists().where(AuditUnsealed.event_id == AuditEvent.id)
+        counts = select(func.count(), func.count().filter(~waiting)).select_from(AuditEvent).where(~sealed)
+        row = (await self._session.execute(counts)).one()
+        return row[0], row[1]
+
+
+class Verification:
+    def __init__(self, database: Database, blobs: Blobs, signer: Signer) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._signer = signer
+
+    async def chains(self) -> Sequence[UUID | None]:
+        """The installation's (`None`), that of every organization, and any that only the outside still knows."""
+        known = [INSTALLATION, *await list_organizations(self._database)]
+        gone = [chain async for chain in chains_outside(self._blobs) if chain not in known]
+        return [None if chain == INSTALLATION else chain for chain in (*known, *gone)]
+
+    async def verify(self, organization_id: UUID | None, progress: Progress = lambda done, total: None) -> Verdict:
+        """Walk the whole chain, a batch at a time; no transaction is open for longer than one of them."""
+        walk = _Walk(self._database, HeadsOutside(self._blobs, chain_of(organization_id)), organization_id)
+        return await walk.verify(self._signer.public_key, progress)
+
+
+class _Walk:
+    def __init__(self, database: Database, outside: HeadsOutside, organization_id: UUID | None) -> None:
+        self._database = database
+        self._outside = outside
+        self._service, self._chain = Service(organization_id), chain_of(organization_id)
+        self._last_head = 0
+
+    async def verify(self, trusted: bytes, progress: Progress) -> Verdict:
+        self._inspection = inspection = await self._begin(trusted)
+        while inspection.seq < self._until and await self._take_batch():
+            progress(inspection.seq, self._until)
+        await self._check_beyond()
+        await self._check_outside()
+        unsealed = await self._check_unsealed()
+        return Verdict(
+            chain=self._chain,
+            events=inspection.events,
+            last_seq=inspection.seq,
+            signed_seq=inspection.signed_seq,
+            unsealed=unsealed,
+            problem_count=inspection.problem_count,
+            problems=inspection.problems,
+        )
+
+    async def _begin(self, trusted: bytes) -> Inspection:
+        async with self._database.service_work(self._service) as work:
+            known = await KeyRepository(work.session).list_()
+            self._until, _ = await SealRepository(work.session).last_place(self._chain)
+        ring = KeyRing(known, trusted)
+        inspection = Inspection(self._chain, ring, Start.of(self._chain))
+        if self._chain == INSTALLATION:
+            for key_id in ring.strangers(known):
+                inspection.object_to(None, f"The signing key {key_id} was slipped in or changed: nobody vouches for it")
+        return inspection
+
+    async def _take_batch(self) -> bool:
+        """Whether there was one."""
+        after = self._inspection.seq
+        async with self._database.service_work(self._service) as work:
+            rows = await CheckRepository(work.session).list_sealed(self._chain, after=after, until=self._until)
+            until = rows[-1][0].seq if rows else after
+            heads = await HeadRepository(work.session).list_(self._chain, after=after, until=until)
+        signed = {head.seq: head for head in heads}
+        for seal, event in rows:
+            self._take(seal, event)
+            if head := signed.pop(seal.seq, None):
+                await self._take_head(head, seal.hash)
+        for head in signed.values():
+            await self._take_head(head, None)
+        return bool(rows)
+
+    def _take(self, seal: AuditSeal, event: AuditEvent | None) -> None:
+        place = Link(seal.seq, seal.event_hash, seal.hash)
+        if event is None:
+            self._inspection.take_orphan(place)
+            return
+        sealed = Sealed(envelope_of(event), event.payload, seal.salt, written(seal.sealed_at), seal.payload_hash)
+        self._inspection.take_event(place, sealed)
+
+    async def _take_head(self, head: Head, found: bytes | None) -> None:
+        self._inspection.take_head(head, found)
+        if head.previous_seq != self._last_head:
+            between = f"between seq {self._last_head} and {head.seq}"
+            self._inspection.object_to(head.seq, f"A signed head {between} was removed")
+        self._last_head = head.seq
+        if not await self._outside.has(head.seq):
+            self._inspection.object_to(head.seq, f"The signed head of seq {head.seq} is missing outside the database")
+
+    async def _check_beyond(self) -> None:
+        """The newest head may be of a link that is not there any more."""
+        async with self._database.service_work(self._service) as work:
+            newest = await HeadRepository(work.session).find_newest(self._chain)
+            # In this order: of one that was signed while we walked, the link is there.
+            found = await SealRepository(work.session).find_hash(self._chain, newest.seq) if newest else None
+        if newest and newest.seq > self._inspection.seq:
+            self._inspection.take_head(newest, found)
+
+    async def _check_outside(self) -> None:
+        try:
+            newest = await self._outside.newest()
+        except NoHead as key:
+            self._inspection.object_to(None, f"What stands in {key} outside the database is no head")
+            return
+        if newest:
+            async with self._database.service_work(self._service) as work:
+                found = await SealRepository(work.session).find_hash(self._chain, newest.seq)
+            self._inspection.take_head(newest, found)
+
+    async def _check_unsealed(self) -> int:
+        async with self._database.service_work(self._service) as work:
+            unsealed, forgotten = await CheckRepository(work.session).count_unsealed()
+        if forgotten:
+            self._inspection.object_to(None, f"{forgotten} events have no seal and do not wait for one")
+        return unsealed
