@@ -3,7 +3,8 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint
+from sqlalchemy import CheckConstraint, DateTime, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from muniment.storage.db.base import Table, created_at_column, id_column
@@ -99,3 +100,13 @@ class SignInFailure(Table):
     failures: Mapped[int]
     last_failed_at: Mapped[datetime] = created_at_column()
     blocked_until: Mapped[datetime | None]
+
+
+class RequestTimes(Table):
+    """When somebody last asked for something of which nobody may ask too often."""
+
+    __tablename__ = "request_times"
+
+    user_id: Mapped[UUID] = mapped_column(primary_key=True)
+    operation: Mapped[str] = mapped_column(primary_key=True)
+    times: Mapped[list[datetime]] = mapped_column(ARRAY(DateTime(timezone=True)))

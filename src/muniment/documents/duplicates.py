@@ -7,10 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from muniment.audit.events import DocumentAutoCleared
-from muniment.audit.log import SYSTEM, AuditLog
-from muniment.documents.destruction import destroy
+from muniment.audit.log import SYSTEM
+from muniment.audit.receipts.tables import Ending
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
+from muniment.documents.withdrawal import withdraw
 from muniment.errors import Conflict
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
@@ -45,9 +46,15 @@ def is_in_the_way(namesake: Document) -> bool:
     return namesake.status == Status.ARCHIVED or namesake.completed_at is not None
 
 
-async def require_free_name(work: Work[Principal], kb_id: UUID, key: str) -> Sequence[Document]:
-    """Refuse if an archived or once completed namesake is in the way; returns the failed ones that are not, held."""
-    namesakes = await DocumentRepository(work.session).lock_inactive_namesakes(kb_id, key)
+async def require_free_name(
+    work: Work[Principal], kb_id: UUID, key: str, *, besides: UUID | None = None
+) -> Sequence[Document]:
+    """Refuse if an archived or once completed namesake is in the way; returns the failed ones that are not, held.
+
+    `besides`: the document that is to have the name, which is not in its own way.
+    """
+    held = await DocumentRepository(work.session).lock_inactive_namesakes(kb_id, key)
+    namesakes = [namesake for namesake in held if namesake.id != besides]
     in_the_way = [namesake for namesake in namesakes if is_in_the_way(namesake)]
     if in_the_way:
         # Archived before failed: it is the one that people can bring back.
@@ -57,7 +64,6 @@ async def require_free_name(work: Work[Principal], kb_id: UUID, key: str) -> Seq
 
 async def auto_clear(work: Work[Principal], failed: Document) -> Cleared:
     """Remove a failed upload that never completed, in the transaction of the document that takes its name."""
-    deletion_ids = await destroy(work, failed, reason="auto_clear")
     event = DocumentAutoCleared(failed.id, failed.kb_id, failed.name, uploader=work.caller.user_id)
-    await AuditLog(work).record(event, actor=SYSTEM)
-    return Cleared(failed.id, deletion_ids)
+    withdrawn = await withdraw(work, failed, Ending.AUTO_CLEAR, event, actor=SYSTEM)
+    return Cleared(failed.id, withdrawn.deletion_ids)

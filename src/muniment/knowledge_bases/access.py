@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from muniment.errors import Forbidden
+from muniment.errors import Conflict, Forbidden
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository
 from muniment.knowledge_bases.tables import KnowledgeBase, Role
 from muniment.storage.db.principal import Principal
@@ -18,6 +18,10 @@ class Standing(StrEnum):
     ADMIN = "admin"
     EDITOR = "editor"
     VIEWER = "viewer"
+
+
+class KnowledgeBaseLeaving(Conflict):
+    """This knowledge base is being removed with all its documents"""
 
 
 MANAGES = frozenset({Standing.OWNER, Standing.ADMIN})
@@ -37,6 +41,11 @@ class Access:
     def require_manage(self) -> None:
         if self.standing not in MANAGES:
             raise Forbidden
+
+    def require_staying(self) -> None:
+        """For whatever would bring a document in, or back, while all of them are on their way out."""
+        if self.kb.leaving_since is not None:
+            raise KnowledgeBaseLeaving
 
 
 def standing_of(principal: Principal, kb: KnowledgeBase, role: Role | None) -> Standing:

@@ -43,12 +43,6 @@ async def change_knowledge_base(
     return schemas.KnowledgeBaseRead.of(access, await KnowledgeBaseRepository(work.session).counts_of(kb_id))
 
 
-@router.delete("/{kb_id}", status_code=204)
-async def delete_knowledge_base(kb_id: UUID, work: CurrentWork) -> None:
-    """Refused with 409 while it holds any document, archived and failed ones included."""
-    await service.delete(work, kb_id)
-
-
 @router.get("/{kb_id}/members")
 async def list_members(kb_id: UUID, work: CurrentWork, paging: Paging) -> Page[schemas.MemberRead]:
     await get_access(work, kb_id)

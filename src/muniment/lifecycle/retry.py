@@ -34,7 +34,9 @@ async def retry(work: Work[Principal], tasks: Tasks, kb_id: UUID, document_id: U
 
     The caller knows that the version in `wish` can be had (`VersionUnknown` otherwise).
     """
-    (await get_access(work, kb_id)).require_upload()
+    access = await get_access(work, kb_id)
+    access.require_upload()
+    access.require_staying()
     document = await DocumentRepository(work.session).lock(kb_id, document_id)
     if document.status == Status.COMPLETED:
         await reread(work, tasks, document, wish)

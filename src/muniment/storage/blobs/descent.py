@@ -23,7 +23,9 @@ def opened(folder: Path | str, parent: int | None = None) -> Iterator[int]:
 
 def walk(folder: int, prefix: str, after: str, *, path: str = "") -> Iterator[BlobInfo]:
     """The files below `folder` as objects, sorted by key; `path` is the key so far."""
-    for name in _names(folder):
+    known, has_more, _ = prefix.removeprefix(path).partition("/")
+    # A prefix that names the next folder whole: there is no need to read the names of all that lie beside it.
+    for name in [f"{known}/"] if has_more and prefix.startswith(path) and is_part(known) else _names(folder):
         key = path + name
         with suppress(FileNotFoundError, NotADirectoryError):  # deleted while we walk
             if not name.endswith("/"):

@@ -1,12 +1,13 @@
 """The ledger: what must still go from a store after its row is gone (DESIGN §5.2)."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
 import structlog
-from sqlalchemy import func, insert, literal_column, select, update
+from sqlalchemy import func, insert, literal_column, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.errors import MunimentError, Unavailable
@@ -17,6 +18,12 @@ from muniment.storage.db.work import Database
 from muniment.storage.deletions.tables import NEVER_KEPT, Deletion, Outcome, Store
 
 log = structlog.get_logger()
+
+ERASED_AT_ONCE = 4
+"""Some erasers take a connection to the database: others must not wait for theirs."""
+
+# By name: what a document is, is known above.
+_OF_NO_DOCUMENT = text("NOT EXISTS (SELECT FROM documents WHERE documents.id = deletions.document_id)")
 
 
 @dataclass(frozen=True)
@@ -103,15 +110,29 @@ class DeletionRepository:
         return taken.all()
 
     async def list_reserved(self, document_id: UUID) -> Sequence[str]:
-        """Targets of this document that are written and not kept (yet)."""
+        """Targets of this document that are written and were not kept, now that it is gone: as long as it is there, a
+        run may be about to keep them."""
         waiting = (Deletion.document_id == document_id, Deletion.reason == NEVER_KEPT, Deletion.done_at.is_(None))
-        return (await self._session.scalars(select(Deletion.target).where(*waiting))).all()
+        return (await self._session.scalars(select(Deletion.target).where(*waiting, _OF_NO_DOCUMENT))).all()
 
-    async def mark_done(self, deletion_id: UUID, outcome: Outcome) -> None:
+    async def hasten(self, document_ids: Sequence[UUID]) -> Sequence[UUID]:
+        """What is still to be erased of these documents is due now, whenever it was tried last; the lines' ids."""
+        waiting = (Deletion.document_id.in_(document_ids), Deletion.reason != NEVER_KEPT, Deletion.done_at.is_(None))
+        due = await self._session.scalars(
+            update(Deletion)
+            .where(*waiting)
+            .values(next_attempt_at=func.now())
+            .returning(Deletion.id)
+            .execution_options(synchronize_session=False)
+        )
+        return due.all()
+
+    async def mark_done(self, deletion_ids: Sequence[UUID], outcome: Outcome) -> None:
         await self._session.execute(
             update(Deletion)
-            .where(Deletion.id == deletion_id)
+            .where(Deletion.id.in_(deletion_ids))
             .values(done_at=func.now(), outcome=outcome, last_error=None)
+            .execution_options(synchronize_session=False)
         )
 
     async def mark_failed(self, deletion_id: UUID, error: str) -> None:
@@ -125,7 +146,10 @@ class DeletionRepository:
 
 
 class Ledger:
-    """Carries lines out: take, erase with no transaction open, note the outcome."""
+    """Carries lines out: take, erase with no transaction open, note the outcomes.
+
+    Only the rows that an eraser removes wait for the disk. Whatever else a power failure undoes is done again.
+    """
 
     def __init__(self, database: Database, erasers: Mapping[Store, Eraser]) -> None:
         self._database = database
@@ -133,28 +157,43 @@ class Ledger:
 
     async def carry_out(self, organization_id: UUID, ids: Sequence[UUID] | None = None, *, limit: int = 100) -> int:
         """Erase what is due, all of it or the lines named, and what that leads to; how many could not be erased."""
-        async with self._database.service_work(Service(organization_id)) as work:
+        async with self._database.service_work(Service(organization_id), lasting=False) as work:
             lines = await DeletionRepository(work.session).take_due(ids, limit=limit)
-        failed, further_ids = 0, list[UUID]()
-        for line in lines:
-            erased = await self._erase(line)
-            failed += erased is None
-            further_ids += erased.further_ids if erased else ()
+        outcomes = await self._erase_all(lines)
+        if lines:
+            await self._note(organization_id, lines, outcomes)
+        failed = sum(isinstance(outcome, str) for outcome in outcomes)
+        further_ids = [id_ for outcome in outcomes if isinstance(outcome, Erased) for id_ in outcome.further_ids]
         if further_ids:
             failed += await self.carry_out(organization_id, further_ids, limit=len(further_ids))
         return failed
 
-    async def _erase(self, line: Deletion) -> Erased | None:
-        erased, error = None, ""
+    async def _erase_all(self, lines: Sequence[Deletion]) -> Sequence[Erased | str]:
+        turns = asyncio.Semaphore(ERASED_AT_ONCE)
+
+        async def in_turn(line: Deletion) -> Erased | str:
+            async with turns:
+                return await self._erase(line)
+
+        return await asyncio.gather(*(in_turn(line) for line in lines))
+
+    async def _erase(self, line: Deletion) -> Erased | str:
+        """What became of it, or why it could not be erased."""
         try:
-            erased = await self._erasers[Store(line.store)].erase(line)
+            return await self._erasers[Store(line.store)].erase(line)
         except (MunimentError, ValueError) as cause:  # the second: no store could hold such a target
-            error = str(cause)
-            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=error)
-        async with self._database.service_work(Service(line.organization_id)) as work:
+            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=str(cause))
+            return str(cause)
+
+    async def _note(self, organization_id: UUID, lines: Sequence[Deletion], outcomes: Sequence[Erased | str]) -> None:
+        done: dict[Outcome, list[UUID]] = {Outcome.ERASED: [], Outcome.KEPT: []}
+        async with self._database.service_work(Service(organization_id), lasting=False) as work:
             ledger = DeletionRepository(work.session)
-            if erased is None:
-                await ledger.mark_failed(line.id, error)
-            else:
-                await ledger.mark_done(line.id, Outcome.KEPT if erased.was_kept else Outcome.ERASED)
-        return erased
+            for line, outcome in zip(lines, outcomes, strict=True):
+                if isinstance(outcome, str):
+                    await ledger.mark_failed(line.id, outcome)
+                else:
+                    done[Outcome.KEPT if outcome.was_kept else Outcome.ERASED].append(line.id)
+            for outcome, ids in done.items():
+                if ids:
+                    await ledger.mark_done(ids, outcome)

@@ -9,7 +9,7 @@
 With an index inside PostgreSQL all of this is the one transaction, and no intent is written.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +78,15 @@ class IndexMoves:
         except Unavailable as error:
             log.warning("index.move_failed", document_id=str(document.document_id), error=str(error))
             raise IndexBeingPutBack from error
+
+    async def forget_epochs(self, document: Indexed, epochs: Sequence[int]) -> None:
+        """Remove the passages of runs that count no more. Nobody finds them: what fails here, the reconciliation ends."""
+        if not self._index.holds_copies:
+            return
+        try:
+            await self._index.remove_epochs(document, epochs)
+        except Unavailable as error:
+            log.warning("index.removal_failed", document_id=str(document.document_id), error=str(error))
 
     async def begin_forgetting(self, work: Work[Any], document: Indexed, epoch: int) -> Forgetting:
         """In the transaction that deletes the document's row, after it."""

@@ -1,5 +1,6 @@
 """Every query on the intents (DESIGN §5.5)."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -75,6 +76,11 @@ class IntentRepository:
     async def remove(self, intent_id: UUID) -> None:
         """The index says what the row says. One that took its place stays."""
         await self._session.execute(delete(IndexIntent).where(IndexIntent.id == intent_id))
+
+    async def remove_gone(self, document_ids: Sequence[UUID]) -> None:
+        """Nothing of these documents is in the index any more, and none of their workers lives."""
+        gone = delete(IndexIntent).where(IndexIntent.document_id.in_(document_ids), IndexIntent.wanted == Wanted.GONE)
+        await self._session.execute(gone.execution_options(synchronize_session=False))
 
     async def count_open(self) -> tuple[int, float]:
         """How many are open, and the age of the oldest in seconds."""

@@ -1,10 +1,12 @@
 """Background work. A job is a row written by the caller's transaction: no commit, no job."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
+from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
 FAST, READING, MAINTENANCE, NIGHTLY = "fast", "reading", "maintenance", "nightly"
@@ -25,13 +27,29 @@ class RunWish:
 FIRST = RunWish()
 
 
+class Revoked(StrEnum):
+    """Why a run was ended before it was done, as its people read it."""
+
+    SUPERSEDED = "superseded"
+    CANCELLED = "cancelled"
+
+
 class Tasks(Protocol):
     async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, wish: RunWish = FIRST) -> UUID:
         """Make a run of this document at this epoch and queue it, in the caller's transaction; the run's id."""
 
-    async def revoke_run(self, work: Work[Any], document_id: UUID, epoch: int) -> bool:
+    async def revoke_run(
+        self, work: Work[Any], document_id: UUID, epoch: int, reason: Revoked = Revoked.SUPERSEDED
+    ) -> bool:
         """Cancel the run's job in the caller's transaction: a waiting one is gone, a running one is told to stop.
         `False` when it had ended already."""
+
+    async def forget_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> None:
+        """Remove jobs with what the queue remembers of them, those that wait too; one that runs is told to stop, and
+        stays until it has."""
+
+    async def list_known(self, work: Work[Service], job_ids: Sequence[int]) -> Sequence[int]:
+        """Those of the jobs that the queue still knows."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,24 @@
 """Putting runs into the queue that lies in the same database, and taking them out again."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
 
+from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
-from muniment.storage.tasks.port import FIRST, RunWish
+from muniment.storage.tasks.port import FIRST, Revoked, RunWish
+
+_STOP = text("""
+    SELECT procrastinate_cancel_job_v1(id, true, true) FROM procrastinate_jobs
+     WHERE id = ANY (CAST(:ids AS bigint[])) AND status IN ('todo', 'doing')
+""")
+_FORGET = text("""
+    DELETE FROM procrastinate_jobs WHERE id = ANY (CAST(:ids AS bigint[])) AND status NOT IN ('todo', 'doing')
+""")
+_KNOWN = text("SELECT id FROM procrastinate_jobs WHERE id = ANY (CAST(:ids AS bigint[]))")
 
 
 class QueuedTasks:
@@ -21,8 +32,19 @@ class QueuedTasks:
         assert isinstance(run_id, UUID)
         return run_id
 
-    async def revoke_run(self, work: Work[Any], document_id: UUID, epoch: int) -> bool:
+    async def revoke_run(
+        self, work: Work[Any], document_id: UUID, epoch: int, reason: Revoked = Revoked.SUPERSEDED
+    ) -> bool:
         revoked = await work.session.scalar(
-            text("SELECT revoke_run(:document, :epoch)"), {"document": document_id, "epoch": epoch}
+            text("SELECT revoke_run(:document, :epoch, :reason)"),
+            {"document": document_id, "epoch": epoch, "reason": str(reason)},
         )
         return bool(revoked)
+
+    async def forget_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> None:
+        # The row of one that runs is left to its worker: it could not note the end of its job otherwise.
+        for statement in (_STOP, _FORGET):
+            await work.session.execute(statement, {"ids": list(job_ids)})
+
+    async def list_known(self, work: Work[Service], job_ids: Sequence[int]) -> Sequence[int]:
+        return (await work.session.scalars(_KNOWN, {"ids": list(job_ids)})).all()

@@ -1,0 +1,147 @@
+"""Every query of receipts. Requests see those of knowledge bases that they own, or, as admins, of the organization."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, insert, literal_column, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.audit.receipts.tables import Ending, Receipt
+from muniment.audit.sealing import Place
+from muniment.audit.tables import AuditSeal
+from muniment.errors import NotFound
+from muniment.storage.db.base import new_id
+
+PATIENCE = timedelta(seconds=5)
+"""How long a request has to finish its receipt before the sweep takes it."""
+
+
+class ReceiptNotFound(NotFound):
+    """Receipt not found"""
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Which document leaves, how, and by which line of the audit trail."""
+
+    document_id: UUID
+    document_name: str
+    kb_id: UUID
+    organization_id: UUID
+    move: Ending
+    actor: str
+    event_id: UUID
+
+
+@dataclass(frozen=True)
+class Signed:
+    receipt_id: UUID
+    record: Mapping[str, Any]
+    signature: str
+
+
+class ReceiptRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def take_stock(self, document_id: UUID) -> Mapping[str, Any] | None:
+        """What belongs to the document in all tables, in counts, keys and hashes; `None` if it may not be touched."""
+        stock: Mapping[str, Any] | None = await self._session.scalar(
+            text("SELECT take_stock(:document)"), {"document": document_id}
+        )
+        return stock
+
+    async def add(self, departure: Departure, stock: Mapping[str, Any]) -> UUID:
+        """In the transaction that removed the document, after it; not signed yet."""
+        receipt_id = new_id()
+        values = {
+            **vars(departure),
+            "id": receipt_id,
+            "owner_id": UUID(stock["owner_id"]),
+            "found": {name: found for name, found in stock.items() if name != "owner_id"},
+            "next_attempt_at": func.now() + PATIENCE,
+        }
+        # Without RETURNING: whoever auto-clears need not be allowed to read it.
+        await self._session.execute(insert(Receipt).values(values))
+        return receipt_id
+
+    async def find_of(self, kb_id: UUID, document_id: UUID) -> Receipt | None:
+        """What this document left, signed or not."""
+        named = select(Receipt).where(Receipt.document_id == document_id, Receipt.kb_id == kb_id)
+        return await self._session.scalar(named)
+
+    async def get_signed(self, receipt_id: UUID) -> Receipt:
+        found = await self._session.scalar(
+            select(Receipt).where(Receipt.id == receipt_id, Receipt.signed_at.is_not(None))
+        )
+        if found is None:
+            raise ReceiptNotFound
+        return found
+
+    async def list_signed(self, kb_id: UUID | None, *, offset: int, limit: int) -> tuple[Sequence[Receipt], int]:
+        """Newest first."""
+        signed = select(Receipt).where(Receipt.signed_at.is_not(None))
+        if kb_id is not None:
+            signed = signed.where(Receipt.kb_id == kb_id)
+        total = await self._session.scalar(select(func.count()).select_from(signed.subquery()))
+        page = await self._session.scalars(signed.order_by(Receipt.id.desc()).offset(offset).limit(limit))
+        return page.all(), total or 0
+
+    async def list_unsigned_of(self, kb_id: UUID, *, limit: int) -> Sequence[Receipt]:
+        unsigned = select(Receipt).where(Receipt.kb_id == kb_id, Receipt.signed_at.is_(None))
+        return (await self._session.scalars(unsigned.order_by(Receipt.id).limit(limit))).all()
+
+    async def count_unsigned_of(self, kb_id: UUID) -> int:
+        unsigned = select(func.count()).where(Receipt.kb_id == kb_id, Receipt.signed_at.is_(None))
+        return await self._session.scalar(unsigned) or 0
+
+    async def list_(self, ids: Sequence[UUID]) -> Sequence[Receipt]:
+        return (await self._session.scalars(select(Receipt).where(Receipt.id.in_(ids)).order_by(Receipt.id))).all()
+
+    async def take_due(self, *, limit: int) -> Sequence[Receipt]:
+        """For this attempt of the sweep; nobody else takes them before their next (5 s, doubling to ten minutes)."""
+        due = select(Receipt.id).where(Receipt.signed_at.is_(None), Receipt.next_attempt_at <= func.now())
+        due = due.order_by(Receipt.next_attempt_at).limit(limit).with_for_update(skip_locked=True)
+        wait = func.least(600, 5 * func.power(2, func.least(7, Receipt.attempts))) * literal_column(
+            "interval '1 second'"
+        )
+        taken = await self._session.scalars(
+            update(Receipt)
+            .where(Receipt.id.in_(due))
+            .values(attempts=Receipt.attempts + 1, next_attempt_at=func.now() + wait)
+            .returning(Receipt)
+        )
+        return taken.all()
+
+    async def note_points(self, points: Mapping[UUID, int]) -> None:
+        """What the index held of these documents before anything was removed: the first count stays."""
+        noted = "UPDATE receipts SET points = coalesce(points, :points) WHERE id = :id"
+        if points:
+            await self._session.execute(text(noted), [{"id": key, "points": value} for key, value in points.items()])
+
+    async def note_pending(self, pending: Mapping[UUID, Sequence[str]]) -> None:
+        noted = "UPDATE receipts SET pending = :pending WHERE id = :id AND signed_at IS NULL"
+        if pending:
+            rows = [{"id": key, "pending": list(stores)} for key, stores in pending.items()]
+            await self._session.execute(text(noted), rows)
+
+    async def find_places(self, event_ids: Sequence[UUID]) -> Mapping[UUID, Place]:
+        """Of those events that are sealed."""
+        columns = (AuditSeal.event_id, AuditSeal.seq, AuditSeal.hash)
+        found = await self._session.execute(select(*columns).where(AuditSeal.event_id.in_(event_ids)))
+        return {event_id: Place(seq, digest.hex()) for event_id, seq, digest in found}
+
+    async def keep(self, signed: Signed) -> None:
+        """The record that was signed; one that another process signed before stays."""
+        kept = update(Receipt).where(Receipt.id == signed.receipt_id, Receipt.signed_at.is_(None))
+        values = {"record": dict(signed.record), "signature": signed.signature, "signed_at": func.now()}
+        await self._session.execute(kept.values(pending=None, **values).execution_options(synchronize_session=False))
+
+    async def count_unsigned(self) -> tuple[int, float]:
+        """How many documents are gone without a receipt yet, and the age of the oldest in seconds."""
+        age = func.coalesce(func.extract("epoch", func.now() - func.min(Receipt.created_at)), 0)
+        row = (await self._session.execute(select(func.count(), age).where(Receipt.signed_at.is_(None)))).one()
+        return int(row[0]), float(row[1])

@@ -1,0 +1,135 @@
+"""From a tombstone to a receipt: erase, look again, seal, sign. What is not certain stays for the sweep."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from muniment.audit.receipts.record import Seen, sign
+from muniment.audit.receipts.repository import ReceiptRepository
+from muniment.audit.receipts.tables import Receipt
+from muniment.audit.sealing import Sealer
+from muniment.errors import MunimentError
+from muniment.lifecycle.removal.erasing import Erasing
+from muniment.lifecycle.removal.kept import kept_of
+from muniment.lifecycle.removal.second_look import ARTIFACTS, BLOBS, INDEX, JOBS, ROWS, Look, SecondLook
+from muniment.storage.db.base import now
+from muniment.storage.db.locks import AdvisoryLocks, lock_of
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+from muniment.storage.deletions.ledger import DeletionRepository, Line
+from muniment.storage.deletions.tables import Store
+
+log = structlog.get_logger()
+
+PATIENCE_SECONDS = 2.0
+"""For a worker in the midst of the document (DESIGN §5.4)."""
+RECEIPT = "receipt"
+STORES = (ARTIFACTS, BLOBS, INDEX, JOBS)
+"""Nothing is known about any of them."""
+
+Pending = Mapping[UUID, Sequence[str]]
+"""By receipt: what could not be seen empty; nothing where it is signed."""
+
+
+@dataclass(frozen=True)
+class Finishing:
+    database: Database
+    erasing: Erasing
+    second_look: SecondLook
+    locks: AdvisoryLocks
+    sealer: Sealer
+
+    async def finish(self, organization_id: UUID, receipt_ids: Sequence[UUID]) -> Pending:
+        """Sign as many of these as can be proven now. Whoever calls it again goes on where it ended."""
+        try:
+            return await self._finish(organization_id, receipt_ids)
+        except MunimentError as error:  # the documents are gone already; the sweep does the rest
+            log.warning("receipts.unfinished", organization_id=str(organization_id), error=error.message)
+            return dict.fromkeys(receipt_ids, STORES)
+
+    async def _finish(self, organization_id: UUID, receipt_ids: Sequence[UUID]) -> Pending:
+        receipts = await self._unsigned(organization_id, receipt_ids)
+        if not receipts:
+            return dict.fromkeys(receipt_ids, ())
+        names = [lock_of(receipt.document_id) for receipt in receipts]
+        async with self.locks.attempt_all(names, within_seconds=PATIENCE_SECONDS) as held:
+            busy = [receipt.id for receipt in receipts if lock_of(receipt.document_id) not in held]
+            # What somebody else signs meanwhile is proven twice, and signed once.
+            ours = [receipt for receipt in receipts if receipt.id not in busy]
+            pending = await self._prove(organization_id, ours) if ours else {}
+        pending = {**dict.fromkeys(receipt_ids, ()), **dict.fromkeys(busy, STORES), **pending}
+        await self._note(organization_id, {key: stores for key, stores in pending.items() if stores})
+        return pending
+
+    async def _unsigned(self, organization_id: UUID, receipt_ids: Sequence[UUID]) -> Sequence[Receipt]:
+        async with self.database.service_work(Service(organization_id), lasting=False) as work:
+            receipts = await ReceiptRepository(work.session).list_(receipt_ids)
+        return [receipt for receipt in receipts if receipt.signed_at is None]
+
+    async def _prove(self, organization_id: UUID, receipts: Sequence[Receipt]) -> Pending:
+        await self.erasing.erase(organization_id, receipts)
+        looks = await self.second_look.look(organization_id, receipts)
+        await self._reopen(organization_id, receipts, looks)
+        pending = {one.id: _open_stores(looks[one.document_id]) for one in receipts}
+        proven = [receipt for receipt in receipts if not pending[receipt.id]]
+        unsigned = await self._sign(organization_id, proven, looks)
+        return {**pending, **dict.fromkeys(unsigned, (RECEIPT,))}
+
+    async def _reopen(self, organization_id: UUID, receipts: Sequence[Receipt], looks: Mapping[UUID, Look]) -> None:
+        """What came back after its line was carried out gets a new one: a worker was late, or an upload."""
+        lines = [line for one in receipts for line in _lines_of_left(one, looks[one.document_id])]
+        if lines:
+            async with self.database.service_work(Service(organization_id), lasting=False) as work:
+                await DeletionRepository(work.session).add(lines)
+
+    async def _sign(
+        self, organization_id: UUID, receipts: Sequence[Receipt], looks: Mapping[UUID, Look]
+    ) -> Sequence[UUID]:
+        """Seal the lines that say who did it, then sign; those whose line is not sealed."""
+        if not receipts:
+            return ()
+        await self.sealer.seal(organization_id)
+        async with self.database.service_work(Service(organization_id)) as work:
+            repository = ReceiptRepository(work.session)
+            places = await repository.find_places([receipt.event_id for receipt in receipts])
+            for receipt in receipts:
+                if place := places.get(receipt.event_id):
+                    await repository.keep(
+                        sign(receipt, _seen(receipt, looks[receipt.document_id]), place, self.sealer.signer)
+                    )
+        return [receipt.id for receipt in receipts if receipt.event_id not in places]
+
+    async def _note(self, organization_id: UUID, pending: Pending) -> None:
+        if pending:
+            async with self.database.service_work(Service(organization_id), lasting=False) as work:
+                await ReceiptRepository(work.session).note_pending(pending)
+
+
+def _open_stores(look: Look) -> Sequence[str]:
+    return sorted(store for store, count in look.left.items() if count)
+
+
+def _seen(receipt: Receipt, look: Look) -> Seen:
+    artifacts = receipt.found["artifacts"]
+    looked_for = {
+        ROWS: sum(receipt.found["rows"].values()),
+        BLOBS: len(look.keys),
+        ARTIFACTS: len(artifacts) + sum(artifact["passages"] for artifact in artifacts),
+        INDEX: receipt.points or 0,
+        JOBS: len(receipt.found["jobs"]),
+    }
+    return Seen(now(), looked_for, look.left, kept_of(receipt, look))
+
+
+def _lines_of_left(receipt: Receipt, look: Look) -> list[Line]:
+    if look.blob_lines or look.artifact_lines:  # they are being tried already
+        return []
+    targets = [(Store.BLOBS, key) for key in look.objects or ()]
+    within = f"{receipt.kb_id}/{receipt.document_id}"
+    targets += [(Store.ARTIFACTS, f"{within}/{key}") for key in sorted(look.unused_content_keys)]
+    return [
+        Line(receipt.organization_id, receipt.kb_id, receipt.document_id, store, target, receipt.move)
+        for store, target in targets
+    ]

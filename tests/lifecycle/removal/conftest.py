@@ -1,0 +1,27 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from muniment.settings import Settings
+from muniment.storage.vectors.port import VectorIndex
+from tests.lifecycle.removal.house import House, open_house
+from tests.processing.desk import Desk
+from tests.search.index_stage import FaultyIndex
+from tests.storage.vectors.qdrant_engines import LocalQdrant
+
+
+@pytest.fixture
+def index() -> VectorIndex | None:
+    """Another one than the default."""
+    return None
+
+
+@pytest.fixture
+def qdrant() -> FaultyIndex:
+    return FaultyIndex(LocalQdrant())
+
+
+@pytest.fixture
+async def house(desk: Desk, settings: Settings, index: VectorIndex | None) -> AsyncIterator[House]:
+    async with open_house(desk, settings, index) as house:
+        yield house
