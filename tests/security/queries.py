@@ -23,6 +23,8 @@ from muniment.documents.repository import DocumentRepository, UploadRepository, 
 from muniment.documents.tables import Document, Upload
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
 from muniment.knowledge_bases.tables import KnowledgeBase, Role
+from muniment.lifecycle.archived_list import ArchivedRepository, WantedArchived
+from muniment.lifecycle.explain.facts import ExplainRepository
 from muniment.processing.events.repository import ProgressRepository
 from muniment.processing.history import HistoryRepository
 from muniment.processing.results.note_repository import NoteRepository
@@ -187,6 +189,21 @@ QUERIES: dict[str, Query] = {
     "DocumentRepository.blob_keys": lambda s, w: DocumentRepository(s).blob_keys(w.document_id),
     "DocumentRepository.content_keys": lambda s, w: DocumentRepository(s).content_keys(w.document_id),
     "DocumentRepository.remove": lambda s, w: DocumentRepository(s).remove(w.document_id),
+    "RevisionRepository.get": lambda s, w: RevisionRepository(s).get(w.document_id, 1),
+    "RevisionRepository.add": lambda s, w: RevisionRepository(s).add(_second_revision(w), {}),
+    "RevisionRepository.next_number": lambda s, w: RevisionRepository(s).next_number(w.document_id),
+    "RevisionRepository.list_epochs_after": lambda s, w: RevisionRepository(s).list_epochs_after(w.document_id, 0),
+    "RevisionRepository.is_original": lambda s, w: RevisionRepository(s).is_original(
+        w.document_id, w.blob_key(w.document_id)
+    ),
+    "RevisionRepository.take_besides": lambda s, w: RevisionRepository(s).take_besides(w.document_id, 7),
+    "RevisionRepository.forget_shelf": lambda s, w: RevisionRepository(s).forget_shelf(w.document_id, 1),
+    "ArchivedRepository.list_": lambda s, w: ArchivedRepository(s).list_(
+        w.owner.principal, WantedArchived(search=FILE_NAME)
+    ),
+    "ExplainRepository.find_open_run": lambda s, w: ExplainRepository(s).find_open_run(w.document_id, 1),
+    "ExplainRepository.list_events": lambda s, w: ExplainRepository(s).list_events(w.gone_id),
+    "ExplainRepository.is_being_put_back": lambda s, w: ExplainRepository(s).is_being_put_back(w.archived_id),
     "UploadRepository.add": lambda s, w: UploadRepository(s).add(_new_upload(w)),
     "UploadRepository.take": lambda s, w: UploadRepository(s).take(w.upload_id),
     "UploadRepository.extend": lambda s, w: UploadRepository(s).extend(w.upload_id, LATER),

@@ -77,6 +77,21 @@ class Document(Table):
         Index("idx_documents_kb_name_key", "knowledge_base_id", "name_key"),
         Index("idx_documents_kb_created", "knowledge_base_id", "created_at", "id"),
         Index("idx_documents_archived_at", "archived_at", postgresql_where=text("archived_at IS NOT NULL")),
+        Index(
+            "idx_documents_archive",
+            "organization_id",
+            "archived_at",
+            "id",
+            postgresql_include=["knowledge_base_id"],
+            postgresql_where=text("status = 'archived'"),
+        ),
+        Index(
+            "idx_documents_kb_archive",
+            "knowledge_base_id",
+            "archived_at",
+            "id",
+            postgresql_where=text("status = 'archived'"),
+        ),
         Index(None, "artifact_text_id", postgresql_where=IS_SET),
         Index("ix_documents_unfinished", "created_at", postgresql_where=text("status IN ('pending', 'processing')")),
     )

@@ -11,9 +11,8 @@ from muniment.lifecycle.moves import carry_out
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
-from muniment.storage.tasks.port import Tasks
+from muniment.storage.tasks.port import Revoked, Tasks
 
-CANCELLED = "cancelled"
 MESSAGE = "Processing cancelled by user"
 
 
@@ -28,12 +27,12 @@ async def cancel(database: Database, tasks: Tasks, caller: Principal, kb_id: UUI
 
 
 async def _stop(work: Work[Principal], tasks: Tasks, document: Document) -> None:
-    await tasks.revoke_run(work, document.id, document.epoch)
+    await tasks.revoke_run(work, document.id, document.epoch, Revoked.CANCELLED)
     columns = {
         "epoch": document.epoch + 1,  # in the same transaction: the fence of every worker closes with the commit
         "last_error": MESSAGE,
         "processing_status": "failed",
-        "processing_errors": [{"code": CANCELLED, "message": MESSAGE}],
+        "processing_errors": [{"code": Revoked.CANCELLED, "message": MESSAGE}],
     }
     await carry_out(work.session, Move.CANCEL, document.id, document.epoch, **columns)
     event = DocumentCancelled(document.id, document.kb_id, document.name, before=document.status)

@@ -9,11 +9,16 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
 
-async def require_manager(work: Work[Principal], kb_id: UUID) -> Access:
-    """`Forbidden` to those who may only see; to whoever does not see the knowledge base, its documents do not exist."""
+async def require_member(work: Work[Principal], kb_id: UUID) -> Access:
+    """To whoever does not see the knowledge base, its documents do not exist: `DocumentNotFound`."""
     try:
-        access = await get_access(work, kb_id)
+        return await get_access(work, kb_id)
     except KnowledgeBaseNotFound:
         raise DocumentNotFound from None
+
+
+async def require_manager(work: Work[Principal], kb_id: UUID) -> Access:
+    """The same, and `Forbidden` to those who may only see, or add to, what is in it."""
+    access = await require_member(work, kb_id)
     access.require_manage()
     return access

@@ -52,10 +52,15 @@ async def _bring_back(work: Work[Principal], mover: Mover, document: Document) -
     except IntegrityError:  # a namesake came between our look and the move: the constraint decides
         raise RestoredNameTaken from None
     await AuditLog(work).record(DocumentRestored(document.id, document.kb_id, document.name))
+    await reread_if_lacking(work, mover, document)
+    await work.session.refresh(document)
+
+
+async def reread_if_lacking(work: Work[Principal], mover: Mover, document: Document) -> None:
+    """For a document that has just come back: if what answers now would not find it, it is read again."""
     if await _lacks_passages(work, document, are_copies=mover.index.holds_copies):
         # `force`: to a worker, a document that shows the newest text is done, whatever its copies are worth.
         await reread(work, mover.tasks, document, RunWish(force=True))
-    await work.session.refresh(document)
 
 
 async def _require_free_name(work: Work[Principal], document: Document) -> None:

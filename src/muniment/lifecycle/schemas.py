@@ -1,8 +1,8 @@
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from muniment.documents.tables import Document, Status
 from muniment.lifecycle.bulk_archive import BulkArchived
@@ -57,4 +57,52 @@ class BulkArchivedRead(BaseModel):
             skipped=len(done.skipped_ids),
             skipped_ids=list(done.skipped_ids),
             message=done.message,
+        )
+
+
+Moment = AwareDatetime | date
+"""A time with its zone, or a whole day in UTC."""
+
+
+def beginning_of(moment: Moment | None) -> datetime | None:
+    return _midnight(moment) if moment is not None and not isinstance(moment, datetime) else moment
+
+
+def end_of(moment: Moment | None) -> datetime | None:
+    """The first moment after it."""
+    if moment is None:
+        return None
+    if isinstance(moment, datetime):
+        return moment + timedelta(microseconds=1)
+    return _midnight(moment) + timedelta(days=1)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+class ArchivedRead(BaseModel):
+    """A line of the archive (specs/lifecycle.md)."""
+
+    id: UUID
+    name: str
+    kb_id: UUID
+    kb_name: str
+    status: Status
+    archived_at: datetime
+    completed_at: datetime | None
+    file_size: int
+
+    @classmethod
+    def of(cls, document: Document, kb_name: str) -> "ArchivedRead":
+        assert document.archived_at is not None
+        return cls(
+            id=document.id,
+            name=document.name,
+            kb_id=document.kb_id,
+            kb_name=kb_name,
+            status=Status(document.status),
+            archived_at=document.archived_at,
+            completed_at=document.completed_at,
+            file_size=document.file_size,
         )

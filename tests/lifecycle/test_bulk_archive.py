@@ -1,0 +1,107 @@
+"""`POST …/documents/bulk-archive`: each document on its own."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from muniment.errors import Unavailable
+from muniment.lifecycle.bulk_archive import MAX_UNANSWERED, bulk_archive
+from muniment.lifecycle.mover import Mover
+from muniment.storage.db.base import new_id
+from muniment.storage.index_intents.moves import IndexMoves
+from muniment.storage.tasks.queue import QueuedTasks
+from tests.live import Api
+from tests.processing.desk import Desk
+from tests.search.index_stage import FaultyIndex
+from tests.storage.vectors.qdrant_engines import LocalQdrant
+
+
+@pytest.fixture
+async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+    async with api.client(desk.owner) as client:
+        yield client
+
+
+def documents(desk: Desk, number: int, status: str = "completed", kb_id: UUID | None = None) -> list[UUID]:
+    return [
+        desk.seed.document(kb_id or desk.kb_id, desk.owner, name=f"{status} {place}.pdf", status=status)
+        for place in range(number)
+    ]
+
+
+async def archive(client: httpx.AsyncClient, desk: Desk, ids: Sequence[UUID | str]) -> httpx.Response:
+    path = f"/api/v1/knowledge-bases/{desk.kb_id}/documents/bulk-archive"
+    return await client.post(path, json={"document_ids": [str(document_id) for document_id in ids]})
+
+
+async def test_what_is_completed_is_archived_and_everything_else_is_skipped_and_listed(
+    client: httpx.AsyncClient, desk: Desk
+) -> None:
+    ready = documents(desk, 2)
+    elsewhere = documents(desk, 1, kb_id=desk.seed.knowledge_base(desk.owner, "Other"))
+    stranger = desk.seed.person()
+    foreign = desk.seed.document(desk.seed.knowledge_base(stranger), stranger)
+    others = [*documents(desk, 1, "pending"), *documents(desk, 1, "archived"), *elsewhere, foreign, new_id()]
+    answer = await archive(client, desk, [others[0], ready[0], *others[1:], ready[1]])
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "archived": 2,
+        "skipped": 5,
+        "skipped_ids": [str(document_id) for document_id in others],
+        "message": "2 documents archived, 5 skipped (not completed)",
+    }
+    assert [desk.status(document_id) for document_id in ready] == ["archived", "archived"]
+    assert [line["document_id"] for line in desk.seed.audit_lines()] == ready
+    assert [desk.status(document_id) for document_id in (*elsewhere, foreign)] == ["completed", "completed"]
+
+
+async def test_a_document_that_is_named_twice_is_archived_once(client: httpx.AsyncClient, desk: Desk) -> None:
+    (document_id,) = documents(desk, 1)
+    answer = await archive(client, desk, [document_id, document_id])
+    assert answer.json() == {"archived": 1, "skipped": 0, "skipped_ids": [], "message": "1 document archived"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"document_ids": []},
+        {"document_ids": [str(new_id()) for _ in range(101)]},
+        {"document_ids": ["no uuid"]},
+        {"document_ids": None},
+        {},
+    ],
+)
+async def test_none_or_more_than_a_hundred_are_refused(
+    client: httpx.AsyncClient, desk: Desk, body: dict[str, Any]
+) -> None:
+    answer = await client.post(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/bulk-archive", json=body)
+    assert answer.status_code == 422
+
+
+async def test_a_hundred_are_archived(client: httpx.AsyncClient, desk: Desk) -> None:
+    answer = await archive(client, desk, documents(desk, 100))
+    assert (answer.json()["archived"], answer.json()["message"]) == (100, "100 documents archived")
+
+
+async def test_a_member_may_not_and_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
+    ids = documents(desk, 1)
+    member, stranger = desk.seed.person(desk.owner.organization_id), desk.seed.person()
+    desk.seed.member(desk.kb_id, member, "editor")
+    for person, status in ((member, 403), (stranger, 404)):
+        async with api.client(person) as client:
+            assert (await archive(client, desk, ids)).status_code == status
+    assert desk.status(ids[0]) == "completed"
+
+
+async def test_an_index_that_is_down_is_asked_a_few_times_only_and_all_are_listed(desk: Desk) -> None:
+    index = FaultyIndex(LocalQdrant())
+    index.error = Unavailable("a fault of the test")
+    mover = Mover(desk.database, IndexMoves(desk.database, index), QueuedTasks())
+    ids = documents(desk, 10)
+    done = await bulk_archive(mover, desk.owner.principal, desk.kb_id, ids)
+    assert (done.archived_ids, done.skipped_ids, index.asked) == ([], ids, MAX_UNANSWERED)
+    assert done.message == "0 documents archived, 10 skipped (no answer in time, try again)"
+    await index.close()

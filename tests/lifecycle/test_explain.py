@@ -1,0 +1,163 @@
+"""`GET …/{doc_id}/explain`: why a document is where it is, what is in the way of what, and who can do it."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from muniment.lifecycle.rules import Move
+from muniment.storage.db.base import now
+from muniment.storage.tasks.port import RunWish
+from tests.lifecycle.test_archive import move
+from tests.lifecycle.test_retry import a_completed, a_failed
+from tests.live import Api
+from tests.processing.desk import Desk
+from tests.seed import Person
+
+MANAGERS = ["owner", "admin"]
+
+
+@pytest.fixture
+async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+    async with api.client(desk.owner) as client:
+        yield client
+
+
+async def explain(client: httpx.AsyncClient, desk: Desk, document_id: UUID) -> dict[str, Any]:
+    answer = await client.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/explain")
+    assert answer.status_code == 200, answer.text
+    explained: dict[str, Any] = answer.json()
+    return explained
+
+
+def moves_of(explained: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {item["move"]: item for item in explained["moves"]}
+
+
+def allowed(explained: Mapping[str, Any]) -> set[str]:
+    return {item["move"] for item in explained["moves"] if item["allowed"]}
+
+
+def a_member(desk: Desk, role: str) -> Person:
+    person = desk.seed.person(desk.owner.organization_id)
+    desk.seed.member(desk.kb_id, person, role)
+    return person
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ("pending", {"cancel", "replace"}),
+        ("processing", {"cancel"}),
+        ("completed", {"archive", "retry", "replace"}),
+        ("failed", {"retry", "clear", "replace"}),
+        ("archived", {"restore", "purge", "replace"}),
+    ],
+)
+async def test_every_move_is_judged_with_the_sentence_that_its_refusal_has(
+    client: httpx.AsyncClient, desk: Desk, status: str, expected: set[str]
+) -> None:
+    document_id = desk.seed.document(desk.kb_id, desk.owner, status=status)
+    explained = await explain(client, desk, document_id)
+    assert set(moves_of(explained)) == set(Move)
+    assert allowed(explained) == expected
+    for name in ("archive", "restore", "cancel", "retry"):
+        judged = moves_of(explained)[name]
+        if judged["allowed"]:
+            assert judged["reason"] is None
+        else:
+            refused = await move(client, desk, document_id, name)
+            assert (refused.status_code, refused.json()) == (400, {"detail": judged["reason"]})
+
+
+async def test_an_archived_document_tells_since_when_and_by_which_events(client: httpx.AsyncClient, desk: Desk) -> None:
+    document_id = await a_completed(desk)
+    await move(client, desk, document_id, "archive")
+    explained = await explain(client, desk, document_id)
+    at = desk.seed.one("SELECT archived_at FROM documents")
+    assert explained["why"] == (
+        f"Archived on {at:%Y-%m-%d} at {at:%H:%M} UTC; it is kept, and not found until it is restored."
+    )
+    assert [(event["action"], event["actor"]) for event in explained["events"]] == [
+        ("document_archived", str(desk.owner.id))
+    ]
+    assert explained["next"] == ["You can bring it back with `restore`.", "You can remove it for good with `purge`."]
+
+
+async def test_a_member_reads_who_may_and_nothing_of_the_trail(api: Api, client: httpx.AsyncClient, desk: Desk) -> None:
+    document_id = await a_failed(desk)
+    for role, may in (("viewer", set()), ("editor", {"retry"})):
+        async with api.client(a_member(desk, role)) as theirs:
+            explained = await explain(theirs, desk, document_id)
+        assert explained["events"] is None
+        assert allowed(explained) == may
+        assert explained["why"] == "It failed: The file is protected by a password."
+        assert explained["last_error"] == "The file is protected by a password."
+        clear = moves_of(explained)["clear"]
+        assert (clear["by"], clear["reason"]) == (MANAGERS, "Only the owner or an admin can do this")
+        assert moves_of(explained)["retry"]["by"] == [*MANAGERS, "editor"]
+        assert "Ask the owner or an admin to remove it with `clear`." in explained["next"]
+    assert "You can have it read again with `retry`." in explained["next"]  # the editor
+
+
+async def test_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
+    document_id = await a_completed(desk)
+    async with api.client(desk.seed.person(desk.owner.organization_id)) as theirs:
+        answer = await theirs.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/explain")
+    assert (answer.status_code, answer.json()) == (404, {"detail": "Document not found"})
+
+
+async def test_what_is_under_way_is_told(client: httpx.AsyncClient, desk: Desk) -> None:
+    waiting = await desk.document()
+    explained = await explain(client, desk, waiting)
+    assert explained["why"] == "Stored safely and waiting to be read."
+    assert (explained["run"]["purpose"], explained["run"]["status"]) == ("first", "queued")
+    desk.seed.execute("UPDATE document_processing_runs SET attempt = 1")
+    assert "interrupted" in (await explain(client, desk, waiting))["why"]
+    desk.seed.execute("UPDATE documents SET status = 'processing'")
+    desk.seed.execute("UPDATE document_processing_runs SET status = 'in_progress', last_step = 'ExtractText'")
+    assert (await explain(client, desk, waiting))["why"] == "Being read: ExtractText."
+
+
+async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.AsyncClient, desk: Desk) -> None:
+    document_id = await a_completed(desk)
+    assert (await explain(client, desk, document_id))["run"] is None
+    desk.seed.execute("UPDATE documents SET epoch = 2")
+    await desk.enqueue(document_id, RunWish(purpose="reread"), epoch=2)
+    explained = await explain(client, desk, document_id)
+    assert explained["why"].endswith(
+        "it can be found. It is being read anew; until that is complete the old result answers."
+    )
+    assert explained["run"]["purpose"] == "reread"
+
+
+@pytest.mark.parametrize(("status", "name"), [("archived", "restore"), ("failed", "retry")])
+async def test_a_namesake_that_is_in_the_way_is_named(
+    client: httpx.AsyncClient, desk: Desk, status: str, name: str
+) -> None:
+    document_id = desk.seed.document(desk.kb_id, desk.owner, name="a.pdf", status=status)
+    namesake = desk.seed.document(desk.kb_id, desk.owner, name="A.PDF")
+    judged = moves_of(await explain(client, desk, document_id))[name]
+    assert (judged["allowed"], judged["blocked_by"]) == (False, str(namesake))
+    refused = await move(client, desk, document_id, name)
+    assert refused.status_code == 409
+    assert judged["reason"] in refused.json().values()
+
+
+async def test_a_pending_hand_over_is_in_the_way_of_a_purge(client: httpx.AsyncClient, desk: Desk) -> None:
+    of_hand_over = {"archive_status": "pending", "archive_job_id": "job", "handed_over_at": now()}
+    document_id = desk.seed.document(desk.kb_id, desk.owner, status="archived", **of_hand_over)
+    explained = await explain(client, desk, document_id)
+    assert (explained["hand_over"]["status"], explained["hand_over"]["job_id"]) == ("pending", "job")
+    assert "handed over" in explained["why"]
+    assert "handed over" in moves_of(explained)["purge"]["reason"]
+    assert "restore" in allowed(explained)
+
+
+async def test_moves_that_muniment_makes_by_itself_are_nobodys(client: httpx.AsyncClient, desk: Desk) -> None:
+    explained = await explain(client, desk, await desk.document())
+    for name in ("start", "complete", "fail"):
+        judged = moves_of(explained)[name]
+        assert (judged["allowed"], judged["by"]) == (False, ["muniment"])
