@@ -186,6 +186,26 @@ def reprocess(
     raise typer.Exit(1 if progress.failed else 0)
 
 
+@app.command()
+def reconcile(
+    repair: Annotated[bool, typer.Option("--repair", help="Put right what is safe; without it, only look.")] = False,
+    kb: Annotated[list[UUID] | None, typer.Option(help="Only this knowledge base; may be repeated.")] = None,
+    read_data_subset: Annotated[
+        str, typer.Option(metavar="SHARE", help="Really read this share of the stored files, 5% say.")
+    ] = "0%",
+    as_json: AsJson = False,
+) -> None:
+    """Compare rows, files, passages and jobs. Ends with 0 if nothing is left, 1 if drift is, 2 if data is missing."""
+    from muniment.reconcile.subset import parse_share
+    from muniment.reconcile_command import reconcile as compare
+    from muniment.reconcile_command import show_report
+
+    settings, subset = _load_existing(), parse_share(read_data_subset)
+    report = asyncio.run(compare(settings, repair=repair, kb_ids=kb or [], subset=subset, show=not as_json))
+    _print_json(report.facts) if as_json else show_report(report)
+    raise typer.Exit(report.outcome)
+
+
 Url = Annotated[
     str | None, typer.Option(envvar="MUNIMENT_URL", help="Address of the server; by default the one of the settings.")
 ]

@@ -108,7 +108,7 @@ async def test_only_the_knowledge_bases_that_are_named_are_searched(index: Vecto
 
 async def held(index: VectorIndex, kb_id: UUID, *document_ids: UUID) -> set[tuple[UUID, int, int, bool, str | None]]:
     found = index.list_held(kb_id, [MODEL], document_ids=document_ids or None)
-    return {astuple(item) async for item in found}  # type: ignore[misc]  # how long it is, mypy does not know
+    return {astuple(item) async for item in found}
 
 
 async def test_every_copy_is_listed_with_what_is_said_of_it(index: VectorIndex) -> None:

@@ -30,12 +30,13 @@ class Sweeps:
     async def uploads(self) -> None:
         """Forget uploads that never became a document, and what writers that were killed left behind."""
         for organization_id in await list_organizations(self._database):
-            await self._expired_uploads(organization_id)
+            await self.expired_uploads(organization_id)
         abandoned = await self._blobs.remove_abandoned(before=now() - self._upload_lifetime)
         if abandoned:
             log.info("uploads.abandoned_removed", count=abandoned)
 
-    async def _expired_uploads(self, organization_id: UUID) -> None:
+    async def expired_uploads(self, organization_id: UUID) -> None:
+        """Of one organization, as many as go into one batch."""
         async with self._database.service_work(Service(organization_id)) as work:
             # Only objects whose row this very statement deletes: a slow commit keeps its bytes.
             expired = await UploadRepository(work.session).take_expired(now(), limit=BATCH)

@@ -1,0 +1,78 @@
+"""What a reconciliation found, repaired and left, in numbers; and what is lost, by name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from muniment.reconcile.drift import Drift, Kind, Store
+
+MOST_LOSSES = 1000
+"""Named one by one; the numbers count all of them."""
+NO_DRIFT, DRIFT_LEFT, DATA_MISSING = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Count:
+    store: str
+    kind: str
+    found: int = 0
+    repaired: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.found - self.repaired
+
+
+@dataclass(frozen=True)
+class Loss:
+    store: str
+    kind: str
+    organization_id: UUID
+    document_id: UUID | None
+    key: str
+
+
+@dataclass
+class Report:
+    began_at: datetime
+    is_repair: bool
+    counts: dict[tuple[Store, Kind], Count] = field(default_factory=dict)
+    losses: list[Loss] = field(default_factory=list)
+    lost: int = 0
+
+    def add(self, drift: Drift, organization_id: UUID, *, is_repaired: bool) -> None:
+        """Count it; a loss is named too."""
+        key = (drift.store, drift.kind)
+        count = self.counts.get(key) or Count(*key)
+        self.counts[key] = replace(count, found=count.found + 1, repaired=count.repaired + is_repaired)
+        self.lost += drift.is_loss
+        if drift.is_loss and len(self.losses) < MOST_LOSSES:
+            self.losses.append(Loss(drift.store, drift.kind, organization_id, drift.document_id, drift.target))
+
+    @property
+    def lines(self) -> Sequence[Count]:
+        return sorted(self.counts.values(), key=lambda count: (count.store, count.kind))
+
+    @property
+    def left(self) -> int:
+        return sum(count.left for count in self.counts.values())
+
+    @property
+    def outcome(self) -> int:
+        """How the command ends: nothing left, drift left, or data missing."""
+        if self.lost:
+            return DATA_MISSING
+        return DRIFT_LEFT if self.left else NO_DRIFT
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """For people who may see document ids: the operator at the machine."""
+        return {
+            "began_at": self.began_at,
+            "repair": self.is_repair,
+            "outcome": self.outcome,
+            "drift": [{**vars(count), "left": count.left} for count in self.lines],
+            "losses": [vars(loss) for loss in self.losses],
+        }

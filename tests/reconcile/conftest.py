@@ -1,0 +1,24 @@
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from muniment.bootstrap import build_stores
+from muniment.settings import Settings
+from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.qdrant import QdrantIndex
+from tests.reconcile.floor import Floor, IndexedDesk
+from tests.seed import Seed
+from tests.storage.vectors.qdrant_engines import LocalQdrant
+
+
+@pytest.fixture(params=["pgvector"])
+async def floor(request: pytest.FixtureRequest, settings: Settings, seed: Seed) -> AsyncIterator[Floor]:
+    """With the index inside PostgreSQL, unless the test asks for `qdrant`."""
+    stores = build_stores(settings)
+    index = QdrantIndex(LocalQdrant()) if request.param == "qdrant" else PgVectorIndex(stores.database)
+    stores = replace(stores, index=index)
+    desk = IndexedDesk(seed, stores.database, stores.blobs, stores.locks)
+    desk.index = index
+    yield Floor(settings, stores, desk)
+    await stores.close()
