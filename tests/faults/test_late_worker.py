@@ -8,9 +8,17 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from muniment.documents.tables import Status
+from muniment.lifecycle.archive import archive
+from muniment.lifecycle.cancel import cancel
+from muniment.lifecycle.mover import Mover
+from muniment.lifecycle.retry import retry
 from muniment.processing.runs import RunRepository
 from muniment.storage.db.principal import Service
+from muniment.storage.index_intents.moves import IndexMoves
+from muniment.storage.tasks.port import FIRST
 from muniment.storage.tasks.queue import QueuedTasks
+from muniment.storage.vectors.pgvector import PgVectorIndex
 from tests.faults.effects import COMMIT, PRINCIPAL, Effect, Effects
 from tests.faults.pausing import Pause, held_up
 from tests.faults.results import referenced, stored
@@ -40,11 +48,19 @@ def tables(rows: Callable[[str], list[tuple[Any, ...]]]) -> Tables:
     return {table: sorted(rows(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
 
 
-async def cancel(stage: Stage, document_id: UUID) -> None:
-    """As whoever cancels, replaces or purges does: the epoch grows, and the run's job is revoked."""
-    epoch = stage.seed.one("UPDATE documents SET epoch = epoch + 1 WHERE id = %s RETURNING epoch", document_id)
-    async with stage.desk.database.work(stage.desk.owner.principal) as work:
-        await QueuedTasks().revoke_run(work, document_id, epoch - 1)
+async def end(stage: Stage, document_id: UUID) -> None:
+    """What its owner can do about the run: cancel it; archive a document that is read anew; retry one that failed."""
+    desk, tasks = stage.desk, QueuedTasks()
+    caller, kb_id = desk.owner.principal, desk.kb_id
+    match desk.status(document_id):
+        case Status.COMPLETED:
+            mover = Mover(desk.database, IndexMoves(desk.database, PgVectorIndex(desk.database)), tasks)
+            await archive(mover, caller, kb_id, document_id)
+        case Status.FAILED:
+            async with desk.database.work(caller) as work:
+                await retry(work, tasks, kb_id, document_id, FIRST)
+        case _:
+            await cancel(desk.database, tasks, caller, kb_id, document_id)
 
 
 async def take_over(stage: Stage, document_id: UUID) -> None:
@@ -79,7 +95,7 @@ def fenced(reached: list[Effect]) -> Iterator[int]:
 
 
 @computing
-@pytest.mark.parametrize("overtake", [cancel, take_over])
+@pytest.mark.parametrize("overtake", [end, take_over])
 async def test_a_worker_that_was_overtaken_writes_nothing(stage: Stage, scenario: Scenario, overtake: Overtake) -> None:
     reached = await count_effects(stage, scenario)
     for number in unfenced(reached):

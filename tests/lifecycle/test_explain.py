@@ -147,7 +147,7 @@ async def test_a_namesake_that_is_in_the_way_is_named(
 
 
 async def test_a_pending_hand_over_is_in_the_way_of_a_purge(client: httpx.AsyncClient, desk: Desk) -> None:
-    of_hand_over = {"archive_status": "pending", "archive_job_id": "job", "handed_over_at": now()}
+    of_hand_over: dict[str, Any] = {"archive_status": "pending", "archive_job_id": "job", "handed_over_at": now()}
     document_id = desk.seed.document(desk.kb_id, desk.owner, status="archived", **of_hand_over)
     explained = await explain(client, desk, document_id)
     assert (explained["hand_over"]["status"], explained["hand_over"]["job_id"]) == ("pending", "job")
