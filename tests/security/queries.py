@@ -20,6 +20,7 @@ from muniment.artifacts.unused import UnusedArtifactRepository
 from muniment.artifacts.variants import Variant
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository, Wanted
+from muniment.documents.revisions import RevisionRepository
 from muniment.documents.tables import Document, Upload
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
 from muniment.knowledge_bases.tables import KnowledgeBase, Role
@@ -43,6 +44,7 @@ from muniment.storage.deletions.tables import Outcome, Store
 from muniment.storage.index_intents.repository import IntentRepository
 from muniment.storage.index_intents.tables import Wanted as Intended
 from muniment.storage.vectors.port import Candidate, Indexed
+from tests.security.audit_queries import AUDIT_QUERIES
 from tests.security.world import ARTIFACT, CONTENT_KEY, FILE_NAME, MODEL, SECRET, World
 
 Query = Callable[[AsyncSession, World], Awaitable[Any]]
@@ -88,6 +90,13 @@ def _new_document(world: World) -> Document:
         content_hmac="0:0",
         uploaded_by=world.owner.id,
     )
+
+
+def _second_revision(world: World) -> Document:
+    document = _new_document(world)
+    document.id, document.revision = world.document_id, 2
+    document.original_uri = f"{world.kb_id}/{world.document_id}/2/original"
+    return document
 
 
 def _new_upload(world: World) -> Upload:
@@ -180,8 +189,10 @@ QUERIES: dict[str, Query] = {
     "DocumentRepository.add_unless_taken": lambda s, w: DocumentRepository(s).add_unless_taken(_new_document(w)),
     "DocumentRepository.get": lambda s, w: DocumentRepository(s).get(w.kb_id, w.document_id),
     "DocumentRepository.lock": lambda s, w: DocumentRepository(s).lock(w.kb_id, w.document_id),
-    "DocumentRepository.exists": lambda s, w: DocumentRepository(s).exists(w.document_id),
     "DocumentRepository.find_active": lambda s, w: DocumentRepository(s).find_active(w.kb_id, KEY),
+    "DocumentRepository.lock_with_namesakes": lambda s, w: DocumentRepository(s).lock_with_namesakes(
+        w.kb_id, w.document_id, KEY
+    ),
     "DocumentRepository.lock_inactive_namesakes": lambda s, w: DocumentRepository(s).lock_inactive_namesakes(
         w.kb_id, KEY
     ),
@@ -210,9 +221,9 @@ QUERIES: dict[str, Query] = {
     "UploadRepository.take_expired": lambda s, _: UploadRepository(s).take_expired(now(), limit=100),
     "DeletionRepository.add": lambda s, w: DeletionRepository(s).add([_line(w)]),
     "DeletionRepository.take_due": lambda s, _: DeletionRepository(s).take_due(None, limit=100),
-    "DeletionRepository.mark_done": lambda s, w: DeletionRepository(s).mark_done(w.deletion_id, Outcome.ERASED),
+    "DeletionRepository.mark_done": lambda s, w: DeletionRepository(s).mark_done([w.deletion_id], Outcome.ERASED),
     "DeletionRepository.mark_failed": lambda s, w: DeletionRepository(s).mark_failed(w.deletion_id, "test"),
-    "DeletionRepository.list_reserved": lambda s, w: DeletionRepository(s).list_reserved(w.document_id),
+    "DeletionRepository.list_reserved": lambda s, w: DeletionRepository(s).list_reserved(w.gone_id),
     "DeletionRepository.count_pending": lambda s, _: DeletionRepository(s).count_pending(),
     "ArtifactRepository.find": lambda s, w: ArtifactRepository(s).find(_artifact_key(w)),
     "ArtifactRepository.find_newest": lambda s, _: ArtifactRepository(s).find_newest(CONTENT_KEY, 1),
@@ -285,8 +296,10 @@ QUERIES: dict[str, Query] = {
     "ProgressRepository.list_unfinished": lambda s, _: ProgressRepository(s).list_unfinished(limit=100),
     "StatisticsRepository.counts": lambda s, _: StatisticsRepository(s).counts(now() - timedelta(days=1)),
     "StatisticsRepository.savings": lambda s, _: StatisticsRepository(s).savings(),
+    **AUDIT_QUERIES,
 }
 OPEN = {
+    "KeyRepository.list_": "public keys, with which everybody may check what was signed",
     "IndexRepository.active_variant": "which model answers is the same for everybody, and nobody's secret",
     "IndexRepository.find_variant": "which models there are is the same for everybody, and nobody's secret",
     "SignInRepository.find_login": "answers anybody who knows the email: the password is checked by what it returns",

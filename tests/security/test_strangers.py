@@ -35,7 +35,8 @@ ALLOWED: dict[str, set[str]] = {
     | {"StatisticsRepository.counts"},  # numbers of the whole installation
     # Which model answers is the same for the whole installation; any worker may tell of its own.
     "service of another organization": OWN_ORGANIZATION
-    | {"IndexRepository.register_variant", "IndexRepository.activate"},
+    | {"IndexRepository.register_variant", "IndexRepository.activate"}
+    | {"KeyRepository.add_once"},  # which key signs is the same for the whole installation
 }
 FOR_SERVICE = {"DeletionRepository.take_due", "DeletionRepository.count_pending"}
 FOR_SERVICE |= {"UploadRepository.extend", "UploadRepository.take_expired", "RunRepository.claim", "RunRepository.hold"}
@@ -48,7 +49,10 @@ FOR_SERVICE |= {
     "RunRepository.end",
     "IntentRepository.take_due",
     "IntentRepository.count_open",
+    "RevisionRepository.forget_shelf",
 }
+FOR_SERVICE |= {name for name in QUERIES if name.startswith(("SealRepository.", "CheckRepository."))}
+FOR_SERVICE |= {"HeadRepository.add_once", "KeyRepository.add_once"}
 FOR_SERVICE |= {
     name
     for name in QUERIES
@@ -140,7 +144,7 @@ def returns_nothing(query: str) -> bool:
     is_a_guess = query.startswith("SignInRepository")
     return (
         is_a_guess
-        or name in {"add", "end", "end_all", "revoke_all", "remove", "change", "set_role", "lock"}
+        or name in {"add", "end", "end_all", "revoke_all", "remove", "change", "set_role", "lock", "forget_shelf"}
         or name in {"add_diagrams", "enter_steps", "attach", "put_back", "settle", "register_variant", "activate"}
         or "mark_" in name
     )

@@ -5,16 +5,18 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from muniment.audit.signing import Signer
 from muniment.processing.runs import ClaimedRun
 from muniment.storage.db.base import new_id, now
 from muniment.storage.vectors.port import Model
-from tests.seed import Person, Seed
+from tests.seed import SIGNING_KEY, Person, Seed
 
 FILE_NAME = "document.pdf"
 CONTENT_KEY = "0:content of the world"
 ARTIFACT: dict[str, Any] = {"content_hmac": CONTENT_KEY, "algorithm_version": 1, "params_fingerprint": "of the world"}
 MODEL = Model("model of the world", 3, "variant of the world")
 SECRET = "secret"
+SIGNER = Signer.from_text(SIGNING_KEY)
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,14 @@ class World:
     run: ClaimedRun
     upload_id: UUID
     deletion_id: UUID
+    gone_id: UUID
     artifact_id: UUID
     intent_id: UUID
     indexed_text_id: UUID
     indexed_id: UUID
     token_id: UUID
     session_hash: bytes
+    sealed_event_id: UUID
 
     @property
     def organization_id(self) -> UUID:
@@ -59,18 +63,21 @@ def a_world(seed: Seed) -> World:
         run=ClaimedRun(new_id(), owner.organization_id, new_id(), epoch=1, attempt=1),
         upload_id=new_id(),
         deletion_id=new_id(),
+        gone_id=new_id(),
         artifact_id=new_id(),
         intent_id=new_id(),
         indexed_text_id=new_id(),
         indexed_id=seed.document(kb_id, owner, name="indexed.pdf", index_epoch=1),
         token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
         session_hash=b"session of the owner",
+        sealed_event_id=new_id(),
     )
     world = _with_run(seed, world)
     _fill(seed, world)
     _add_artifact(seed, world)
     _add_results(seed, world)
     _add_passage(seed, world)
+    _add_trail(seed, world)
     return world
 
 
@@ -94,12 +101,11 @@ def _with_run(seed: Seed, world: World) -> World:
 def _fill(seed: Seed, world: World) -> None:
     """An upload that has expired, a deletion that is due, a session, a line of the audit trail."""
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
-    gone_id = new_id()
-    of_document = {**in_kb, "document_id": gone_id}
-    key = world.blob_key(gone_id)
+    of_document = {**in_kb, "document_id": world.gone_id}
+    key = world.blob_key(world.gone_id)
     late = now() - timedelta(hours=1)
     seed.insert("uploads", id=world.upload_id, **of_document, blob_key=key, uploaded_by=world.owner.id, expires_at=late)
-    reserved = {**in_kb, "document_id": world.document_id, "target": key}
+    reserved = {**in_kb, "document_id": world.gone_id, "target": key}
     seed.insert("deletions", id=new_id(), **reserved, store="blobs", reason="never_kept")
     seed.insert("deletions", id=world.deletion_id, **of_document, store="blobs", target=key, reason="test")
     seed.insert("audit_events", id=new_id(), action="test", actor=str(world.owner.id), **of_document, payload={})
@@ -160,3 +166,18 @@ def _add_passage(seed: Seed, world: World) -> None:
     seed.insert("index_intents", id=world.intent_id, document_id=world.archived_id, **in_kb, **due)
     shows = "UPDATE documents SET artifact_text_id = %s WHERE id = %s"
     seed.execute(shows, world.indexed_text_id, world.indexed_id)
+
+
+def _add_trail(seed: Seed, world: World) -> None:
+    """An event under seal and a head; the one that `_fill` wrote waits for its seal."""
+    in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
+    line = {"action": "test", "actor": str(world.owner.id), "payload": {}}
+    seed.insert("audit_events", id=world.sealed_event_id, **in_kb, **line)
+    link: dict[str, Any] = {"chain": world.organization_id, "seq": 1, "hash": b"hash"}
+    sealed = {"salt": b"salt", "payload_hash": b"payload", "event_hash": b"event", "sealed_at": now()}
+    seed.insert("audit_seals", **link, **sealed, event_id=world.sealed_event_id)
+    signed = {"at": now(), "previous_seq": 0, "key_id": SIGNER.key_id, "signature": b"signature"}
+    seed.insert("audit_heads", **link, **signed)
+    key = {"key_id": SIGNER.key_id, "public_key": SIGNER.public_key, "at": now(), "signature": b"signature"}
+    if not seed.one("SELECT count(*) FROM audit_keys"):
+        seed.insert("audit_keys", **key)

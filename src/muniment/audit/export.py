@@ -98,7 +98,7 @@ class Export:
             first = await TrailRepository(work.session).first_seq(self._chain, self._wanted)
         async with self._database.service_work(Service(self._organization_id)) as service:
             seals = SealRepository(service.session)
-            until, _ = await seals.last_place(self._chain)
+            until, _ = await seals.find_last(self._chain) or (0, b"")
             seq = until if first is None else first - 1
             return Link(seq, b"", await seals.find_hash(self._chain, seq) or beginning_of(self._chain)), until
 

@@ -86,10 +86,12 @@ class HeadRepository:
         wanted = select(AuditHead).where(AuditHead.chain == chain, AuditHead.seq > after, AuditHead.seq <= until)
         return [_head(row) for row in await self._session.scalars(wanted.order_by(AuditHead.seq))]
 
-    async def add_once(self, head: Head) -> None:
+    async def add_once(self, head: Head) -> bool:
+        """`False` when it is there already."""
         columns = {**asdict(head), "at": datetime.fromisoformat(head.at)}
         columns |= {name: bytes.fromhex(columns[name]) for name in ("hash", "signature")}
-        await self._session.execute(insert(AuditHead).values(columns).on_conflict_do_nothing())
+        added = insert(AuditHead).values(columns).on_conflict_do_nothing().returning(AuditHead.seq)
+        return await self._session.scalar(added) is not None
 
 
 class Heads:
@@ -113,7 +115,7 @@ class Heads:
         chain = chain_of(organization_id)
         async with self._database.service_work(Service(organization_id)) as work:
             last = await HeadRepository(work.session).find_newest(chain)
-            seq, digest = await SealRepository(work.session).last_place(chain)
+            seq, digest = await SealRepository(work.session).find_last(chain) or (0, b"")
             if seq == (last.seq if last else 0):
                 return None
             await _require_continued(work, chain, last, until=seq)

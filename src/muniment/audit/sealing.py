@@ -40,11 +40,11 @@ class SealRepository:
         """Be the one sealer of this chain until the transaction ends."""
         await self._session.execute(_ONE_AT_A_TIME, {"chain": str(chain)})
 
-    async def last_place(self, chain: UUID) -> tuple[int, bytes]:
+    async def find_last(self, chain: UUID) -> tuple[int, bytes] | None:
         """Number and hash of the newest link."""
         newest = select(AuditSeal.seq, AuditSeal.hash).where(AuditSeal.chain == chain)
         row = (await self._session.execute(newest.order_by(AuditSeal.seq.desc()).limit(1))).one_or_none()
-        return (row[0], row[1]) if row else (0, beginning_of(chain))
+        return (row[0], row[1]) if row else None
 
     async def find_hash(self, chain: UUID, seq: int) -> bytes | None:
         found: bytes | None = await self._session.scalar(select(AuditSeal.hash).filter_by(chain=chain, seq=seq))
@@ -101,7 +101,8 @@ class Sealer:
             await seals.lock(chain)
             events = await seals.list_unsealed(chain, limit=BATCH)
             if events:
-                await seals.add(sealed(chain, events, after=await seals.last_place(chain), at=now()))
+                last = await seals.find_last(chain) or (0, beginning_of(chain))
+                await seals.add(sealed(chain, events, after=last, at=now()))
             return len(events)
 
 

@@ -111,7 +111,7 @@ class _Walk:
     async def _begin(self, trusted: bytes) -> Inspection:
         async with self._database.service_work(self._service) as work:
             known = await KeyRepository(work.session).list_()
-            self._until, _ = await SealRepository(work.session).last_place(self._chain)
+            self._until, _ = await SealRepository(work.session).find_last(self._chain) or (0, b"")
         ring = KeyRing(known, trusted)
         inspection = Inspection(self._chain, ring, Start.of(self._chain))
         if self._chain == INSTALLATION:
