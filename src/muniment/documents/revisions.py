@@ -16,6 +16,10 @@ _NEXT_NUMBER = text("""
                         (SELECT max(revision) FROM document_processing_runs WHERE document_id = :document_id))
 """)
 
+_EPOCHS = text("""
+    SELECT epoch FROM document_processing_runs WHERE document_id = :document_id AND revision > :revision ORDER BY epoch
+""")
+
 
 class RevisionRepository:
     def __init__(self, session: AsyncSession) -> None:
@@ -34,6 +38,10 @@ class RevisionRepository:
         """One that this document never had. The caller holds the document."""
         found: int = (await self._session.execute(_NEXT_NUMBER, {"document_id": document_id})).scalar_one()
         return found
+
+    async def list_epochs_after(self, document_id: UUID, revision: int) -> Sequence[int]:
+        """Of the runs over later revisions."""
+        return (await self._session.scalars(_EPOCHS, {"document_id": document_id, "revision": revision})).all()
 
     async def is_original(self, document_id: UUID, key: str) -> bool:
         """Whether a revision of the document has these bytes."""

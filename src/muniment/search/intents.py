@@ -99,4 +99,6 @@ async def _find_said(work: Work[Service], document: Indexed, *, is_held: bool = 
     if is_held:
         row = row.with_for_update(key_share=True)
     found = (await work.session.execute(row)).one_or_none()
-    return Said(found[0] == Status.COMPLETED, found[1]) if found else None
+    # Only an archived one is hidden. One that is being read shows its passages the moment it is complete, and the index
+    # is not told once more; until then PostgreSQL shows none of them.
+    return Said(found[0] != Status.ARCHIVED, found[1]) if found else None

@@ -1,5 +1,6 @@
 """A knowledge base whose documents are replaced over HTTP and read by a worker of the test's own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -14,6 +15,7 @@ from muniment.storage.tasks.port import FAST, READING, MoveOn
 from muniment.storage.vectors.port import Indexed
 from tests.documents.uploads import a_pdf
 from tests.processing.desk import PAGES, Desk
+from tests.search.words_embedder import WordsEmbedder
 
 ENCRYPTED = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
 NEW_TEXT = "About penguins.\n\nAnd about contracts."
@@ -22,6 +24,11 @@ SHOWN = """SELECT p.page_number, p.annotations, p.flags, p.stale_at, p.artifact_
              FROM document_pages p WHERE document_id = %s ORDER BY 1"""
 WRITTEN = "SELECT * FROM document_paragraphs WHERE document_id = %s ORDER BY page_number, paragraph_index"
 DRAWN = "SELECT * FROM document_diagrams WHERE document_id = %s ORDER BY page_number, diagram_key"
+
+
+class Speechless(WordsEmbedder):
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        raise RuntimeError("a fault of the test")
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,13 @@ class Bench:
         self.desk.reader.error = ENCRYPTED
         await self.process(document_id)
         self.desk.reader.error = None
+        assert self.desk.status(document_id) == "failed"
+
+    async def fail_late(self, document_id: UUID) -> None:
+        """The text is read and kept, and then no passages can be made of it."""
+        able, self.desk.embedder = self.desk.embedder, Speechless()
+        await self.process(document_id)
+        self.desk.embedder = able
         assert self.desk.status(document_id) == "failed"
 
     async def process(self, document_id: UUID) -> None:

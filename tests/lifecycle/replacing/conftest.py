@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from qdrant_client import AsyncQdrantClient
 
 from muniment.accounts.passwords import Passwords
 from muniment.api import create_app, framed
@@ -11,7 +10,6 @@ from muniment.bootstrap import build_parts, build_stores
 from muniment.search.service import Searching
 from muniment.settings import Settings
 from muniment.storage.vectors.port import VectorIndex
-from muniment.storage.vectors.qdrant import QdrantIndex
 from tests.http.live_server import serving
 from tests.lifecycle.replacing.bench import Bench
 from tests.processing.desk import Desk
@@ -22,11 +20,6 @@ from tests.seed import CHEAP_HASHER
 def index() -> VectorIndex | None:
     """Another one than the default."""
     return None
-
-
-@pytest.fixture
-def qdrant() -> VectorIndex:
-    return QdrantIndex(AsyncQdrantClient(":memory:"))
 
 
 @pytest.fixture

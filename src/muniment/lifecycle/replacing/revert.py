@@ -15,6 +15,7 @@ from muniment.lifecycle.mover import Mover, indexed, look
 from muniment.lifecycle.moves import carry_out
 from muniment.lifecycle.replacing.names import hold_with_name, require_name
 from muniment.lifecycle.replacing.shelf import Shelf, get_shelf
+from muniment.lifecycle.restore import reread_if_lacking
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
@@ -38,7 +39,10 @@ async def revert(mover: Mover, caller: Principal, kb_id: UUID, document_id: UUID
         document, _ = await hold_with_name(work, Move.REVERT, kb_id, document_id, name=revision.name)
         if document.epoch != seen.epoch:  # it was put back, replaced, and has failed once more
             raise MovedMeanwhile
-        return document, await _bring_back(work, document, shelf, revision)
+        failed_epochs = await RevisionRepository(work.session).list_epochs_after(document_id, shelf.revision)
+        line_ids = await _bring_back(work, mover, document, shelf, revision)
+    await mover.index.forget_epochs(indexed(document), failed_epochs)
+    return document, line_ids
 
 
 def _moving(
@@ -49,17 +53,11 @@ def _moving(
     return move(caller, indexed(document), document.epoch)
 
 
-async def _bring_back(work: Work[Principal], document: Document, shelf: Shelf, revision: Revision) -> list[UUID]:
+async def _bring_back(
+    work: Work[Principal], mover: Mover, document: Document, shelf: Shelf, revision: Revision
+) -> list[UUID]:
     failed_name, failed_revision = document.name, document.revision
-    columns = {**shelf.columns(revision), "epoch": document.epoch + 1}
-    try:
-        async with work.session.begin_nested():
-            await carry_out(work.session, Move.REVERT, document.id, document.epoch, shelf.status, **columns)
-    except IntegrityError:  # a namesake came between our look and the move: the constraint decides
-        await require_name(work, document, revision.name)
-        raise MovedMeanwhile from None
-    await require_name(work, document, revision.name)  # as on upload: it may have been archived between the two
-    await work.session.refresh(document)
+    await _move(work, document, shelf, revision)
     event = DocumentReverted(
         document.id,
         document.kb_id,
@@ -71,4 +69,19 @@ async def _bring_back(work: Work[Principal], document: Document, shelf: Shelf, r
         sha256=document.sha256,
     )
     await AuditLog(work).record(event)
+    if shelf.status is Status.COMPLETED:
+        await reread_if_lacking(work, mover, document)
+        await work.session.refresh(document)
     return await destroy_revisions(work, document, besides=document.revision, reason="reverted", with_artifacts=True)
+
+
+async def _move(work: Work[Principal], document: Document, shelf: Shelf, revision: Revision) -> None:
+    columns = {**shelf.columns(revision), "epoch": document.epoch + 1}
+    try:
+        async with work.session.begin_nested():
+            await carry_out(work.session, Move.REVERT, document.id, document.epoch, shelf.status, **columns)
+    except IntegrityError:  # a namesake came between our look and the move: the constraint decides
+        await require_name(work, document, revision.name)
+        raise MovedMeanwhile from None
+    await require_name(work, document, revision.name)  # as on upload: it may have been archived between the two
+    await work.session.refresh(document)

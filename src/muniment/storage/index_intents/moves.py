@@ -80,7 +80,7 @@ class IndexMoves:
             raise IndexBeingPutBack from error
 
     async def forget_epochs(self, document: Indexed, epochs: Sequence[int]) -> None:
-        """Remove the passages of runs that count no more. Nobody finds them: what fails here, the reconciliation ends."""
+        """Remove the passages of runs that count no more. Nobody finds them: what fails, the reconciliation ends."""
         if not self._index.holds_copies:
             return
         try:
