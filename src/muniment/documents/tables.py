@@ -158,7 +158,8 @@ class Revision(Table):
     created_at: Mapped[datetime] = created_at_column()
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
     shelved: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """The document's columns as they were when a newer revision took its place, to bring them back."""
+    """The document's columns as they were before this revision took the place of an earlier one, to bring that back:
+    of the last one that completed. Null where there is none."""
 
 
 class Upload(Table):
