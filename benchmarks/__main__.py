@@ -2,7 +2,10 @@
 
 import os
 import platform
+import sys
+from collections.abc import Callable
 
+from benchmarks.lifecycle import measure_lifecycle
 from benchmarks.processing import measure_processing
 from benchmarks.report import Report
 from benchmarks.requests import measure_requests
@@ -10,14 +13,21 @@ from benchmarks.retrieval import measure_retrieval
 from benchmarks.search import measure_search
 from benchmarks.start import measure_start
 
+MEASURES: dict[str, Callable[[Report], None]] = {
+    "start": measure_start,
+    "requests": measure_requests,
+    "processing": measure_processing,
+    "retrieval": measure_retrieval,
+    "search": measure_search,
+    "lifecycle": measure_lifecycle,
+}
+
 
 def main() -> None:
+    """All of them, or those that are named."""
     report = Report()
-    measure_start(report)
-    measure_requests(report)
-    measure_processing(report)
-    measure_retrieval(report)
-    measure_search(report)
+    for name in sys.argv[1:] or MEASURES:
+        MEASURES[name](report)
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     print(report.table())
 

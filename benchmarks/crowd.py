@@ -60,6 +60,7 @@ _CHUNKS = """
 @dataclass
 class Crowd:
     stage: SearchStage
+    chunks_of_a_document: int = CHUNKS_OF_A_DOCUMENT
     size: int = 0
     kb_ids: Sequence[UUID] = ()
     _random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(4))
@@ -83,9 +84,9 @@ class Crowd:
             "owner": self.stage.shelf.owner.id,
             "fingerprint": variant_of(self.stage.embedder).fingerprint,
             "model": self.stage.embedder.model,
-            "chunks": CHUNKS_OF_A_DOCUMENT,
+            "chunks": self.chunks_of_a_document,
             "texts": TEXTS,
-            "first": self.size // CHUNKS_OF_A_DOCUMENT,
+            "first": self.size // self.chunks_of_a_document,
         }
         definition = self.stage.seed.one("SELECT pg_get_indexdef(%s::regclass)", INDEX)
         with psycopg.connect(self.stage.address.conninfo) as connection:
@@ -93,7 +94,7 @@ class Crowd:
             connection.execute(
                 "INSERT INTO bench_documents SELECT n, gen_random_uuid(), (%s::uuid[])[n %% %s + 1]"
                 " FROM generate_series(%s::integer, %s) AS n",
-                [list(self.kb_ids), KBS, given["first"], size // CHUNKS_OF_A_DOCUMENT - 1],
+                [list(self.kb_ids), KBS, given["first"], size // self.chunks_of_a_document - 1],
             )
             connection.execute(_DOCUMENTS, given)
             connection.execute("TRUNCATE bench_vectors")
@@ -118,7 +119,7 @@ class Crowd:
         yield _COPY_HEADER
         for start in range(first, end, _BATCH):
             numbers = np.arange(start, min(start + _BATCH, end))
-            kbs = numbers // CHUNKS_OF_A_DOCUMENT % KBS
+            kbs = numbers // self.chunks_of_a_document % KBS
             rows = np.zeros(len(numbers), _ROW)
             rows["columns"], rows["number_bytes"], rows["number"] = 2, 4, numbers
             rows["vector_bytes"], rows["dimensions"] = 4 + 2 * DIMENSIONS, DIMENSIONS

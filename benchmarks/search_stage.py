@@ -51,10 +51,10 @@ class SearchStage:
 
 
 @asynccontextmanager
-async def search_stage() -> AsyncIterator[SearchStage]:
-    """Gone at the end, however it comes."""
+async def search_stage(*, durable: bool = False) -> AsyncIterator[SearchStage]:
+    """Gone at the end, however it comes. `durable` where what a commit costs is measured."""
     async with AsyncExitStack() as ending:
-        running = RunningCluster()
+        running = RunningCluster(durable=durable)
         ending.callback(running.stop)
         address = ending.enter_context(running.start().new_database())
         folder = Path(ending.enter_context(tempfile.TemporaryDirectory()))

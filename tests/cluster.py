@@ -45,10 +45,10 @@ class Cluster:
 
 
 class RunningCluster:
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
         self._cleanup = ExitStack()
         folder = self._cleanup.enter_context(open_folder())
-        self._postgres = EmbeddedPostgres(folder, password=SUPERUSER_PASSWORD, durable=False)
+        self._postgres = EmbeddedPostgres(folder, password=SUPERUSER_PASSWORD, durable=durable)
 
     def start(self) -> Cluster:
         address = self._postgres.start()
