@@ -1,10 +1,9 @@
 """Objects as files of one folder, for everything on one machine."""
 
-import errno
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing
 from datetime import datetime
 from io import FileIO
 from itertools import islice
@@ -13,10 +12,11 @@ from typing import TypeVar, TypeVarTuple
 
 from muniment.errors import StorageFull, Unavailable
 from muniment.storage.blobs.draft import Draft, Sync
+from muniment.storage.blobs.folder_errors import reading, storing
 from muniment.storage.blobs.folder_tree import FolderTree
 from muniment.storage.blobs.gathering import GatheringWriter
 from muniment.storage.blobs.keys import check_listing, check_range, parts_of
-from muniment.storage.blobs.port import BlobInfo, BlobNotFound, Blobs, BlobWriter
+from muniment.storage.blobs.port import BlobInfo, Blobs, BlobWriter
 from muniment.storage.blobs.probe import probe
 from muniment.storage.blobs.uninterrupted import in_thread
 
@@ -65,12 +65,12 @@ class FolderBlobs(Blobs):
         return b"".join([piece async for piece in self.read(key)])
 
     async def size_bytes(self, key: str) -> int:
-        with _reading(), self._tree.open(parts_of(key)) as file:
+        with reading(), self._tree.open(parts_of(key)) as file:
             return os.fstat(file.fileno()).st_size
 
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         check_range(start, end)
-        with _reading():
+        with reading():
             file = self._tree.open(parts_of(key))
         with file:
             file.seek(start)
@@ -125,37 +125,15 @@ class FolderBlobs(Blobs):
 
 
 async def _store(work: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
-    with _storing():
+    with storing():
         return await in_thread(work, *arguments)
 
 
 async def _read(file: FileIO, size: int) -> bytes:
-    with _reading():
+    with reading():
         return await in_thread(file.read, size)
 
 
 async def _take(walk: Iterator[BlobInfo]) -> Sequence[BlobInfo]:
-    with _reading():
+    with reading():
         return await in_thread(lambda: tuple(islice(walk, _LIST_BATCH)))
-
-
-@contextmanager
-def _reading() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            raise BlobNotFound from None
-        raise Unavailable("The document store cannot be read; try again shortly") from error
-
-
-@contextmanager
-def _storing() -> Iterator[None]:
-    try:
-        yield
-    except (NotADirectoryError, IsADirectoryError) as error:
-        raise ValueError("No key may lie below another key") from error
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise StorageFull from error
-        raise Unavailable("The document store cannot be written; try again shortly") from error

@@ -13,17 +13,18 @@ from muniment.storage.blobs.port import BlobWriter
 from muniment.storage.blobs.s3_connection import answered
 from muniment.storage.blobs.uninterrupted import to_the_end
 
-if TYPE_CHECKING:  # obstore has this name for type checkers only
-    from obstore import AsyncWritableFile
+if TYPE_CHECKING:  # obstore has these names for type checkers only
+    from obstore import AsyncWritableFile, Attributes
 
 _PART_BYTES = 5 * 1024 * 1024  # the least that S3 allows
 
 
 @asynccontextmanager
-async def uploading(store: S3Store, key: str) -> AsyncIterator[BlobWriter]:
+async def uploading(store: S3Store, key: str, *, content_type: str | None = None) -> AsyncIterator[BlobWriter]:
     """The object appears when the block ends; when it raises, the upload is aborted."""
     # One part at a time, so that `_abort` can wait for it.
-    file = open_writer_async(store, key, buffer_size=_PART_BYTES, max_concurrency=1)
+    attributes: Attributes | None = None if content_type is None else {"Content-Type": content_type}
+    file = open_writer_async(store, key, attributes=attributes, buffer_size=_PART_BYTES, max_concurrency=1)
 
     async def send(piece: bytearray) -> None:
         async with answered(within_seconds=None):
