@@ -25,6 +25,7 @@ class About(Enum):
     """What a call is about, since the same status means different things."""
 
     LOOK = auto()  # a list or another fixed address that is always there
+    NEXT_PAGE = auto()  # of a list that may have become shorter since
     MAKE = auto()  # a new tag, correspondent, type or field
     UPLOAD = auto()
     DOCUMENT = auto()  # one document, which may be gone or somebody else's
@@ -36,6 +37,8 @@ _STOPS: Mapping[int, str] = {
     405: "What answers at this address does not know Paperless's calls",
     406: "Paperless does not speak version 9 of its interface: 2.19 or newer is needed",
 }
+_MAY_VANISH = (About.DOCUMENT, About.NEXT_PAGE)
+_ALWAYS_RIGHT = (About.LOOK, About.NEXT_PAGE)
 _UNCLEAR = frozenset({408, 425})
 _ABOUT_THE_CONTENT = frozenset({400, 413, 415})
 _REASON_CHARACTERS = 300
@@ -55,9 +58,9 @@ def _error(answer: httpx.Response, about: About) -> PaperlessError:
         return Throttled(_seconds(answer.headers.get("Retry-After")))
     if about is About.DOCUMENT and status == 403:
         return NotForThis()
-    if about is About.DOCUMENT and status == 404 and _is_from_paperless(answer):
+    if about in _MAY_VANISH and status == 404 and _is_from_paperless(answer):
         return Gone()
-    if about is not About.LOOK and status in _ABOUT_THE_CONTENT:
+    if about not in _ALWAYS_RIGHT and status in _ABOUT_THE_CONTENT:
         return _rejected(answer)
     return LineStopped(_stop(answer))
 

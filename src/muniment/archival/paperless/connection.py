@@ -69,6 +69,9 @@ class Connection:
     async def post(self, path: str, content: Mapping[str, Any], *, about: About) -> Any:
         return _json(await self.call("POST", path, about=about, json=content))
 
+    async def patch(self, path: str, content: Mapping[str, Any]) -> Any:
+        return _json(await self.call("PATCH", path, about=About.DOCUMENT, json=content))
+
     async def rows(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
         """Every row of a list, page by page."""
         async for page in self.pages(path, params):
@@ -86,7 +89,7 @@ class Connection:
             if following in seen:
                 raise Unclear("Paperless's list leads back to itself")
             seen.add(following)
-            page = _page(await self.get(following))
+            page = _page(await self.get(following, about=About.NEXT_PAGE))
             yield page
 
     async def call(self, method: str, path: str, *, about: About, **content: Any) -> httpx.Response:
@@ -118,6 +121,8 @@ class Connection:
                 if not answer.is_success:
                     await answer.aread()
                 check(answer, About.DOCUMENT)
+                if "Content-Disposition" not in answer.headers:
+                    raise Unclear("Paperless answered something else than a file")
                 yield answer
 
     def _note_version(self, answer: httpx.Response) -> None:

@@ -96,7 +96,7 @@ class Documents(Connected):
 
     async def _patch(self, document_id: int, values: Mapping[str, int]) -> None:
         try:
-            await self._connection.call("PATCH", _of(document_id), about=About.DOCUMENT, json=values)
+            await self._connection.patch(_of(document_id), values)
         except Rejected as error:
             raise unknown_id(error) or error from None
 

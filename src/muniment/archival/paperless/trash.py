@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 from muniment.archival.paperless.answers import About
 from muniment.archival.paperless.connected import Connected
-from muniment.archival.paperless.errors import Gone, Rejected
+from muniment.archival.paperless.errors import Gone, Rejected, Unclear
 from muniment.archival.paperless.values import PaperlessDocument, reading
 
 
@@ -27,6 +27,8 @@ class Trash(Connected):
     async def trash(self, document_id: int) -> None:
         """Put the document into the trash. What is not there is no error."""
         try:
-            await self._connection.call("DELETE", f"/api/documents/{document_id}/", about=About.DOCUMENT)
+            answer = await self._connection.call("DELETE", f"/api/documents/{document_id}/", about=About.DOCUMENT)
         except Gone:
             return
+        if answer.content:
+            raise Unclear("Paperless answered something else than that it is done")
