@@ -17,6 +17,7 @@ from tests.live import Api, running_api, settings_for
 from tests.seed import Seed
 
 AMBIENT = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_", "DOCUMENT_HMAC_SECRET", "INTERNAL_API_KEY", "OTEL_")
+AMBIENT += ("PAPERLESS_", "CF_ACCESS_")
 
 _cluster: RunningCluster | None = None
 

@@ -119,8 +119,7 @@ def settings(as_json: AsJson = False) -> None:
     for column in ("setting", "value", "from", "meaning"):
         table.add_column(column, overflow="fold", no_wrap=column == "setting")
     for line in lines:
-        meaning = f"{line.meaning} (no effect yet: {line.no_effect_yet})" if line.no_effect_yet else line.meaning
-        table.add_row(line.name, line.value or "–", line.origin, meaning)
+        table.add_row(line.name, line.value or "–", line.origin, line.meaning)
     Console(soft_wrap=not sys.stdout.isatty(), width=None if sys.stdout.isatty() else 200).print(table)
 
 

@@ -22,13 +22,13 @@ def _duration(value: Any) -> Any:
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
-def setting(default: Any, meaning: str, *names: str, generated: bool = False, no_effect_yet: str = "") -> Any:
+def setting(default: Any, meaning: str, *names: str, generated: bool = False) -> Any:
     """One setting. `names` are its environment names: our own, then those of the specifications and the ecosystem."""
     return Field(
         default,
         description=meaning,
         validation_alias=AliasChoices(*names),
-        json_schema_extra={GENERATED: generated, "no_effect_yet": no_effect_yet},
+        json_schema_extra={GENERATED: generated},
     )
 
 

@@ -12,10 +12,14 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
+from muniment.archive_settings import ArchiverSettings, ArchiveSettings
 from muniment.artifacts.content_keys import Scope
 from muniment.setting_section import Duration, Section, names_of, setting
 from muniment.setting_sources import SettingsError, generate_once, is_generated
 from muniment.telemetry.registry import PREFIX, PREFIX_PATTERN
+
+# The embedded PostgreSQL's, and the archiver's, which may well be nowhere: without a key nobody is let in.
+_NOT_NEEDED_ELSEWHERE = frozenset({"superuser_password", "internal_api_key"})
 
 
 class LogFormat(StrEnum):
@@ -45,13 +49,6 @@ class ServerSettings(Section):
         None, "Password of the first account; without it a one-time link is printed", "MUNIMENT_ADMIN_PASSWORD"
     )
     session_lifetime: Duration = setting(timedelta(days=14), "How long a sign-in lasts", "MUNIMENT_SESSION_LIFETIME")
-    internal_api_key: SecretStr | None = setting(
-        None,
-        "Key of the archiver for /internal/v1",
-        "MUNIMENT_INTERNAL_API_KEY",
-        "INTERNAL_API_KEY",
-        no_effect_yet="there is no archiver in this version",
-    )
 
     @field_validator("port")
     @classmethod
@@ -324,6 +321,8 @@ class Settings(BaseModel):
     worker: WorkerSettings = Field(default_factory=WorkerSettings)
     search: SearchSettings = Field(default_factory=SearchSettings)
     audit: AuditSettings = Field(default_factory=AuditSettings)
+    archive: ArchiveSettings = Field(default_factory=ArchiveSettings)
+    archiver: ArchiverSettings = Field(default_factory=ArchiverSettings)
     telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
 
     @classmethod
@@ -350,7 +349,7 @@ class Settings(BaseModel):
             if is_generated(field) and getattr(values, name) is None
         ]
         if not self.database.is_embedded:
-            needed = [names_of(field)[0] for _, name, field in missing if name != "superuser_password"]
+            needed = [names_of(field)[0] for _, name, field in missing if name not in _NOT_NEEDED_ELSEWHERE]
             if needed:
                 raise SettingsError(
                     f"With an outside database every machine must have the same secrets; missing: {', '.join(needed)}. "
@@ -360,7 +359,7 @@ class Settings(BaseModel):
         completed: dict[str, Section] = {}
         for section, name, _ in missing:
             path = self.secrets_dir / f"{section}_{name}"
-            if generate or path.exists():
+            if path.exists() or (generate and (name != "internal_api_key" or self.archiver.paperless_url)):
                 values = completed.get(section) or getattr(self, section)
                 completed[section] = values.model_copy(update={name: SecretStr(generate_once(path))})
         return self.model_copy(update=completed)

@@ -21,7 +21,6 @@ class SettingLine:
     value: str | None
     origin: str
     meaning: str
-    no_effect_yet: str
 
 
 def describe(settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[SettingLine]:
@@ -29,14 +28,12 @@ def describe(settings: Settings, environ: Mapping[str, str] = os.environ) -> Ite
     completed = settings.with_secrets(generate=False) if settings.database.is_embedded else settings
     for group, section in completed.sections().items():
         for name, field in type(section).model_fields.items():
-            extra = field.json_schema_extra
             yield SettingLine(
                 group=group,
                 name=names_of(field)[0],
                 value=_shown(getattr(section, name), field),
                 origin=_origin(settings, group, name, field, environ),
                 meaning=field.description or "",
-                no_effect_yet=str(extra.get("no_effect_yet", "")) if isinstance(extra, dict) else "",
             )
 
 

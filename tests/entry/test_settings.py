@@ -51,7 +51,7 @@ def test_names_of_the_ecosystem_are_accepted(name: str, monkeypatch: pytest.Monk
         ("AWS_SECRET_ACCESS_KEY", "s3", "secret_access_key"),
         ("QDRANT_URL", "search", "qdrant_url"),
         ("DOCUMENT_HMAC_SECRET", "documents", "hmac_secret"),
-        ("INTERNAL_API_KEY", "server", "internal_api_key"),
+        ("INTERNAL_API_KEY", "archive", "internal_api_key"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "telemetry", "otlp_endpoint"),
     ],
 )
@@ -146,7 +146,6 @@ def test_the_report_names_every_setting_with_origin_and_meaning_and_hides_secret
     assert lines["MUNIMENT_PORT"].origin == ".env MUNIMENT_PORT"
     assert lines["MUNIMENT_PORT"].value == "9000"
     assert lines["MUNIMENT_INTERNAL_API_KEY"].origin == "environment INTERNAL_API_KEY"
-    assert lines["MUNIMENT_INTERNAL_API_KEY"].no_effect_yet
     assert lines["MUNIMENT_DOCUMENT_HMAC_SECRET"].origin.startswith("generated, ")
     assert lines["MUNIMENT_HOST"].origin == "default"
     assert all(line.meaning for line in lines.values())

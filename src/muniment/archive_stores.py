@@ -1,0 +1,61 @@
+"""The two stores of the archive queue, from the settings: for the API and the worker, and for the archiver."""
+
+from pathlib import Path
+
+from muniment.archival.stores import ArchiveStores, QueueStore
+from muniment.errors import Unavailable
+from muniment.settings import S3Settings, Settings
+from muniment.storage.queues.folder import FolderQueue
+
+QUEUE, DEAD_LETTERS = "archive-queue", "archive-dlq"
+
+
+class QueueGone(Unavailable):
+    """The archive queue is gone"""
+
+
+def build_archive_stores(settings: Settings) -> ArchiveStores:
+    """With the keys of the originals' store."""
+    return _build(settings, settings.s3 if settings.s3.bucket else None)
+
+
+def build_archivers_stores(settings: Settings) -> ArchiveStores:
+    """With the archiver's own keys, where it has some."""
+    own, shared = settings.archiver, settings.s3
+    given = {
+        "endpoint": own.s3_endpoint,
+        "region": own.s3_region,
+        "access_key_id": own.s3_access_key_id,
+        "secret_access_key": own.s3_secret_access_key,
+    }
+    given = {name: value for name, value in given.items() if value}
+    return _build(settings, shared.model_copy(update=given) if given or shared.bucket else None)
+
+
+def _build(settings: Settings, s3: S3Settings | None) -> ArchiveStores:
+    if s3 is None:
+        folder = settings.server.data_dir
+        return ArchiveStores(_folder(folder, QUEUE), _folder(folder, DEAD_LETTERS))
+    archive = settings.archive
+    return ArchiveStores(_bucket(s3, archive.queue_bucket), _bucket(s3, archive.dead_letter_bucket))
+
+
+def _bucket(s3: S3Settings, bucket: str) -> QueueStore:
+    from muniment.storage.queues.s3 import S3Queue
+
+    secret = s3.secret_access_key.get_secret_value() if s3.secret_access_key else None
+    return S3Queue(
+        bucket, s3.endpoint, s3.region, s3.access_key_id, secret, server_side_encryption=s3.server_side_encryption
+    )
+
+
+def _folder(data_dir: Path, name: str) -> QueueStore:
+    """Made once. One that was there and is gone must not come back empty: what waited in it would seem archived."""
+    root, outer = data_dir / name, data_dir / f"{name}.made"
+    inner = root / ".made"
+    if outer.exists() and not inner.exists():
+        raise QueueGone(f"What waited in {root} is gone. Mount that disk again, or bring it back from a backup")
+    queue = FolderQueue(root)
+    for mark in (inner, outer):
+        mark.touch(mode=0o600)
+    return queue
