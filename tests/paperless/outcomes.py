@@ -1,0 +1,63 @@
+"""What can be made to become of an upload after it was accepted. Set through `StandIn.next_uploads`."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Outcome:
+    """Instead of what the file deserves."""
+
+    stuck: str | None = None
+    """`pending` or `started`, for ever."""
+    message: str | None = None
+    error_type: str = "ConsumerError"
+    half_written_reads: int = 0
+    """How often the failure is seen as a traceback object before its text is there."""
+    is_dropped: bool = False
+    """No task row, though the file is taken in."""
+    is_without_id: bool = False
+    is_taken_in: bool = False
+    """The document is made although the task fails."""
+    times: int = 1
+
+
+def stuck_pending() -> Outcome:
+    return Outcome(stuck="pending")
+
+
+def stuck_started() -> Outcome:
+    return Outcome(stuck="started")
+
+
+def fails(message: str) -> Outcome:
+    """With this text; `{name}` in it is the name of the file."""
+    return Outcome(message=message)
+
+
+def database_locked() -> Outcome:
+    return fails("{name}: The following error occurred while storing document {name} after parsing: database is locked")
+
+
+def lost_race() -> Outcome:
+    return fails(
+        "{name}: The following error occurred while storing document {name} after parsing:"
+        " UNIQUE constraint failed: documents_document.checksum"
+    )
+
+
+def worker_lost() -> Outcome:
+    return Outcome(message="Worker exited prematurely: signal 9 (SIGKILL) Job: 0.", error_type="WorkerLostError")
+
+
+def half_written(message: str, reads: int = 1) -> Outcome:
+    """The text of the failure comes only after so many reads."""
+    return Outcome(message=message, half_written_reads=reads)
+
+
+def history_dropped() -> Outcome:
+    return Outcome(is_dropped=True)
+
+
+def without_id() -> Outcome:
+    """Success, but the task does not say of what."""
+    return Outcome(is_without_id=True)
