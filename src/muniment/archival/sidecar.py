@@ -48,6 +48,8 @@ class Sidecar:
     """Under which that upload is found again when its answer was lost."""
     task_id: str | None = None
     uploaded_at: datetime | None = None
+    cancelled_at: datetime | None = None
+    """Taken back before the archiver began: whoever reads it leaves the job alone, its objects are being deleted."""
     extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """Fields that we do not know, as they were read."""
 
@@ -78,6 +80,7 @@ class Sidecar:
             "fileName": self.file_name,
             "taskId": self.task_id,
             "uploadedAt": _written(self.uploaded_at),
+            "cancelledAt": _written(self.cancelled_at),
         }
         noted = {name: value for name, value in ours.items() if value is not None}
         return json.dumps({**self.extra, **written, **noted}, indent=2).encode()
@@ -104,6 +107,7 @@ def parse(data: bytes) -> Sidecar:
         file_name=fields.optional_text("fileName"),
         task_id=fields.optional_text("taskId"),
         uploaded_at=fields.optional_time("uploadedAt"),
+        cancelled_at=fields.optional_time("cancelledAt"),
         extra=fields.rest("r2Uuid"),
     )
     _check(sidecar, fields.optional_text("r2Uuid"))

@@ -93,6 +93,18 @@ class Document(Table):
             postgresql_where=text("status = 'archived'"),
         ),
         Index(None, "artifact_text_id", postgresql_where=IS_SET),
+        Index(
+            "ix_documents_to_hand_over",
+            "organization_id",
+            postgresql_where=text("archive_status = 'pending' AND archive_job_id IS NULL"),
+        ),
+        Index(
+            "ix_documents_archive_job_id",
+            "organization_id",
+            "archive_job_id",
+            postgresql_where=text("archive_job_id IS NOT NULL"),
+        ),
+        Index("ix_documents_sha256", "organization_id", "sha256"),
         Index("ix_documents_unfinished", "created_at", postgresql_where=text("status IN ('pending', 'processing')")),
     )
 

@@ -13,9 +13,18 @@ class Role(StrEnum):
     EDITOR = "editor"
 
 
+class HandOverPolicy(StrEnum):
+    """When the documents of a knowledge base are handed over to the archive."""
+
+    NEVER = "never"
+    ON_COMPLETED = "on_completed"
+    ON_ARCHIVED = "on_archived"
+
+
 class KnowledgeBase(Table):
     __tablename__ = "knowledge_bases"
     __table_args__ = (
+        CheckConstraint("hand_over_policy IN ('never', 'on_completed', 'on_archived')", name="hand_over_policy_known"),
         UniqueConstraint("id", "organization_id"),
         ForeignKeyConstraint(["owner_id", "organization_id"], ["users.id", "users.organization_id"]),
         Index(None, "organization_id"),
@@ -31,6 +40,7 @@ class KnowledgeBase(Table):
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
     leaving_since: Mapped[datetime | None]
     """Since when its owner or an admin wants it gone with all its documents."""
+    hand_over_policy: Mapped[str] = mapped_column(server_default=HandOverPolicy.NEVER)
 
 
 class Member(Table):

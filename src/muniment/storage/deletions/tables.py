@@ -12,6 +12,9 @@ class Store(StrEnum):
     BLOBS = "blobs"
     ARTIFACTS = "artifacts"
     """Goes only if nothing refers to it (any more)."""
+    QUEUE = "queue"
+    DEAD_LETTERS = "dead_letters"
+    """Goes, as what waits in the queue, only if no other document has the same bytes there."""
 
 
 class Outcome(StrEnum):
@@ -33,7 +36,7 @@ class Deletion(Table):
 
     __tablename__ = "deletions"
     __table_args__ = (
-        CheckConstraint("store IN ('blobs', 'artifacts')", name="store_known"),
+        CheckConstraint("store IN ('blobs', 'artifacts', 'queue', 'dead_letters')", name="store_known"),
         CheckConstraint("outcome IN ('erased', 'kept')", name="outcome_known"),
         Index("ix_deletions_due", "organization_id", "next_attempt_at", postgresql_where=text("done_at IS NULL")),
         Index(None, "document_id"),
