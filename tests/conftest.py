@@ -16,8 +16,9 @@ from tests.cluster import PASSWORDS, Cluster, RunningCluster
 from tests.live import Api, running_api, settings_for
 from tests.seed import Seed
 
-AMBIENT = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_", "DOCUMENT_HMAC_SECRET", "INTERNAL_API_KEY", "OTEL_")
-AMBIENT += ("PAPERLESS_", "CF_ACCESS_")
+AMBIENT: tuple[str, ...] = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_", "DOCUMENT_HMAC_SECRET", "OTEL_")
+AMBIENT += ("INTERNAL_API_KEY", "PAPERLESS_", "CF_ACCESS_")
+MEANT_FOR_TESTS = "MUNIMENT_TEST_"
 
 _cluster: RunningCluster | None = None
 
@@ -31,6 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
         if name in os.environ:
             os.environ[f"TEST_{name}"] = os.environ[name]
     for name in [name for name in os.environ if name.startswith(AMBIENT)]:
+        if name.startswith(MEANT_FOR_TESTS):
+            continue
         del os.environ[name]
 
 

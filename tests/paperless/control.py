@@ -9,7 +9,7 @@ from tests.paperless import things
 from tests.paperless.consumer import store
 from tests.paperless.faults import Fault
 from tests.paperless.outcomes import Outcome
-from tests.paperless.state import Document, State, Upload, moment
+from tests.paperless.state import Document, State, Switches, Upload, moment
 
 Body = dict[str, Any]
 
@@ -29,6 +29,10 @@ def _add_outcome(state: State, body: Body) -> None:
 
 def _set_switches(state: State, body: Body) -> None:
     state.switches = replace(state.switches, **body)
+
+
+def _reset_switches(state: State, body: Body) -> None:
+    state.switches = Switches(**body)
 
 
 def _put_document(state: State, body: Body) -> int:
@@ -110,6 +114,7 @@ ACTIONS: Mapping[str, Callable[[State, Body], Any]] = {
     "clear": _clear_faults,
     "outcomes": _add_outcome,
     "switches": _set_switches,
+    "reset": _reset_switches,
     "documents": _documents,
     "tasks": _tasks,
     "things": _things,

@@ -114,6 +114,10 @@ class StandIn:
         """Change how the server is set up; see `Switches`."""
         self._control("switches", **switches)
 
+    def recover(self) -> None:
+        """Set it up again as it was at the start; what it holds stays."""
+        self._control("reset", **self.switches)
+
     def documents(self, *, is_trashed: bool = False) -> list[SeenDocument]:
         found = [SeenDocument(**row) for row in self._control("documents")]
         return [document for document in found if document.is_trashed == is_trashed]

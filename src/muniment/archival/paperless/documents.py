@@ -38,6 +38,8 @@ class Documents(Connected):
 
     async def find_by_file_name(self, name: str) -> list[PaperlessDocument]:
         """The documents outside the trash that were uploaded under exactly this name, the oldest first."""
+        if not name:
+            raise ValueError("Without a name this would be every document")
         found = await self._find({"original_filename__iexact": name})
         return [document for document in found if document.original_file_name == name]
 
