@@ -16,6 +16,9 @@ from pydantic import SecretStr
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.accounts.sweeps import forget_expired
+from muniment.archival.stores import ArchiveStores
+from muniment.archival.withdrawal import QueueWithdrawal, queue_erasers
+from muniment.archive_stores import build_archive_stores
 from muniment.artifacts.collection import Collection
 from muniment.artifacts.content_keys import ContentKeys, Scope
 from muniment.artifacts.eraser import ArtifactEraser
@@ -68,7 +71,7 @@ from muniment.storage.blobs.s3 import S3Blobs
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
 from muniment.storage.db.locks import AdvisoryLocks
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import BlobEraser, Ledger
+from muniment.storage.deletions.ledger import BlobEraser, Eraser, Ledger
 from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
 from muniment.storage.index_intents.moves import IndexMoves
@@ -97,8 +100,10 @@ class Stores:
     ledger: Ledger
     index: VectorIndex
     locks: AdvisoryLocks
+    archive: ArchiveStores
 
     async def close(self) -> None:
+        await self.archive.close()
         await self.locks.close()
         await self.index.close()
         await self.blobs.close()
@@ -113,14 +118,16 @@ def build_stores(settings: Settings) -> Stores:
         service_password=passwords.service,
         pool_size=settings.database.pool_size,
     )
-    blobs = build_blobs(settings)
+    blobs, archive = build_blobs(settings), build_archive_stores(settings)
     # A run holds two: its document's, and that of what it computes.
     locks = AdvisoryLocks(_service_address(settings), at_once=2 * settings.worker.concurrency)
-    return Stores(database, blobs, build_ledger(database, blobs), build_index(settings, database), locks)
+    ledger = build_ledger(database, blobs, archive)
+    return Stores(database, blobs, ledger, build_index(settings, database), locks, archive)
 
 
-def build_ledger(database: Database, blobs: Blobs) -> Ledger:
-    return Ledger(database, {Store.BLOBS: BlobEraser(blobs), Store.ARTIFACTS: ArtifactEraser(database, blobs)})
+def build_ledger(database: Database, blobs: Blobs, archive: ArchiveStores) -> Ledger:
+    own: dict[Store, Eraser] = {Store.BLOBS: BlobEraser(blobs), Store.ARTIFACTS: ArtifactEraser(database, blobs)}
+    return Ledger(database, own | queue_erasers(database, archive))
 
 
 def build_blobs(settings: Settings) -> Blobs:
@@ -160,7 +167,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         blobs=stores.blobs,
         tasks=QueuedTasks(),
         mover=mover,
-        removal=Removal(mover, build_finishing(settings, stores)),
+        removal=Removal(mover, build_finishing(settings, stores), QueueWithdrawal(stores.database, stores.archive)),
         replacing=Replacing(mover, staging, stores.ledger),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),

@@ -53,7 +53,7 @@ class BrittleBlobs(FolderBlobs):
 
 def brittle_stores(settings: Settings) -> tuple[Stores, BrittleBlobs]:
     stores, blobs = build_stores(settings), BrittleBlobs(settings.server.data_dir / "blobs")
-    return replace(stores, blobs=blobs, ledger=build_ledger(stores.database, blobs)), blobs
+    return replace(stores, blobs=blobs, ledger=build_ledger(stores.database, blobs, stores.archive)), blobs
 
 
 def sweeps_of(stores: Stores, settings: Settings) -> Sweeps:

@@ -93,6 +93,93 @@ class DocumentCancelled(DocumentEvent):
 
 
 @dataclass(frozen=True)
+class DocumentHandOverSkipped(DocumentEvent):
+    """The policy of its knowledge base asks for it, and the archive takes PDFs alone."""
+
+    media_type: str
+
+
+@dataclass(frozen=True)
+class DocumentHandOverCancelled(DocumentEvent):
+    """Taken back out of the archive queue, to be purged."""
+
+
+@dataclass(frozen=True)
+class ArchiveEvent(Event):
+    """Of a document on its way to the archive: one of ours, or one that another application handed over."""
+
+    doc_id: UUID
+    job_id: str
+
+    @property
+    def document_id(self) -> UUID:
+        return self.doc_id
+
+
+@dataclass(frozen=True)
+class DocumentHandedOver(ArchiveEvent):
+    document_type: str
+    sha256: str
+    doc_kb_id: UUID | None = None
+
+    @property
+    def kb_id(self) -> UUID | None:
+        return self.doc_kb_id
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        plain = super().payload
+        return {"kb_id": plain.pop("doc_kb_id"), **plain}
+
+
+@dataclass(frozen=True)
+class DocumentArchiveConfirmed(ArchiveEvent):
+    """Read back from Paperless and found to be the same."""
+
+    paperless_doc_id: int | None
+    paperless_doc_url: str | None
+
+
+@dataclass(frozen=True)
+class DocumentArchiveFailed(ArchiveEvent):
+    """It is a dead letter."""
+
+    retry_count: int
+
+
+@dataclass(frozen=True)
+class DeadLetterRequeued(Event):
+    job_id: str
+
+
+@dataclass(frozen=True)
+class DeadLetterDiscarded(Event):
+    job_id: str
+
+
+@dataclass(frozen=True)
+class DeadLetterExpired(Event):
+    """Muniment still holds the original, which can be handed over again."""
+
+    job_id: str
+
+
+@dataclass(frozen=True)
+class FailedHandOversHastened(Event):
+    """They are handed over again."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class PaperlessObjectsNoted(Event):
+    """Which correspondent and tag of Paperless stand for the organization."""
+
+    paperless_correspondent_id: int
+    paperless_org_tag_id: int
+
+
+@dataclass(frozen=True)
 class DocumentReplaced(Event):
     """The payload that the lifecycle specification gives: `{doc_id, kb_id, old_name, new_name}`, and the revisions."""
 

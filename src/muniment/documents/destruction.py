@@ -1,9 +1,11 @@
 """The only way out for a document: every path of destruction passes here (promise I9)."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 from muniment.artifacts.eraser import OfDocument, artifact_lines
+from muniment.documents.hand_overs import list_unfinished
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.revisions import RevisionRepository
 from muniment.documents.tables import Document
@@ -17,10 +19,14 @@ async def may_destroy(work: Work[Any], document: Document) -> None:
     del work, document
 
 
-async def destroy(work: Work[Any], document: Document, *, reason: str) -> list[UUID]:
-    """Delete the row of a document that the caller holds, with the ledger lines of all its stores; their ids."""
+async def destroy(work: Work[Any], document: Document, *, reason: str, taken_back: Collection[str] = ()) -> list[UUID]:
+    """Delete the row of a document that the caller holds, with the ledger lines of all its stores; their ids.
+
+    `taken_back`: jobs of the archive queue that nobody carries out any more.
+    """
     await may_destroy(work, document)
     lines = await _lines_of(work, document, reason=reason)
+    lines += await _queue_lines(work, document, taken_back, reason=reason)
     await DocumentRepository(work.session).remove(document.id)
     return await DeletionRepository(work.session).add(lines)
 
@@ -42,6 +48,16 @@ async def destroy_revisions(
         of_document = OfDocument(document.organization_id, document.kb_id, document.id)
         lines += artifact_lines(of_document, [revision.content_hmac for revision in gone], reason=reason)
     return await DeletionRepository(work.session).add(lines)
+
+
+async def _queue_lines(work: Work[Any], document: Document, taken_back: Collection[str], *, reason: str) -> list[Line]:
+    """What is taken back, and dead letters. What waits for the archiver goes its way, and the receipt names it."""
+    return [
+        Line(document.organization_id, document.kb_id, document.id, store, unfinished.job_id, reason)
+        for unfinished in await list_unfinished(work.session, document.id)
+        if unfinished.job_id in taken_back or not unfinished.is_pending
+        for store in ((Store.QUEUE,) if unfinished.is_pending else (Store.QUEUE, Store.DEAD_LETTERS))
+    ]
 
 
 async def _lines_of(work: Work[Any], document: Document, *, reason: str) -> list[Line]:

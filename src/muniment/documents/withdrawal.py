@@ -1,6 +1,6 @@
 """Taking a document out: its rows are gone with the commit, and its tombstone says what must be proven gone as well."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -24,14 +24,23 @@ class Withdrawn:
 
 
 async def withdraw(
-    work: Work[Any], document: Document, move: Ending, event: DocumentEvent, *, actor: str | None = None
+    work: Work[Any],
+    document: Document,
+    move: Ending,
+    event: DocumentEvent,
+    *,
+    actor: str | None = None,
+    taken_back: Collection[str] = (),
 ) -> Withdrawn:
-    """Remove a document that the caller holds, with its audit line and its tombstone, in one transaction."""
+    """Remove a document that the caller holds, with its audit line and its tombstone, in one transaction.
+
+    `taken_back`: its jobs of the archive queue, which go with it.
+    """
     receipts = ReceiptRepository(work.session)
     stock = await receipts.take_stock(document.id)
     if stock is None:
         raise Forbidden
-    deletion_ids = await destroy(work, document, reason=move)
+    deletion_ids = await destroy(work, document, reason=move, taken_back=taken_back)
     event_id = await AuditLog(work).record(event, actor=actor)
     departure = Departure(
         document.id,

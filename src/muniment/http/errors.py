@@ -43,7 +43,7 @@ async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
     if isinstance(error, errors.TooManyRequests):
         headers["Retry-After"] = str(error.retry_after_seconds)
     if isinstance(error, errors.Unavailable):
-        headers["Retry-After"] = "5"
+        headers.setdefault("Retry-After", "5")
     body = error.body if error.body is not None else {"detail": error.message}
     return JSONResponse(dict(body), status_code=status_of(error), headers=headers)
 

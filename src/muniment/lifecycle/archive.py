@@ -7,6 +7,8 @@ from sqlalchemy import func
 from muniment.audit.events import DocumentArchived
 from muniment.audit.log import AuditLog
 from muniment.documents.tables import Document
+from muniment.knowledge_bases.tables import HandOverPolicy
+from muniment.lifecycle.hand_over_wish import wish_hand_over
 from muniment.lifecycle.measured import measured, moved
 from muniment.lifecycle.mover import Mover, hold, indexed, look
 from muniment.lifecycle.moves import carry_out
@@ -34,4 +36,5 @@ async def _put_away(work: Work[Principal], tasks: Tasks, document: Document) -> 
     columns = {"epoch": document.epoch + 1, "archived_at": func.now()}
     await carry_out(work.session, Move.ARCHIVE, document.id, document.epoch, **columns)
     await AuditLog(work).record(DocumentArchived(document.id, document.kb_id, document.name))
+    await wish_hand_over(work, document.id, HandOverPolicy.ON_ARCHIVED)
     await work.session.refresh(document)

@@ -10,6 +10,8 @@ from muniment.artifacts.variants import ALGORITHM_VERSION
 from muniment.documents.destruction import destroy_revisions
 from muniment.documents.revisions import RevisionRepository
 from muniment.documents.tables import Document
+from muniment.knowledge_bases.tables import HandOverPolicy
+from muniment.lifecycle.hand_over_wish import wish_hand_over
 from muniment.lifecycle.moves import carry_out
 from muniment.lifecycle.rules import Move
 from muniment.processing.results.hydration import save_diagrams, save_metrics, save_pages, save_paragraphs
@@ -86,4 +88,5 @@ async def mark_complete(work: Work[Service], run: ClaimedRun) -> None:
         if not await carry_out(work.session, Move.COMPLETE, run.document_id, run.epoch, **columns):
             raise Superseded
         await _let_earlier_revisions_go(work, run)
+        await wish_hand_over(work, run.document_id, HandOverPolicy.ON_COMPLETED)
     await RunRepository(work.session).end(run, RunStatus.COMPLETED)

@@ -140,7 +140,10 @@ async def open_house(desk: Desk, settings: Settings, index: VectorIndex | None =
     blobs = MoodyBlobs(settings.server.data_dir / "blobs")
     plain = build_stores(settings)
     stores = replace(
-        plain, blobs=blobs, ledger=build_ledger(plain.database, _as_blobs(blobs)), index=index or plain.index
+        plain,
+        blobs=blobs,
+        ledger=build_ledger(plain.database, _as_blobs(blobs), plain.archive),
+        index=index or plain.index,
     )
     parts = build_parts(settings, stores, Passwords(CHEAP_HASHER))
     async with serving(framed(create_app(parts), settings)) as anonymous:

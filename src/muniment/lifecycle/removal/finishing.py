@@ -13,7 +13,7 @@ from muniment.audit.sealing import Sealer
 from muniment.errors import MunimentError
 from muniment.lifecycle.removal.erasing import Erasing
 from muniment.lifecycle.removal.kept import kept_of
-from muniment.lifecycle.removal.second_look import ARTIFACTS, BLOBS, INDEX, JOBS, ROWS, Look, SecondLook
+from muniment.lifecycle.removal.second_look import ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE, ROWS, Look, SecondLook
 from muniment.storage.db.base import now
 from muniment.storage.db.locks import AdvisoryLocks, lock_of
 from muniment.storage.db.principal import Service
@@ -26,7 +26,7 @@ log = structlog.get_logger()
 PATIENCE_SECONDS = 2.0
 """For a worker in the midst of the document (DESIGN §5.4)."""
 RECEIPT = "receipt"
-STORES = (ARTIFACTS, BLOBS, INDEX, JOBS)
+STORES = (ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE)
 """Nothing is known about any of them."""
 
 Pending = Mapping[UUID, Sequence[str]]
@@ -119,6 +119,7 @@ def _seen(receipt: Receipt, look: Look) -> Seen:
         ARTIFACTS: len(artifacts) + sum(artifact["passages"] for artifact in artifacts),
         INDEX: receipt.points or 0,
         JOBS: len(receipt.found["jobs"]),
+        QUEUE: len((receipt.found.get("hand_over") or {}).get("copies", ())),
     }
     return Seen(now(), looked_for, look.left, kept_of(receipt, look))
 

@@ -12,9 +12,9 @@ from muniment.documents.tables import Document
 from muniment.documents.withdrawal import withdraw
 from muniment.errors import Forbidden
 from muniment.lifecycle.measured import Outcome, measured, moved
-from muniment.lifecycle.mover import Mover, hold, indexed
+from muniment.lifecycle.mover import Mover, hold, indexed, look
 from muniment.lifecycle.removal.finishing import Finishing
-from muniment.lifecycle.removal.hand_over import require_no_hand_over
+from muniment.lifecycle.removal.hand_over import Withdrawal, list_pending, require_no_hand_over
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
@@ -34,6 +34,7 @@ class Ended:
 class Removal:
     mover: Mover
     finishing: Finishing
+    withdrawal: Withdrawal
 
     async def purge(self, caller: Principal, kb_id: UUID, document_id: UUID, *, cancel_hand_over: bool) -> Ended:
         """Destroy an archived document; the same again answers from its tombstone."""
@@ -60,15 +61,25 @@ class Removal:
     ) -> UUID:
         """Only the transaction: the document is gone, its receipt waits to be finished. The receipt's id."""
         try:
+            taken_back = await self._take_back(caller, kb_id, document_id) if cancel_hand_over else ()
             async with self.mover.database.work(caller) as work:
                 document = await hold(work, Move.PURGE, kb_id, document_id)
-                await require_no_hand_over(work, document, cancel=cancel_hand_over)
+                await require_no_hand_over(work, document, cancel=cancel_hand_over, taken_back=taken_back)
                 event = DocumentPurged(document.id, document.kb_id, document.name)
-                receipt_id = await self._withdraw(work, document, Ending.PURGE, event)
+                receipt_id = await self._withdraw(work, document, Ending.PURGE, event, taken_back)
         except (DocumentNotFound, Forbidden):
             return await self._find_tombstone(caller, kb_id, document_id, {Ending.PURGE})
         moved(Move.PURGE, kb_id, caller.user_id, bulk=bulk)
         return receipt_id
+
+    async def _take_back(self, caller: Principal, kb_id: UUID, document_id: UUID) -> Sequence[str]:
+        """Out of the archive queue, with no transaction open; the jobs that nobody carries out from now on."""
+        async with self.mover.database.work(caller) as work:
+            await look(work, Move.PURGE, kb_id, document_id)
+            pending = await list_pending(work, document_id)
+        for job_id in pending:
+            await self.withdrawal.withdraw(caller.organization_id, document_id, job_id)
+        return pending
 
     async def take_cleared(self, caller: Principal, kb_id: UUID, document_id: UUID, *, reason: str = REQUESTED) -> UUID:
         """The same for a failed one."""
@@ -82,9 +93,16 @@ class Removal:
         moved(Move.CLEAR, kb_id, caller.user_id, auto=False)
         return receipt_id
 
-    async def _withdraw(self, work: Work[Principal], document: Document, ending: Ending, event: DocumentEvent) -> UUID:
+    async def _withdraw(
+        self,
+        work: Work[Principal],
+        document: Document,
+        ending: Ending,
+        event: DocumentEvent,
+        taken_back: Sequence[str] = (),
+    ) -> UUID:
         await self.mover.tasks.revoke_run(work, document.id, document.epoch)  # whatever still reads it
-        withdrawn = await withdraw(work, document, ending, event)
+        withdrawn = await withdraw(work, document, ending, event, taken_back=taken_back)
         await self.mover.index.begin_forgetting(work, indexed(document), document.epoch)
         return withdrawn.receipt_id
 

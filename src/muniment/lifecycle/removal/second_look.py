@@ -21,7 +21,7 @@ from muniment.storage.tasks.port import Tasks
 from muniment.storage.vectors.port import VectorIndex
 
 LOOKS_AT_ONCE = 8
-ARTIFACTS, BLOBS, INDEX, JOBS, ROWS = "artifacts", "blobs", "index", "jobs", "rows"
+ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE, ROWS = "artifacts", "blobs", "index", "jobs", "queue", "rows"
 
 _ROWS = text("""
     SELECT id, (SELECT count(*) FROM documents d WHERE d.id = gone.id)
@@ -37,7 +37,9 @@ _LINES = text(f"""
            count(*) FILTER (WHERE store = 'blobs' AND done_at IS NULL AND reason <> '{NEVER_KEPT}'),
            count(*) FILTER (WHERE store = 'artifacts' AND done_at IS NULL),
            coalesce(array_agg(DISTINCT target) FILTER (WHERE store = 'blobs'), '{{}}'),
-           coalesce(array_agg(DISTINCT split_part(target, '/', 3)) FILTER (WHERE store = 'artifacts'), '{{}}')
+           coalesce(array_agg(DISTINCT split_part(target, '/', 3)) FILTER (WHERE store = 'artifacts'), '{{}}'),
+           count(*) FILTER (WHERE store IN ('queue', 'dead_letters') AND done_at IS NULL),
+           coalesce(array_agg(DISTINCT target) FILTER (WHERE store = 'queue' AND outcome = 'erased'), '{{}}')
       FROM deletions WHERE document_id = ANY (CAST(:ids AS uuid[])) GROUP BY document_id
 """)  # noqa: S608  # our own constant
 _TEXTS = text("""
@@ -57,6 +59,9 @@ class Look:
     blob_lines: int = 0
     """Of the ledger that are not carried out."""
     artifact_lines: int = 0
+    queue_lines: int = 0
+    erased_jobs: Sequence[str] = ()
+    """That were seen to be gone from the archive queue; whoever hands over the same bytes later has another job."""
     keys: Sequence[str] = ()
     """Under which the object store held something of it."""
     content_keys: Sequence[str] = ()
@@ -80,6 +85,7 @@ class Look:
             ARTIFACTS: self.artifact_lines + len(self.unused_texts) + self.passages,
             INDEX: 1 if self.points is None else self.points,
             JOBS: self.jobs,
+            QUEUE: self.queue_lines,
         }
 
 
@@ -132,10 +138,11 @@ async def _look_at_rows(work: Work[Service], looks: Mapping[UUID, Look]) -> None
     ids = {"ids": list(looks)}
     for document_id, count in await work.session.execute(_ROWS, ids):
         looks[document_id].rows = count
-    for document_id, blob_lines, artifact_lines, keys, content_keys in await work.session.execute(_LINES, ids):
+    for document_id, blob_lines, artifact_lines, keys, content_keys, *queue in await work.session.execute(_LINES, ids):
         look = looks[document_id]
         look.blob_lines, look.artifact_lines = blob_lines, artifact_lines
         look.keys, look.content_keys = keys, content_keys
+        look.queue_lines, look.erased_jobs = queue
 
 
 async def _look_at_artifacts(work: Work[Service], looks: Mapping[UUID, Look], receipts: Sequence[Receipt]) -> None:
