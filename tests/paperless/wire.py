@@ -73,7 +73,8 @@ async def _answer(response: Response, writer: asyncio.StreamWriter) -> bool:
     if response.delivery is Delivery.WHOLE:
         writer.write(response.head() + response.body)
     elif response.delivery is Delivery.HALF:
-        writer.write(response.head() + response.body[: len(response.body) // 2])
+        head = response.head()
+        writer.write(head + response.body[: len(response.body) // 2] if response.body else head[: len(head) // 2])
     await writer.drain()
     return response.delivery is Delivery.WHOLE
 

@@ -9,7 +9,7 @@ import pytest
 
 from muniment.archival.paperless.client import Paperless
 from muniment.archival.paperless.connection import Timeouts
-from tests.archival.paperless.deliveries import Archive
+from tests.archival.paperless.deliveries import Archive, a_name
 from tests.paperless.stand_in import StandIn, stand_in
 
 REAL_URL = os.environ.get("MUNIMENT_TEST_PAPERLESS_URL")
@@ -61,15 +61,22 @@ def server(shared_server: StandIn) -> Iterator[StandIn]:
 
 @pytest.fixture
 async def client(server: StandIn) -> AsyncIterator[Paperless]:
-    """In a hurry, so that what hangs is given up within the test."""
-    async with Paperless(server.url, server.token, timeouts=Timeouts(upload_seconds=2, seconds=2)) as client:
+    async with Paperless(server.url, server.token, timeouts=Timeouts(upload_seconds=20, seconds=20)) as client:
         client.reread_after_seconds = 0
         yield client
 
 
 @pytest.fixture
-async def shelf(client: Paperless) -> Archive:
-    return await Archive.of(client)
+def shelf(server: StandIn, client: Paperless) -> Archive:
+    """Tags, correspondent, type and fields of the test's own, made past the client."""
+    return Archive(
+        client,
+        server.make("tags", a_name("org")),
+        server.make("tags", a_name("source")),
+        server.make("correspondents", a_name("org")),
+        server.make("document_types", a_name("Invoice")),
+        server.make("custom_fields", a_name("sha256"), data_type="string"),
+    )
 
 
 def _folder(factory: pytest.TempPathFactory) -> Path:
