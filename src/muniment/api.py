@@ -13,6 +13,9 @@ from starlette.types import ASGIApp
 
 from muniment import __version__
 from muniment.accounts import endpoints as accounts
+from muniment.archival import endpoints as archival
+from muniment.archival.dead_letters import endpoints as dead_letters
+from muniment.archival.internal import endpoints as internal
 from muniment.audit import endpoints as audit
 from muniment.audit.keys import introduce
 from muniment.audit.receipts import endpoints as receipts
@@ -76,10 +79,15 @@ def create_app(parts: Parts) -> FastAPI:
         results.router,
         reconcile.router,
         search.router,
+        archival.router,
+        archival.of_documents,
+        dead_letters.router,
     ):
         v1.include_router(router)
     for router in (v1, health, welcome):
         app.include_router(router)
+    if parts.archive.internal_keys:
+        app.include_router(internal.router)
     add_api_docs(app)
     add_error_handlers(app)
     return app

@@ -16,7 +16,13 @@ from pydantic import SecretStr
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.accounts.sweeps import forget_expired
+from muniment.archival.dead_letters.expiry import DeadLetterSweep
+from muniment.archival.dead_letters.letters import DeadLetters
+from muniment.archival.hand_over import HandOver
+from muniment.archival.own_documents import OwnDocuments
+from muniment.archival.service import Archiving
 from muniment.archival.stores import ArchiveStores
+from muniment.archival.sweeps import HandOverSweep
 from muniment.archival.withdrawal import QueueWithdrawal, queue_erasers
 from muniment.archive_stores import build_archive_stores
 from muniment.artifacts.collection import Collection
@@ -168,6 +174,7 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         tasks=QueuedTasks(),
         mover=mover,
         removal=Removal(mover, build_finishing(settings, stores), QueueWithdrawal(stores.database, stores.archive)),
+        archive=build_archiving(settings, stores),
         replacing=Replacing(mover, staging, stores.ledger),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
@@ -184,6 +191,22 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
         checks=checks(stores.database, stores.blobs, index, has_room=room, stalled_after=settings.worker.stalled_after),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=_secret(settings.telemetry.metrics_token),
+    )
+
+
+def build_own_documents(settings: Settings, stores: Stores) -> OwnDocuments:
+    hand_over = HandOver(stores.database, stores.archive, has_room=room_check(settings))
+    return OwnDocuments(hand_over, stores.blobs, stores.locks)
+
+
+def build_archiving(settings: Settings, stores: Stores) -> Archiving:
+    own = build_own_documents(settings, stores)
+    return Archiving(
+        own.hand_over,
+        own,
+        DeadLetters(stores.database, stores.archive),
+        internal_keys=settings.archive.internal_api_keys,
+        max_bytes=settings.documents.max_upload_bytes,
     )
 
 
@@ -389,6 +412,7 @@ def build_worker(settings: Settings, stores: Stores, process: Process | None = N
 
     sweeps, nightly = build_sweeps(settings, stores), Nightly(stores.database, build_reconciliation(settings, stores))
     audit = AuditSweeps(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
+    letters = DeadLetterSweep(stores.database, stores.archive, stores.blobs)
     return Worker(
         _service_address(settings),
         process=process,
@@ -397,6 +421,9 @@ def build_worker(settings: Settings, stores: Stores, process: Process | None = N
             Periodic("deletions.carry_out", "*/10 * * * * *", sweeps.deletions),
             Periodic("artifacts.collect", "45 37 * * * *", build_collection(settings, stores).sweep),
             Periodic("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.index).sweep),
+            Periodic("archive.hand_over", "*/10 * * * * *", HandOverSweep(build_own_documents(settings, stores)).sweep),
+            Periodic("archive.expire", "15 */2 * * * *", letters.expire),
+            Periodic("archive.remind", "25 41 5 * * *", letters.remind),
             Periodic("receipts.finish", "*/10 * * * * *", ReceiptSweep(build_finishing(settings, stores)).sweep),
             Periodic("audit.seal", "*/10 * * * * *", audit.seal),
             Periodic("audit.sign", "20 * * * * *", audit.sign),

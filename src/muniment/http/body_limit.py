@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 1024 * 1024
-STREAMED = re.compile(r"/api/v1/knowledge-bases/[^/]+/documents(/[^/]+/replace)?/?")
+STREAMED = re.compile(r"/api/v1/(knowledge-bases/[^/]+/documents(/[^/]+/replace)?|organizations/[^/]+/archive)/?")
 
 
 class BodyLimit:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.sign_in import SignIn
+from muniment.archival.service import Archiving
 from muniment.audit.service import Auditing
 from muniment.documents.intake import Intake
 from muniment.lifecycle.mover import Mover
@@ -37,6 +38,7 @@ class Parts:
     tasks: Tasks
     mover: Mover
     removal: Removal
+    archive: Archiving
     replacing: Replacing
     pictures: Pictures
     events: Streams

@@ -7,7 +7,7 @@ from pydantic import BaseModel, StringConstraints
 from muniment.accounts.schemas import Name
 from muniment.knowledge_bases.access import Access, Standing, standing_of
 from muniment.knowledge_bases.repository import Listed
-from muniment.knowledge_bases.tables import Role
+from muniment.knowledge_bases.tables import HandOverPolicy, Role
 from muniment.storage.db.principal import Principal
 
 Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000, pattern=r"^[^\x00]*$")]
@@ -22,6 +22,7 @@ class KnowledgeBasePatch(BaseModel):
     name: Name | None = None
     description: Description | None = None
     owner_id: UUID | None = None
+    hand_over_policy: HandOverPolicy | None = None
 
     def changes(self) -> dict[str, object]:
         return {name: value for name, value in self.model_dump(exclude_unset=True).items() if value is not None}
@@ -44,6 +45,7 @@ class KnowledgeBaseRead(BaseModel):
     name: str
     description: str
     owner_id: UUID
+    hand_over_policy: HandOverPolicy
     role: Standing
     counts: StatusCounts
     created_at: datetime
@@ -57,6 +59,7 @@ class KnowledgeBaseRead(BaseModel):
             name=kb.name,
             description=kb.description,
             owner_id=kb.owner_id,
+            hand_over_policy=HandOverPolicy(kb.hand_over_policy),
             role=access.standing,
             counts=StatusCounts.of(counts),
             created_at=kb.created_at,

@@ -32,7 +32,7 @@ async def create(work: Work[Principal], name: str, description: str) -> Knowledg
 
 
 async def change(work: Work[Principal], kb_id: UUID, changes: dict[str, Any]) -> Access:
-    """Name, description or owner."""
+    """Name, description, owner, or when its documents are handed over to the archive."""
     access = await _get_managed(work, kb_id)
     changes = {name: value for name, value in changes.items() if value != getattr(access.kb, name)}
     if not changes:

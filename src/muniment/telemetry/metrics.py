@@ -50,6 +50,11 @@ JOB_SECONDS = Histogram(
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600),
     registry=REGISTRY,
 )
+DEAD_LETTERS_UNSAVED = FreshGauge(
+    "muniment_dead_letters_unsaved",
+    "Dead letters of five days and more whose bytes are nowhere else: requeue or discard them",
+    registry=REGISTRY,
+)
 ARTIFACTS = Counter(
     "muniment_artifacts_total", "Texts that a run needed: found or computed", ["result"], registry=REGISTRY
 )
