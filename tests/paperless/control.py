@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.paperless import things
-from tests.paperless.consumer import store
+from tests.paperless.consumer import checksum_of, store
 from tests.paperless.faults import Fault
 from tests.paperless.outcomes import Outcome
 from tests.paperless.state import Document, State, Switches, Upload, moment
@@ -55,6 +55,21 @@ def _forget_thing(state: State, body: Body) -> None:
 def _forget_tasks(state: State, _: Body) -> None:
     """What an upgrade from 2.x to 3.x does to the history."""
     state.tasks.clear()
+
+
+def _lose_queue(state: State, _: Body) -> None:
+    """What a restart of Redis does to the tasks that wait: their rows stay pending, and nobody ever takes them."""
+    state.unfinished.clear()
+
+
+def _upgrade(state: State, _: Body) -> None:
+    """From 2.x to 3.x: checksums are made anew, the history of tasks is dropped."""
+    state.switches = replace(state.switches, flavour=3, version="", makes_archive=None)
+    state.tasks.clear()
+    state.unfinished.clear()
+    for document in state.documents.values():
+        document.checksum = document.sha256
+        document.archive_checksum = checksum_of(state, document.archive) if document.archive else None
 
 
 def _documents(state: State, _: Body) -> list[Body]:
@@ -123,5 +138,7 @@ ACTIONS: Mapping[str, Callable[[State, Body], Any]] = {
     "make-thing": _make_thing,
     "forget-thing": _forget_thing,
     "forget-tasks": _forget_tasks,
+    "lose-queue": _lose_queue,
+    "upgrade": _upgrade,
     "forget-requests": _forget_requests,
 }

@@ -16,8 +16,6 @@ class Outcome:
     is_dropped: bool = False
     """No task row, though the file is taken in."""
     is_without_id: bool = False
-    is_taken_in: bool = False
-    """The document is made although the task fails."""
     times: int = 1
 
 

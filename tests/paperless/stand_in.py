@@ -160,6 +160,14 @@ class StandIn:
     def forget_tasks(self) -> None:
         self._control("forget-tasks")
 
+    def lose_queue(self) -> None:
+        """As when Redis starts again empty: what waits stays pending for ever."""
+        self._control("lose-queue")
+
+    def upgrade(self) -> None:
+        """From 2.x to 3.x, while nobody asks."""
+        self._control("upgrade")
+
     def _control(self, action: str, **body: Any) -> Any:
         request = Request(f"{self.url}/control/{action}", json.dumps(body).encode(), method="POST")
         with urlopen(request) as response:
