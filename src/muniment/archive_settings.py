@@ -41,7 +41,7 @@ class ArchiveSettings(Section):
     @property
     def internal_api_keys(self) -> tuple[str, ...]:
         keys = (self.internal_api_key, self.internal_api_key_old)
-        return tuple(key.get_secret_value() for key in keys if key is not None)
+        return tuple(key.get_secret_value() for key in keys if key and key.get_secret_value())
 
 
 class Trashed(StrEnum):

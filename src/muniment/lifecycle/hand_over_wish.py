@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import select, update
 
 from muniment.audit.events import DocumentHandOverSkipped
-from muniment.audit.log import SYSTEM, AuditLog
+from muniment.audit.log import AuditLog
 from muniment.documents.media_types import PDF
 from muniment.documents.tables import Document
 from muniment.knowledge_bases.tables import HandOverPolicy, KnowledgeBase
@@ -33,8 +33,8 @@ async def wish_hand_over(work: Work[Any], document_id: UUID, policy: HandOverPol
     if row is None:
         return
     if row.media_type != PDF.media_type:
-        skipped = DocumentHandOverSkipped(document_id, row.knowledge_base_id, row.name, media_type=row.media_type)
-        await AuditLog(work).record(skipped, actor=SYSTEM)
+        skipped = DocumentHandOverSkipped(document_id, row.kb_id, row.name, media_type=row.media_type)
+        await AuditLog(work).record(skipped)
         return
     await work.session.execute(
         update(Document)
