@@ -92,6 +92,7 @@ def test_the_archive_version_is_a_duplicate_on_2(ask: Asking, flavour: int) -> N
         assert document["archived_file_name"] is None
 
 
+@pytest.mark.slow
 def test_an_upgrade_makes_the_checksums_anew_and_drops_the_tasks(tmp_path: Path, wire: httpx.Client) -> None:
     with stand_in(tmp_path, flavour=2) as server:
         ask = Asking(wire, server.url)

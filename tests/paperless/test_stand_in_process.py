@@ -11,6 +11,9 @@ from tests.paperless.asking import Asking, a_pdf
 from tests.paperless.stand_in import StandIn
 
 
+pytestmark = pytest.mark.slow
+
+
 def _raw_upload(server: StandIn, ask: Asking, pdf: bytes) -> bytes:
     path = "/api/documents/post_document/"
     headers = {"Authorization": f"Token {ask.user.token}"}

@@ -16,7 +16,7 @@ from tests.paperless import faults
 from tests.paperless.faults import Fault
 from tests.paperless.stand_in import StandIn
 
-pytestmark = pytest.mark.parametrize("shared_server", FLAVOURS[1:], indirect=True)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("shared_server", FLAVOURS[1:], indirect=True)]
 """On one flavour: none of these answers is one of Paperless's own making, or they are the same in both."""
 
 STOPS = (
