@@ -1,0 +1,78 @@
+"""What the archiver keeps in a sidecar, by writes that fail when somebody else was there."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from muniment.archival.keys import JobKey
+from muniment.archival.sidecar import Sidecar, parse
+from muniment.archival.stores import QueueStore
+from muniment.errors import Conflict
+
+_TRIES = 5
+
+
+class Changed(Conflict):
+    """Somebody else has the job: the next pass looks again"""
+
+
+@dataclass
+class Noted:
+    """A sidecar as it lies in the queue."""
+
+    queue: QueueStore
+    key: JobKey
+    sidecar: Sidecar
+    version: str
+
+    @classmethod
+    async def read(cls, queue: QueueStore, key: JobKey) -> "Noted":
+        """`BlobNotFound` or `InvalidSidecar` if there is none that can be read."""
+        held = await queue.get(key.sidecar)
+        return cls(queue, key, parse(held.data), held.version)
+
+    async def begin(self) -> None:
+        """From here on a document may be in Paperless, under this name. `Changed` if it was taken back or rewritten."""
+        attempt = uuid4().hex
+        name = f"{self.sidecar.document_type}-{self.key.sha256[:12]}-{attempt}.pdf"
+        await self._write(attempt_id=attempt, file_name=name, task_id=None, uploaded_at=None)
+
+    async def uploaded(self, task_id: str, at: datetime) -> None:
+        """Also over a sidecar that a producer wrote in the meantime: the upload took place all the same."""
+        ours = {
+            "attempt_id": self.sidecar.attempt_id,
+            "file_name": self.sidecar.file_name,
+            "task_id": task_id,
+            "uploaded_at": at,
+        }
+        for _ in range(_TRIES):
+            try:
+                return await self._write(**ours)
+            except Changed:
+                await self._require_no_other_attempt()
+        raise Changed
+
+    async def failed(self, error: str, *, counts: bool, now: datetime, forgets_attempt: bool = False) -> None:
+        """`lastAttemptAt` is that of the last attempt that counted: a job alone in the queue counts once a day."""
+        sidecar = self.sidecar
+        changes: dict[str, Any] = {"last_error": error}
+        if counts:
+            changes |= {"retry_count": sidecar.retry_count + 1, "last_attempt_at": now}
+        if forgets_attempt:
+            changes |= {"attempt_id": None, "file_name": None, "task_id": None, "uploaded_at": None}
+        if replace(sidecar, **changes) != sidecar:
+            await self._write(**changes)
+
+    async def _require_no_other_attempt(self) -> None:
+        now = await Noted.read(self.queue, self.key)
+        if now.sidecar.attempt_id not in (None, self.sidecar.attempt_id):
+            raise Changed
+        self.sidecar, self.version = now.sidecar, now.version
+
+    async def _write(self, **changes: Any) -> None:
+        sidecar = replace(self.sidecar, **changes)
+        version = await self.queue.put_if(self.key.sidecar, sidecar.to_bytes(), version=self.version)
+        if version is None:
+            raise Changed
+        self.sidecar, self.version = sidecar, version

@@ -1,0 +1,119 @@
+"""The ids in Paperless of what a document is to carry: looked up by name, made where they are missing, remembered."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+
+from muniment.archival.archiver import names
+from muniment.archival.archiver.names import Label
+from muniment.archival.internal_client import CachedIds, InternalApi
+from muniment.archival.paperless.client import Paperless
+from muniment.archival.paperless.kinds import Kind
+from muniment.archival.sidecar import Sidecar
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Of everything that one document carries."""
+
+    correspondent: int
+    organization_tag: int
+    content_tag: int
+    type_tag: int
+    source_tag: int
+    document_type: int
+    fields: Mapping[int, str]
+    """Our custom fields with their values."""
+
+    @property
+    def tags(self) -> frozenset[int]:
+        return frozenset({self.organization_tag, self.content_tag, self.type_tag, self.source_tag})
+
+    @property
+    def telling_tags(self) -> frozenset[int]:
+        """Those by which a document is known to be this one: its bytes, of this organization."""
+        return frozenset({self.organization_tag, self.content_tag})
+
+
+@dataclass
+class Objects:
+    paperless: Paperless
+    api: InternalApi
+    label: Label
+    given_tags: Mapping[str, int]
+    """PAPERLESS_TAG_IDS_MAP: by document type, and that of our source tag by its name."""
+    _known: dict[tuple[Kind, str], int] = field(default_factory=dict)
+    _organizations: dict[UUID, CachedIds] = field(default_factory=dict)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ids_of(self, sidecar: Sidecar) -> Ids:
+        """Everything is there afterwards. `UnknownOrganization` where Muniment does not have it."""
+        async with self._asking:  # of many jobs that begin at once, one asks
+            organization = await self._organization(sidecar.organization_id)
+            values = self.label.values(sidecar)
+            shared = {
+                "type_tag": await self._tag(names.type_tag(sidecar.document_type), sidecar.document_type),
+                "source_tag": await self.source_tag(),
+                "document_type": await self._find(Kind.DOCUMENT_TYPE, names.document_type(sidecar.document_type)),
+            }
+            fields = {await self._find(Kind.CUSTOM_FIELD, name): value for name, value in values.items()}
+        content_tag = await self.paperless.find_or_make(Kind.TAG, self.label.content_tag(sidecar.sha256))
+        return Ids(
+            organization.correspondent, organization.organization_tag, content_tag=content_tag, fields=fields, **shared
+        )
+
+    async def source_tag(self) -> int:
+        return await self._tag(self.label.source_tag, self.label.source_tag)
+
+    async def find_telling_tags(self, organization_id: UUID, sha256: str) -> frozenset[int] | None:
+        """Nothing is made: if one of them is missing, no document can carry both."""
+        wanted = (names.organization_tag(organization_id), self.label.content_tag(sha256))
+        found = [await self.paperless.find(Kind.TAG, name) for name in wanted]
+        return frozenset(tag for tag in found if tag is not None) if None not in found else None
+
+    async def set_up(self) -> Mapping[str, int]:
+        """Everything that does not depend on an organization, found or made; its ids by name."""
+        for document_type, name in names.DOCUMENT_TYPES.items():
+            await self._tag(names.type_tag(document_type), document_type)
+            await self._find(Kind.DOCUMENT_TYPE, name)
+        await self.source_tag()
+        for name in self.label.fields:
+            await self._find(Kind.CUSTOM_FIELD, name)
+        return {f"{kind}/{name}": key for (kind, name), key in self._known.items()}
+
+    def forget(self, kind: Kind) -> None:
+        """Paperless does not know one of these ids (any more): all of them are looked up by their names again."""
+        self._known = {known: key for known, key in self._known.items() if known[0] is not kind}
+        if kind is Kind.TAG and self.given_tags:
+            log.warning("archive.given_tags_unknown", setting="PAPERLESS_TAG_IDS_MAP")
+            self.given_tags = {}
+        if kind in (Kind.TAG, Kind.CORRESPONDENT):
+            self._organizations.clear()
+
+    async def _organization(self, organization_id: UUID) -> CachedIds:
+        """By their names, once in a pass: after Paperless was set up anew the same number is something else there."""
+        if organization_id not in self._organizations:
+            kept = await self.api.cached_ids(organization_id)
+            found = CachedIds(
+                await self.paperless.find_or_make(Kind.CORRESPONDENT, names.correspondent(organization_id)),
+                await self.paperless.find_or_make(Kind.TAG, names.organization_tag(organization_id)),
+            )
+            if found != kept:
+                await self.api.keep_ids(organization_id, found)
+            self._organizations[organization_id] = found
+        return self._organizations[organization_id]
+
+    async def _tag(self, name: str, given_as: str) -> int:
+        if (given := self.given_tags.get(given_as)) is not None:
+            return given
+        return await self._find(Kind.TAG, name)
+
+    async def _find(self, kind: Kind, name: str) -> int:
+        if (kind, name) not in self._known:
+            self._known[kind, name] = await self.paperless.find_or_make(kind, name)
+        return self._known[kind, name]

@@ -1,0 +1,32 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.archival.archiver.stage import Stage
+from tests.archival.office import Office
+from tests.paperless.stand_in import StandIn, stand_in
+
+FLAVOURS = [pytest.param(2, id="2.x"), pytest.param(3, id="3.x")]
+
+
+@pytest.fixture(params=FLAVOURS)
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
+    with stand_in(tmp_path_factory.mktemp("paperless"), flavour=request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def server3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
+    """For what does not depend on the version."""
+    with stand_in(tmp_path_factory.mktemp("paperless"), flavour=3) as server:
+        yield server
+
+
+@pytest.fixture
+def stage(office: Office, server: StandIn) -> Stage:
+    return Stage(office, server)
+
+
+@pytest.fixture
+def stage3(office: Office, server3: StandIn) -> Stage:
+    return Stage(office, server3)
