@@ -11,6 +11,7 @@ from muniment.settings import Settings
 from tests.archival.office import ARCHIVER, INTERNAL_KEY, OLD_KEY, Office
 from tests.documents.uploads import a_pdf
 from tests.live import Api, running_api
+from tests.security.test_routes import call, guarded
 
 PDF = a_pdf("Known to the archiver")
 URL = "https://paperless.example/documents/7/"
@@ -209,3 +210,13 @@ async def test_a_key_alone_opens_the_internal_api(settings: Settings) -> None:
         headers = {"Authorization": "Bearer only the old one"}
         assert (await api.anonymous.get(cache_path(uuid4()), headers=headers)).status_code == 404
         assert (await api.anonymous.get(cache_path(uuid4()))).status_code == 401
+
+
+async def test_every_internal_route_asks_for_the_key_before_anything_else(office: Office) -> None:
+    internal = [(method, path) for method, path in guarded(office.api.app) if path.startswith("/internal/")]
+    assert len(internal) == 6
+    for method, path in internal:
+        for value in ("", "no-uuid"):
+            for headers in ({}, office.owner.headers):
+                answer = await call(office.api.anonymous, method, path, value=value, **headers)
+                assert answer.status_code == 401, (method, path)

@@ -44,6 +44,7 @@ from muniment.storage.deletions.tables import Outcome, Store
 from muniment.storage.index_intents.repository import IntentRepository
 from muniment.storage.index_intents.tables import Wanted as Intended
 from muniment.storage.vectors.port import Candidate, Indexed
+from tests.security.archive_queries import ARCHIVE_QUERIES
 from tests.security.audit_queries import AUDIT_QUERIES
 from tests.security.world import ARTIFACT, CONTENT_KEY, FILE_NAME, MODEL, SECRET, World
 
@@ -297,6 +298,7 @@ QUERIES: dict[str, Query] = {
     "StatisticsRepository.counts": lambda s, _: StatisticsRepository(s).counts(now() - timedelta(days=1)),
     "StatisticsRepository.savings": lambda s, _: StatisticsRepository(s).savings(),
     **AUDIT_QUERIES,
+    **ARCHIVE_QUERIES,
 }
 OPEN = {
     "KeyRepository.list_": "public keys, with which everybody may check what was signed",

@@ -22,7 +22,11 @@ from tests.security.world import World, a_world
 from tests.seed import Seed
 
 REFUSED = {"42501", "23503"}  # no right, or a foreign key that carries the organization
-OWN_ORGANIZATION = {"OrganizationRepository.list_", "OrganizationRepository.get"}
+OWN_ORGANIZATION = {
+    "OrganizationRepository.list_",
+    "OrganizationRepository.get",
+    "ArchiveRepository.organization_name",
+}
 COLLEAGUES = {"UserRepository.get", "UserRepository.list_"}
 # What somebody may see or do by their office. It shows names of people and organizations, never of documents.
 ALLOWED: dict[str, set[str]] = {
@@ -58,6 +62,7 @@ FOR_SERVICE |= {
     for name in QUERIES
     if name.startswith(("ArtifactRepository.", "IndexRepository.", "UnusedArtifactRepository.", "PartRepository."))
 }
+FOR_SERVICE |= {name for name in QUERIES if name.startswith(("ArchiveRepository.", "PaperlessCacheRepository."))}
 EVERY_TABLE = """
     SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
        AND relname <> 'procrastinate_workers'
@@ -146,6 +151,7 @@ def returns_nothing(query: str) -> bool:
         is_a_guess
         or name in {"add", "end", "end_all", "revoke_all", "remove", "change", "set_role", "lock", "forget_shelf"}
         or name in {"add_diagrams", "enter_steps", "attach", "put_back", "settle", "register_variant", "activate"}
+        or name in {"close", "give_up", "settle_documents", "await_again", "forget"}
         or "mark_" in name
     )
 

@@ -16,6 +16,7 @@ CONTENT_KEY = "0:content of the world"
 ARTIFACT: dict[str, Any] = {"content_hmac": CONTENT_KEY, "algorithm_version": 1, "params_fingerprint": "of the world"}
 MODEL = Model("model of the world", 3, "variant of the world")
 SECRET = "secret"
+SHA256 = "0" * 64
 SIGNER = Signer.from_text(SIGNING_KEY)
 
 
@@ -38,6 +39,7 @@ class World:
     token_id: UUID
     session_hash: bytes
     sealed_event_id: UUID
+    archive_row_id: UUID
 
     @property
     def organization_id(self) -> UUID:
@@ -71,6 +73,7 @@ def a_world(seed: Seed) -> World:
         token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
         session_hash=b"session of the owner",
         sealed_event_id=new_id(),
+        archive_row_id=new_id(),
     )
     world = _with_run(seed, world)
     _fill(seed, world)
@@ -78,6 +81,7 @@ def a_world(seed: Seed) -> World:
     _add_results(seed, world)
     _add_passage(seed, world)
     _add_trail(seed, world)
+    _add_archive(seed, world)
     return world
 
 
@@ -166,6 +170,26 @@ def _add_passage(seed: Seed, world: World) -> None:
     seed.insert("index_intents", id=world.intent_id, document_id=world.archived_id, **in_kb, **due)
     shows = "UPDATE documents SET artifact_text_id = %s WHERE id = %s"
     seed.execute(shows, world.indexed_text_id, world.indexed_id)
+
+
+def _add_archive(seed: Seed, world: World) -> None:
+    """One document that waits for the archiver, one that failed, one that is archived, and one that is to be handed
+    over; and what stands for the organization in Paperless."""
+    of_document = {"organization_id": world.organization_id, "bilko_document_id": world.document_id, "sha256": SHA256}
+    for document_type, status in (("other", "pending"), ("invoice", "failed"), ("contract", "archived")):
+        seed.insert(
+            "archive_audit_log",
+            id=world.archive_row_id if status == "pending" else new_id(),
+            **of_document,
+            document_type=document_type,
+            r2_object_key=f"org/{world.organization_id}/{document_type}/{SHA256}.pdf",
+            archive_status=status,
+            paperless_doc_id=1 if status == "archived" else None,
+            next_attempt_at=now() - timedelta(hours=1) if status == "pending" else None,
+        )
+    seed.execute("UPDATE documents SET archive_status = 'pending' WHERE id = %s", world.archived_id)
+    ids = {"paperless_correspondent_id": 1, "paperless_org_tag_id": 2}
+    seed.insert("org_paperless_cache", organization_id=world.organization_id, **ids)
 
 
 def _add_trail(seed: Seed, world: World) -> None:
