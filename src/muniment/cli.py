@@ -14,10 +14,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from muniment import __version__
+from muniment import __version__, archiver_cli
 from muniment.errors import MunimentError
-from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
+from muniment.settings_loading import load as _load
+from muniment.settings_loading import load_existing as _load_existing
 
 app = typer.Typer(
     help="Muniment takes documents in, reads them once, makes them findable, and proves what became of them.",
@@ -33,6 +34,7 @@ audit = typer.Typer(help="What was done, by whom and when: is the trail as it wa
 app.add_typer(audit, name="audit", no_args_is_help=True)
 receipt = typer.Typer(help="What proves that a document is gone.")
 app.add_typer(receipt, name="receipt", no_args_is_help=True)
+app.add_typer(archiver_cli.app, name="archiver", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -355,25 +357,6 @@ def main() -> None:
 def _end_when_told() -> None:
     """In order also while we still load what we need; later the event loop listens."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-
-
-def _load() -> Settings:
-    from muniment.telemetry.logs import configure_logs
-
-    loaded = Settings.load()
-    configure_logs(loaded.telemetry.log_format, loaded.telemetry.log_level)
-    return loaded
-
-
-def _load_existing() -> Settings:
-    """For a look: it makes nothing, not even secrets."""
-    loaded = _load()
-    if loaded.database.is_embedded and not loaded.secrets_dir.exists():
-        raise SettingsError(
-            f"There is no Muniment in {loaded.server.data_dir} yet: start it with `muniment serve`, "
-            "or set MUNIMENT_DATA_DIR as the server has it"
-        )
-    return loaded.with_secrets()
 
 
 def _report(lines: Sequence[str], facts: Sequence[Mapping[str, Any]], *, as_json: bool) -> NoReturn:

@@ -17,6 +17,16 @@ from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.db.settled import look
 
+_ARCHIVERS_SECRETS = (
+    "MUNIMENT_PAPERLESS_API_TOKEN",
+    "PAPERLESS_API_TOKEN",
+    "CF_ACCESS_CLIENT_SECRET",
+    "MUNIMENT_ARCHIVER_S3_SECRET_ACCESS_KEY",
+    "MUNIMENT_ALERT_URLS",
+)
+_NOT_FOR_OTHERS = {name + ending: "" for name in _ARCHIVERS_SECRETS for ending in ("", "_FILE")}
+"""API and worker have no credentials of Paperless (specs/archive-queue.md §4.4), on one machine neither."""
+
 
 @dataclass(frozen=True)
 class WayIn:
@@ -27,7 +37,10 @@ class WayIn:
 
 
 def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> int:
-    """Run PostgreSQL, API and worker until Ctrl-C. `announce` is called once, when requests are answered."""
+    """Run PostgreSQL, API, worker and, where Paperless is set up, the archiver until Ctrl-C.
+
+    `announce` is called once, when requests are answered.
+    """
     # Root's PostgreSQL runs as another user and must be able to pass through; what lies inside is closed to all others.
     folder = settings.server.data_dir
     try:
@@ -47,12 +60,19 @@ def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> in
         return Supervisor(
             postgres=_postgres(settings),
             prepare=prepare_embedded,
-            children=[
-                Child("api", _command("api"), is_ready=lambda: answers(settings, "/health/ready")),
-                Child("worker", _command("worker")),
-            ],
+            children=_children(settings),
             on_ready=lambda: announce(settings, ways_in[-1]),
         ).run()
+
+
+def _children(settings: Settings) -> list[Child]:
+    children = [
+        Child("api", _command("api"), is_ready=lambda: answers(settings, "/health/ready"), env=_NOT_FOR_OTHERS),
+        Child("worker", _command("worker"), env=_NOT_FOR_OTHERS),
+    ]
+    if settings.archiver.paperless_url:
+        children.append(Child("archiver", _command("archiver", "watch")))
+    return children
 
 
 def prepare(settings: Settings) -> WayIn:
@@ -81,8 +101,8 @@ def _postgres(settings: Settings) -> EmbeddedPostgres | None:
     )
 
 
-def _command(name: str) -> list[str]:
-    return [sys.executable, "-m", "muniment", name]
+def _command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "muniment", *words]
 
 
 def _require_free_port(settings: Settings) -> None:

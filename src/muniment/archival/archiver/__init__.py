@@ -1,6 +1,6 @@
 """The archiver: it empties the queue into Paperless (specs/archive-queue.md §3.3, §5, §7, §8). It has no database.
 
-    run.py       one pass            watch.py         a pass every five minutes       round.py     its jobs, some at a time
+    run.py       one pass            watch.py         a pass every five minutes       round.py     its jobs
     lease.py     one at a time       listing.py       the oldest first                pace.py      when to end early
     job.py       one job             attempt.py       upload and what became of it    reconciliation.py  where it went
     copies.py    who has it already  proof.py         is it there, whole and ours     closing.py   then it leaves
