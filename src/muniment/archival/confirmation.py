@@ -12,9 +12,6 @@ from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
-ARCHIVER = "archiver"
-"""Who did it, in the audit trail."""
-
 
 async def confirm(work: Work[Service], document_id: UUID, key: JobKey, outcome: Outcome) -> None:
     """Note it on every row of this job and on the documents that wait for it. `OrganizationUnknown` where there is no
@@ -25,7 +22,7 @@ async def confirm(work: Work[Service], document_id: UUID, key: JobKey, outcome: 
         outcome = replace(outcome, archived_at=now())
     for row in await archive.record(document_id, key, outcome):
         if event := _event(row, outcome):
-            await AuditLog(work).record(event, actor=ARCHIVER)
+            await AuditLog(work).record(event)
 
 
 def _event(row: ArchiveAudit, outcome: Outcome) -> ArchiveEvent | None:

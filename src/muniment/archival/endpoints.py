@@ -3,6 +3,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 
+from muniment.archival.asker import Asker
 from muniment.archival.content import Incoming
 from muniment.archival.form import Described, read_fields
 from muniment.archival.hand_over import ArchiveOptions, SourceDoc
@@ -62,7 +63,7 @@ async def hand_over(
             incoming.require(described.sha256)
         source = _source(organization_id, described, incoming)
         options = ArchiveOptions(described.priority)
-        return HandedOverRead.of(await parts.archive.hand_over.archive(source, options, actor=principal.actor))
+        return HandedOverRead.of(await parts.archive.hand_over.archive(source, options, asker=Asker.of(principal)))
 
 
 def _source(organization_id: UUID, described: Described, incoming: Incoming) -> SourceDoc:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import structlog
 
+from muniment.archival.asker import Asker
 from muniment.archival.content import Content, HashDiffers
 from muniment.archival.keys import JobKey, hyphenated, underscored
 from muniment.archival.queue import put_job
@@ -66,14 +67,14 @@ class HandedOver:
     status: ArchiveStatus
 
 
-async def begin(work: Work[Service], job: Job, *, actor: str, kb_id: UUID | None = None) -> Begun:
+async def begin(work: Work[Service], job: Job, *, kb_id: UUID | None = None) -> Begun:
     """Note in the transaction of the caller that the document is on its way; nothing lies in the queue yet."""
     begun = await ArchiveRepository(work.session).begin(job)
     if begun.is_new:
         event = DocumentHandedOver(
             job.document_id, job.key.pdf, underscored(job.key.document_type), job.key.sha256, kb_id
         )
-        await AuditLog(work).record(event, actor=actor)
+        await AuditLog(work).record(event)
     return begun
 
 
@@ -97,12 +98,12 @@ class HandOver:
     has_room: Callable[[], bool] = lambda: True
     """Whether the disk is above its floor."""
 
-    async def archive(self, source: SourceDoc, options: ArchiveOptions = NORMAL, *, actor: str) -> HandedOver:
+    async def archive(self, source: SourceDoc, options: ArchiveOptions = NORMAL, *, asker: Asker) -> HandedOver:
         """Row, then PDF, then sidecar; the same again changes nothing. `QueueFailure` when the queue cannot be written:
         then the row says so, and whoever asked asks again."""
         job = Job(source.key, source.document_id, dict(source.metadata), options.priority)
-        async with self.database.service_work(Service(source.organization_id)) as work:
-            begun = await begin(work, job, actor=actor)
+        async with self.database.service_work(asker.within(source.organization_id)) as work:
+            begun = await begin(work, job)
         if begun.status is ArchiveStatus.PENDING:
             await self.put(job, begun, source.content, is_repeated=False)
         return HandedOver(job.key.pdf, begun.status)

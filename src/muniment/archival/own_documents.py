@@ -7,12 +7,12 @@ from uuid import UUID
 
 from sqlalchemy import select, update
 
+from muniment.archival.asker import NOBODY, Asker
 from muniment.archival.content import NotAPdf, StoredContent
 from muniment.archival.hand_over import HandedOver, HandOver, begin
 from muniment.archival.keys import JobKey, hyphenated
 from muniment.archival.repository import ArchiveRepository, Begun, Job
 from muniment.archival.tables import ArchiveStatus
-from muniment.audit.log import SYSTEM
 from muniment.documents.media_types import PDF
 from muniment.documents.repository import DocumentNotFound, DocumentRepository
 from muniment.documents.tables import Document, Status
@@ -45,15 +45,15 @@ class OwnDocuments:
         async with self.hand_over.database.work(caller) as work:
             await require_manager(work, kb_id)
             _require_ready(await DocumentRepository(work.session).get(kb_id, document_id))
-        return await self.carry_out(caller.organization_id, document_id, actor=caller.actor)
+        return await self.carry_out(caller.organization_id, document_id, asker=Asker.of(caller))
 
-    async def carry_out(self, organization_id: UUID, document_id: UUID, *, actor: str = SYSTEM) -> HandedOver:
+    async def carry_out(self, organization_id: UUID, document_id: UUID, *, asker: Asker = NOBODY) -> HandedOver:
         """Note it, then copy the original into the queue with no transaction open."""
         async with self._staying(document_id):
-            async with self.hand_over.database.service_work(Service(organization_id)) as work:
+            async with self.hand_over.database.service_work(asker.within(organization_id)) as work:
                 document = await _lock(work, document_id)
                 job = _job_of(document)
-                begun = await begin(work, job, actor=actor, kb_id=document.kb_id)
+                begun = await begin(work, job, kb_id=document.kb_id)
                 await _note(work, document, job, begun)
             if begun.status is ArchiveStatus.PENDING:
                 content = StoredContent(self.blobs, document.original_uri)

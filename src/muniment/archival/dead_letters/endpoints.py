@@ -1,6 +1,7 @@
 from fastapi import APIRouter
 
 from muniment.accounts.people import require_operator
+from muniment.archival.asker import Asker
 from muniment.archival.dead_letters.jobs import list_page
 from muniment.archival.dead_letters.letters import DeadLetterNotFound
 from muniment.archival.dead_letters.schemas import ArchiveJobRead, RequeuedRead
@@ -37,7 +38,7 @@ async def requeue_dead_letter(key: str, parts: CurrentParts, principal: CurrentP
     """Put it back into the queue, with its count reset."""
     require_operator(principal)
     job = parse_key(key)
-    await parts.archive.letters.requeue(job, actor=principal.actor)
+    await parts.archive.letters.requeue(job, Asker.of(principal))
     return RequeuedRead(job_id=job.pdf)
 
 
@@ -45,7 +46,7 @@ async def requeue_dead_letter(key: str, parts: CurrentParts, principal: CurrentP
 async def discard_dead_letter(key: str, parts: CurrentParts, principal: CurrentPrincipal) -> None:
     """Delete it for good. If Muniment holds its original, that stays."""
     require_operator(principal)
-    await parts.archive.letters.discard(parse_key(key), actor=principal.actor)
+    await parts.archive.letters.discard(parse_key(key), Asker.of(principal))
 
 
 def parse_key(key: str) -> JobKey:

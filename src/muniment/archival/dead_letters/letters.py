@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
+from muniment.archival.asker import Asker
 from muniment.archival.content import Content, HashDiffers
 from muniment.archival.hand_over import sidecar_of
 from muniment.archival.keys import JobKey
@@ -40,28 +41,28 @@ class DeadLetters:
     database: Database
     stores: ArchiveStores
 
-    async def requeue(self, key: JobKey, *, actor: str) -> None:
+    async def requeue(self, key: JobKey, asker: Asker) -> None:
         """Put it back with its count reset; its rows wait again. It leaves the dead letters when it is in the queue."""
         letters = self.stores.dead_letters
         await self._require_there(key)
         if not await letters.exists(key.pdf):
             raise CannotBeRequeued("The PDF is missing: this dead letter can only be discarded")
         found = await find_sidecar(letters, key)
-        async with self.database.service_work(Service(key.organization_id)) as work:
+        async with self.database.service_work(asker.within(key.organization_id)) as work:
             sidecar = await self._sidecar(work, key, found)
             await ArchiveRepository(work.session).await_again(key)
-            await AuditLog(work).record(DeadLetterRequeued(key.pdf), actor=actor)
+            await AuditLog(work).record(DeadLetterRequeued(key.pdf))
         try:
             await put_job(self.stores.queue, sidecar, QueuedContent(letters, key.pdf))
         except HashDiffers:
             raise CannotBeRequeued("The PDF is damaged: this dead letter can only be discarded") from None
         await delete_job(letters, key)
 
-    async def discard(self, key: JobKey, *, actor: str) -> None:
+    async def discard(self, key: JobKey, asker: Asker) -> None:
         """Delete it for good, as somebody decided; its rows stay failed."""
         await self._require_there(key)
-        async with self.database.service_work(Service(key.organization_id)) as work:
-            await AuditLog(work).record(DeadLetterDiscarded(key.pdf), actor=actor)
+        async with self.database.service_work(asker.within(key.organization_id)) as work:
+            await AuditLog(work).record(DeadLetterDiscarded(key.pdf))
         await delete_job(self.stores.dead_letters, key)
 
     async def _require_there(self, key: JobKey) -> None:

@@ -1,11 +1,13 @@
 """For the archiver alone, with a key of its own (specs/archive-queue.md §3.3, §5.1, §9.3)."""
 
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request
 
+from muniment.archival.asker import Asker
 from muniment.archival.cache_repository import PaperlessCacheRepository, PaperlessIds
-from muniment.archival.confirmation import ARCHIVER, confirm
+from muniment.archival.confirmation import confirm
 from muniment.archival.dead_letters.letters import DeadLetterNotFound
 from muniment.archival.dead_letters.schemas import RequeuedRead
 from muniment.archival.internal.schemas import ArchiveAuditPatch, PaperlessCacheBody, RequeuedFailedRead
@@ -14,7 +16,7 @@ from muniment.archival.repository import ArchiveRepository
 from muniment.audit.events import FailedHandOversHastened, PaperlessObjectsNoted
 from muniment.audit.log import AuditLog
 from muniment.errors import NotFound, NotSignedIn
-from muniment.http.dependencies import CurrentParts, same_secret
+from muniment.http.dependencies import ClientAddress, CurrentParts, same_secret
 from muniment.storage.db.organizations import list_organizations
 from muniment.storage.db.principal import Service
 
@@ -28,6 +30,11 @@ async def require_archiver(request: Request, parts: CurrentParts) -> None:
         raise NotSignedIn
 
 
+async def get_archiver(address: ClientAddress) -> Asker:
+    return Asker("archiver", address)
+
+
+Archiver = Annotated[Asker, Depends(get_archiver)]
 router = APIRouter(prefix="/internal/v1", include_in_schema=False, dependencies=[Depends(require_archiver)])
 
 
@@ -36,10 +43,12 @@ class NothingNoted(NotFound):
 
 
 @router.patch("/archive-audit/{bilko_document_id}", status_code=204)
-async def patch_archive_audit(bilko_document_id: UUID, said: ArchiveAuditPatch, parts: CurrentParts) -> None:
+async def patch_archive_audit(
+    bilko_document_id: UUID, said: ArchiveAuditPatch, parts: CurrentParts, archiver: Archiver
+) -> None:
     """404 for an unknown organization: then the job is a dead letter. Saying it twice changes nothing."""
     key, outcome = said.key, said.outcome
-    async with parts.database.service_work(Service(said.organization_id)) as work:
+    async with parts.database.service_work(archiver.within(said.organization_id)) as work:
         await confirm(work, bilko_document_id, key, outcome)
 
 
@@ -54,37 +63,37 @@ async def get_paperless_cache(organization_id: UUID, parts: CurrentParts) -> Pap
 
 @router.put("/paperless-cache/{organization_id}")
 async def put_paperless_cache(
-    organization_id: UUID, noted: PaperlessCacheBody, parts: CurrentParts
+    organization_id: UUID, noted: PaperlessCacheBody, parts: CurrentParts, archiver: Archiver
 ) -> PaperlessCacheBody:
-    async with parts.database.service_work(Service(organization_id)) as work:
+    async with parts.database.service_work(archiver.within(organization_id)) as work:
         await ArchiveRepository(work.session).organization_name(organization_id)  # 404 where there is none
         ids = PaperlessIds(**noted.model_dump())
         if await PaperlessCacheRepository(work.session).put(organization_id, ids):
-            await AuditLog(work).record(PaperlessObjectsNoted(**vars(ids)), actor=ARCHIVER)
+            await AuditLog(work).record(PaperlessObjectsNoted(**vars(ids)))
     return noted
 
 
 @router.post("/dead-letters/{key:path}/requeue")
-async def requeue(key: str, parts: CurrentParts) -> RequeuedRead:
+async def requeue(key: str, parts: CurrentParts, archiver: Archiver) -> RequeuedRead:
     job = _parsed(key)
-    await parts.archive.letters.requeue(job, actor=ARCHIVER)
+    await parts.archive.letters.requeue(job, archiver)
     return RequeuedRead(job_id=job.pdf)
 
 
 @router.post("/dead-letters/{key:path}/discard", status_code=204)
-async def discard(key: str, parts: CurrentParts) -> None:
-    await parts.archive.letters.discard(_parsed(key), actor=ARCHIVER)
+async def discard(key: str, parts: CurrentParts, archiver: Archiver) -> None:
+    await parts.archive.letters.discard(_parsed(key), archiver)
 
 
 @router.post("/failed/requeue")
-async def requeue_failed(parts: CurrentParts) -> RequeuedFailedRead:
+async def requeue_failed(parts: CurrentParts, archiver: Archiver) -> RequeuedFailedRead:
     """Everything that failed and whose original Muniment holds is handed over again, by the next sweep."""
     requeued = 0
     for organization_id in await list_organizations(parts.database):
-        async with parts.database.service_work(Service(organization_id)) as work:
+        async with parts.database.service_work(archiver.within(organization_id)) as work:
             count = await ArchiveRepository(work.session).hasten_failed()
             if count:
-                await AuditLog(work).record(FailedHandOversHastened(count), actor=ARCHIVER)
+                await AuditLog(work).record(FailedHandOversHastened(count))
         requeued += count
     return RequeuedFailedRead(requeued=requeued)
 
