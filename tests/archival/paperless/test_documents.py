@@ -1,4 +1,5 @@
 import hashlib
+import io
 from datetime import date
 
 import pytest
@@ -34,6 +35,9 @@ async def test_the_same_bytes_are_found_by_their_checksum_and_no_others(archive:
     pdf = a_pdf()
     document = await archive.put(pdf)
     assert [found.id for found in await paperless.find_by_checksum(pdf)] == [document.id]
+    file = io.BytesIO(pdf)
+    file.read(100)
+    assert [found.id for found in await paperless.find_by_checksum(file)] == [document.id]
     assert await paperless.find_by_checksum(a_pdf()) == []
 
 

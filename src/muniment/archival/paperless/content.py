@@ -10,17 +10,12 @@ Pdf = bytes | IO[bytes]
 def size_of(pdf: Pdf) -> int:
     if isinstance(pdf, bytes):
         return len(pdf)
-    pdf.seek(0, os.SEEK_END)
-    size = pdf.tell()
-    pdf.seek(0)
-    return size
+    return pdf.seek(0, os.SEEK_END)  # the upload begins at the beginning wherever it stands
 
 
 def checksum(pdf: Pdf, algorithm: str) -> str:
-    """In hex; an open file is read from its beginning and left there."""
+    """In hex; an open file is read from its beginning."""
     if isinstance(pdf, bytes):
         return hashlib.new(algorithm, pdf, usedforsecurity=False).hexdigest()
     pdf.seek(0)
-    found = hashlib.file_digest(pdf, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()  # type: ignore[arg-type]
-    pdf.seek(0)
-    return found
+    return hashlib.file_digest(pdf, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()  # type: ignore[arg-type]

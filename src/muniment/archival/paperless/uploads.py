@@ -31,7 +31,7 @@ class Uploads(Connected):
         """The id of the task that takes the file in. After `Unclear` the document may be there or come yet."""
         await self._connection.version()  # an old server would take the file and leave out what is said about it
         fields = {
-            "title": title[:TITLE_CHARACTERS],
+            "title": title,
             "created": created.isoformat(),  # a date alone: a time would be moved to the server's zone first
             "correspondent": str(correspondent),
             "document_type": str(document_type),
