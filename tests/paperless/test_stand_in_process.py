@@ -10,7 +10,6 @@ from tests.paperless import faults
 from tests.paperless.asking import Asking, a_pdf
 from tests.paperless.stand_in import StandIn
 
-
 pytestmark = pytest.mark.slow
 
 
