@@ -4,6 +4,7 @@ from pathlib import Path
 
 from muniment.archival.stores import ArchiveStores, QueueStore
 from muniment.errors import Unavailable
+from muniment.setting_sources import SettingsError
 from muniment.settings import S3Settings, Settings
 from muniment.storage.queues.folder import FolderQueue
 
@@ -37,6 +38,9 @@ def _build(settings: Settings, s3: S3Settings | None) -> ArchiveStores:
         folder = settings.server.data_dir
         return ArchiveStores(_folder(folder, QUEUE), _folder(folder, DEAD_LETTERS))
     archive = settings.archive
+    if len({archive.queue_bucket, archive.dead_letter_bucket, s3.bucket}) < 3:
+        # What lies beside the originals and is no original would be cleared away as litter.
+        raise SettingsError("The archive queue, the dead letters and the originals need a bucket each")
     return ArchiveStores(_bucket(s3, archive.queue_bucket), _bucket(s3, archive.dead_letter_bucket))
 
 

@@ -4,7 +4,10 @@ import asyncio
 import json
 import signal
 import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
@@ -72,6 +75,26 @@ def requeue_failed(
         raise typer.BadParameter("say --failed, or `muniment archiver dlq requeue KEY` for one")
     count = asyncio.run(carry_out(_load()))
     _print_json({"requeued": count}) if as_json else print(f"{count} documents are handed over again.")
+
+
+@app.command()
+def backfill(
+    kb: Annotated[list[UUID] | None, typer.Option(help="Only this knowledge base; may be repeated.")] = None,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what came in on this day (UTC) or later.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Hand over completed and archived PDFs that never were. Once interrupted, it goes on where it ended."""
+    from muniment.archival.backfill import Chosen
+    from muniment.backfill_command import backfill as carry_out
+    from muniment.backfill_command import sentence
+
+    chosen = Chosen(tuple(kb or ()), since.replace(tzinfo=UTC) if since else None)
+    filled = asyncio.run(carry_out(load().with_secrets(), chosen, dry_run=dry_run, show=not as_json))
+    _print_json(asdict(filled)) if as_json else print(sentence(filled, dry_run=dry_run))
+    raise typer.Exit(1 if filled.failed or filled.is_interrupted else 0)
 
 
 @dlq.command(name="list")

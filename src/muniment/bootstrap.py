@@ -188,7 +188,14 @@ def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None 
             audit_queries=settings.search.audit_queries,
         ),
         audit=build_auditing(settings, stores),
-        checks=checks(stores.database, stores.blobs, index, has_room=room, stalled_after=settings.worker.stalled_after),
+        checks=checks(
+            stores.database,
+            stores.blobs,
+            index,
+            stores.archive.queue,
+            has_room=room,
+            stalled_after=settings.worker.stalled_after,
+        ),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=_secret(settings.telemetry.metrics_token),
     )

@@ -11,6 +11,7 @@ from muniment.http.parts import Check
 from muniment.storage.blobs.port import BlobNotFound, Blobs
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
+from muniment.storage.queues.port import QueueStore
 from muniment.storage.vectors.port import VectorIndex
 
 PROBE = "health/probe"
@@ -28,12 +29,19 @@ class WorkersSilent(Unavailable):
 
 
 def checks(
-    database: Database, blobs: Blobs, index: VectorIndex, *, has_room: Callable[[], bool], stalled_after: timedelta
+    database: Database,
+    blobs: Blobs,
+    index: VectorIndex,
+    queue: QueueStore,
+    *,
+    has_room: Callable[[], bool],
+    stalled_after: timedelta,
 ) -> dict[str, Check]:
     return {
         "database": Check(lambda: _database_answers(database), is_needed=True),
         "blobs": Check(lambda: _blobs_answer(blobs), is_needed=True),
         "index": Check(index.check, is_needed=False),
+        "queue": Check(lambda: _queue_answers(queue), is_needed=False),
         "tasks": Check(lambda: _workers_live(database, stalled_after), is_needed=False),
         "disk": Check(lambda: _disk_has_room(has_room), is_needed=False),
     }
@@ -48,6 +56,11 @@ async def _blobs_answer(blobs: Blobs) -> str:
     with suppress(BlobNotFound):  # the store looked and answered
         await blobs.size_bytes(PROBE)
     return blobs.name
+
+
+async def _queue_answers(queue: QueueStore) -> str:
+    await queue.exists(PROBE)
+    return queue.name
 
 
 async def _workers_live(database: Database, stalled_after: timedelta) -> str:

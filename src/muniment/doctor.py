@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
+from muniment.archive_stores import DEAD_LETTERS, QUEUE, QueueGone
 from muniment.bootstrap import (
     StoreGone,
     Stores,
@@ -45,8 +46,9 @@ async def examine(load: Callable[[], Settings]) -> AsyncIterator[Finding]:
     try:
         settings = load()
         stores = build_stores(settings)
-    except StoreGone as error:
-        yield Finding("blobs", is_ok=False, detail=error.message)
+    except (StoreGone, QueueGone) as error:
+        part = "blobs" if isinstance(error, StoreGone) else "queue"
+        yield Finding(part, is_ok=False, detail=error.message)
         return
     except MunimentError as error:
         yield Finding("settings", is_ok=False, detail=error.message)
@@ -72,6 +74,7 @@ async def _parts(settings: Settings, stores: Stores) -> AsyncIterator[Finding]:
         tasks = await run_check(looks["tasks"])
         yield Finding("tasks", tasks.status == "ok", tasks.detail)
     yield await _finding("blobs", lambda: _blobs(settings, stores))
+    yield await _finding("queue", lambda: _archive_queue(settings, stores))
     yield await _finding("reader", lambda: _reader(settings))
     index = await run_check(looks["index"])
     yield Finding("index", index.status == "ok", index.detail)
@@ -115,6 +118,14 @@ async def _blobs(settings: Settings, stores: Stores) -> str:
         return f"folder {settings.server.data_dir / 'blobs'}; encryption at rest is the disk's"
     asked = settings.s3.server_side_encryption
     return f"bucket {settings.s3.bucket}; encryption at rest: {asked or 'as the bucket is set up'}"
+
+
+async def _archive_queue(settings: Settings, stores: Stores) -> str:
+    await stores.archive.queue.check()
+    await stores.archive.dead_letters.check()
+    if settings.s3.bucket is None:
+        return f"folders {QUEUE} and {DEAD_LETTERS} in {settings.server.data_dir}"
+    return f"buckets {settings.archive.queue_bucket} and {settings.archive.dead_letter_bucket}"
 
 
 PROTECTIONS = {

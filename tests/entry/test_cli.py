@@ -84,6 +84,7 @@ def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, a
         "pooling",
         "tasks",
         "blobs",
+        "queue",
         "reader",
         "index",
         "disk",

@@ -12,6 +12,7 @@ from muniment.archival.repository import ArchiveRepository
 from muniment.archival.stores import ArchiveStores
 from muniment.audit.events import DeadLetterExpired
 from muniment.audit.log import AuditLog
+from muniment.errors import Unavailable
 from muniment.storage.blobs.port import BlobNotFound, Blobs
 from muniment.storage.db.base import now
 from muniment.storage.db.organizations import list_organizations
@@ -34,11 +35,15 @@ class DeadLetterSweep:
     async def expire(self) -> None:
         """Delete what is over its time and can be handed over again; count what only exists here."""
         unsaved = 0
-        async for job, is_held in self._older_than(REMINDED_AFTER):
-            if not is_held:
-                unsaved += 1
-            elif job.since < now() - LIFETIME:
-                await self._delete(job)
+        try:
+            async for job, is_held in self._older_than(REMINDED_AFTER):
+                if not is_held:
+                    unsaved += 1
+                elif job.since < now() - LIFETIME:
+                    await self._delete(job)
+        except Unavailable as error:  # looked at again in a moment; until then the gauge says that nobody knows
+            log.warning("archive.dead_letters_unreachable", error=error.message)
+            return
         DEAD_LETTERS_UNSAVED.set(unsaved)
 
     async def remind(self) -> None:
