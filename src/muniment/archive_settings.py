@@ -3,6 +3,7 @@
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
+from typing import Self
 
 from pydantic import SecretStr, field_validator
 
@@ -110,6 +111,11 @@ class ArchiverSettings(Section):
     metrics_file: Path | None = setting(
         None, "File that `archiver run` writes its metrics into", "MUNIMENT_ARCHIVER_METRICS_FILE"
     )
+
+    def without_secrets(self) -> Self:
+        """For everybody else: API and worker have no credentials of Paperless (specs/archive-queue.md §4.4)."""
+        secrets = ("paperless_api_token", "cf_access_client_secret", "s3_secret_access_key", "alert_urls")
+        return self.model_copy(update=dict.fromkeys(secrets))
 
     @field_validator("concurrency", "batch")
     @classmethod

@@ -60,7 +60,7 @@ def api() -> None:
 
     from muniment.api import run
 
-    uvloop.run(run(_load().with_secrets()))
+    uvloop.run(run(_load_without_paperless()))
 
 
 @app.command()
@@ -71,7 +71,7 @@ def worker() -> None:
 
     from muniment.worker import run
 
-    uvloop.run(run(_load().with_secrets()))
+    uvloop.run(run(_load_without_paperless()))
 
 
 @app.command()
@@ -357,6 +357,11 @@ def main() -> None:
 def _end_when_told() -> None:
     """In order also while we still load what we need; later the event loop listens."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+
+
+def _load_without_paperless() -> Settings:
+    loaded = _load().with_secrets()
+    return loaded.model_copy(update={"archiver": loaded.archiver.without_secrets()})
 
 
 def _report(lines: Sequence[str], facts: Sequence[Mapping[str, Any]], *, as_json: bool) -> NoReturn:

@@ -17,16 +17,6 @@ from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.db.settled import look
 
-_ARCHIVERS_SECRETS = (
-    "MUNIMENT_PAPERLESS_API_TOKEN",
-    "PAPERLESS_API_TOKEN",
-    "CF_ACCESS_CLIENT_SECRET",
-    "MUNIMENT_ARCHIVER_S3_SECRET_ACCESS_KEY",
-    "MUNIMENT_ALERT_URLS",
-)
-_NOT_FOR_OTHERS = {name + ending: "" for name in _ARCHIVERS_SECRETS for ending in ("", "_FILE")}
-"""API and worker have no credentials of Paperless (specs/archive-queue.md §4.4), on one machine neither."""
-
 
 @dataclass(frozen=True)
 class WayIn:
@@ -67,8 +57,8 @@ def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> in
 
 def _children(settings: Settings) -> list[Child]:
     children = [
-        Child("api", _command("api"), is_ready=lambda: answers(settings, "/health/ready"), env=_NOT_FOR_OTHERS),
-        Child("worker", _command("worker"), env=_NOT_FOR_OTHERS),
+        Child("api", _command("api"), is_ready=lambda: answers(settings, "/health/ready")),
+        Child("worker", _command("worker")),
     ]
     if settings.archiver.paperless_url:
         children.append(Child("archiver", _command("archiver", "watch")))

@@ -1,0 +1,123 @@
+"""One archiver at a time, and one that was away finds out before it does harm."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from muniment.archival.archiver.lease import KEY, LeaseHeld, LeaseLost, held
+from muniment.archival.archiver.report import Outcome
+from muniment.storage.queues.folder import FolderQueue
+from tests.archival.archiver.effects import Act, Effects, watched_stores
+from tests.archival.archiver.stage import Stage, opened
+from tests.archival.archiver.time import WoundClock
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> FolderQueue:
+    return FolderQueue(tmp_path / "queue")
+
+
+async def test_the_second_is_refused_while_the_first_works(queue: FolderQueue) -> None:
+    clock = WoundClock()
+    async with held(queue, clock):
+        with pytest.raises(LeaseHeld):
+            async with held(queue, clock):
+                pass
+
+
+async def test_whoever_ends_leaves_it_to_the_next(queue: FolderQueue) -> None:
+    clock = WoundClock()
+    async with held(queue, clock):
+        pass
+    async with held(queue, clock) as lease:
+        await lease.check()
+
+
+async def test_of_many_at_once_exactly_one_has_it(queue: FolderQueue) -> None:
+    clock, got = WoundClock(), list[int]()
+
+    async def take(number: int) -> None:
+        async with held(queue, clock):
+            got.append(number)
+            await finished.wait()
+
+    finished = asyncio.Event()
+    takers = [asyncio.create_task(take(number)) for number in range(8)]
+    done, pending = await asyncio.wait(takers, timeout=5, return_when=asyncio.ALL_COMPLETED)
+    finished.set()
+    await asyncio.gather(*pending)
+
+    assert len(got) == 1
+    assert all(isinstance(taker.exception(), LeaseHeld) for taker in done)
+    assert len(done) == 7
+
+
+async def test_the_lease_of_a_dead_one_is_taken_when_its_time_is_over(queue: FolderQueue) -> None:
+    paused, clock = WoundClock(), WoundClock()
+    async with held(queue, paused) as old:
+        clock.wind(seconds=125)
+        async with held(queue, clock) as lease:
+            await lease.check()
+            paused.wind(seconds=125)
+            with pytest.raises(LeaseLost):
+                await old.check()
+            await lease.check()
+
+
+async def test_whoever_was_paused_goes_on_if_nobody_came(queue: FolderQueue) -> None:
+    clock = WoundClock()
+    async with held(queue, clock) as lease:
+        clock.wind(hours=1)
+        await lease.check()
+        with pytest.raises(LeaseHeld):
+            async with held(queue, clock):
+                pass
+
+
+async def test_what_is_no_lease_is_nobodys(queue: FolderQueue) -> None:
+    await queue.put_new(KEY, b"?")
+    async with held(queue, WoundClock()) as lease:
+        await lease.check()
+
+
+def pause_at(number: int, paused: asyncio.Event, over: asyncio.Event) -> Act:
+    async def act(reached: int, _what: str) -> None:
+        if reached == number:
+            paused.set()
+            await over.wait()
+
+    return act
+
+
+async def undisturbed(stage: Stage, name: str) -> list[str]:
+    effects = Effects()
+    await stage.put(name)
+    async with opened(stage.archiver(watched_stores(stage.stores, effects), concurrency=1)) as archiver:
+        effects.watch(archiver)
+        await archiver.run()
+    return effects.reached
+
+
+@pytest.mark.timeout(600)
+async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_was(stage: Stage) -> None:
+    reached = await undisturbed(stage, "undisturbed")
+    for number, effect in enumerate(reached):
+        paused, over = asyncio.Event(), asyncio.Event()
+        effects = Effects(pause_at(number, paused, over))
+        await stage.put(f"paused after {number}")
+        await stage.put(f"after that, {number}")
+        async with opened(stage.archiver(watched_stores(stage.stores, effects), concurrency=1)) as archiver:
+            effects.watch(archiver)
+            working = asyncio.create_task(archiver.run())
+            await asyncio.wait({working, asyncio.create_task(paused.wait())}, return_when=asyncio.FIRST_COMPLETED)
+            stage.clock.wind(minutes=5)
+            second = await stage.run()
+            over.set()
+            await working
+
+        assert second.outcome is Outcome.DONE, effect
+        hashes = [document.sha256 for document in stage.documents()]
+        assert len(hashes) == len(set(hashes)), effect
+        assert await stage.waiting() == [], effect
+        assert set(stage.rows().values()) == {"archived"}, effect
