@@ -15,7 +15,7 @@ test: setup-dev check-tools ## Install what the tests need; the tools of `make c
 	@$(PYTEST) -n 2 --dist loadgroup
 
 test-faults: setup-dev ## Kill a real process at every single effect of a run, and everything else about faults
-	@$(PYTEST) -n 2 --dist loadgroup -m "" tests/faults
+	@$(PYTEST) -n 2 --dist loadgroup -m "" tests/faults tests/archival/archiver/test_killed_archivers.py
 
 check: setup-dev check-tools ## ruff, mypy, import-linter and the fast tests
 	@$(PYTEST) -q -n 2 -m "not slow"
