@@ -5,6 +5,7 @@ import platform
 import sys
 from collections.abc import Callable
 
+from benchmarks.archive import measure_archive
 from benchmarks.lifecycle import measure_lifecycle
 from benchmarks.processing import measure_processing
 from benchmarks.report import Report
@@ -20,6 +21,7 @@ MEASURES: dict[str, Callable[[Report], None]] = {
     "retrieval": measure_retrieval,
     "search": measure_search,
     "lifecycle": measure_lifecycle,
+    "archive": measure_archive,
 }
 
 

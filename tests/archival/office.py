@@ -1,7 +1,7 @@
 """An API with an archive queue in folders, documents whose originals are really there, and a look past all policies."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -34,6 +34,8 @@ class MoodyQueue(FolderQueue):
     """A folder that is not to be had while it sulks."""
 
     is_sulking = False
+    before_new: Callable[[str], Awaitable[None]] | None = None
+    """What happens just before a small object is written anew."""
 
     def writer(self, key: str, *, content_type: str = "") -> AbstractAsyncContextManager[BlobWriter]:
         self._answer()
@@ -41,6 +43,8 @@ class MoodyQueue(FolderQueue):
 
     async def put_new(self, key: str, data: bytes, *, content_type: str = "") -> bool:
         self._answer()
+        if self.before_new:
+            await self.before_new(key)
         return await super().put_new(key, data)
 
     async def exists(self, key: str) -> bool:

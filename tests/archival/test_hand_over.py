@@ -202,3 +202,27 @@ async def test_more_than_is_allowed_is_refused() -> None:
 
     with Incoming(max_bytes=40) as incoming, pytest.raises(TooLarge):
         await incoming.receive(chunks())
+
+
+async def test_the_row_comes_first_and_the_sidecar_last(office: Office) -> None:
+    seen = list[tuple[list[str], list[str]]]()
+
+    async def look(key: str) -> None:
+        seen.append((office.rows(), await office.jobs()))
+
+    office.queue.before_new = look
+    await office.hand_over(PDF)
+
+    assert seen == [(["pending"], [office.key(PDF, "invoice").pdf])]
+
+
+async def test_a_pdf_that_went_with_an_earlier_job_is_written_again(office: Office) -> None:
+    key = office.key(PDF, "invoice")
+
+    async def end_earlier_job(_: str) -> None:  # as the archiver does: the PDF, then its sidecar
+        await office.queue.delete(key.pdf)
+        await office.queue.delete(key.sidecar)
+
+    office.queue.before_new = end_earlier_job
+    assert (await office.hand_over(PDF)).status_code == 202
+    assert await office.jobs() == [key.sidecar, key.pdf]

@@ -19,6 +19,11 @@ LOOK_AFTER = timedelta(hours=1)
 """When the sweep sees after a job that was put into the queue, and again."""
 
 _ORGANIZATION_NAME = text("SELECT name FROM organizations WHERE id = :id")
+_BEFORE = text("""
+    SELECT name, (SELECT archive_status FROM archive_audit_log a WHERE a.organization_id = o.id
+                     AND a.bilko_document_id = :document_id AND a.r2_object_key = :key)
+      FROM organizations o WHERE id = :id
+""")
 _IS_PURGED = text("SELECT EXISTS (SELECT FROM receipts WHERE document_id = :id)")
 _SETTLE = text("""
     UPDATE documents d SET archive_status = a.archive_status, paperless_doc_url = a.paperless_doc_url,
@@ -84,10 +89,11 @@ class ArchiveRepository:
 
     async def begin(self, job: Job) -> Begun:
         """Note that the document is on its way. One that was archived under this key stays so."""
-        name = await self.organization_name(job.key.organization_id)
-        before = await self._session.scalar(
-            select(ArchiveAudit.archive_status).where(*_of(job.document_id, job.key)).with_for_update()
-        )
+        values = {"id": job.key.organization_id, "document_id": job.document_id, "key": job.key.pdf}
+        found = (await self._session.execute(_BEFORE, values)).one_or_none()
+        if found is None:
+            raise OrganizationUnknown
+        name, before = found
         again = {
             "archive_status": ArchiveStatus.PENDING,
             "last_error": None,

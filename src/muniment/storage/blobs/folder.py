@@ -36,10 +36,10 @@ class FolderBlobs(Blobs):
 
     name = "folder"
 
-    def __init__(self, root: Path, *, sync: Sync = os.fsync) -> None:
+    def __init__(self, root: Path, *, sync: Sync = os.fsync, keeps_folders: bool = False) -> None:
         self._root = root
         try:
-            self._tree = FolderTree(root, sync)
+            self._tree = FolderTree(root, sync, keeps_folders=keeps_folders)
         except OSError as error:
             raise self._unusable(error) from error
 

@@ -20,8 +20,13 @@ _MAX_ATTEMPTS = 100
 
 
 class FolderTree:
-    def __init__(self, root: Path, sync: Sync) -> None:
+    """`keeps_folders`: one that is empty stays. Then whoever has seen it safely on the disk need not look again, which
+    saves most of what a small object costs."""
+
+    def __init__(self, root: Path, sync: Sync, *, keeps_folders: bool = False) -> None:
         self._root = root
+        self._keeps_folders = keeps_folders
+        self._settled: set[tuple[str, ...]] = set()
         self._incoming = root / _INCOMING
         self._sync = sync
         for folder in reversed([path for path in (self._incoming, *self._incoming.parents) if not path.exists()]):
@@ -69,7 +74,8 @@ class FolderTree:
                 os.unlink(name, dir_fd=folders[-1])
             # Also when it was gone already: whoever removed it may not have come this far.
             self._sync(folders[-1])
-            _prune(parents, folders)
+            if not self._keeps_folders:
+                _prune(parents, folders)
 
     def walk(self, prefix: str, after: str) -> Generator[BlobInfo, None, None]:
         with self._folders([]) as folders:
@@ -92,11 +98,17 @@ class FolderTree:
             # A delete next door can take an empty folder away between our making it and moving into it.
             with suppress(FileNotFoundError), self._folders(parents, make=True) as folders:
                 is_moved = move(name, folders[-1])
-                # All of them: a folder that we found may be so new that its maker has not synced it yet.
-                for folder in reversed(folders):
-                    self._sync(folder)
+                self._settle(parents, folders)
                 return is_moved
         raise FileNotFoundError(errno.ENOENT, "The draft or its folder is gone", draft.path)
+
+    def _settle(self, parents: Sequence[str], folders: Sequence[int]) -> None:
+        path = tuple(parents)
+        # All of them: a folder that we found may be so new that its maker has not synced it yet.
+        for folder in reversed(folders[-1:] if path in self._settled else folders):
+            self._sync(folder)
+        if self._keeps_folders:
+            self._settled.add(path)
 
     @contextmanager
     def _folders(self, parts: Sequence[str], *, make: bool = False) -> Iterator[Sequence[int]]:
@@ -111,6 +123,7 @@ class FolderTree:
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(part, 0o700, dir_fd=folders[-1])
+                        self._settled.clear()  # somebody took a folder away, or there was none
                 folders.append(stack.enter_context(opened(part, folders[-1])))
             yield folders
 

@@ -35,8 +35,9 @@ class FolderQueue(QueueStore):
 
     def __init__(self, root: Path, *, sync: Sync = os.fsync) -> None:
         self._root = root
-        self._blobs = FolderBlobs(root, sync=sync)
-        self._tree = FolderTree(root, sync)
+        # Its folders are few, one for each organization and type, and fill again as soon as they are empty.
+        self._blobs = FolderBlobs(root, sync=sync, keeps_folders=True)
+        self._tree = FolderTree(root, sync, keeps_folders=True)
 
     def writer(self, key: str, *, content_type: str = PDF) -> AbstractAsyncContextManager[BlobWriter]:
         del content_type  # a folder has none
