@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from muniment.archival.archiver.metrics import Metrics as ArchiverMetrics
 from muniment.lifecycle.measured import OPERATIONS, Outcome
 from muniment.telemetry import metrics
 
@@ -25,14 +26,17 @@ def promtool() -> str:
 
 
 def asked_for() -> set[str]:
-    return set(re.findall(r"muniment_\w+", " ".join(block + line for block, line in EXPRESSIONS)))
+    return set(re.findall(r"\b(?:muniment|archive)_\w+", " ".join(block + line for block, line in EXPRESSIONS)))
 
 
 def shown() -> set[str]:
     # A metric with labels shows its name from the first label on.
     metrics.RECONCILE_DRIFT.labels("vectors", "orphan")
     metrics.JOBS.labels("deletions.carry_out", "success")
-    families = text_string_to_metric_families(metrics.render()[0].decode())
+    families = [
+        *text_string_to_metric_families(metrics.render()[0].decode()),
+        *ArchiverMetrics().registry.collect(),
+    ]
     return {sample.name for family in families for sample in family.samples}
 
 
