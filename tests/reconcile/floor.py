@@ -10,7 +10,8 @@ from uuid import UUID
 from muniment.bootstrap import Stores, build_reconciliation
 from muniment.processing.context import Tools
 from muniment.processing.process import Processing
-from muniment.reconcile.reconciliation import Patience, Reconciliation, Watcher
+from muniment.reconcile.drift import Scope
+from muniment.reconcile.reconciliation import Nobody, Patience, Reconciliation, Watcher
 from muniment.reconcile.report import Report
 from muniment.reconcile.subset import NOTHING, Subset
 from muniment.search.copies import Copies
@@ -67,6 +68,10 @@ class Floor:
         watcher: Watcher | None = None,
     ) -> Report:
         return await self.reconciliation(subset).reconcile(now(), repair=repair, kb_ids=kb_ids, watcher=watcher)
+
+    async def scope(self) -> Scope:
+        """Of the one organization."""
+        return await self.reconciliation()._scope(self.desk.owner.organization_id, now(), (), Nobody())
 
     async def drift(self, **wishes: Any) -> dict[str, tuple[int, int]]:
         """What was found, and how much of it is left."""

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -34,6 +35,14 @@ from muniment.processing.results.repository import ResultRepository
 from muniment.processing.runs import RunRepository
 from muniment.processing.statistics import StatisticsRepository
 from muniment.processing.tables import RunStatus, StepStatus
+from muniment.reconcile.drift import Store as Compared
+from muniment.reconcile.file_repository import NamedFileRepository
+from muniment.reconcile.kept import ReportRepository
+from muniment.reconcile.lacking import LackingRepository
+from muniment.reconcile.overdue import OverdueRepository
+from muniment.reconcile.report import Report
+from muniment.reconcile.run_repository import HaltedRunRepository, WaitingDocumentRepository
+from muniment.reconcile.said import SaidRepository
 from muniment.search.indexes import IndexingVariant, IndexRepository, NewIndex
 from muniment.search.inside import WithinRepository
 from muniment.search.query_text import parse
@@ -52,6 +61,8 @@ Query = Callable[[AsyncSession, World], Awaitable[Any]]
 PAGE = {"offset": 0, "limit": 100}
 LATER = now() + timedelta(days=1)
 KEY = name_key(FILE_NAME)
+FIRST_ID = UUID(int=0)
+STALLED = timedelta(minutes=1)
 
 
 def _kb(world: World) -> KnowledgeBase:
@@ -296,11 +307,38 @@ QUERIES: dict[str, Query] = {
     "ProgressRepository.list_unfinished": lambda s, _: ProgressRepository(s).list_unfinished(limit=100),
     "StatisticsRepository.counts": lambda s, _: StatisticsRepository(s).counts(now() - timedelta(days=1)),
     "StatisticsRepository.savings": lambda s, _: StatisticsRepository(s).savings(),
+    "NamedFileRepository.list_originals": lambda s, w: NamedFileRepository(s).list_originals(
+        w.kb_id, after=FIRST_ID, limit=100
+    ),
+    "NamedFileRepository.list_packs": lambda s, w: NamedFileRepository(s).list_packs(
+        w.organization_id, after="", limit=100
+    ),
+    "NamedFileRepository.list_known": lambda s, w: NamedFileRepository(s).list_known([w.blob_key(w.document_id)]),
+    "NamedFileRepository.list_owners": lambda s, w: NamedFileRepository(s).list_owners([w.blob_key(w.document_id)]),
+    "SaidRepository.list_next": lambda s, w: SaidRepository(s).list_next(w.kb_id, LATER, after=FIRST_ID, limit=100),
+    "SaidRepository.list_of": lambda s, w: SaidRepository(s).list_of(w.kb_id, LATER, [w.document_id]),
+    "SaidRepository.hold": lambda s, w: SaidRepository(s).hold(w.kb_id, LATER, w.document_id),
+    "SaidRepository.list_known": lambda s, w: SaidRepository(s).list_known(w.kb_id, [w.document_id]),
+    "LackingRepository.list_next": lambda s, w: LackingRepository(s, needs_epoch=True).list_next(
+        [w.kb_id], LATER, after=FIRST_ID, limit=100
+    ),
+    "LackingRepository.list_of": lambda s, w: LackingRepository(s, needs_epoch=False).list_of(
+        [w.kb_id], LATER, [w.lacking_id]
+    ),
+    "HaltedRunRepository.list_": lambda s, w: HaltedRunRepository(s, STALLED).list_([w.kb_id], LATER),
+    "HaltedRunRepository.hold": lambda s, w: HaltedRunRepository(s, STALLED).hold(w.run.run_id, LATER),
+    "HaltedRunRepository.end_superseded": lambda s, w: HaltedRunRepository(s, STALLED).end_superseded(w.run.run_id),
+    "WaitingDocumentRepository.list_": lambda s, w: WaitingDocumentRepository(s).list_([w.kb_id], LATER),
+    "WaitingDocumentRepository.hold": lambda s, w: WaitingDocumentRepository(s).hold(w.waiting_id, LATER),
+    "OverdueRepository.list_": lambda s, w: OverdueRepository(s, w.organization_id).list_(Compared.UPLOADS, LATER),
+    "ReportRepository.add": lambda s, _: ReportRepository(s).add(Report(now(), is_repair=True)),
+    "ReportRepository.find_latest": lambda s, _: ReportRepository(s).find_latest(),
     **AUDIT_QUERIES,
 }
 OPEN = {
     "KeyRepository.list_": "public keys, with which everybody may check what was signed",
     "IndexRepository.active_variant": "which model answers is the same for everybody, and nobody's secret",
+    "SaidRepository.list_models": "which models there are is the same for everybody, and nobody's secret",
     "IndexRepository.find_variant": "which models there are is the same for everybody, and nobody's secret",
     "SignInRepository.find_login": "answers anybody who knows the email: the password is checked by what it returns",
     "SignInRepository.wait_seconds": "asked before anybody is known, about hashes of emails and addresses",

@@ -37,6 +37,8 @@ class World:
     indexed_id: UUID
     token_id: UUID
     session_hash: bytes
+    waiting_id: UUID
+    lacking_id: UUID
     sealed_event_id: UUID
 
     @property
@@ -70,10 +72,13 @@ def a_world(seed: Seed) -> World:
         indexed_id=seed.document(kb_id, owner, name="indexed.pdf", index_epoch=1),
         token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
         session_hash=b"session of the owner",
+        waiting_id=seed.document(kb_id, owner, name="waiting.pdf", status="pending"),
+        lacking_id=seed.document(kb_id, owner, name="lacking.pdf"),
         sealed_event_id=new_id(),
     )
     world = _with_run(seed, world)
     _fill(seed, world)
+    _report(seed)
     _add_artifact(seed, world)
     _add_results(seed, world)
     _add_passage(seed, world)
@@ -96,6 +101,11 @@ def _with_run(seed: Seed, world: World) -> World:
         saved_seconds=1.0,
     )
     return World(**{**vars(world), "run": run})
+
+
+def _report(seed: Seed) -> None:
+    """Of a reconciliation, in numbers."""
+    seed.insert("reconcile_reports", id=new_id(), began_at=now(), is_repair=False, outcome=1, counts=[])
 
 
 def _fill(seed: Seed, world: World) -> None:
