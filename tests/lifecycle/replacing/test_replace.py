@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from muniment.storage.db.base import new_id
+from muniment.telemetry.metrics import REGISTRY
 from tests.documents.uploads import a_form, a_pdf, upload
 from tests.lifecycle.replacing.bench import Bench
 
@@ -242,6 +243,8 @@ async def test_a_failed_namesake_that_never_completed_makes_way(bench: Bench) ->
     lines = {line["action"]: line for line in bench.desk.seed.audit_lines()}
     assert lines["document_auto_cleared"]["actor"] == "system"
     assert lines["document_auto_cleared"]["payload"]["uploader"] == str(owner.id)
+    labels = {"kb_id": str(bench.desk.kb_id), "user_id": str(owner.id), "auto": "true"}
+    assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
 
 
 async def test_a_failed_namesake_that_once_completed_is_in_the_way(bench: Bench) -> None:

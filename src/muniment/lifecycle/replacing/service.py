@@ -61,6 +61,8 @@ class Replacing:
         async with under_way, self._mover.database.work(caller) as work:
             document, cleared = await replace(work, self._mover.tasks, staged, kb_id)
         moved(Move.REPLACE, kb_id, caller.user_id)
+        for _ in cleared:
+            moved(Move.CLEAR, kb_id, caller.user_id, auto=True)
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(staged.file_size)
         await self._erase(document, [deletion_id for item in cleared for deletion_id in item.deletion_ids])
