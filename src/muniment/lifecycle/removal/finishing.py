@@ -40,6 +40,7 @@ class Finishing:
     second_look: SecondLook
     locks: AdvisoryLocks
     sealer: Sealer
+    patience_seconds: float = PATIENCE_SECONDS
 
     async def finish(self, organization_id: UUID, receipt_ids: Sequence[UUID]) -> Pending:
         """Sign as many of these as can be proven now. Whoever calls it again goes on where it ended."""
@@ -54,7 +55,7 @@ class Finishing:
         if not receipts:
             return dict.fromkeys(receipt_ids, ())
         names = [lock_of(receipt.document_id) for receipt in receipts]
-        async with self.locks.attempt_all(names, within_seconds=PATIENCE_SECONDS) as held:
+        async with self.locks.attempt_all(names, within_seconds=self.patience_seconds) as held:
             busy = [receipt.id for receipt in receipts if lock_of(receipt.document_id) not in held]
             # What somebody else signs meanwhile is proven twice, and signed once.
             ours = [receipt for receipt in receipts if receipt.id not in busy]

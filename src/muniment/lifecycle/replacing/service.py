@@ -16,7 +16,7 @@ from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import Access
 from muniment.lifecycle.measured import measured, moved
 from muniment.lifecycle.mover import Mover
-from muniment.lifecycle.permission import require_manager
+from muniment.lifecycle.permission import require_mover
 from muniment.lifecycle.replacing.replace import replace
 from muniment.lifecycle.replacing.revert import revert
 from muniment.lifecycle.rules import Move, target
@@ -86,7 +86,7 @@ class Replacing:
 
 
 async def _permit(work: Work[Principal], kb_id: UUID, document_id: UUID) -> Access:
-    access = await require_manager(work, kb_id)
+    access = await require_mover(work, Move.REPLACE, kb_id)
     document = await DocumentRepository(work.session).get(kb_id, document_id)
     target(Move.REPLACE, Status(document.status))
     return access
