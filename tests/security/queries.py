@@ -19,6 +19,8 @@ from muniment.artifacts.repository import ArtifactKey, ArtifactRepository, NewTe
 from muniment.artifacts.tables import ArtifactParagraph, FullText
 from muniment.artifacts.unused import UnusedArtifactRepository
 from muniment.artifacts.variants import Variant
+from muniment.audit.receipts.repository import Departure, ReceiptRepository, Signed
+from muniment.audit.receipts.tables import Ending
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository, Wanted
 from muniment.documents.revisions import RevisionRepository
@@ -169,7 +171,34 @@ def _indexed(world: World) -> Indexed:
     return Indexed(world.document_id, world.kb_id, world.organization_id)
 
 
+def _departure(world: World) -> Departure:
+    """Of a document that is gone."""
+    return Departure(
+        new_id(), "gone.pdf", world.kb_id, world.organization_id, Ending.PURGE, str(world.owner.id), event_id=new_id()
+    )
+
+
+def _signed(world: World) -> Signed:
+    return Signed(world.receipt_id, {"format": "of the world"}, "signature")
+
+
 QUERIES: dict[str, Query] = {
+    "ReceiptRepository.take_stock": lambda s, w: ReceiptRepository(s).take_stock(w.document_id),
+    "ReceiptRepository.add": lambda s, w: ReceiptRepository(s).add(_departure(w), {"owner_id": str(w.owner.id)}),
+    "ReceiptRepository.find_of": lambda s, w: ReceiptRepository(s).find_of(w.kb_id, w.gone_id),
+    "ReceiptRepository.get_signed": lambda s, w: ReceiptRepository(s).get_signed(w.signed_receipt_id),
+    "ReceiptRepository.list_signed": lambda s, w: ReceiptRepository(s).list_signed(w.kb_id, **PAGE),
+    "ReceiptRepository.list_unsigned_of": lambda s, w: ReceiptRepository(s).list_unsigned_of(w.kb_id, limit=100),
+    "ReceiptRepository.count_unsigned_of": lambda s, w: ReceiptRepository(s).count_unsigned_of(w.kb_id),
+    "ReceiptRepository.list_": lambda s, w: ReceiptRepository(s).list_([w.receipt_id]),
+    "ReceiptRepository.take_due": lambda s, _: ReceiptRepository(s).take_due(limit=100),
+    "ReceiptRepository.note_points": lambda s, w: ReceiptRepository(s).note_points({w.receipt_id: 1}),
+    "ReceiptRepository.note_pending": lambda s, w: ReceiptRepository(s).note_pending({w.receipt_id: ["blobs"]}),
+    "ReceiptRepository.find_places": lambda s, w: ReceiptRepository(s).find_places([w.sealed_event_id]),
+    "ReceiptRepository.keep": lambda s, w: ReceiptRepository(s).keep(_signed(w)),
+    "ReceiptRepository.count_unsigned": lambda s, _: ReceiptRepository(s).count_unsigned(),
+    "DeletionRepository.hasten": lambda s, w: DeletionRepository(s).hasten([w.gone_id]),
+    "IntentRepository.remove_gone": lambda s, w: IntentRepository(s).remove_gone([w.gone_id]),
     "SignInRepository.find_by_session": lambda s, _: SignInRepository(s).find_by_session(b"a guess"),
     "SignInRepository.find_by_token": lambda s, _: SignInRepository(s).find_by_token(b"a guess"),
     "SignInRepository.redeem_link": lambda s, _: SignInRepository(s).redeem_link(b"a guess"),
@@ -336,6 +365,7 @@ QUERIES: dict[str, Query] = {
     **AUDIT_QUERIES,
 }
 OPEN = {
+    "RateRepository.admit": "names nobody: it notes when the caller asked, and tells them how long to wait",
     "KeyRepository.list_": "public keys, with which everybody may check what was signed",
     "IndexRepository.active_variant": "which model answers is the same for everybody, and nobody's secret",
     "SaidRepository.list_models": "which models there are is the same for everybody, and nobody's secret",

@@ -52,6 +52,11 @@ FOR_SERVICE |= {
     "RevisionRepository.forget_shelf",
 }
 FOR_SERVICE |= {name for name in QUERIES if name.startswith(("SealRepository.", "CheckRepository."))}
+FOR_SERVICE |= {
+    f"ReceiptRepository.{name}"
+    for name in ("list_", "take_due", "note_points", "note_pending", "find_places", "keep", "count_unsigned")
+}
+FOR_SERVICE |= {"DeletionRepository.hasten", "IntentRepository.remove_gone"}
 FOR_SERVICE |= {"HeadRepository.add_once", "KeyRepository.add_once"}
 OF_RECONCILIATION = ("NamedFile", "Said", "Lacking", "HaltedRun", "WaitingDocument", "Overdue")
 FOR_SERVICE |= {name for name in QUERIES if name.startswith(tuple(f"{each}Repository." for each in OF_RECONCILIATION))}
@@ -148,7 +153,7 @@ def returns_nothing(query: str) -> bool:
         is_a_guess
         or name in {"add", "end", "end_all", "revoke_all", "remove", "change", "set_role", "lock", "forget_shelf"}
         or name in {"add_diagrams", "enter_steps", "attach", "put_back", "settle", "register_variant", "activate"}
-        or name == "end_superseded"
+        or name in {"end_superseded", "note_points", "note_pending", "keep", "remove_gone"}
         or "mark_" in name
     )
 
