@@ -7,7 +7,7 @@ import pytest
 
 from muniment.storage.db.base import new_id
 from muniment.telemetry.metrics import REGISTRY
-from tests.documents.uploads import a_form, a_pdf, upload
+from tests.documents.uploads import a_pdf, upload
 from tests.lifecycle.replacing.bench import Bench
 
 HANDED_OVER = {"archive_status": "archived", "archive_job_id": "job", "paperless_doc_url": "http://paperless/1"}
@@ -165,23 +165,6 @@ async def test_a_document_of_another_knowledge_base_is_not_found(bench: Bench) -
     for document_id in (elsewhere, new_id()):
         for answer in (await bench.replace(document_id), await bench.revert(document_id)):
             assert (answer.status_code, answer.json()) == (404, {"detail": "Document not found"})
-
-
-async def test_a_right_that_is_taken_away_while_the_bytes_come_in_is_gone(bench: Bench) -> None:
-    document_id = await bench.completed()
-    heir, seed = bench.desk.seed.person(bench.desk.owner.organization_id), bench.desk.seed
-
-    async def body() -> Any:
-        form = a_form('form-data; name="file"; filename="new.pdf"')
-        yield form["content"][:400]
-        seed.execute("UPDATE knowledge_bases SET owner_id = %s", heir.id)
-        seed.member(bench.desk.kb_id, bench.desk.owner, "editor")
-        yield form["content"][400:]
-
-    headers = a_form("x")["headers"]
-    answer = await bench.client.post(bench.path(document_id, "replace"), content=body(), headers=headers)
-    assert (answer.status_code, bench.desk.status(document_id)) == (403, "completed")
-    assert len(await bench.stored(document_id)) == 1
 
 
 @pytest.mark.parametrize(
