@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from muniment.artifacts.variants import Variant
 from muniment.bootstrap import Stores, build_reconciliation
 from muniment.processing.context import Tools
 from muniment.processing.process import Processing
@@ -43,6 +44,7 @@ class Floor:
     stores: Stores
     desk: Desk
     patience: Patience = AT_ONCE
+    _workers: dict[Variant, Processing] = field(default_factory=dict)
 
     @property
     def seed(self) -> Seed:
@@ -97,7 +99,8 @@ class Floor:
             "SELECT job_id FROM document_processing_runs WHERE document_id = %s ORDER BY epoch DESC LIMIT 1",
             document_id,
         )
-        worker = Processing(self.desk.tools)
+        reading = self.desk.reading
+        worker = self._workers.get(reading) or self._workers.setdefault(reading, Processing(self.desk.tools))
         try:
             await worker(self.desk.job(document_id, FAST))
         except MoveOn:

@@ -5,6 +5,7 @@ from uuid import UUID
 import pytest
 
 from muniment.processing.nodes.error_handling import MAX_FAILURES
+from muniment.reconcile.drift import Store
 from muniment.storage.tasks.port import RunWish
 from tests.reconcile.floor import Floor
 
@@ -17,7 +18,7 @@ def worker(floor: Floor, heartbeat: str) -> int:
     return int(floor.seed.one("SELECT max(id) FROM procrastinate_workers"))
 
 
-def run_of(floor: Floor, document_id: UUID) -> tuple[str, int, str]:
+def run_of(floor: Floor, document_id: UUID) -> tuple[str, int, str | None]:
     ((status, attempt, job),) = floor.seed.rows(
         "SELECT status, attempt, (SELECT j.status::text FROM procrastinate_jobs j WHERE j.id = r.job_id)"
         " FROM document_processing_runs r WHERE document_id = %s ORDER BY epoch DESC LIMIT 1",
@@ -143,9 +144,9 @@ async def test_a_document_that_moved_on_between_look_and_repair_is_left_alone(fl
     reconciliation = floor.reconciliation()
     comparisons = {comparison.store: comparison for comparison in reconciliation.comparisons}
     scope = await floor.scope()
-    (run,) = [drift async for drift in comparisons["runs"].look(scope)]
+    (run,) = [drift async for drift in comparisons[Store.RUNS].look(scope)]
     floor.seed.execute("DELETE FROM document_processing_runs")
-    (document,) = [drift async for drift in comparisons["documents"].look(scope)]
+    (document,) = [drift async for drift in comparisons[Store.DOCUMENTS].look(scope)]
     floor.seed.execute("UPDATE documents SET status = 'failed'")
     for drift in (run, document):
         assert await comparisons[drift.store].confirm(scope, [drift]) == []
