@@ -12,7 +12,6 @@ from tests.entry.test_cli import outside, run
 from tests.live import Api
 from tests.seed import Seed
 
-
 pytestmark = pytest.mark.slow
 
 
