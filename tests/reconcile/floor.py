@@ -101,6 +101,12 @@ class Floor:
         )
         reading = self.desk.reading
         worker = self._workers.get(reading) or self._workers.setdefault(reading, Processing(self.desk.tools))
+        self.seed.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
+        self.seed.execute(
+            "UPDATE procrastinate_jobs SET status = 'doing', worker_id = (SELECT max(id) FROM procrastinate_workers)"
+            " WHERE id = %s",
+            job_id,
+        )
         try:
             await worker(self.desk.job(document_id, FAST))
         except MoveOn:
