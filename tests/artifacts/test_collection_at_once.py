@@ -8,7 +8,8 @@ from sqlalchemy.exc import IntegrityError
 
 from muniment.errors import Unavailable
 from muniment.storage.blobs.folder import FolderBlobs
-from muniment.storage.deletions.ledger import Erased, Ledger
+from muniment.storage.deletions.erasers import Erased
+from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import Deletion, Store
 from muniment.telemetry.metrics import ARTIFACT_BYTES_FREED
 from tests.artifacts.shelf import OTHER_VARIANT, Shelf, a_key

@@ -184,7 +184,9 @@ def _signed(world: World) -> Signed:
 
 QUERIES: dict[str, Query] = {
     "ReceiptRepository.take_stock": lambda s, w: ReceiptRepository(s).take_stock(w.document_id),
-    "ReceiptRepository.add": lambda s, w: ReceiptRepository(s).add(_departure(w), {"owner_id": str(w.owner.id)}),
+    "ReceiptRepository.add": lambda s, w: ReceiptRepository(s).add(
+        _departure(w), {"owner_id": str(w.owner.id), "is_being_read": False}
+    ),
     "ReceiptRepository.find_of": lambda s, w: ReceiptRepository(s).find_of(w.kb_id, w.gone_id),
     "ReceiptRepository.get_signed": lambda s, w: ReceiptRepository(s).get_signed(w.signed_receipt_id),
     "ReceiptRepository.list_signed": lambda s, w: ReceiptRepository(s).list_signed(w.kb_id, **PAGE),
@@ -195,7 +197,7 @@ QUERIES: dict[str, Query] = {
     "ReceiptRepository.note_points": lambda s, w: ReceiptRepository(s).note_points({w.receipt_id: 1}),
     "ReceiptRepository.note_pending": lambda s, w: ReceiptRepository(s).note_pending({w.receipt_id: ["blobs"]}),
     "ReceiptRepository.find_places": lambda s, w: ReceiptRepository(s).find_places([w.sealed_event_id]),
-    "ReceiptRepository.keep": lambda s, w: ReceiptRepository(s).keep(_signed(w)),
+    "ReceiptRepository.keep": lambda s, w: ReceiptRepository(s).keep([_signed(w)]),
     "ReceiptRepository.count_unsigned": lambda s, _: ReceiptRepository(s).count_unsigned(),
     "DeletionRepository.hasten": lambda s, w: DeletionRepository(s).hasten([w.gone_id]),
     "IntentRepository.remove_gone": lambda s, w: IntentRepository(s).remove_gone([w.gone_id]),
@@ -237,8 +239,7 @@ QUERIES: dict[str, Query] = {
         w.kb_id, KEY
     ),
     "DocumentRepository.list_": lambda s, w: DocumentRepository(s).list_(Wanted(w.kb_id)),
-    "DocumentRepository.blob_keys": lambda s, w: DocumentRepository(s).blob_keys(w.document_id),
-    "DocumentRepository.content_keys": lambda s, w: DocumentRepository(s).content_keys(w.document_id),
+    "DocumentRepository.list_contents": lambda s, w: DocumentRepository(s).list_contents(w.document_id),
     "DocumentRepository.remove": lambda s, w: DocumentRepository(s).remove(w.document_id),
     "RevisionRepository.get": lambda s, w: RevisionRepository(s).get(w.document_id, 1),
     "RevisionRepository.add": lambda s, w: RevisionRepository(s).add(_second_revision(w), {}),
@@ -263,7 +264,7 @@ QUERIES: dict[str, Query] = {
     "DeletionRepository.take_due": lambda s, _: DeletionRepository(s).take_due(None, limit=100),
     "DeletionRepository.mark_done": lambda s, w: DeletionRepository(s).mark_done([w.deletion_id], Outcome.ERASED),
     "DeletionRepository.mark_failed": lambda s, w: DeletionRepository(s).mark_failed(w.deletion_id, "test"),
-    "DeletionRepository.list_reserved": lambda s, w: DeletionRepository(s).list_reserved(w.gone_id),
+    "DeletionRepository.list_reserved": lambda s, w: DeletionRepository(s).list_reserved([w.gone_id]),
     "DeletionRepository.count_pending": lambda s, _: DeletionRepository(s).count_pending(),
     "ArtifactRepository.find": lambda s, w: ArtifactRepository(s).find(_artifact_key(w)),
     "ArtifactRepository.find_newest": lambda s, _: ArtifactRepository(s).find_newest(CONTENT_KEY, 1),
@@ -282,6 +283,7 @@ QUERIES: dict[str, Query] = {
     "UnusedArtifactRepository.correct_marks": lambda s, w: UnusedArtifactRepository(s).correct_marks(
         [w.artifact_id], LATER
     ),
+    "UnusedArtifactRepository.take_all": lambda s, _: UnusedArtifactRepository(s).take_all([CONTENT_KEY]),
     "UnusedArtifactRepository.take": lambda s, w: UnusedArtifactRepository(s).take(w.artifact_id),
     "PartRepository.find_text": lambda s, w: PartRepository(s).find_text(w.artifact_id),
     "PartRepository.find_page": lambda s, w: PartRepository(s).find_page(w.artifact_id),

@@ -48,9 +48,9 @@ async def _lines_of(work: Work[Any], document: Document, *, reason: str) -> list
     """What must go from the stores with a document: its originals, and what was read from them unless others use it."""
     documents = DocumentRepository(work.session)
     of_document = OfDocument(document.organization_id, document.kb_id, document.id)
+    contents = await documents.list_contents(document.id)
     originals = [
-        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, key, reason)
-        for key in await documents.blob_keys(document.id)
+        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, key, reason) for key, _ in contents
     ]
-    content_keys = [document.content_hmac, *await documents.content_keys(document.id)]
+    content_keys = [document.content_hmac, *(content_key for _, content_key in contents)]
     return [*originals, *artifact_lines(of_document, content_keys, reason=reason)]

@@ -116,15 +116,11 @@ class DocumentRepository:
         page = await self._session.scalars(matching.order_by(order, tie).offset(wanted.offset).limit(wanted.limit))
         return page.all(), total or 0
 
-    async def blob_keys(self, document_id: UUID) -> Sequence[str]:
-        """Of all its revisions."""
-        keys = await self._session.scalars(select(Revision.original_uri).where(Revision.document_id == document_id))
-        return keys.all()
-
-    async def content_keys(self, document_id: UUID) -> Sequence[str]:
-        """Of all its revisions."""
-        keys = await self._session.scalars(select(Revision.content_hmac).where(Revision.document_id == document_id))
-        return keys.all()
+    async def list_contents(self, document_id: UUID) -> Sequence[tuple[str, str]]:
+        """Of all its revisions: the key of the original, and the content key."""
+        columns = (Revision.original_uri, Revision.content_hmac)
+        found = await self._session.execute(select(*columns).where(Revision.document_id == document_id))
+        return [(key, content_key) for key, content_key in found]
 
     async def remove(self, document_id: UUID) -> None:
         await self._session.execute(delete(Document).where(Document.id == document_id))

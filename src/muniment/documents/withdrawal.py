@@ -13,6 +13,7 @@ from muniment.documents.destruction import destroy
 from muniment.documents.tables import Document
 from muniment.errors import Forbidden
 from muniment.storage.db.work import Work
+from muniment.storage.tasks.port import Tasks
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,24 @@ class Withdrawn:
 
 
 async def withdraw(
-    work: Work[Any], document: Document, move: Ending, event: DocumentEvent, *, actor: str | None = None
+    work: Work[Any],
+    document: Document,
+    move: Ending,
+    event: DocumentEvent,
+    *,
+    actor: str | None = None,
+    tasks: Tasks | None = None,
 ) -> Withdrawn:
-    """Remove a document that the caller holds, with its audit line and its tombstone, in one transaction."""
+    """Remove a document that the caller holds, with its audit line and its tombstone, in one transaction.
+
+    `tasks`, where somebody may still read it: they are told to stop.
+    """
     receipts = ReceiptRepository(work.session)
     stock = await receipts.take_stock(document.id)
     if stock is None:
         raise Forbidden
+    if tasks is not None and stock["is_being_read"]:
+        await tasks.revoke_run(work, document.id, document.epoch)
     deletion_ids = await destroy(work, document, reason=move)
     event_id = await AuditLog(work).record(event, actor=actor)
     departure = Departure(

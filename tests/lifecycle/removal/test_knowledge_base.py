@@ -2,14 +2,12 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
-from muniment.lifecycle.removal import knowledge_base
 from muniment.lifecycle.removal.knowledge_base import KnowledgeBaseRemoval
 from muniment.storage.vectors.port import VectorIndex
 from tests.knowledge_bases.people import a_cast
@@ -108,22 +106,13 @@ async def test_a_store_that_does_not_delete_keeps_it_until_the_receipts_are_sign
     assert await house.left(document_id) == {}
 
 
-async def test_out_of_time_it_says_what_remains_and_resumes(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    for _ in range(3):
-        house.failed()
-    monkeypatch.setattr(knowledge_base, "BATCH", 1)
-    rounds = iter([0.0, 0.0, 1e9, 1e9])
-
-    class Clock:
-        @staticmethod
-        def monotonic() -> float:
-            return next(rounds, 1e9)
-
-    monkeypatch.setattr(knowledge_base, "time", Clock)
-    answer = await remove(house)
-    assert (answer.status_code, answer.json()["remaining"]) == (202, 2)
-    monkeypatch.undo()
+async def test_out_of_time_it_says_what_remains_and_the_next_call_goes_on(house: House) -> None:
+    ids = [house.failed() for _ in range(3)]
+    hurried = KnowledgeBaseRemoval(house.parts.removal, budget_seconds=0)
+    leaving = await hurried.remove(house.desk.owner.principal, house.desk.kb_id)
+    assert (leaving.remaining, leaving.pending, leaving.is_gone) == (3, 0, False)
     assert (await remove(house)).status_code == 200
+    assert await house.left(*ids) == {}
 
 
 async def test_nothing_comes_in_or_back_while_it_is_leaving(house: House) -> None:
@@ -160,24 +149,26 @@ class Death(BaseException):
     """The end of the process, as far as its insides can tell."""
 
 
-async def test_whoever_dies_anywhere_in_it_leaves_something_to_go_on_with(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    removal = KnowledgeBaseRemoval(house.parts.removal)
-    steps = ("_begin", "_end_documents", "_finish_receipts", "_end")
-    for step in steps:
+def dying(house: House, step: str, *, is_done_first: bool) -> KnowledgeBaseRemoval:
+    async def die(self: KnowledgeBaseRemoval, *given: object) -> None:
+        if is_done_first:
+            await getattr(KnowledgeBaseRemoval, step)(self, *given)
+        raise Death
+
+    removal: KnowledgeBaseRemoval = type("Dying", (KnowledgeBaseRemoval,), {step: die})(house.parts.removal)
+    return removal
+
+
+@pytest.mark.parametrize("is_done_first", [False, True])
+async def test_whoever_dies_anywhere_in_it_leaves_something_to_go_on_with(house: House, is_done_first: bool) -> None:
+    for step in ("_begin", "_end_documents", "_finish_receipts", "_end"):
         kb_id = house.desk.seed.knowledge_base(house.desk.owner)
         document_id = house.desk.seed.document(kb_id, house.desk.owner, status="completed")
-
-        async def die(*_: object, step: str = step) -> None:
-            raise Death(step)
-
-        with monkeypatch.context() as dying:
-            dying.setattr(KnowledgeBaseRemoval, step, die)
-            with pytest.raises(Death):
-                await removal.remove(house.desk.owner.principal, kb_id)
-        leaving = await replace(removal).remove(house.desk.owner.principal, kb_id)
-        assert leaving.is_gone, step
+        with pytest.raises(Death):
+            await dying(house, step, is_done_first=is_done_first).remove(house.desk.owner.principal, kb_id)
+        answer = await house.client.delete(f"/api/v1/knowledge-bases/{kb_id}", params={"purge": "true"})
+        assert answer.status_code == (404 if is_done_first and step == "_end" else 200), step
+        assert house.desk.seed.rows("SELECT id FROM knowledge_bases WHERE id = %s", kb_id) == []
         assert await house.left(document_id) == {}
 
 

@@ -77,11 +77,8 @@ async def held_up(house: House, document_id: UUID, pause: Pause, **tools: Any) -
 
 
 @pytest.fixture
-def house(house: House) -> House:
-    """Whose requests do not wait long for a worker."""
-    finishing = replace(house.parts.removal.finishing, patience_seconds=0.2)
-    object.__setattr__(house.parts.removal, "finishing", finishing)
-    return house
+def patience_seconds() -> float:
+    return 0.2
 
 
 async def cancel_and_clear(house: House, document_id: UUID) -> dict[str, Any]:

@@ -37,7 +37,9 @@ async def test_a_receipt_says_what_was_there_and_verifies_offline(house: House) 
 
 async def test_its_place_in_the_audit_chain_is_that_of_its_own_line(house: House) -> None:
     record = (await house.receipt((await house.purge(await house.archived())).json()["receipt_id"]))["record"]
-    question = "SELECT s.seq, s.hash, e.action FROM audit_seals s JOIN audit_events e ON e.id = s.event_id WHERE e.id = %s"
+    question = (
+        "SELECT s.seq, s.hash, e.action FROM audit_seals s JOIN audit_events e ON e.id = s.event_id WHERE e.id = %s"
+    )
     ((seq, digest, action),) = house.desk.seed.rows(question, record["audit"]["event_id"])
     assert (record["audit"]["seq"], record["audit"]["hash"], action) == (seq, digest.hex(), "document_purged")
 

@@ -71,14 +71,14 @@ class Erasing:
             await self.ledger.carry_out(organization_id, due, limit=len(due))
 
     async def _remove_jobs(self, organization_id: UUID, job_ids: Sequence[int]) -> None:
-        left, looks = job_ids, 0
-        while left and looks < JOB_LOOKS:
-            if looks:
-                await asyncio.sleep(JOB_LOOK_SECONDS)
+        for _ in range(JOB_LOOKS if job_ids else 0):
             async with self.database.service_work(Service(organization_id), lasting=False) as work:
+                if not (left := await self.tasks.list_known(work, job_ids)):
+                    return
                 await self.tasks.forget_jobs(work, left)
-                left = await self.tasks.list_known(work, left)
-            looks += 1
+                if not await self.tasks.list_known(work, left):
+                    return
+            await asyncio.sleep(JOB_LOOK_SECONDS)
 
 
 def indexed(receipt: Receipt) -> Indexed:

@@ -95,11 +95,13 @@ class Finishing:
         async with self.database.service_work(Service(organization_id)) as work:
             repository = ReceiptRepository(work.session)
             places = await repository.find_places([receipt.event_id for receipt in receipts])
-            for receipt in receipts:
-                if place := places.get(receipt.event_id):
-                    await repository.keep(
-                        sign(receipt, _seen(receipt, looks[receipt.document_id]), place, self.sealer.signer)
-                    )
+            await repository.keep(
+                [
+                    sign(one, _seen(one, looks[one.document_id]), places[one.event_id], self.sealer.signer)
+                    for one in receipts
+                    if one.event_id in places
+                ]
+            )
         return [receipt.id for receipt in receipts if receipt.event_id not in places]
 
     async def _note(self, organization_id: UUID, pending: Pending) -> None:

@@ -83,8 +83,7 @@ class Removal:
         return receipt_id
 
     async def _withdraw(self, work: Work[Principal], document: Document, ending: Ending, event: DocumentEvent) -> UUID:
-        await self.mover.tasks.revoke_run(work, document.id, document.epoch)  # whatever still reads it
-        withdrawn = await withdraw(work, document, ending, event)
+        withdrawn = await withdraw(work, document, ending, event, tasks=self.mover.tasks)
         await self.mover.index.begin_forgetting(work, indexed(document), document.epoch)
         return withdrawn.receipt_id
 
