@@ -98,6 +98,7 @@ async def test_it_is_on_record_with_both_names(bench: Bench) -> None:
 async def test_from_every_status_but_one_it_leads_to_pending(bench: Bench, status: str) -> None:
     document_id = bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, status=status)
     assert (await bench.replace(document_id)).json()["status"] == "pending"
+    assert bench.row(document_id)["archived_at"] is None
     await bench.process(document_id)
     assert bench.desk.status(document_id) == "completed"
 
