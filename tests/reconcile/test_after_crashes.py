@@ -40,7 +40,7 @@ class WatchedIndex(QdrantIndex):
         await self.effects.meet(HEARD)
 
 
-@pytest.fixture(params=["pgvector", "qdrant"])
+@pytest.fixture
 async def floor(
     request: pytest.FixtureRequest, settings: Settings, seed: Seed, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Floor]:
@@ -88,12 +88,15 @@ async def agree(floor: Floor) -> bool:
     return await floor.drift() == {}
 
 
+WITH_COPIES = ("unknown content", "a file that cannot be read", "a reread by another variant")
+"""With an index of another engine the others take the same ways."""
+CASES = [("pgvector", name) for name in SCENARIOS] + [("qdrant", name) for name in WITH_COPIES]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(
-    floor: Floor, stage: Stage, scenario: Scenario
-) -> None:
-    whole = Effects()
+@pytest.mark.parametrize(("floor", "name"), CASES, indirect=["floor"])
+async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(floor: Floor, stage: Stage, name: str) -> None:
+    scenario, whole = SCENARIOS[name], Effects()
     assert not await run(floor, stage, await begin(floor, stage, scenario), scenario, whole)
     deaths = [number for number, effect in enumerate(whole.reached) if effect.what in LASTING]
     assert deaths
