@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Table, func, select, text, update
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.tables import Document
@@ -98,8 +98,17 @@ _PUT_BACK = text("""
     UPDATE document_processing_runs SET status = 'queued', failures = failures + :failures, updated_at = now()
      WHERE run_id = :run_id AND attempt = :attempt AND status = 'in_progress'
 """)
-# The bare table: what the mapper adds to an UPDATE costs more than the statement.
-_RUNS = cast("Table", ProcessingRun.__table__)
+_ATTACH = text("""
+    UPDATE document_processing_runs
+       SET artifact_text_id = :artifact_text_id, saved_seconds = :saved_seconds, updated_at = now()
+     WHERE run_id = :run_id
+""")
+_END = text("""
+    UPDATE document_processing_runs
+       SET status = :status, error = CAST(:error AS jsonb), artifact_text_id = NULL, ended_at = clock_timestamp(),
+           updated_at = now()
+     WHERE run_id = :run_id
+""")
 
 
 class RunRepository:
@@ -165,13 +174,10 @@ class RunRepository:
 
     async def attach(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:
         """Hold an artifact against the garbage collection until the run ends."""
-        await self._change(run, artifact_text_id=artifact_text_id, saved_seconds=saved_seconds)
+        values = {"run_id": run.run_id, "artifact_text_id": artifact_text_id, "saved_seconds": saved_seconds}
+        await self._session.execute(_ATTACH, values)
 
     async def end(self, run: ClaimedRun, status: RunStatus, error: Mapping[str, Any] | None = None) -> None:
         """What the document shows is held by the document itself from now on."""
-        ended = {"ended_at": func.clock_timestamp(), "artifact_text_id": None}
-        await self._change(run, status=status, error=error, **ended)
-
-    async def _change(self, run: ClaimedRun, **columns: Any) -> None:
-        changed = update(_RUNS).where(_RUNS.c.run_id == run.run_id).values(updated_at=func.now(), **columns)
-        await self._session.execute(changed)
+        as_json = json.dumps(error) if error is not None else None
+        await self._session.execute(_END, {"run_id": run.run_id, "status": str(status), "error": as_json})
