@@ -328,7 +328,7 @@ QUERIES: dict[str, Query] = {
     "IntentRepository.remove": lambda s, w: IntentRepository(s).remove(w.intent_id),
     "IntentRepository.count_open": lambda s, _: IntentRepository(s).count_open(),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
-    "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, ["SavePages"], StepStatus.SUCCESS),
+    "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, {"Index": StepStatus.SUCCESS}),
     "RunRepository.put_back": lambda s, w: RunRepository(s).put_back(w.run, has_failed=True),
     "RunRepository.attach": lambda s, w: RunRepository(s).attach(w.run, w.artifact_id, 1.0),
     "RunRepository.end": lambda s, w: RunRepository(s).end(w.run, RunStatus.FAILED),

@@ -87,17 +87,6 @@ async def test_what_was_read_from_the_old_content_is_left_to_the_garbage_collect
     assert bench.desk.seed.one("SELECT unreferenced_at IS NOT NULL FROM artifacts_full_text WHERE id = %s", old)
 
 
-async def test_the_steps_of_a_replacement_are_those_that_it_passed(bench: Bench) -> None:
-    document_id = await bench.completed()
-    await bench.replace(document_id)
-    await bench.process(document_id)
-    question = """SELECT s.step_name FROM document_processing_steps s JOIN document_processing_runs r USING (run_id)
-                   WHERE r.revision = 2"""
-    steps = {name for (name,) in bench.desk.seed.rows(question)}
-    assert "SwitchToResult" in steps
-    assert not steps & {"SavePages", "SaveParagraphs", "SaveDiagrams", "UpdateMetrics", "MarkBasicComplete"}
-
-
 async def test_replacing_again_and_again_leaves_one_revision_and_one_file(bench: Bench) -> None:
     document_id = await bench.completed()
     for turn in range(3):
