@@ -98,6 +98,19 @@ async def test_a_key_that_was_slipped_in_vouches_for_nothing(
     assert [SECOND.key_id in problem.sentence for problem in installation.problems] == [True]
 
 
+async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
+    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+) -> None:
+    await introduce(database, signer)
+    trail.cheat("UPDATE audit_keys SET previous_key_id = %s", SECOND.key_id)
+    trail.seed.insert(
+        "audit_keys",
+        key_id=SECOND.key_id, public_key=SECOND.public_key, at="2026-01-01T00:00:00Z", signature=b"rubbish",
+    )  # fmt: skip
+    await with_key(trail, database, blobs, SECOND).write_sealed()
+    assert "not one of this installation" in (await trail.problems())[0]
+
+
 @pytest.mark.parametrize("change", ["at = at - interval '1 day'", "public_key = '\\x00'", "signature = '\\x00'"])
 async def test_a_change_in_a_known_key_is_found(trail: Trail, database: Database, signer: Signer, change: str) -> None:
     await introduce(database, signer)
