@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import httpx
 import pytest
 
+from muniment.accounts.rates import RateRepository
 from muniment.settings import Settings
 from tests.lifecycle.removal.house import House, open_house
 from tests.seed import Person
+from tests.storage.tasks.queue import until
+
+WAITING = """SELECT EXISTS (SELECT FROM pg_stat_activity
+                             WHERE wait_event_type = 'Lock' AND datname = current_database())"""
 
 
 async def bulk(house: House, ids: Sequence[UUID | str], client: httpx.AsyncClient | None = None) -> httpx.Response:
@@ -124,6 +130,23 @@ async def test_the_eleventh_call_in_a_minute_waits_whichever_process_is_asked(ho
         house.desk.seed.execute("UPDATE request_times SET times[1] = times[1] - interval '1 minute'")
         assert (await bulk(house, [uuid4()])).status_code == 200  # the first of the ten is a minute ago
         assert (await bulk(house, [uuid4()])).status_code == 429
+
+
+async def test_who_asks_while_another_call_is_being_counted_waits_for_it(house: House) -> None:
+    """Or both would be the tenth."""
+    database, caller = house.stores.database, house.desk.owner.principal
+    for _ in range(9):
+        assert (await bulk(house, [uuid4()])).status_code == 200
+
+    async def ask() -> int:
+        async with database.work(caller) as work:
+            return await RateRepository(work.session).admit("bulk_purge", most=10, within=timedelta(minutes=1))
+
+    async with database.work(caller) as work:
+        assert await RateRepository(work.session).admit("bulk_purge", most=10, within=timedelta(minutes=1)) == 0
+        second = asyncio.create_task(ask())
+        await until(lambda: bool(house.desk.seed.one(WAITING)))
+    assert await second > 0
 
 
 async def test_of_many_calls_at_once_ten_are_admitted(house: House) -> None:

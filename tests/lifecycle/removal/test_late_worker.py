@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from muniment.processing.process import Processing
 from muniment.search.copies import Copies
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.base import new_id, now
 from muniment.storage.db.locks import AdvisoryLocks
 from muniment.storage.tasks.port import READING
 from muniment.storage.vectors.port import Indexed, Model, Point, VectorIndex
@@ -126,6 +128,27 @@ async def test_a_worker_that_comes_after_the_receipt_is_stopped_by_the_fence(
         assert (await cancel_and_clear(house, document_id))["status"] == 200
     await locks.close()
     assert await house.left(document_id) == {}
+
+
+async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_it_lives(
+    house: House,
+) -> None:
+    document_id, key = await house.archived(), "artifacts/somebody/unkept"
+    await house.blobs.put(key, b"text")
+    house.desk.seed.insert(
+        "deletions",
+        id=new_id(),
+        organization_id=house.desk.owner.organization_id,
+        knowledge_base_id=house.desk.kb_id,
+        document_id=document_id,
+        store="blobs",
+        target=key,
+        reason="never_kept",
+        next_attempt_at=now() + timedelta(days=1),
+    )
+    assert (await house.purge(document_id)).status_code == 200
+    assert await house.left(document_id) == {}
+    assert house.desk.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL AND reason = 'never_kept'") == 1
 
 
 async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: House) -> None:
