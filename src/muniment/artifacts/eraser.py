@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from muniment.artifacts.unused import UnusedArtifactRepository
@@ -25,7 +26,9 @@ class OfDocument:
     document_id: UUID
 
 
-def artifact_lines(document: OfDocument, content_keys: Iterable[str], *, reason: str) -> list[Line]:
+def artifact_lines(
+    document: OfDocument, content_keys: Iterable[str], *, reason: str, not_before: datetime | None = None
+) -> list[Line]:
     """For the transaction that removes a document: whatever was read from its contents, those of all its revisions.
 
     By content and not by reference: what an earlier reading left, or a failed run, must not outlive the document.
@@ -39,6 +42,7 @@ def artifact_lines(document: OfDocument, content_keys: Iterable[str], *, reason:
             Store.ARTIFACTS,
             f"{within}/{content_key}",
             reason,
+            not_before,
         )
         for content_key in sorted(set(content_keys))
     ]

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import structlog
-from sqlalchemy import func, insert, literal_column, select, text, update
+from sqlalchemy import func, insert, literal_column, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.errors import MunimentError
@@ -39,6 +40,8 @@ class Line:
     store: Store
     target: str
     reason: str
+    not_before: datetime | None = None
+    """Of a line that is there to be remembered: who removes the document hastens it."""
 
 
 class DeletionRepository:
@@ -56,11 +59,17 @@ class DeletionRepository:
                 "store": line.store,
                 "target": line.target,
                 "reason": line.reason,
+                **({"next_attempt_at": line.not_before} if line.not_before else {}),
             }
             for line in lines
         ]
-        if rows:
-            await self._session.execute(insert(Deletion), rows)
+        # Rows of one statement have the same columns.
+        for some in (
+            [row for row in rows if "next_attempt_at" not in row],
+            [row for row in rows if "next_attempt_at" in row],
+        ):
+            if some:
+                await self._session.execute(insert(Deletion), some)
         return [row["id"] for row in rows]
 
     async def take_due(self, ids: Sequence[UUID] | None, *, limit: int) -> Sequence[Deletion]:
@@ -113,9 +122,10 @@ class DeletionRepository:
         await self._session.execute(update(Deletion).where(Deletion.id == deletion_id).values(last_error=error))
 
     async def count_pending(self) -> tuple[int, float]:
-        """How many lines wait, and the age of the oldest in seconds."""
+        """How many lines wait, and the age of the oldest in seconds; without those whose day has not come."""
         age = func.coalesce(func.extract("epoch", func.now() - func.min(Deletion.created_at)), 0)
-        row = (await self._session.execute(select(func.count(), age).where(Deletion.done_at.is_(None)))).one()
+        waiting = (Deletion.done_at.is_(None), or_(Deletion.attempts > 0, Deletion.next_attempt_at <= func.now()))
+        row = (await self._session.execute(select(func.count(), age).where(*waiting))).one()
         return int(row[0]), float(row[1])
 
 
