@@ -63,7 +63,7 @@ def ensure_first_account(
     return FirstAccount(only.email, _new_link(connection, only.id, only.organization_id, now=now))
 
 
-def _complete(connection: Connection, user: Row[Any], email: str, password: str) -> str:
+def _complete(connection: Connection, user: Row[Any, Any, Any, Any], email: str, password: str) -> str:
     values = {"email": email, "email_key": email_key(email), "password_hash": Passwords().hash_now(password)}
     connection.execute(update(User).where(User.id == user.id).values(**values))
     connection.execute(delete(SignInLink).where(SignInLink.user_id == user.id))
