@@ -47,6 +47,7 @@ FAULTS = {
 CANCELLED_BY_THE_SERVER = """
     DO $$ BEGIN RAISE query_canceled USING MESSAGE = 'canceling statement due to statement timeout'; END $$
 """
+COMMIT = "commit"
 BROKEN = "server closed the connection unexpectedly"
 
 
@@ -55,7 +56,7 @@ class Faults:
 
     def __init__(self, at: int | None = None, fault: Fault = Fault.FAILS) -> None:
         self.reached: list[tuple[Part, str]] = []
-        self.struck: tuple[Part, str] | None = None
+        self.struck: tuple[Part, Fault] | None = None
         self._at, self._fault = at, fault
         self._unanswered: set[int] = set()
 
@@ -66,16 +67,25 @@ class Faults:
         if self._at is None or number < self._at:
             return None
         if number == self._at:
-            self.struck = (part, what)
+            self.struck = (part, self._fault)
         if self._fault is Fault.IS_THE_LAST:
             raise Death
         return self._fault if number == self._at else None
+
+    @property
+    def has_committed(self) -> bool:
+        """Before it went wrong."""
+        return (Part.COMMIT, COMMIT) in self.reached[: self._at]
+
+    async def arrive(self, part: Part, what: str) -> Fault | None:
+        """The same where no statement is on its way."""
+        return self.meet(part, what)
 
     async def outside(
         self, part: Part, what: str, call: Callable[[], Awaitable[T]], broken: BaseException, late: BaseException
     ) -> T:
         """A call of another store, which says `broken` when it fails and `late` when it does not answer in time."""
-        fault = self.meet(part, what)
+        fault = await self.arrive(part, what)
         if fault is Fault.FAILS:
             raise broken
         if fault is Fault.HANGS:
@@ -121,7 +131,7 @@ class Faults:
     def _commit(self, connection: Connection) -> None:
         if connection._is_autocommit_isolation():
             return
-        fault = self.meet(Part.COMMIT, "commit")
+        fault = self.meet(Part.COMMIT, COMMIT)
         if fault is Fault.GETS_NO_ANSWER:
             await_only(_driver(connection).commit())
         if fault is not None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from muniment.bootstrap import (
 from muniment.http.parts import Parts
 from muniment.lifecycle.removal.sweep import ReceiptSweep
 from muniment.processing.completion import mark_started
+from muniment.processing.process import Processing
 from muniment.processing.runs import ClaimedRun, Record, RunRepository
 from muniment.search.intents import IntentSweep
 from muniment.search.service import Searching
@@ -74,6 +76,7 @@ class Installation:
     floor: Floor
     people: dict[str, Person]
     """By what they are to the knowledge base."""
+    worker: Processing
     parts: Parts = field(init=False)
     keeping: Keeping = field(init=False)
 
@@ -107,11 +110,11 @@ class Installation:
         blobs = WatchedBlobs(self.folder, sync=lambda _: None)
         ledger = build_ledger(self.stores.database, blobs)
         self.stores = replace(self.stores, index=index, blobs=blobs, ledger=ledger)
-        self.floor.stores, self.floor.desk.blobs = self.stores, blobs
-        self.floor._workers.clear()
-        assert isinstance(self.floor.desk, IndexedDesk)
-        self.floor.desk.index = index
-        embedder = self.floor.desk.embedder
+        desk = self.floor.desk
+        assert isinstance(desk, IndexedDesk)
+        self.floor.stores, desk.blobs, desk.index = self.stores, blobs, index
+        self.floor._workers[desk.reading] = self.worker = replace_tools(self.worker, desk)
+        embedder = desk.embedder
         searching = Searching(self.stores.database, index, embedders={embedder.model: embedder})
         self.parts = replace(build_parts(self.settings, self.stores, Passwords(CHEAP_HASHER)), searching=searching)
 
@@ -171,9 +174,9 @@ class Installation:
         verification = build_verification(self.settings, self.stores)
         return (await verification.verify(self.organization_id)).is_intact
 
-    async def found_by(self, who: str, mode: str) -> set[UUID]:
+    async def found_by(self, who: str) -> set[UUID]:
         async with self.client(who) as client:
-            answer = await client.get("/api/v1/search", params={"q": "contracts", "mode": mode, "limit": 50})
+            answer = await client.get("/api/v1/search", params={"q": "contracts", "limit": 50})
         assert answer.status_code == 200, answer.text
         return {UUID(item["document_id"]) for item in answer.json()["items"]}
 
@@ -184,7 +187,9 @@ async def installed(settings: Settings, seed: Seed, engine: str) -> AsyncIterato
     qdrant = WatchedQdrant() if engine == "qdrant" else None
     desk = IndexedDesk(seed, stores.database, stores.blobs, stores.locks)
     desk.index = stores.index
-    installation = Installation(settings, stores, qdrant, Floor(settings, stores, desk), _people(seed, desk))
+    installation = Installation(
+        settings, stores, qdrant, Floor(settings, stores, desk), _people(seed, desk), desk.worker()
+    )
     yield installation
     await installation.parts.pictures.close()
     await installation.stores.close()
@@ -195,7 +200,14 @@ def _people(seed: Seed, desk: IndexedDesk) -> dict[str, Person]:
     for role in ("editor", "viewer"):
         people[role] = seed.person(desk.owner.organization_id)
         seed.member(desk.kb_id, people[role], role)
-    return {**people, "stranger": seed.person()}
+    return {**people, "colleague": seed.person(desk.owner.organization_id)}
+
+
+def replace_tools(worker: Processing, desk: IndexedDesk) -> Processing:
+    """A fresh one; the graph is only an order of nodes, and costs the time."""
+    worker = copy(worker)
+    worker._tools = desk.tools
+    return worker
 
 
 async def survives(call: Awaitable[httpx.Response]) -> httpx.Response | None:

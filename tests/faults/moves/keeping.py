@@ -1,10 +1,9 @@
 """The whole of a prepared installation, so that every case begins with the very same rows, objects and points."""
 
 import copy
-import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.seed import Seed
 from tests.storage.vectors.qdrant_engines import LocalQdrant
@@ -106,20 +105,24 @@ class Keeping:
         return self.qdrant is not None and points_of(self.qdrant) != _told(self._points)
 
 
-def points_of(qdrant: LocalQdrant) -> list[tuple[str, str, int, str]]:
-    """Knowledge base, document, epoch and status of every point, past our own code."""
+class Told(NamedTuple):
+    """A point, as it lies in the index."""
+
+    document_id: str
+    epoch: int
+    status: str
+
+
+def points_of(qdrant: LocalQdrant) -> list[Told]:
+    """Every one, past our own code."""
     client: Any = qdrant._client
     return _told(client.collections)
 
 
-def _told(collections: Any) -> list[tuple[str, str, int, str]]:
+def _told(collections: Any) -> list[Told]:
     return sorted(
-        (name, payload["doc_id"], payload["epoch"], payload["status"])
-        for name, collection in collections.items()
+        Told(payload["doc_id"], payload["epoch"], payload["status"])
+        for collection in collections.values()
         for place, payload in enumerate(collection.payload)
         if not collection.deleted[place]
     )
-
-
-def sha256_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -81,6 +81,7 @@ def left_of(installation: Installation, document_ids: Sequence[UUID]) -> dict[st
     counts: dict[str, Any] = {
         table: seed.one(f"SELECT count(*) FROM {table} WHERE document_id = ANY(%s)", ids)
         for (table,) in seed.rows(EVERYWHERE)
+        if table != "index_intents"  # says what is to be told, and holds nothing
     }
     counts["documents"] = seed.one("SELECT count(*) FROM documents WHERE id = ANY(%s)", ids)
     counts["artifacts of nobody"] = seed.one(UNUSED)
@@ -88,7 +89,7 @@ def left_of(installation: Installation, document_ids: Sequence[UUID]) -> dict[st
     counts["objects of nobody"] = sorted(objects(installation) - referenced(seed))
     if installation.qdrant:
         held = {str(document_id) for document_id in document_ids}
-        counts["points"] = [point for point in points_of(installation.qdrant) if point[1] in held]
+        counts["points"] = [point for point in points_of(installation.qdrant) if point.document_id in held]
     return {name: count for name, count in counts.items() if count}
 
 

@@ -39,7 +39,7 @@ class WatchedBlobs(FolderBlobs):
     async def writer(self, key: str) -> AsyncIterator[BlobWriter]:
         async with super().writer(key) as writer:
             yield _Writer(writer, self.faults)
-            fault = self.faults.meet(Part.OBJECTS, "keep")
+            fault = await self.faults.arrive(Part.OBJECTS, "keep")
             if fault in (Fault.FAILS, Fault.HANGS):
                 raise _no_store()
         if fault is Fault.GETS_NO_ANSWER:
@@ -58,13 +58,13 @@ class WatchedBlobs(FolderBlobs):
         await self._met("delete", super().delete, key)
 
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        if self.faults.meet(Part.OBJECTS, "read"):
+        if await self.faults.arrive(Part.OBJECTS, "read"):
             raise _no_store()
         async for piece in super().read(key, start=start, end=end):
             yield piece
 
     async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
-        if self.faults.meet(Part.OBJECTS, "list"):
+        if await self.faults.arrive(Part.OBJECTS, "list"):
             raise _no_store()
         async for info in super().list(prefix, after=after):
             yield info
