@@ -86,4 +86,5 @@ def _further(verdict: Verdict | FileVerdict) -> list[str]:
 
 def _bar(*, show: bool) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), disable=not show, transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, disable=not (show and console.is_terminal), transient=True)

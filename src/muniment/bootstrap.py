@@ -77,7 +77,8 @@ from muniment.storage.blobs.s3 import S3Blobs
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
 from muniment.storage.db.locks import AdvisoryLocks
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import BlobEraser, Eraser, Ledger
+from muniment.storage.deletions.erasers import BlobEraser, Eraser
+from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
 from muniment.storage.index_intents.moves import IndexMoves

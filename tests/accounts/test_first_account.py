@@ -81,6 +81,21 @@ async def test_the_trail_says_that_the_system_made_it_and_holds_no_secret(seed: 
     assert PASSWORD not in str(lines)
 
 
+async def test_a_link_and_the_password_that_ends_it_are_on_record(seed: Seed, ensure: Ensure) -> None:
+    first = ensure()
+    ensure("boss@example.org", PASSWORD)
+    lines = seed.audit_lines()[2:]
+    assert [(line["action"], line["actor"]) for line in lines] == [
+        ("sign_in_link_created", "system"),
+        ("user_changed", "system"),
+        ("password_changed", "system"),
+    ]
+    assert lines[1]["payload"]["before"] == {"email": DEFAULT_EMAIL}
+    assert lines[1]["payload"]["after"] == {"email": "boss@example.org"}
+    assert first
+    assert str(first.link_secret) not in str(lines)
+
+
 async def test_twice_makes_one_account_and_keeps_its_password(api: Api, seed: Seed, ensure: Ensure) -> None:
     ensure("boss@example.org", PASSWORD)
     assert ensure("other@example.org", "another password") == FirstAccount("boss@example.org", None)

@@ -16,7 +16,8 @@ from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Eraser, Ledger, Line
+from muniment.storage.deletions.erasers import BlobEraser, Eraser
+from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
 from muniment.storage.deletions.tables import Store
 from tests.seed import KEY_ID, Person, Seed
 

@@ -88,6 +88,19 @@ async def test_every_organization_is_cleared_up_and_what_all_share(shelf: Shelf)
     assert (shelf.ids(), await shelf.packs(), shelf.open_lines()) == (set(), set(), 0)
 
 
+async def test_what_is_removed_is_on_record_and_what_is_only_marked_is_not(shelf: Shelf) -> None:
+    full = await shelf.keep()
+    await shelf.collect(NOW)
+    assert shelf.seed.audit_lines() == []
+    await shelf.collect(NOW + GRACE, dry_run=True)
+    assert shelf.seed.audit_lines() == []
+    await shelf.collect(NOW + GRACE)
+    (line,) = shelf.seed.audit_lines()
+    assert (line["action"], line["actor"]) == ("artifact_collected", "system")
+    assert line["organization_id"] == shelf.owner.organization_id
+    assert line["payload"] == {"artifact_id": str(full.id), "was_shared": False}
+
+
 async def test_shared_artifact_that_any_organization_uses_is_not_marked(shelf: Shelf) -> None:
     full = await shelf.keep(a_key(None))
     newest = shelf.seed.person()  # the ledger's lines of what all share are written in another's name

@@ -8,7 +8,8 @@ from sqlalchemy.exc import IntegrityError
 
 from muniment.errors import Unavailable
 from muniment.storage.blobs.folder import FolderBlobs
-from muniment.storage.deletions.ledger import Erased, Ledger
+from muniment.storage.deletions.erasers import Erased
+from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import Deletion, Store
 from muniment.telemetry.metrics import ARTIFACT_BYTES_FREED
 from tests.artifacts.shelf import OTHER_VARIANT, Shelf, a_key
@@ -28,6 +29,10 @@ class SilentBlobs(FolderBlobs):
         await super().delete(key)
 
 
+class Death(BaseException):
+    """The end of the process, as far as its insides can tell."""
+
+
 class Dies:
     """Does what another eraser does, and dies before anybody can note it."""
 
@@ -36,7 +41,7 @@ class Dies:
 
     async def erase(self, line: Deletion) -> Erased:
         await self._ledger._erasers[Store(line.store)].erase(line)
-        raise KeyboardInterrupt
+        raise Death
 
 
 def is_nothing_left(shelf: Shelf) -> bool:
@@ -151,7 +156,7 @@ async def test_who_dies_before_noting_the_outcome_is_finished_by_the_sweep(
     good = shelf.ledger
     dying = Ledger(shelf.database, {**good._erasers, **dict.fromkeys(dies_at, Dies(good))})
     for _ in dies_at:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Death):
             await dying.carry_out(shelf.owner.organization_id, line_ids)
         shelf.make_lines_due()
         line_ids = [line_id for (line_id,) in shelf.seed.rows("SELECT id FROM deletions WHERE store = 'blobs'")]

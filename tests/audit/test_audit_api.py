@@ -64,7 +64,7 @@ async def test_each_filter_narrows(api: Api, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     write(seed, admin, at=NOON)
     kb_id, document_id = new_id(), new_id()
-    cases = {
+    cases: dict[str, tuple[str, dict[str, Any]]] = {
         "action": ("document_purged", {"action": "document_purged"}),
         "actor": ("system", {"actor": "system"}),
         "kb_id": (str(kb_id), {"knowledge_base_id": kb_id}),

@@ -18,7 +18,8 @@ from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.base import now
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import BlobEraser, Ledger
+from muniment.storage.deletions.erasers import BlobEraser
+from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import Store
 from tests.seed import Seed
 

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from muniment.processing.graph import NODES
 from muniment.processing.readers.contract import Code, Unreadable
 from muniment.storage.tasks.port import FAST, READING, RunWish
 from tests.faults.effects import ERROR_HANDLING
@@ -72,20 +71,20 @@ async def _completed_and_annotated(stage: Stage) -> UUID:
     return document_id
 
 
-WITHOUT_EFFECTS = {"AlreadyProcessedCheck"}
-"""It asks and writes nothing of its own: what it notes is written with the next step."""
-_UP_TO_TEXT = ("FetchDocumentRecord", "MarkProcessingStarted", "ExtractText")
-_FIRST = tuple(name for name in NODES if name not in {"SwitchToResult", *WITHOUT_EFFECTS})
+_WITH_THE_NEXT = {"AlreadyProcessedCheck", "MarkProcessingStarted"}
+_WITH_THE_LAST = {"SavePages", "SaveParagraphs", "AggregateDiagrams", "SaveDiagrams", "UpdateMetrics"}
+WITHOUT_EFFECTS = {"BuildSummary", *_WITH_THE_NEXT, *_WITH_THE_LAST}
+"""What they write goes with the transaction of another: of ExtractText, or of MarkBasicComplete."""
+_READ = ("ExtractText", "Index", "MarkBasicComplete", READING)
+"""In the end the slot lets go of the document."""
 
 SCENARIOS = {
-    "unknown content": Scenario(unknown, FAST, (FAST, READING, *_FIRST)),
+    "unknown content": Scenario(unknown, FAST, (FAST, READING, *_READ)),
     "known content": Scenario(known, FAST, (FAST,)),
-    "content that is found in the reading slot": Scenario(known, READING, (READING, *_FIRST)),
-    "a file that cannot be read": Scenario(unreadable, FAST, (FAST, READING, *_UP_TO_TEXT, ERROR_HANDLING)),
-    "a reread by another variant": Scenario(
-        reread, FAST, (FAST, READING, *_UP_TO_TEXT, "AggregateDiagrams", "Index", "SwitchToResult", "BuildSummary")
-    ),
+    "content that is found in the reading slot": Scenario(known, READING, (READING, *_READ)),
+    "a file that cannot be read": Scenario(unreadable, FAST, (FAST, READING, "ExtractText", ERROR_HANDLING, READING)),
+    "a reread by another variant": Scenario(reread, FAST, (FAST, READING, "FetchDocumentRecord", *_READ)),
     "a reread of what is shown already": Scenario(
-        reread_of_the_same, READING, (READING, "FetchDocumentRecord", "MarkBasicComplete", "BuildSummary")
+        reread_of_the_same, READING, (READING, "FetchDocumentRecord", "MarkBasicComplete", READING)
     ),
 }

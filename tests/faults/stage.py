@@ -9,7 +9,8 @@ from uuid import UUID
 from muniment.artifacts.variants import Variant, reading_variant
 from muniment.processing.process import Processing
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.deletions.ledger import BlobEraser, Ledger
+from muniment.storage.deletions.erasers import BlobEraser
+from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import Store
 from muniment.storage.tasks.port import FAST, READING, MoveOn
 from tests.faults.effects import Death, Effects, WatchedBlobs, WatchedReader

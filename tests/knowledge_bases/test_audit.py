@@ -56,14 +56,23 @@ async def test_member_set_is_one_line(api: Api, seed: Seed) -> None:
     async with api.client(cast.owner) as client:
         await client.put(cast.member(cast.colleague), json={"role": "editor"})
     payload = only_payload(seed, "member_set", cast.owner, cast.kb_id)
-    assert (payload["user_id"], payload["role"]) == (str(cast.colleague.id), "editor")
+    assert (payload["user_id"], payload["before"], payload["role"]) == (str(cast.colleague.id), None, "editor")
+
+
+async def test_a_changed_role_says_what_it_was(api: Api, seed: Seed) -> None:
+    cast = a_cast(seed)
+    async with api.client(cast.owner) as client:
+        await client.put(cast.member(cast.viewer), json={"role": "editor"})
+    payload = only_payload(seed, "member_set", cast.owner, cast.kb_id)
+    assert (payload["before"], payload["role"]) == ("viewer", "editor")
 
 
 async def test_member_removed_is_one_line(api: Api, seed: Seed) -> None:
     cast = a_cast(seed)
     async with api.client(cast.owner) as client:
         await client.delete(cast.member(cast.viewer))
-    assert only_payload(seed, "member_removed", cast.owner, cast.kb_id)["user_id"] == str(cast.viewer.id)
+    payload = only_payload(seed, "member_removed", cast.owner, cast.kb_id)
+    assert (payload["user_id"], payload["before"]) == (str(cast.viewer.id), "viewer")
 
 
 async def test_what_is_refused_writes_no_line(api: Api, seed: Seed) -> None:

@@ -81,12 +81,14 @@ async def test_others_cannot_be_retried(client: httpx.AsyncClient, desk: Desk, s
 
 async def test_an_editor_may_and_a_viewer_may_not_and_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
     document_id = await a_completed(desk)
+    details = {403: "Permission denied", 404: "Document not found"}
     for role, expected in (("editor", 200), ("viewer", 403), (None, 404)):
         person = desk.seed.person(desk.owner.organization_id)
         if role:
             desk.seed.member(desk.kb_id, person, role)
         async with api.client(person) as client:
-            assert (await retry(client, desk, document_id)).status_code == expected
+            answer = await retry(client, desk, document_id)
+            assert (answer.status_code, answer.json().get("detail")) == (expected, details.get(expected))
 
 
 async def test_a_reread_shows_the_old_result_until_the_new_one_is_complete(

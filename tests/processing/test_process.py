@@ -16,7 +16,8 @@ from muniment.processing.sandbox.verdicts import ReaderKilled
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.blobs.port import BlobNotFound
 from muniment.storage.db.principal import Service
-from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Ledger
+from muniment.storage.deletions.erasers import BlobEraser
+from muniment.storage.deletions.ledger import DeletionRepository, Ledger
 from muniment.storage.deletions.reservations import reserve
 from muniment.storage.deletions.tables import Store
 from muniment.storage.tasks.port import FAST, READING, PutBack
@@ -213,6 +214,7 @@ async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(desk:
         of_document = OfDocument(desk.owner.organization_id, desk.kb_id, document_id)
         lines = artifact_lines(of_document, ["a:b"], reason="test")
         line_ids = await DeletionRepository(work.session).add(lines)
+    desk.seed.execute("DELETE FROM documents")
     ledger = Ledger(
         desk.database, {Store.BLOBS: BlobEraser(desk.blobs), Store.ARTIFACTS: ArtifactEraser(desk.database, desk.blobs)}
     )

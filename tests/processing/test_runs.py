@@ -33,7 +33,8 @@ async def run(database: Database, seed: Seed, owner: Person) -> ClaimedRun:
 
 async def claim(database: Database, run: ClaimedRun) -> ClaimedRun | None:
     async with database.service_work(Service(run.organization_id)) as work:
-        return await RunRepository(work.session).claim(run.run_id)
+        claimed = await RunRepository(work.session).claim(run.run_id)
+    return claimed[0] if claimed else None
 
 
 async def hold(database: Database, run: ClaimedRun) -> None:

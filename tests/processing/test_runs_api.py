@@ -4,9 +4,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from muniment.processing.context import Context
+from muniment.processing.graph import NODES
 from muniment.processing.readers.contract import Code, Unreadable
 from muniment.processing.runs import RunRepository
-from muniment.processing.tables import StepStatus
+from muniment.processing.tables import STEPS, StepStatus
 from muniment.storage.db.principal import Service
 from tests.live import Api
 from tests.processing.desk import Desk
@@ -24,7 +25,11 @@ async def runs_of(api: Api, desk: Desk, document_id: UUID, person: Person | None
     return items
 
 
-async def test_a_run_shows_its_steps_in_the_order_in_which_they_began(api: Api, desk: Desk) -> None:
+def test_every_node_that_leaves_a_record_has_its_place_among_the_steps() -> None:
+    assert [*STEPS, "BuildSummary"] == list(NODES)
+
+
+async def test_a_run_shows_its_steps_in_the_order_of_the_graph(api: Api, desk: Desk) -> None:
     document_id = await desk.document()
     await desk.process(document_id)
     [run] = await runs_of(api, desk, document_id)
@@ -62,9 +67,9 @@ async def test_a_run_that_failed_says_why_and_where(api: Api, desk: Desk) -> Non
 async def test_a_step_that_has_begun_says_how_far_it_is(api: Api, desk: Desk) -> None:
     document_id = await desk.document()
     async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
-        run = await RunRepository(work.session).claim(desk.job(document_id).run_id)
-    assert run is not None
-    context = Context(desk.tools, run)
+        claimed = await RunRepository(work.session).claim(desk.job(document_id).run_id)
+    assert claimed is not None
+    context = Context(desk.tools, *claimed)
     for status, expected in ((StepStatus.STARTED, (7, 12)), (StepStatus.SUCCESS, (None, None))):
         async with context.step("ExtractText", status, {"page": 7, "pages": 12}):
             pass

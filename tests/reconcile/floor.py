@@ -2,15 +2,17 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from muniment.artifacts.variants import Variant
 from muniment.bootstrap import Stores, build_reconciliation
 from muniment.processing.context import Tools
 from muniment.processing.process import Processing
-from muniment.reconcile.reconciliation import Patience, Reconciliation, Watcher
+from muniment.reconcile.drift import Scope
+from muniment.reconcile.reconciliation import Nobody, Patience, Reconciliation, Watcher
 from muniment.reconcile.report import Report
 from muniment.reconcile.subset import NOTHING, Subset
 from muniment.search.copies import Copies
@@ -42,6 +44,7 @@ class Floor:
     stores: Stores
     desk: Desk
     patience: Patience = AT_ONCE
+    _workers: dict[Variant, Processing] = field(default_factory=dict)
 
     @property
     def seed(self) -> Seed:
@@ -68,6 +71,10 @@ class Floor:
     ) -> Report:
         return await self.reconciliation(subset).reconcile(now(), repair=repair, kb_ids=kb_ids, watcher=watcher)
 
+    async def scope(self) -> Scope:
+        """Of the one organization."""
+        return await self.reconciliation()._scope(self.desk.owner.organization_id, now(), (), Nobody())
+
     async def drift(self, **wishes: Any) -> dict[str, tuple[int, int]]:
         """What was found, and how much of it is left."""
         report = await self.reconcile(**wishes)
@@ -92,7 +99,14 @@ class Floor:
             "SELECT job_id FROM document_processing_runs WHERE document_id = %s ORDER BY epoch DESC LIMIT 1",
             document_id,
         )
-        worker = Processing(self.desk.tools)
+        reading = self.desk.reading
+        worker = self._workers.get(reading) or self._workers.setdefault(reading, Processing(self.desk.tools))
+        self.seed.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
+        self.seed.execute(
+            "UPDATE procrastinate_jobs SET status = 'doing', worker_id = (SELECT max(id) FROM procrastinate_workers)"
+            " WHERE id = %s",
+            job_id,
+        )
         try:
             await worker(self.desk.job(document_id, FAST))
         except MoveOn:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,6 +19,8 @@ from muniment.artifacts.repository import ArtifactKey, ArtifactRepository, NewTe
 from muniment.artifacts.tables import ArtifactParagraph, FullText
 from muniment.artifacts.unused import UnusedArtifactRepository
 from muniment.artifacts.variants import Variant
+from muniment.audit.receipts.repository import Departure, ReceiptRepository, Signed
+from muniment.audit.receipts.tables import Ending
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository, Wanted
 from muniment.documents.revisions import RevisionRepository
@@ -34,6 +37,14 @@ from muniment.processing.results.repository import ResultRepository
 from muniment.processing.runs import RunRepository
 from muniment.processing.statistics import StatisticsRepository
 from muniment.processing.tables import RunStatus, StepStatus
+from muniment.reconcile.drift import Store as Compared
+from muniment.reconcile.file_repository import NamedFileRepository
+from muniment.reconcile.kept import ReportRepository
+from muniment.reconcile.lacking import LackingRepository
+from muniment.reconcile.overdue import OverdueRepository
+from muniment.reconcile.report import Report
+from muniment.reconcile.run_repository import HaltedRunRepository, WaitingDocumentRepository
+from muniment.reconcile.said import SaidRepository
 from muniment.search.indexes import IndexingVariant, IndexRepository, NewIndex
 from muniment.search.inside import WithinRepository
 from muniment.search.query_text import parse
@@ -53,6 +64,8 @@ Query = Callable[[AsyncSession, World], Awaitable[Any]]
 PAGE = {"offset": 0, "limit": 100}
 LATER = now() + timedelta(days=1)
 KEY = name_key(FILE_NAME)
+FIRST_ID = UUID(int=0)
+STALLED = timedelta(minutes=1)
 
 
 def _kb(world: World) -> KnowledgeBase:
@@ -159,7 +172,36 @@ def _indexed(world: World) -> Indexed:
     return Indexed(world.document_id, world.kb_id, world.organization_id)
 
 
+def _departure(world: World) -> Departure:
+    """Of a document that is gone."""
+    return Departure(
+        new_id(), "gone.pdf", world.kb_id, world.organization_id, Ending.PURGE, str(world.owner.id), event_id=new_id()
+    )
+
+
+def _signed(world: World) -> Signed:
+    return Signed(world.receipt_id, {"format": "of the world"}, "signature")
+
+
 QUERIES: dict[str, Query] = {
+    "ReceiptRepository.take_stock": lambda s, w: ReceiptRepository(s).take_stock(w.document_id),
+    "ReceiptRepository.add": lambda s, w: ReceiptRepository(s).add(
+        _departure(w), {"owner_id": str(w.owner.id), "is_being_read": False}
+    ),
+    "ReceiptRepository.find_of": lambda s, w: ReceiptRepository(s).find_of(w.kb_id, w.gone_id),
+    "ReceiptRepository.get_signed": lambda s, w: ReceiptRepository(s).get_signed(w.signed_receipt_id),
+    "ReceiptRepository.list_signed": lambda s, w: ReceiptRepository(s).list_signed(w.kb_id, **PAGE),
+    "ReceiptRepository.list_unsigned_of": lambda s, w: ReceiptRepository(s).list_unsigned_of(w.kb_id, limit=100),
+    "ReceiptRepository.count_unsigned_of": lambda s, w: ReceiptRepository(s).count_unsigned_of(w.kb_id),
+    "ReceiptRepository.list_": lambda s, w: ReceiptRepository(s).list_([w.receipt_id]),
+    "ReceiptRepository.take_due": lambda s, _: ReceiptRepository(s).take_due(limit=100),
+    "ReceiptRepository.note_points": lambda s, w: ReceiptRepository(s).note_points({w.receipt_id: 1}),
+    "ReceiptRepository.note_pending": lambda s, w: ReceiptRepository(s).note_pending({w.receipt_id: ["blobs"]}),
+    "ReceiptRepository.find_places": lambda s, w: ReceiptRepository(s).find_places([w.sealed_event_id]),
+    "ReceiptRepository.keep": lambda s, w: ReceiptRepository(s).keep([_signed(w)]),
+    "ReceiptRepository.count_unsigned": lambda s, _: ReceiptRepository(s).count_unsigned(),
+    "DeletionRepository.hasten": lambda s, w: DeletionRepository(s).hasten([w.gone_id]),
+    "IntentRepository.remove_gone": lambda s, w: IntentRepository(s).remove_gone([w.gone_id]),
     "SignInRepository.find_by_session": lambda s, _: SignInRepository(s).find_by_session(b"a guess"),
     "SignInRepository.find_by_token": lambda s, _: SignInRepository(s).find_by_token(b"a guess"),
     "SignInRepository.redeem_link": lambda s, _: SignInRepository(s).redeem_link(b"a guess"),
@@ -198,8 +240,7 @@ QUERIES: dict[str, Query] = {
         w.kb_id, KEY
     ),
     "DocumentRepository.list_": lambda s, w: DocumentRepository(s).list_(Wanted(w.kb_id)),
-    "DocumentRepository.blob_keys": lambda s, w: DocumentRepository(s).blob_keys(w.document_id),
-    "DocumentRepository.content_keys": lambda s, w: DocumentRepository(s).content_keys(w.document_id),
+    "DocumentRepository.list_contents": lambda s, w: DocumentRepository(s).list_contents(w.document_id),
     "DocumentRepository.remove": lambda s, w: DocumentRepository(s).remove(w.document_id),
     "RevisionRepository.get": lambda s, w: RevisionRepository(s).get(w.document_id, 1),
     "RevisionRepository.add": lambda s, w: RevisionRepository(s).add(_second_revision(w), {}),
@@ -224,7 +265,7 @@ QUERIES: dict[str, Query] = {
     "DeletionRepository.take_due": lambda s, _: DeletionRepository(s).take_due(None, limit=100),
     "DeletionRepository.mark_done": lambda s, w: DeletionRepository(s).mark_done([w.deletion_id], Outcome.ERASED),
     "DeletionRepository.mark_failed": lambda s, w: DeletionRepository(s).mark_failed(w.deletion_id, "test"),
-    "DeletionRepository.list_reserved": lambda s, w: DeletionRepository(s).list_reserved(w.gone_id),
+    "DeletionRepository.list_reserved": lambda s, w: DeletionRepository(s).list_reserved([w.gone_id]),
     "DeletionRepository.count_pending": lambda s, _: DeletionRepository(s).count_pending(),
     "ArtifactRepository.find": lambda s, w: ArtifactRepository(s).find(_artifact_key(w)),
     "ArtifactRepository.find_newest": lambda s, _: ArtifactRepository(s).find_newest(CONTENT_KEY, 1),
@@ -243,6 +284,7 @@ QUERIES: dict[str, Query] = {
     "UnusedArtifactRepository.correct_marks": lambda s, w: UnusedArtifactRepository(s).correct_marks(
         [w.artifact_id], LATER
     ),
+    "UnusedArtifactRepository.take_all": lambda s, _: UnusedArtifactRepository(s).take_all([CONTENT_KEY]),
     "UnusedArtifactRepository.take": lambda s, w: UnusedArtifactRepository(s).take(w.artifact_id),
     "PartRepository.find_text": lambda s, w: PartRepository(s).find_text(w.artifact_id),
     "PartRepository.find_page": lambda s, w: PartRepository(s).find_page(w.artifact_id),
@@ -287,7 +329,7 @@ QUERIES: dict[str, Query] = {
     "IntentRepository.remove": lambda s, w: IntentRepository(s).remove(w.intent_id),
     "IntentRepository.count_open": lambda s, _: IntentRepository(s).count_open(),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
-    "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, ["SavePages"], StepStatus.SUCCESS),
+    "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, {"Index": StepStatus.SUCCESS}),
     "RunRepository.put_back": lambda s, w: RunRepository(s).put_back(w.run, has_failed=True),
     "RunRepository.attach": lambda s, w: RunRepository(s).attach(w.run, w.artifact_id, 1.0),
     "RunRepository.end": lambda s, w: RunRepository(s).end(w.run, RunStatus.FAILED),
@@ -297,12 +339,40 @@ QUERIES: dict[str, Query] = {
     "ProgressRepository.list_unfinished": lambda s, _: ProgressRepository(s).list_unfinished(limit=100),
     "StatisticsRepository.counts": lambda s, _: StatisticsRepository(s).counts(now() - timedelta(days=1)),
     "StatisticsRepository.savings": lambda s, _: StatisticsRepository(s).savings(),
+    "NamedFileRepository.list_originals": lambda s, w: NamedFileRepository(s).list_originals(
+        w.kb_id, after=FIRST_ID, limit=100
+    ),
+    "NamedFileRepository.list_packs": lambda s, w: NamedFileRepository(s).list_packs(
+        w.organization_id, after="", limit=100
+    ),
+    "NamedFileRepository.list_known": lambda s, w: NamedFileRepository(s).list_known([w.blob_key(w.document_id)]),
+    "NamedFileRepository.list_owners": lambda s, w: NamedFileRepository(s).list_owners([w.blob_key(w.document_id)]),
+    "SaidRepository.list_next": lambda s, w: SaidRepository(s).list_next(w.kb_id, LATER, after=FIRST_ID, limit=100),
+    "SaidRepository.list_of": lambda s, w: SaidRepository(s).list_of(w.kb_id, LATER, [w.document_id]),
+    "SaidRepository.hold": lambda s, w: SaidRepository(s).hold(w.kb_id, LATER, w.document_id),
+    "SaidRepository.list_known": lambda s, w: SaidRepository(s).list_known(w.kb_id, [w.document_id]),
+    "LackingRepository.list_next": lambda s, w: LackingRepository(s, needs_epoch=True).list_next(
+        [w.kb_id], LATER, after=FIRST_ID, limit=100
+    ),
+    "LackingRepository.list_of": lambda s, w: LackingRepository(s, needs_epoch=False).list_of(
+        [w.kb_id], LATER, [w.lacking_id]
+    ),
+    "HaltedRunRepository.list_": lambda s, w: HaltedRunRepository(s, STALLED).list_([w.kb_id], LATER),
+    "HaltedRunRepository.hold": lambda s, w: HaltedRunRepository(s, STALLED).hold(w.run.run_id, LATER),
+    "HaltedRunRepository.end_superseded": lambda s, w: HaltedRunRepository(s, STALLED).end_superseded(w.run.run_id),
+    "WaitingDocumentRepository.list_": lambda s, w: WaitingDocumentRepository(s).list_([w.kb_id], LATER),
+    "WaitingDocumentRepository.hold": lambda s, w: WaitingDocumentRepository(s).hold(w.waiting_id, LATER),
+    "OverdueRepository.list_": lambda s, w: OverdueRepository(s, w.organization_id).list_(Compared.UPLOADS, LATER),
+    "ReportRepository.add": lambda s, _: ReportRepository(s).add(Report(now(), is_repair=True)),
+    "ReportRepository.find_latest": lambda s, _: ReportRepository(s).find_latest(),
     **AUDIT_QUERIES,
     **ARCHIVE_QUERIES,
 }
 OPEN = {
+    "RateRepository.admit": "names nobody: it notes when the caller asked, and tells them how long to wait",
     "KeyRepository.list_": "public keys, with which everybody may check what was signed",
     "IndexRepository.active_variant": "which model answers is the same for everybody, and nobody's secret",
+    "SaidRepository.list_models": "which models there are is the same for everybody, and nobody's secret",
     "IndexRepository.find_variant": "which models there are is the same for everybody, and nobody's secret",
     "SignInRepository.find_login": "answers anybody who knows the email: the password is checked by what it returns",
     "SignInRepository.wait_seconds": "asked before anybody is known, about hashes of emails and addresses",

@@ -92,6 +92,6 @@ async def test_who_is_deactivated_in_mid_session_sees_nothing_more(database: Dat
 
 async def test_who_is_removed_from_a_knowledge_base_sees_its_documents_no_more(database: Database, seed: Seed) -> None:
     world = a_world(seed)
-    assert len(await documents_of(database, world.member.principal)) == 3
+    assert len(await documents_of(database, world.member.principal)) == 5
     seed.execute("DELETE FROM knowledge_base_members WHERE user_id = %s", world.member.id)
     assert await documents_of(database, world.member.principal) == []

@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     | COLLEAGUES
     | {"OrganizationRepository.add", "UserRepository.add", "UserRepository.change"}
     | {"SessionRepository.end_all", "TokenRepository.revoke_all"}
-    | {"StatisticsRepository.counts"},  # numbers of the whole installation
+    | {"StatisticsRepository.counts", "ReportRepository.find_latest"},  # numbers of the whole installation
     # Which model answers is the same for the whole installation; any worker may tell of its own.
     "service of another organization": OWN_ORGANIZATION
     | {"IndexRepository.register_variant", "IndexRepository.activate"}
@@ -56,7 +56,14 @@ FOR_SERVICE |= {
     "RevisionRepository.forget_shelf",
 }
 FOR_SERVICE |= {name for name in QUERIES if name.startswith(("SealRepository.", "CheckRepository."))}
+FOR_SERVICE |= {
+    f"ReceiptRepository.{name}"
+    for name in ("list_", "take_due", "note_points", "note_pending", "find_places", "keep", "count_unsigned")
+}
+FOR_SERVICE |= {"DeletionRepository.hasten", "IntentRepository.remove_gone"}
 FOR_SERVICE |= {"HeadRepository.add_once", "KeyRepository.add_once"}
+OF_RECONCILIATION = ("NamedFile", "Said", "Lacking", "HaltedRun", "WaitingDocument", "Overdue")
+FOR_SERVICE |= {name for name in QUERIES if name.startswith(tuple(f"{each}Repository." for each in OF_RECONCILIATION))}
 FOR_SERVICE |= {
     name
     for name in QUERIES
@@ -152,6 +159,7 @@ def returns_nothing(query: str) -> bool:
         or name in {"add", "end", "end_all", "revoke_all", "remove", "change", "set_role", "lock", "forget_shelf"}
         or name in {"add_diagrams", "enter_steps", "attach", "put_back", "settle", "register_variant", "activate"}
         or name in {"close", "give_up", "settle_documents", "await_again", "forget"}
+        or name in {"end_superseded", "note_points", "note_pending", "keep", "remove_gone"}
         or "mark_" in name
     )
 

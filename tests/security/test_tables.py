@@ -1,6 +1,7 @@
 """Walks all tables and functions of the database: what somebody forgets to protect fails here."""
 
 import re
+from contextlib import suppress
 
 import psycopg
 import pytest
@@ -8,6 +9,7 @@ from psycopg.errors import InsufficientPrivilege
 
 from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, DatabaseAddress
 from tests.cluster import app_login, service_login
+from tests.security.world import a_world
 from tests.seed import Seed
 
 WITHOUT_FORCE = {
@@ -128,6 +130,31 @@ def test_the_audit_trail_cannot_be_changed(address: DatabaseAddress, seed: Seed,
             changed = 0
     assert changed == 0
     assert seed.rows("SELECT actor FROM audit_events") == [("system",)]
+
+
+@pytest.mark.parametrize("who", [APP_LOGIN, SERVICE_LOGIN, OWNER_ROLE, "superuser"])
+@pytest.mark.parametrize("table", ["audit_seals", "audit_heads", "audit_keys"])
+def test_what_seals_the_audit_trail_cannot_be_changed(
+    address: DatabaseAddress, seed: Seed, who: str, table: str
+) -> None:
+    a_world(seed)
+    before = seed.rows(f"SELECT t::text FROM {table} t")
+    assert before
+    login = {APP_LOGIN: app_login(address), SERVICE_LOGIN: service_login(address)}.get(who, address)
+    column = "sealed_at" if table == "audit_seals" else "at"
+    for statement in (f"UPDATE {table} SET {column} = now()", f"DELETE FROM {table}", f"TRUNCATE {table} CASCADE"):
+        with psycopg.connect(login.conninfo, autocommit=True) as connection:
+            if who == OWNER_ROLE:
+                connection.execute(f"SET ROLE {OWNER_ROLE}")
+            with suppress(InsufficientPrivilege):
+                connection.execute(statement)
+        assert seed.rows(f"SELECT t::text FROM {table} t") == before, statement
+
+
+def test_neither_login_may_keep_an_event_from_its_seal(address: DatabaseAddress, seed: Seed) -> None:
+    for login in (APP_LOGIN, SERVICE_LOGIN):
+        assert rights(seed, login, "audit_unsealed") <= {"SELECT"}
+    assert rights(seed, APP_LOGIN, "audit_unsealed") == set()
 
 
 @pytest.mark.parametrize("login", [app_login, service_login])

@@ -32,12 +32,16 @@ class World:
     upload_id: UUID
     deletion_id: UUID
     gone_id: UUID
+    receipt_id: UUID
+    signed_receipt_id: UUID
     artifact_id: UUID
     intent_id: UUID
     indexed_text_id: UUID
     indexed_id: UUID
     token_id: UUID
     session_hash: bytes
+    waiting_id: UUID
+    lacking_id: UUID
     sealed_event_id: UUID
     archive_row_id: UUID
 
@@ -66,19 +70,25 @@ def a_world(seed: Seed) -> World:
         upload_id=new_id(),
         deletion_id=new_id(),
         gone_id=new_id(),
+        receipt_id=new_id(),
+        signed_receipt_id=new_id(),
         artifact_id=new_id(),
         intent_id=new_id(),
         indexed_text_id=new_id(),
         indexed_id=seed.document(kb_id, owner, name="indexed.pdf", index_epoch=1),
         token_id=seed.one("SELECT id FROM api_tokens WHERE user_id = %s", owner.id),
         session_hash=b"session of the owner",
+        waiting_id=seed.document(kb_id, owner, name="waiting.pdf", status="pending"),
+        lacking_id=seed.document(kb_id, owner, name="lacking.pdf"),
         sealed_event_id=new_id(),
         archive_row_id=new_id(),
     )
     world = _with_run(seed, world)
     _fill(seed, world)
+    _report(seed)
     _add_artifact(seed, world)
     _add_results(seed, world)
+    _add_receipts(seed, world)
     _add_passage(seed, world)
     _add_trail(seed, world)
     _add_archive(seed, world)
@@ -100,6 +110,11 @@ def _with_run(seed: Seed, world: World) -> World:
         saved_seconds=1.0,
     )
     return World(**{**vars(world), "run": run})
+
+
+def _report(seed: Seed) -> None:
+    """Of a reconciliation, in numbers."""
+    seed.insert("reconcile_reports", id=new_id(), began_at=now(), is_repair=False, outcome=1, counts=[])
 
 
 def _fill(seed: Seed, world: World) -> None:
@@ -133,6 +148,26 @@ def _add_artifact(seed: Seed, world: World) -> None:
     paragraph = {"paragraph_text_uri": "artifacts/world#bytes=0-1&chars=0-1", "paragraph_text_sha256": "0"}
     seed.insert("artifact_paragraphs", **page, paragraph_index=0, **paragraph)
     seed.insert("artifact_diagrams", **page, diagram_key="p1-0", diagram_meta={})
+
+
+def _add_receipts(seed: Seed, world: World) -> None:
+    """Of a document that is gone and not proven gone, and of one that is; and an intent that waits for the first."""
+    left = {
+        "organization_id": world.organization_id,
+        "knowledge_base_id": world.kb_id,
+        "owner_id": world.owner.id,
+        "document_name": FILE_NAME,
+        "move": "purge",
+        "actor": str(world.owner.id),
+        "found": {"jobs": []},
+        "next_attempt_at": now() - timedelta(hours=1),
+    }
+    seed.insert("receipts", id=world.receipt_id, document_id=world.gone_id, event_id=new_id(), **left)
+    signed = {"record": {}, "signature": "signature", "signed_at": now()}
+    seed.insert("receipts", id=world.signed_receipt_id, document_id=new_id(), event_id=new_id(), **left, **signed)
+    in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
+    due = {"wanted": "gone", "epoch": 1, "next_attempt_at": now() - timedelta(minutes=1)}
+    seed.insert("index_intents", id=new_id(), document_id=world.gone_id, **in_kb, **due)
 
 
 def _add_results(seed: Seed, world: World) -> None:

@@ -11,7 +11,8 @@ from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Erased, Ledger, Line, StillThere
+from muniment.storage.deletions.erasers import BlobEraser, Erased, StillThere
+from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
 from muniment.storage.deletions.tables import Deletion, Store
 from tests.seed import Seed
 

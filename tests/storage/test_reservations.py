@@ -9,7 +9,8 @@ from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import BlobEraser, DeletionRepository, Ledger
+from muniment.storage.deletions.erasers import BlobEraser
+from muniment.storage.deletions.ledger import DeletionRepository, Ledger
 from muniment.storage.deletions.reservations import LIFETIME, Reservation, ReservationGone, reserve
 from muniment.storage.deletions.tables import Store
 from tests.seed import Seed

@@ -1,6 +1,6 @@
 from prometheus_client import CollectorRegistry
 
-from muniment.telemetry.fresh_gauge import FRESH_SECONDS, FreshGauge
+from muniment.telemetry.fresh_gauge import FRESH_SECONDS, FreshGauge, FreshGauges
 
 
 class Clock:
@@ -41,3 +41,17 @@ def test_a_new_measurement_is_fresh_again() -> None:
     gauge.set(0)
 
     assert registry.get_sample_value("oldest_seconds") == 0
+
+
+def test_several_are_replaced_at_once_and_forgotten_together() -> None:
+    clock, registry = Clock(), CollectorRegistry()
+    gauges = FreshGauges("drift", "Drift", ["store", "kind"], registry=registry, clock=clock)
+    orphan, lost = {"store": "vectors", "kind": "orphan"}, {"store": "blobs", "kind": "lost"}
+    gauges.set({("vectors", "orphan"): 3, ("blobs", "lost"): 1})
+    assert [registry.get_sample_value("drift", labels) for labels in (orphan, lost)] == [3, 1]
+
+    gauges.set({("blobs", "lost"): 0})
+    assert [registry.get_sample_value("drift", labels) for labels in (orphan, lost)] == [None, 0]
+
+    clock.now += FRESH_SECONDS + 1
+    assert registry.get_sample_value("drift", lost) is None

@@ -2,15 +2,23 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
 from muniment.accounts.emails import clean_email, email_key
 from muniment.accounts.passwords import Passwords
 from muniment.accounts.secrets import digest, new_secret
 from muniment.accounts.tables import Organization, SignInLink, SignInSession, User
-from muniment.audit.events import OrganizationCreated, PasswordChanged, UserCreated
+from muniment.audit.events import (
+    Event,
+    OrganizationCreated,
+    PasswordChanged,
+    SignInLinkCreated,
+    UserChanged,
+    UserCreated,
+)
 from muniment.audit.log import SYSTEM, line
 from muniment.audit.tables import AuditEvent
 from muniment.errors import NotFound
@@ -49,17 +57,24 @@ def ensure_first_account(
     only = everybody[0]
     if password and not only.password_hash:
         # It was made at an earlier start, before the settings named a password.
-        return FirstAccount(_complete(connection, only.id, clean_email(email or only.email), password), None)
+        return FirstAccount(_complete(connection, only, clean_email(email or only.email), password), None)
     if only.password_hash:
         return FirstAccount(only.email, None)
     return FirstAccount(only.email, _new_link(connection, only.id, only.organization_id, now=now))
 
 
-def _complete(connection: Connection, user_id: UUID, email: str, password: str) -> str:
+def _complete(connection: Connection, user: Row[Any, Any, Any, Any], email: str, password: str) -> str:
     values = {"email": email, "email_key": email_key(email), "password_hash": Passwords().hash_now(password)}
-    connection.execute(update(User).where(User.id == user_id).values(**values))
-    connection.execute(delete(SignInLink).where(SignInLink.user_id == user_id))
+    connection.execute(update(User).where(User.id == user.id).values(**values))
+    connection.execute(delete(SignInLink).where(SignInLink.user_id == user.id))
+    if email != user.email:
+        _record(connection, UserChanged(user.id, {"email": user.email}, {"email": email}), user.organization_id)
+    _record(connection, PasswordChanged(user.id), user.organization_id)
     return email
+
+
+def _record(connection: Connection, event: Event, organization_id: UUID) -> None:
+    connection.execute(insert(AuditEvent).values(line(event, actor=SYSTEM, organization_id=organization_id)))
 
 
 def _create(connection: Connection, email: str, password: str | None) -> None:
@@ -78,11 +93,8 @@ def _create(connection: Connection, email: str, password: str | None) -> None:
             is_operator=True,
         )
     )
-    for event in (
-        OrganizationCreated(organization_id, DEFAULT_ORGANIZATION),
-        UserCreated(user_id, email, is_admin=True, is_operator=True),
-    ):
-        connection.execute(insert(AuditEvent).values(line(event, actor=SYSTEM, organization_id=organization_id)))
+    _record(connection, OrganizationCreated(organization_id, DEFAULT_ORGANIZATION), organization_id)
+    _record(connection, UserCreated(user_id, email, is_admin=True, is_operator=True), organization_id)
 
 
 def _new_link(connection: Connection, user_id: UUID, organization_id: UUID, *, now: datetime) -> str:
@@ -96,6 +108,7 @@ def _new_link(connection: Connection, user_id: UUID, organization_id: UUID, *, n
             expires_at=now + LINK_LIFETIME,
         )
     )
+    _record(connection, SignInLinkCreated(user_id, (now + LINK_LIFETIME).isoformat()), organization_id)
     return secret
 
 
@@ -113,6 +126,5 @@ def reset_password(connection: Connection, email: str, *, now: datetime) -> Firs
         raise NoSuchAccount
     connection.execute(update(User).where(User.id == found.id).values(password_hash=None, is_active=True))
     connection.execute(delete(SignInSession).where(SignInSession.user_id == found.id))
-    event = line(PasswordChanged(found.id), actor=SYSTEM, organization_id=found.organization_id)
-    connection.execute(insert(AuditEvent).values(event))
+    _record(connection, PasswordChanged(found.id), found.organization_id)
     return FirstAccount(found.email, _new_link(connection, found.id, found.organization_id, now=now))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Row, delete, func, insert, select, text, update
+from sqlalchemy import Row, TextClause, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
@@ -38,6 +38,11 @@ class Login:
     password_hash: str | None
 
 
+_FIND_SESSION = text("SELECT * FROM find_session(:key)")
+_FIND_TOKEN = text("SELECT * FROM find_token(:key)")
+_REDEEM_LINK = text("SELECT * FROM redeem_sign_in_link(:key)")
+
+
 class SignInRepository:
     """Who is behind a session, a token, an email or a link."""
 
@@ -46,13 +51,13 @@ class SignInRepository:
         self._address = address
 
     async def find_by_session(self, token_hash: bytes) -> Principal | None:
-        return await self._find("SELECT * FROM find_session(:key)", token_hash)
+        return await self._find(_FIND_SESSION, token_hash)
 
     async def find_by_token(self, token_hash: bytes) -> Principal | None:
-        return await self._find("SELECT * FROM find_token(:key)", token_hash)
+        return await self._find(_FIND_TOKEN, token_hash)
 
     async def redeem_link(self, token_hash: bytes) -> Principal | None:
-        return await self._find("SELECT * FROM redeem_sign_in_link(:key)", token_hash)
+        return await self._find(_REDEEM_LINK, token_hash)
 
     async def find_login(self, key: str) -> Login | None:
         row = (await self._session.execute(text("SELECT * FROM find_login(:key)"), {"key": key})).one_or_none()
@@ -71,8 +76,8 @@ class SignInRepository:
     async def forget_failures(self, key: str) -> None:
         await self._session.execute(text("SELECT forget_sign_in_failures(:key)"), {"key": key})
 
-    async def _find(self, statement: str, key: bytes) -> Principal | None:
-        row = (await self._session.execute(text(statement), {"key": key})).one_or_none()
+    async def _find(self, statement: TextClause, key: bytes) -> Principal | None:
+        row = (await self._session.execute(statement, {"key": key})).one_or_none()
         return self._principal(row) if row else None
 
     def _principal(self, row: Row[tuple[object, ...]]) -> Principal:

@@ -12,7 +12,7 @@ from muniment.archival.tables import ArchiveStatus
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.ledger import Erased, StillThere
+from muniment.storage.deletions.erasers import Erased, StillThere
 from muniment.storage.deletions.tables import Deletion, Store
 
 

@@ -9,6 +9,8 @@ import structlog
 
 from muniment.artifacts.eraser import add_pack_lines, size_of
 from muniment.artifacts.unused import Marks, Unused, UnusedArtifactRepository
+from muniment.audit.events import ArtifactCollected
+from muniment.audit.log import AuditLog
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.base import now
 from muniment.storage.db.organizations import list_organizations
@@ -103,6 +105,7 @@ class Collection:
             pack = await UnusedArtifactRepository(work.session).take(item.text_id)
             if pack is None:  # somebody took it into use, or away
                 return None
+            await AuditLog(work).record(ArtifactCollected(item.text_id, was_shared=heap.organization_id is None))
             line_ids = await add_pack_lines(work, [pack])
         size_bytes = await size_of(self._blobs, pack)
         ARTIFACT_BYTES_FREED.inc(size_bytes)

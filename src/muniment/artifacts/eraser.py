@@ -1,7 +1,9 @@
 """Artifacts go when nothing refers to them: at once with the last document that showed them (DESIGN §8)."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from muniment.artifacts.unused import UnusedArtifactRepository
@@ -9,7 +11,8 @@ from muniment.errors import MunimentError
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.deletions.ledger import DeletionRepository, Erased, Line
+from muniment.storage.deletions.erasers import Erased
+from muniment.storage.deletions.ledger import DeletionRepository, Line
 from muniment.storage.deletions.tables import Deletion, Store
 from muniment.telemetry.metrics import ARTIFACT_BYTES_FREED
 
@@ -23,7 +26,9 @@ class OfDocument:
     document_id: UUID
 
 
-def artifact_lines(document: OfDocument, content_keys: Iterable[str], *, reason: str) -> list[Line]:
+def artifact_lines(
+    document: OfDocument, content_keys: Iterable[str], *, reason: str, not_before: datetime | None = None
+) -> list[Line]:
     """For the transaction that removes a document: whatever was read from its contents, those of all its revisions.
 
     By content and not by reference: what an earlier reading left, or a failed run, must not outlive the document.
@@ -37,6 +42,7 @@ def artifact_lines(document: OfDocument, content_keys: Iterable[str], *, reason:
             Store.ARTIFACTS,
             f"{within}/{content_key}",
             reason,
+            not_before,
         )
         for content_key in sorted(set(content_keys))
     ]
@@ -51,30 +57,45 @@ class ArtifactEraser:
 
     async def erase(self, line: Deletion) -> Erased:
         """Remove what was read from this content, but for what a document or a run still refers to."""
-        content_key = line.target.rpartition("/")[2]
-        async with self._database.service_work(Service(line.organization_id)) as work:
-            unused = UnusedArtifactRepository(work.session)
-            packs = [pack for text_id in await unused.list_ids_of(content_key) if (pack := await unused.take(text_id))]
-            was_kept = bool(await unused.list_ids_of(content_key))
-            # What a run of this document has written and nobody kept. Its own line stays: a worker that has not noticed
-            # yet could still write it.
-            assert line.document_id is not None
-            packs += await DeletionRepository(work.session).list_reserved(line.document_id)
-            further_ids = await add_pack_lines(work, packs, cause=line)
-        for pack in packs:
+        return (await self.erase_together([line]))[0]
+
+    async def erase_together(self, lines: Sequence[Deletion]) -> Sequence[Erased]:
+        """A few statements, whatever their number. The packs' lines come with the rows' removal: whoever dies here
+        leaves both or neither."""
+        keys = {line.id: line.target.rpartition("/")[2] for line in lines}
+        async with self._database.service_work(Service(lines[0].organization_id)) as work:
+            taken, kept = await UnusedArtifactRepository(work.session).take_all(list(keys.values()))
+            packs = [(line, pack) for line in lines for pack in taken.pop(keys[line.id], ())]
+            packs += await _list_reserved(work, lines)
+            pack_lines = [_pack_line(line.organization_id, pack, line) for line, pack in packs]
+            pack_line_ids = await DeletionRepository(work.session).add(pack_lines)
+        for _, pack in packs:
             ARTIFACT_BYTES_FREED.inc(await size_of(self._blobs, pack))
-        return Erased(was_kept=was_kept, further_ids=further_ids)
+        further_ids = defaultdict(list)
+        for (line, _), pack_line_id in zip(packs, pack_line_ids, strict=True):
+            further_ids[line.id].append(pack_line_id)
+        return [Erased(was_kept=keys[line.id] in kept, further_ids=further_ids[line.id]) for line in lines]
 
 
-async def add_pack_lines(work: Work[Service], packs: Iterable[str], cause: Deletion | None = None) -> list[UUID]:
-    """In the transaction that removed the rows: whoever dies here leaves both or neither."""
+async def _list_reserved(work: Work[Service], lines: Sequence[Deletion]) -> list[tuple[Deletion, str]]:
+    """What a run of these documents has written and nobody kept. Its own line stays: a worker that has not noticed yet
+    could still write it."""
+    of_document = {line.document_id: line for line in lines if line.document_id is not None}
+    reserved = await DeletionRepository(work.session).list_reserved(list(of_document))
+    return [(of_document[document_id], pack) for document_id, pack in reserved]
+
+
+async def add_pack_lines(work: Work[Service], packs: Iterable[str]) -> list[UUID]:
+    """In the transaction that removed the rows, of artifacts that belong to no document any more."""
     organization_id = work.caller.organization_id
     assert organization_id is not None
+    return await DeletionRepository(work.session).add(_pack_line(organization_id, pack) for pack in packs)
+
+
+def _pack_line(organization_id: UUID, pack: str, cause: Deletion | None = None) -> Line:
     kb_id, document_id = (cause.kb_id, cause.document_id) if cause else (None, None)
     reason = cause.reason if cause else "artifact_unused"
-    return await DeletionRepository(work.session).add(
-        Line(organization_id, kb_id, document_id, Store.BLOBS, pack, reason) for pack in packs
-    )
+    return Line(organization_id, kb_id, document_id, Store.BLOBS, pack, reason)
 
 
 async def size_of(blobs: Blobs, pack: str) -> int:

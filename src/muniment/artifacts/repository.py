@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, select, text
+from sqlalchemy import Select, TextClause, bindparam, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -64,6 +64,14 @@ _PARAGRAPHS = {
     "paragraph_text_sha256": "text",
     "features": "jsonb",
 }
+
+
+def _adding(table: str, columns: Mapping[str, str]) -> TextClause:
+    types = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    return text(_ADD_PARTS.format(table=table, columns=", ".join(columns), types=types))
+
+
+_ADD_PAGES, _ADD_PARAGRAPHS = _adding("artifact_pages", _PAGES), _adding("artifact_paragraphs", _PARAGRAPHS)
 # What a page's reading found goes to a row of its own.
 _ADD_DIAGRAMS = text("""
     INSERT INTO artifact_diagrams
@@ -79,14 +87,23 @@ _ADD_DIAGRAMS = text("""
 """)
 
 
+def _held(wanted: Select[FullText]) -> Select[FullText]:
+    return wanted.with_for_update(read=True, key_share=True)
+
+
+# Asked for every document: put together once.
+_FIND = _held(select(FullText).where(*(getattr(FullText, name) == bindparam(name) for name in KEY)))
+_GET = select(FullText).where(FullText.id == bindparam("text_id"))
+_ADD = insert(FullText).on_conflict_do_nothing().returning(FullText)
+
+
 class ArtifactRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def find(self, key: ArtifactKey) -> FullText | None:
         """Held until the transaction ends: the garbage collection cannot take it before it is referred to."""
-        columns = {name: key.columns[name] for name in KEY}
-        return await self._session.scalar(_held(select(FullText).filter_by(**columns)))
+        return await self._session.scalar(_FIND, {name: key.columns[name] for name in KEY})
 
     async def find_newest(self, content_key: str, algorithm_version: int) -> FullText | None:
         """Of an older version: whatever its parameters were."""
@@ -94,27 +111,24 @@ class ArtifactRepository:
         return await self._session.scalar(_held(of_version.order_by(FullText.created_at.desc()).limit(1)))
 
     async def get(self, text_id: UUID) -> FullText:
-        return (await self._session.scalars(select(FullText).where(FullText.id == text_id))).one()
+        return (await self._session.scalars(_GET, {"text_id": text_id})).one()
 
     async def add_once(self, key: ArtifactKey, new: NewText) -> tuple[FullText, bool]:
         """Keep it, or find what somebody else kept in the meantime; whether it was ours that stayed."""
-        added, kept = await self._insert(key, new), await self.find(key)
-        while kept is None:  # the garbage collection took the other's between our two statements
-            added, kept = await self._insert(key, new), await self.find(key)
-        return kept, added
+        while (added := await self._insert(key, new)) is None:
+            if kept := await self.find(key):
+                return kept, False
+            # The garbage collection took the other's between our two statements.
+        return added, True
 
-    async def _insert(self, key: ArtifactKey, new: NewText) -> bool:
-        added = await self._session.scalar(
-            insert(FullText).values(**key.columns, **new.head).on_conflict_do_nothing().returning(FullText.id)
-        )
+    async def _insert(self, key: ArtifactKey, new: NewText) -> FullText | None:
+        added = await self._session.scalar(_ADD, {**key.columns, **new.head})
         if added is not None:
-            await self._add_parts("artifact_pages", _PAGES, key, new.pages)
-            await self._add_parts("artifact_paragraphs", _PARAGRAPHS, key, new.paragraphs)
-        return added is not None
+            await self._add_parts(_ADD_PAGES, key, new.pages)
+            await self._add_parts(_ADD_PARAGRAPHS, key, new.paragraphs)
+        return added
 
-    async def _add_parts(self, table: str, columns: Mapping[str, str], key: ArtifactKey, rows: Sequence[str]) -> None:
-        types = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-        statement = text(_ADD_PARTS.format(table=table, columns=", ".join(columns), types=types))
+    async def _add_parts(self, statement: TextClause, key: ArtifactKey, rows: Sequence[str]) -> None:
         for batch in _batches(rows):
             await self._session.execute(statement, {**key.columns, "rows": "[" + ",".join(batch) + "]"})
 
@@ -156,10 +170,6 @@ def _batches(rows: Sequence[str]) -> Iterator[Sequence[str]]:
         size += len(each)
     if batch:
         yield batch
-
-
-def _held(wanted: Select[FullText]) -> Select[FullText]:
-    return wanted.with_for_update(read=True, key_share=True)
 
 
 def _parts_of(table: type[Any], full: FullText) -> Any:

@@ -81,6 +81,24 @@ class UnusedArtifactRepository:
         )
         return key_of(uri) if uri else None
 
+    async def take_all(self, content_keys: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
+        """The same for whatever was read from these contents: the packs by content, and the contents of which something
+        is kept."""
+        of_contents = select(FullText.id).where(FullText.content_hmac.in_(content_keys))
+        # In one order: of two that take the same at once, one waits for the other and never each for each.
+        held = (await self._session.scalars(of_contents.order_by(FullText.id).with_for_update())).all()
+        gone = await self._session.execute(
+            delete(FullText)
+            .where(FullText.id.in_(held), ~_is_used())
+            .returning(FullText.content_hmac, FullText.full_text_uri)
+            .execution_options(synchronize_session=False)
+        )
+        packs: dict[str, list[str]] = {}
+        for content_key, uri in gone:
+            packs.setdefault(content_key, []).append(key_of(uri))
+        kept = select(FullText.content_hmac).where(FullText.content_hmac.in_(content_keys))
+        return packs, set(await self._session.scalars(kept))
+
 
 def _is_used() -> ColumnElement[bool]:
     """With the eyes of all organizations, where they share."""

@@ -265,12 +265,16 @@ class KnowledgeBaseDeleted(KnowledgeBaseEvent):
 @dataclass(frozen=True)
 class MemberSet(KnowledgeBaseEvent):
     user_id: UUID
+    before: str | None
+    """Their role; none for who was no member."""
     role: str
 
 
 @dataclass(frozen=True)
 class MemberRemoved(KnowledgeBaseEvent):
     user_id: UUID
+    before: str
+    """Their role."""
 
 
 @dataclass(frozen=True)
@@ -287,6 +291,14 @@ class SignedOut(Event):
 @dataclass(frozen=True)
 class PasswordChanged(Event):
     user_id: UUID
+
+
+@dataclass(frozen=True)
+class SignInLinkCreated(Event):
+    """A way in for who has no password; the link itself stands nowhere."""
+
+    user_id: UUID
+    expires_at: str
 
 
 @dataclass(frozen=True)
@@ -328,6 +340,15 @@ class UserChanged(Event):
     user_id: UUID
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ArtifactCollected(Event):
+    """What was read from bytes that no document shows any more was removed."""
+
+    artifact_id: UUID
+    was_shared: bool
+    """By all organizations: then this stands in the trail of the one in whose name it was cleared up."""
 
 
 @dataclass(frozen=True)

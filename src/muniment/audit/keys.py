@@ -150,11 +150,10 @@ async def replace_key(database: Database, signer: Signer) -> bool:
     """Sign with this key from here on; `False` when it is so already. What older ones signed still counts."""
     async with database.service_work(Service()) as work:
         keys = KeyRepository(work.session)
-        known = await keys.list_()
-        newest = newest_of(known)
+        newest = newest_of(await keys.list_())
         if newest is not None and newest.key_id == signer.key_id:
             return False
-        if any(key.key_id == signer.key_id for key in known) or not await keys.add_once(signer, newest):
+        if not await keys.add_once(signer, newest):
             raise SpentSigningKey
         await AuditLog(work).record(SigningKeyChanged(newest.key_id if newest else None, signer.key_id))
     return True

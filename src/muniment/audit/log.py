@@ -9,6 +9,7 @@ from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Work
 
 SYSTEM = "system"
+_ADD = insert(AuditEvent)
 
 
 def line(event: Event, *, actor: str, organization_id: UUID | None, address: str | None = None) -> dict[str, Any]:
@@ -41,6 +42,6 @@ class AuditLog:
             address=caller.address,
         )
         # Without RETURNING: whoever may write a line need not be allowed to read one.
-        await self._work.session.execute(insert(AuditEvent).values(columns))
+        await self._work.session.execute(_ADD, columns)
         event_id: UUID = columns["id"]
         return event_id

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, insert, select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.hashes import beginning_of, chain_of, event_hash, link, payload_hash, written
@@ -20,6 +20,13 @@ from muniment.storage.db.work import Database
 BATCH = 1000
 SALT_BYTES = 16
 _ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('audit.seal:' || :chain, 0))")
+# One statement, whatever the number: a thousand would be as many round trips and calls of the trigger.
+_ADD = text("""
+    INSERT INTO audit_seals (chain, seq, event_id, salt, payload_hash, event_hash, hash, sealed_at)
+    SELECT * FROM unnest(CAST(:chain AS uuid[]), CAST(:seq AS bigint[]), CAST(:event_id AS uuid[]),
+                         CAST(:salt AS bytea[]), CAST(:payload_hash AS bytea[]), CAST(:event_hash AS bytea[]),
+                         CAST(:hash AS bytea[]), CAST(:sealed_at AS timestamptz[]))
+""")
 
 
 @dataclass(frozen=True)
@@ -59,11 +66,12 @@ class SealRepository:
     async def list_unsealed(self, chain: UUID, *, limit: int) -> Sequence[AuditEvent]:
         """Committed and without a seal, in the order in which they happened."""
         waiting = select(AuditEvent).join(AuditUnsealed, AuditUnsealed.event_id == AuditEvent.id)
-        waiting = waiting.where(AuditUnsealed.chain == chain).order_by(AuditEvent.at, AuditEvent.id)
+        waiting = waiting.where(AuditUnsealed.chain == chain).order_by(AuditUnsealed.at, AuditUnsealed.event_id)
         return (await self._session.scalars(waiting.limit(limit))).all()
 
     async def add(self, seals: Sequence[dict[str, Any]]) -> None:
-        await self._session.execute(insert(AuditSeal), seals)
+        columns = {name: [seal[name] for seal in seals] for name in seals[0]}
+        await self._session.execute(_ADD, columns)
 
     async def find_place(self, chain: UUID, event_id: UUID) -> Place | None:
         found = select(AuditSeal.seq, AuditSeal.hash).where(AuditSeal.chain == chain, AuditSeal.event_id == event_id)
@@ -72,9 +80,8 @@ class SealRepository:
 
     async def oldest_unsealed_seconds(self, chain: UUID) -> float:
         """How long the oldest event without a seal has waited; 0 when none does."""
-        waiting = select(func.extract("epoch", func.clock_timestamp() - func.min(AuditEvent.at)))
-        waiting = waiting.join(AuditUnsealed, AuditUnsealed.event_id == AuditEvent.id)
-        return float(await self._session.scalar(waiting.where(AuditUnsealed.chain == chain)) or 0)
+        waited = func.extract("epoch", func.clock_timestamp() - func.min(AuditUnsealed.at))
+        return float(await self._session.scalar(select(waited).where(AuditUnsealed.chain == chain)) or 0)
 
 
 class Sealer:

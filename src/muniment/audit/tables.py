@@ -34,9 +34,12 @@ class AuditUnsealed(Table):
     """An event that waits for its seal. Triggers write and empty it, so that no event can slip past."""
 
     __tablename__ = "audit_unsealed"
+    __table_args__ = (Index(None, "chain", "at", "event_id"),)
 
     event_id: Mapped[UUID] = mapped_column(primary_key=True)
-    chain: Mapped[UUID] = mapped_column(index=True)
+    chain: Mapped[UUID]
+    at: Mapped[datetime]
+    """The event's: whoever seals a long backlog takes it in order, a batch at a time."""
 
 
 class AuditSeal(Table):

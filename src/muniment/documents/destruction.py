@@ -1,6 +1,7 @@
 """The only way out for a document: every path of destruction passes here (promise I9)."""
 
 from collections.abc import Collection
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +10,13 @@ from muniment.documents.hand_overs import list_unfinished
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.revisions import RevisionRepository
 from muniment.documents.tables import Document
+from muniment.storage.db.base import now
 from muniment.storage.db.work import Work
 from muniment.storage.deletions.ledger import DeletionRepository, Line
 from muniment.storage.deletions.tables import Store
+
+REMEMBERED = timedelta(days=365)
+"""Longer than what was replaced is kept for (`MUNIMENT_ARTIFACT_GRACE_DAYS`)."""
 
 
 async def may_destroy(work: Work[Any], document: Document) -> None:
@@ -36,7 +41,8 @@ async def destroy_revisions(
 ) -> list[UUID]:
     """Delete the rows of all revisions but one, with the ledger lines of their originals; the ids of those lines.
 
-    What was read from them goes with them where nobody else uses it, or is left to the garbage collection.
+    What was read from them goes with them where nobody else uses it, or is left to the garbage collection; a purge that
+    comes before it finds it by the ledger, and takes it along.
     """
     await may_destroy(work, document)
     gone = await RevisionRepository(work.session).take_besides(document.id, besides)
@@ -44,9 +50,10 @@ async def destroy_revisions(
         Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, revision.original_uri, reason)
         for revision in gone
     ]
-    if with_artifacts:
-        of_document = OfDocument(document.organization_id, document.kb_id, document.id)
-        lines += artifact_lines(of_document, [revision.content_hmac for revision in gone], reason=reason)
+    of_document = OfDocument(document.organization_id, document.kb_id, document.id)
+    content_keys = [revision.content_hmac for revision in gone]
+    not_before = None if with_artifacts else now() + REMEMBERED
+    lines += artifact_lines(of_document, content_keys, reason=reason, not_before=not_before)
     return await DeletionRepository(work.session).add(lines)
 
 
@@ -64,9 +71,9 @@ async def _lines_of(work: Work[Any], document: Document, *, reason: str) -> list
     """What must go from the stores with a document: its originals, and what was read from them unless others use it."""
     documents = DocumentRepository(work.session)
     of_document = OfDocument(document.organization_id, document.kb_id, document.id)
+    contents = await documents.list_contents(document.id)
     originals = [
-        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, key, reason)
-        for key in await documents.blob_keys(document.id)
+        Line(document.organization_id, document.kb_id, document.id, Store.BLOBS, key, reason) for key, _ in contents
     ]
-    content_keys = [document.content_hmac, *await documents.content_keys(document.id)]
+    content_keys = [document.content_hmac, *(content_key for _, content_key in contents)]
     return [*originals, *artifact_lines(of_document, content_keys, reason=reason)]

@@ -92,10 +92,10 @@ async def _add(work: Work[Principal], document: Document) -> Document:
         if active := await documents.find_active(document.kb_id, document.name_key):
             raise DuplicateDocument(active) from None  # it is the one that people mean
         raise
-    while not await documents.add_unless_taken(document):
+    while (added := await documents.add_unless_taken(document)) is None:
         if existing := await documents.find_active(document.kb_id, document.name_key):
             raise DuplicateDocument(existing)
-    return await documents.get(document.kb_id, document.id)
+    return added
 
 
 def _new_document(staged: StagedUpload, access: Access, document_type: DocumentType) -> Document:

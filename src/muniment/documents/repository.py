@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -46,47 +46,53 @@ SORT_COLUMNS: dict[str, ColumnElement[Any]] = {
 SORTS = tuple(SORT_COLUMNS) + tuple(f"-{name}" for name in SORT_COLUMNS)
 
 
+# What every upload and every move asks: put together once, since that costs more than to ask.
+_ONE = select(Document).where(Document.id == bindparam("document_id"), Document.kb_id == bindparam("kb_id"))
+_ONE_HELD = _ONE.with_for_update(key_share=True)
+_NAMED = select(Document).where(Document.kb_id == bindparam("kb_id"), Document.name_key == bindparam("key"))
+_NAMED_ACTIVE = _NAMED.where(Document.status.in_(ACTIVE))
+_NAMED_INACTIVE = (
+    _NAMED.where(Document.status.in_((Status.ARCHIVED, Status.FAILED))).order_by(Document.id).with_for_update()
+)
+_ADD = insert(Document).on_conflict_do_nothing().returning(Document)
+_TAKE_UPLOAD = delete(Upload).where(Upload.id == bindparam("upload_id")).returning(Upload.id)
+
+
 class DocumentRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add_unless_taken(self, document: Document) -> bool:
-        """Insert it with its revision, or `False` when an active document of the knowledge base has the name."""
+    async def add_unless_taken(self, document: Document) -> Document | None:
+        """Insert it with its revision, or `None` when an active document of the knowledge base has the name."""
         values = {
             column.key: getattr(document, column.key)
             for column in Document.__mapper__.column_attrs
             if getattr(document, column.key) is not None
         }
         try:
-            async with self._session.begin_nested():
-                added = await self._session.scalar(
-                    insert(Document).values(**values).on_conflict_do_nothing().returning(Document.id)
-                )
+            added = await self._session.scalar(_ADD, values)
         except IntegrityError:
             raise KnowledgeBaseNotFound from None  # it was removed while the bytes came in
-        if added is None:
-            return False
-        self._session.add(revision_of(document))
-        await self._session.flush()
-        return True
+        if added is not None:
+            self._session.add(revision_of(document))
+            await self._session.flush()
+        return added
 
     async def get(self, kb_id: UUID, document_id: UUID) -> Document:
-        found = await self._session.scalar(select(Document).where(Document.id == document_id, Document.kb_id == kb_id))
+        found = await self._session.scalar(_ONE, {"document_id": document_id, "kb_id": kb_id})
         if found is None:
             raise DocumentNotFound
         return found
 
     async def lock(self, kb_id: UUID, document_id: UUID) -> Document:
         """Held until the transaction ends, against every other move and against its worker."""
-        named = select(Document).where(Document.id == document_id, Document.kb_id == kb_id)
-        found = await self._session.scalar(named.with_for_update(key_share=True))
+        found = await self._session.scalar(_ONE_HELD, {"document_id": document_id, "kb_id": kb_id})
         if found is None:
             raise DocumentNotFound
         return found
 
     async def find_active(self, kb_id: UUID, key: str) -> Document | None:
-        named = select(Document).where(Document.kb_id == kb_id, Document.name_key == key)
-        return await self._session.scalar(named.where(Document.status.in_(ACTIVE)))
+        return await self._session.scalar(_NAMED_ACTIVE, {"kb_id": kb_id, "key": key})
 
     async def lock_with_namesakes(self, kb_id: UUID, document_id: UUID, key: str) -> Document:
         """As `lock`, together with the archived and failed documents of a name that it is to have, in the order in
@@ -103,9 +109,7 @@ class DocumentRepository:
 
     async def lock_inactive_namesakes(self, kb_id: UUID, key: str) -> Sequence[Document]:
         """Archived and failed documents of this name, held until the transaction ends."""
-        named = select(Document).where(Document.kb_id == kb_id, Document.name_key == key)
-        inactive = named.where(Document.status.in_((Status.ARCHIVED, Status.FAILED)))
-        return (await self._session.scalars(inactive.order_by(Document.id).with_for_update())).all()
+        return (await self._session.scalars(_NAMED_INACTIVE, {"kb_id": kb_id, "key": key})).all()
 
     async def list_(self, wanted: Wanted) -> tuple[Sequence[Document], int]:
         matching = _matching(wanted)
@@ -116,15 +120,11 @@ class DocumentRepository:
         page = await self._session.scalars(matching.order_by(order, tie).offset(wanted.offset).limit(wanted.limit))
         return page.all(), total or 0
 
-    async def blob_keys(self, document_id: UUID) -> Sequence[str]:
-        """Of all its revisions."""
-        keys = await self._session.scalars(select(Revision.original_uri).where(Revision.document_id == document_id))
-        return keys.all()
-
-    async def content_keys(self, document_id: UUID) -> Sequence[str]:
-        """Of all its revisions."""
-        keys = await self._session.scalars(select(Revision.content_hmac).where(Revision.document_id == document_id))
-        return keys.all()
+    async def list_contents(self, document_id: UUID) -> Sequence[tuple[str, str]]:
+        """Of all its revisions: the key of the original, and the content key."""
+        columns = (Revision.original_uri, Revision.content_hmac)
+        found = await self._session.execute(select(*columns).where(Revision.document_id == document_id))
+        return [(key, content_key) for key, content_key in found]
 
     async def remove(self, document_id: UUID) -> None:
         await self._session.execute(delete(Document).where(Document.id == document_id))
@@ -135,12 +135,12 @@ class UploadRepository:
         self._session = session
 
     async def add(self, upload: Upload) -> None:
-        self._session.add(upload)
-        await self._session.flush()
+        columns = ("id", "organization_id", "kb_id", "document_id", "blob_key", "uploaded_by", "expires_at")
+        await self._session.execute(insert(Upload), {name: getattr(upload, name) for name in columns})
 
     async def take(self, upload_id: UUID) -> bool:
         """Decide the fate of these bytes: whoever deletes the row does, and nobody else can."""
-        taken = await self._session.scalar(delete(Upload).where(Upload.id == upload_id).returning(Upload.id))
+        taken = await self._session.scalar(_TAKE_UPLOAD, {"upload_id": upload_id})
         return taken is not None
 
     async def extend(self, upload_id: UUID, expires_at: datetime) -> bool:

@@ -13,6 +13,7 @@ from muniment.documents.destruction import destroy
 from muniment.documents.tables import Document
 from muniment.errors import Forbidden
 from muniment.storage.db.work import Work
+from muniment.storage.tasks.port import Tasks
 
 
 @dataclass(frozen=True)
@@ -31,15 +32,19 @@ async def withdraw(
     *,
     actor: str | None = None,
     taken_back: Collection[str] = (),
+    tasks: Tasks | None = None,
 ) -> Withdrawn:
     """Remove a document that the caller holds, with its audit line and its tombstone, in one transaction.
 
-    `taken_back`: its jobs of the archive queue, which go with it.
+    `taken_back`: its jobs of the archive queue, which go with it. `tasks`, where somebody may still read it: they are
+    told to stop.
     """
     receipts = ReceiptRepository(work.session)
     stock = await receipts.take_stock(document.id)
     if stock is None:
         raise Forbidden
+    if tasks is not None and stock["is_being_read"]:
+        await tasks.revoke_run(work, document.id, document.epoch)
     deletion_ids = await destroy(work, document, reason=move, taken_back=taken_back)
     event_id = await AuditLog(work).record(event, actor=actor)
     departure = Departure(

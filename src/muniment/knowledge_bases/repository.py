@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Select, and_, delete, func, select, text
+from sqlalchemy import ColumnElement, Select, Uuid, and_, bindparam, delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -44,7 +44,7 @@ class KnowledgeBaseRepository:
         return kb
 
     async def get_with_role(self, kb_id: UUID, user_id: UUID) -> tuple[KnowledgeBase, Role | None]:
-        row = (await self._session.execute(_with_role(user_id).where(KnowledgeBase.id == kb_id))).one_or_none()
+        row = (await self._session.execute(_ONE_WITH_ROLE, {"user_id": user_id, "kb_id": kb_id})).one_or_none()
         if row is None:
             raise KnowledgeBaseNotFound
         return row[0], Role(row[1]) if row[1] else None
@@ -119,6 +119,12 @@ class MemberRepository:
         return [(member, email) for member, email in rows], total or 0
 
 
-def _with_role(user_id: UUID) -> Select[KnowledgeBase, str]:
+def _with_role(user_id: UUID | ColumnElement[UUID]) -> Select[KnowledgeBase, str]:
     mine = and_(Member.kb_id == KnowledgeBase.id, Member.user_id == user_id)
     return select(KnowledgeBase, Member.role).outerjoin(Member, mine)
+
+
+# Every request asks it: put together once.
+_ONE_WITH_ROLE = _with_role(bindparam("user_id", type_=Uuid())).where(
+    KnowledgeBase.id == bindparam("kb_id", type_=Uuid())
+)

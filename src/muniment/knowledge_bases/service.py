@@ -69,17 +69,20 @@ async def set_member(work: Work[Principal], kb_id: UUID, user_id: UUID, role: Ro
         raise OwnerIsNoMember
     email = await _require_colleague(work, access.kb, user_id)
     members = MemberRepository(work.session)
-    if await members.find_role(kb_id, user_id) != role:
+    before = await members.find_role(kb_id, user_id)
+    if before != role:
         await members.set_role(access.kb, user_id, role)
-        await AuditLog(work).record(MemberSet(kb_id, access.kb.name, user_id, role))
+        await AuditLog(work).record(MemberSet(kb_id, access.kb.name, user_id, before, role))
     return email
 
 
 async def remove_member(work: Work[Principal], kb_id: UUID, user_id: UUID) -> None:
     access = await _get_managed(work, kb_id)
-    if not await MemberRepository(work.session).remove(kb_id, user_id):
+    members = MemberRepository(work.session)
+    before = await members.find_role(kb_id, user_id)
+    if before is None or not await members.remove(kb_id, user_id):
         raise MemberNotFound
-    await AuditLog(work).record(MemberRemoved(kb_id, access.kb.name, user_id))
+    await AuditLog(work).record(MemberRemoved(kb_id, access.kb.name, user_id, before))
 
 
 async def _get_managed(work: Work[Principal], kb_id: UUID) -> Access:

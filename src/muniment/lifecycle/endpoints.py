@@ -11,7 +11,6 @@ from muniment.documents.schemas import DocumentRead, DuplicateBody
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal, CurrentWork
 from muniment.http.pagination import Page, Paging
 from muniment.http.parts import Parts
-from muniment.knowledge_bases.access import get_access
 from muniment.lifecycle.archive import archive
 from muniment.lifecycle.archived_list import SORTS, ArchivedRepository, WantedArchived
 from muniment.lifecycle.bulk_archive import bulk_archive
@@ -19,6 +18,7 @@ from muniment.lifecycle.cancel import cancel
 from muniment.lifecycle.explain.schemas import ExplanationRead
 from muniment.lifecycle.explain.service import explain
 from muniment.lifecycle.measured import measured, moved
+from muniment.lifecycle.permission import require_member
 from muniment.lifecycle.restore import restore
 from muniment.lifecycle.retry import VersionUnknown, retry
 from muniment.lifecycle.rules import Move
@@ -122,7 +122,7 @@ async def _require_version(
     if algorithm_version in (None, ALGORITHM_VERSION):
         return
     async with parts.database.work(principal) as work:
-        (await get_access(work, kb_id)).require_upload()
+        (await require_member(work, kb_id)).require_upload()
         document = await DocumentRepository(work.session).get(kb_id, doc_id)
     async with parts.database.service_work(Service(document.organization_id)) as service:
         stored = await ArtifactRepository(service.session).find_newest(document.content_hmac, algorithm_version)

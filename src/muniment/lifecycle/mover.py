@@ -5,7 +5,7 @@ from uuid import UUID
 
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
-from muniment.lifecycle.permission import require_manager
+from muniment.lifecycle.permission import require_mover
 from muniment.lifecycle.rules import Move, target
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
@@ -23,7 +23,7 @@ class Mover:
 
 async def look(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID) -> Document:
     """The document, if the caller may make this move with it now: asked before the index is told anything."""
-    await require_manager(work, kb_id)
+    await require_mover(work, move, kb_id)
     document = await DocumentRepository(work.session).get(kb_id, document_id)
     target(move, Status(document.status))
     return document
@@ -31,7 +31,7 @@ async def look(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID
 
 async def hold(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID) -> Document:
     """The same in the transaction of the move: nobody else changes the document until it ends."""
-    await require_manager(work, kb_id)
+    await require_mover(work, move, kb_id)
     document = await DocumentRepository(work.session).lock(kb_id, document_id)
     target(move, Status(document.status))
     return document

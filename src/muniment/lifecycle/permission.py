@@ -5,8 +5,11 @@ from uuid import UUID
 from muniment.documents.repository import DocumentNotFound
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
+
+KEEPS = frozenset({Move.RESTORE, Move.REPLACE, Move.REVERT})
 
 
 async def require_member(work: Work[Principal], kb_id: UUID) -> Access:
@@ -21,4 +24,12 @@ async def require_manager(work: Work[Principal], kb_id: UUID) -> Access:
     """The same, and `Forbidden` to those who may only see, or add to, what is in it."""
     access = await require_member(work, kb_id)
     access.require_manage()
+    return access
+
+
+async def require_mover(work: Work[Principal], move: Move, kb_id: UUID) -> Access:
+    """The same, and `KnowledgeBaseLeaving` where the move would keep a document that is on its way out with all."""
+    access = await require_manager(work, kb_id)
+    if move in KEEPS:
+        access.require_staying()
     return access

@@ -13,8 +13,8 @@ from muniment.documents.duplicates import DuplicateDocument
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
 from muniment.errors import Conflict, Invalid
-from muniment.knowledge_bases.access import get_access
 from muniment.lifecycle.moves import carry_out
+from muniment.lifecycle.permission import require_member
 from muniment.lifecycle.rules import Move, target
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
@@ -34,7 +34,7 @@ async def retry(work: Work[Principal], tasks: Tasks, kb_id: UUID, document_id: U
 
     The caller knows that the version in `wish` can be had (`VersionUnknown` otherwise).
     """
-    access = await get_access(work, kb_id)
+    access = await require_member(work, kb_id)
     access.require_upload()
     access.require_staying()
     document = await DocumentRepository(work.session).lock(kb_id, document_id)

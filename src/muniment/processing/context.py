@@ -1,16 +1,18 @@
 """What a node works with. The state carries ids and digests only; everything else is here."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol, TypedDict
 from uuid import UUID
 
 from muniment.artifacts.repository import ArtifactKey
+from muniment.artifacts.tables import FullText
 from muniment.artifacts.variants import Variant
 from muniment.processing.readers.contract import Options, Page
-from muniment.processing.runs import ClaimedRun, RunRepository
+from muniment.processing.runs import ClaimedRun, Record, RunRepository
 from muniment.processing.tables import StepStatus
+from muniment.search.chunking import PageSource
 from muniment.search.copies import Copies
 from muniment.search.installed import Indexing
 from muniment.storage.blobs.port import Blobs
@@ -42,7 +44,27 @@ class RunState(TypedDict, total=False):
     media_type: str
     kb_id: UUID
     artifact_text_id: UUID
+    total_pages: int
+    unread_pages: int
     is_processed: bool
+
+
+def found(full: FullText) -> RunState:
+    """What the nodes after it know of a text."""
+    return {"artifact_text_id": full.id, "total_pages": full.total_pages, "unread_pages": len(full.problems)}
+
+
+Effect = Callable[[Work[Service]], Awaitable[None]]
+
+
+@dataclass
+class Pending:
+    """What a run has not written yet."""
+
+    steps: dict[str, StepStatus] = field(default_factory=dict)
+    effects: list[Effect] = field(default_factory=list)
+    pages: Sequence[PageSource] | None = None
+    """Of a short text that this run has just read: the next node need not fetch it."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +90,8 @@ class Context:
 
     tools: Tools
     run: ClaimedRun
-    _noted: list[str] = field(default_factory=list)
+    record: Record
+    pending: Pending = field(default_factory=Pending)
 
     @property
     def service(self) -> Service:
@@ -83,22 +106,33 @@ class Context:
         *,
         lasting: bool = False,
     ) -> AsyncIterator[Work[Service]]:
-        """A transaction of this run: the fence and the step's record first. No commit, no record.
+        """A transaction of this run: the fence and the step's record first, then what waited for it. No commit, no
+        record.
 
         Only a `lasting` one waits for the disk, and everything before it lasts with it. The others may be lost in a
         power failure, and are then done again.
         """
         async with self.tools.database.service_work(self.service, lasting=lasting) as work:
-            runs = RunRepository(work.session)
-            if self._noted:
-                await runs.enter_steps(self.run, self._noted, StepStatus.SUCCESS)
-            await runs.enter_steps(self.run, [name], status, snapshot=snapshot)
+            entered = {**self.pending.steps, name: status}
+            await RunRepository(work.session).enter_steps(self.run, entered, snapshot=snapshot)
+            for effect in self.pending.effects:
+                await effect(work)
             yield work
-        self._noted.clear()
+        self.pending.steps.clear()
+        self.pending.effects.clear()
 
-    def note(self, name: str) -> None:
-        """A step that had nothing to write: its record goes with the next transaction."""
-        self._noted.append(name)
+    @asynccontextmanager
+    async def within(self, name: str, snapshot: Mapping[str, Any] | None = None) -> AsyncIterator[Work[Service]]:
+        """A transaction in the middle of a step: the fence and how far it is, and nothing of what waits."""
+        async with self.tools.database.service_work(self.service, lasting=False) as work:
+            await RunRepository(work.session).enter_steps(self.run, {name: StepStatus.STARTED}, snapshot=snapshot)
+            yield work
+
+    def later(self, name: str, effect: Effect | None = None) -> None:
+        """A step that needs no transaction of its own: its record and what it writes go with the next one."""
+        self.pending.steps[name] = StepStatus.SUCCESS
+        if effect is not None:
+            self.pending.effects.append(effect)
 
     def artifact_key(self, content_key: str) -> ArtifactKey:
         organization_id = None if self.tools.is_shared else self.run.organization_id

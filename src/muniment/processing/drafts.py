@@ -1,6 +1,7 @@
 """A reading on its way into the store: pages come in one by one, and nothing but their rows stays in memory."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,8 @@ from uuid import UUID
 from muniment.artifacts.packs import Pack, PageText, paragraph_uri, sha256_of
 from muniment.artifacts.repository import NewText, row
 from muniment.processing.readers.contract import Box, Code, Figure, Method, Page, Unreadable
+from muniment.search.chunking import PageSource, Span
+from muniment.search.indexing import SLICE_PAGES
 
 MAX_WORDS = 10_000_000
 
@@ -21,6 +24,7 @@ class Draft:
         self._problems: list[dict[str, Any]] = []
         self._pages: list[str] = []
         self._paragraphs: list[str] = []
+        self._sources: list[PageSource] | None = []
 
     @property
     def total_pages(self) -> int:
@@ -40,6 +44,19 @@ class Draft:
         # As JSON at once: the objects of a thousand pages would take a hundred times the room.
         self._pages.append(_page_row(page, stored, words))
         self._paragraphs.extend(_paragraph_rows(page, stored))
+        self._keep_source(page)
+
+    def _keep_source(self, page: Page) -> None:
+        if self._sources is not None and len(self._sources) < SLICE_PAGES:
+            spans = [Span(paragraph.start, paragraph.end, paragraph.kind) for paragraph in page.paragraphs]
+            self._sources.append(PageSource(page.number, page.text, spans))
+        else:
+            self._sources = None
+
+    @property
+    def sources(self) -> Sequence[PageSource] | None:
+        """All pages of a text short enough to be kept in memory, for whoever cuts it into passages next."""
+        return self._sources
 
     def finished(self, seconds: float) -> NewText:
         head = {

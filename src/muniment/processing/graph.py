@@ -1,8 +1,11 @@
-"""The order of the nodes, in one glance. A node knows nothing of its neighbours."""
+"""The order of the nodes, in one glance. A node knows nothing of its neighbours.
+
+What the nodes after ExtractText write upon the document waits for MarkBasicComplete: people see the old result until
+one transaction shows all of the new one, whether it is a first reading, a reread or a replacement.
+"""
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
 from muniment.errors import Unavailable
@@ -19,7 +22,6 @@ from muniment.processing.nodes.mark_processing_started import mark_processing_st
 from muniment.processing.nodes.save_diagrams import save_diagrams
 from muniment.processing.nodes.save_pages import save_pages
 from muniment.processing.nodes.save_paragraphs import save_paragraphs
-from muniment.processing.nodes.switch_to_result import switch_to_result
 from muniment.processing.nodes.update_metrics import update_metrics
 from muniment.processing.watching import Node, watched
 
@@ -37,7 +39,6 @@ NODES: dict[str, Node] = {
     "Index": index,
     "UpdateMetrics": update_metrics,
     "MarkBasicComplete": mark_basic_complete,
-    "SwitchToResult": switch_to_result,
     "BuildSummary": build_summary,
 }
 
@@ -57,19 +58,13 @@ def build_graph() -> Graph:
         "AlreadyProcessedCheck", is_processed, {True: "MarkBasicComplete", False: "MarkProcessingStarted"}
     )
     graph.add_edge("MarkProcessingStarted", "ExtractText")
-    # A reread, and the run of a replacement, leave what the document showed alone until all of the new result is there.
-    graph.add_conditional_edges("ExtractText", switches, {True: "AggregateDiagrams", False: "SavePages"})
+    graph.add_edge("ExtractText", "SavePages")
     graph.add_edge("SavePages", "SaveParagraphs")
     graph.add_edge("SaveParagraphs", "AggregateDiagrams")
-    graph.add_conditional_edges("AggregateDiagrams", switches, {True: "Index", False: "SaveDiagrams"})
+    graph.add_edge("AggregateDiagrams", "SaveDiagrams")
     graph.add_edge("SaveDiagrams", "Index")
-    graph.add_conditional_edges("Index", switches, {True: "SwitchToResult", False: "UpdateMetrics"})
+    graph.add_edge("Index", "UpdateMetrics")
     graph.add_edge("UpdateMetrics", "MarkBasicComplete")
-    graph.add_edge("SwitchToResult", "BuildSummary")
     graph.add_edge("MarkBasicComplete", "BuildSummary")
     graph.add_edge("BuildSummary", END)
     return graph.compile()
-
-
-def switches(_: RunState, runtime: Runtime[Context]) -> bool:
-    return runtime.context.run.switches

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.processing.tables import ProcessingRun, ProcessingStep
+from muniment.processing.tables import STEPS, ProcessingRun, ProcessingStep
 
 RunWithSteps = tuple[ProcessingRun, Sequence[ProcessingStep]]
 
@@ -27,9 +28,8 @@ class HistoryRepository:
         return [(run, steps[run.run_id]) for run in runs], total or 0
 
     async def _steps_of(self, run_ids: Sequence[UUID]) -> defaultdict[UUID, list[ProcessingStep]]:
-        # Those of known content begin together, in one statement, which ends them one after the other.
-        in_order = (ProcessingStep.started_at, ProcessingStep.completed_at.nulls_last(), ProcessingStep.step_name)
-        of_runs = select(ProcessingStep).where(ProcessingStep.run_id.in_(run_ids)).order_by(*in_order)
+        in_order = func.array_position(array(STEPS), ProcessingStep.step_name)
+        of_runs = select(ProcessingStep).where(ProcessingStep.run_id.in_(run_ids)).order_by(in_order)
         grouped: defaultdict[UUID, list[ProcessingStep]] = defaultdict(list)
         for step in await self._session.scalars(of_runs):
             grouped[step.run_id].append(step)

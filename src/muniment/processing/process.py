@@ -2,29 +2,26 @@
 
 import asyncio
 from contextlib import suppress
-from uuid import UUID
 
 import structlog
-from sqlalchemy import select
 
-from muniment.documents.tables import Document
 from muniment.errors import Unavailable
 from muniment.processing.completion import attach, find_wanted, mark_complete, mark_started, show
 from muniment.processing.context import Context, Tools
-from muniment.processing.graph import NODES, build_graph
+from muniment.processing.graph import build_graph
 from muniment.processing.nodes.error_handling import MAX_FAILURES, fail
-from muniment.processing.runs import ClaimedRun, RunRepository, Superseded
+from muniment.processing.runs import ClaimedRun, Record, RunRepository, Superseded
 from muniment.processing.sandbox.verdicts import ReaderKilled, too_large
-from muniment.processing.tables import StepStatus
+from muniment.processing.tables import STEPS, StepStatus
 from muniment.storage.blobs.uninterrupted import to_the_end
 from muniment.storage.db.locks import lock_of
 from muniment.storage.db.principal import Service
-from muniment.storage.db.work import Work
 from muniment.storage.tasks.port import FAST, READING, MoveOn, PutBack, RunJob
 from muniment.telemetry.metrics import ARTIFACTS
 
 log = structlog.get_logger()
 
+ALL_STEPS = dict.fromkeys(STEPS, StepStatus.SUCCESS)
 BEING_REMOVED_SECONDS = 2
 
 
@@ -47,14 +44,14 @@ class Processing:
     async def _finish_known(self, job: RunJob) -> None:
         """One transaction and a few statements, whatever the number of pages, without opening the file."""
         async with self._tools.database.service_work(Service(job.organization_id)) as work:
-            run = await RunRepository(work.session).claim(job.run_id)
-            if run is None:
+            claimed = await RunRepository(work.session).claim(job.run_id)
+            if claimed is None:
                 return
-            content_key = await _content_key(work, run.document_id)
-            full = await find_wanted(work, run, Context(self._tools, run).artifact_key(content_key))
+            run, record = claimed
+            full = await find_wanted(work, run, Context(self._tools, run, record).artifact_key(record.content_key))
             if full is None or self._tools.copies or await self._tools.indexing.list_missing(work, full.id):
                 raise MoveOn(READING)  # and the claim is undone with the transaction
-            await RunRepository(work.session).enter_steps(run, steps_of(run), StepStatus.SUCCESS)
+            await RunRepository(work.session).enter_steps(run, ALL_STEPS)
             await mark_started(work, run)
             await attach(work, run, full, was_known=True)
             await show(work, run, full.id)
@@ -66,22 +63,22 @@ class Processing:
 
     async def _read(self, job: RunJob) -> None:
         async with self._tools.database.service_work(Service(job.organization_id), lasting=False) as work:
-            run = await RunRepository(work.session).claim(job.run_id)
-            if run is not None and run.failures >= MAX_FAILURES:
+            claimed = await RunRepository(work.session).claim(job.run_id)
+            if claimed is not None and claimed[0].failures >= MAX_FAILURES:
                 reason = too_large()
-                await fail(work, run, step="ExtractText", code=reason.code, message=reason.message)
+                await fail(work, claimed[0], step="ExtractText", code=reason.code, message=reason.message)
                 return
-        if run is not None:
-            await self._carry_out(run)
+        if claimed is not None:
+            await self._carry_out(*claimed)
 
-    async def _carry_out(self, run: ClaimedRun) -> None:
+    async def _carry_out(self, run: ClaimedRun, record: Record) -> None:
         try:
             # Shared with other workers of this document. Whoever proves it gone waits for all of them: every write
             # outside PostgreSQL comes after a fence that was passed under this lock (DESIGN §5.4).
             async with self._tools.locks.attempt(lock_of(run.document_id), is_shared=True) as is_there:
                 if not is_there:
                     raise PutBack(BEING_REMOVED_SECONDS)
-                await self._graph.ainvoke({}, context=Context(self._tools, run))
+                await self._graph.ainvoke({}, context=Context(self._tools, run, record))
         except (PutBack, Unavailable, asyncio.CancelledError) as reason:
             # It waits in the queue again. A run that nobody put back was left by a worker that died.
             await to_the_end(self._put_back(run, has_failed=isinstance(reason, ReaderKilled)))
@@ -91,14 +88,3 @@ class Processing:
         with suppress(Unavailable):
             async with self._tools.database.service_work(Service(run.organization_id), lasting=False) as work:
                 await RunRepository(work.session).put_back(run, has_failed=has_failed)
-
-
-def steps_of(run: ClaimedRun) -> list[str]:
-    """What such a run passes through, up to the one that ends it."""
-    save = ["SavePages", "SaveParagraphs", "SaveDiagrams", "UpdateMetrics", "MarkBasicComplete"]
-    left_out = save if run.switches else ["SwitchToResult"]
-    return [name for name in NODES if name not in (*left_out, "BuildSummary")]
-
-
-async def _content_key(work: Work[Service], document_id: UUID) -> str:
-    return (await work.session.scalars(select(Document.content_hmac).where(Document.id == document_id))).one()

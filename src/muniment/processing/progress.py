@@ -5,7 +5,6 @@ import time
 from sqlalchemy import text
 
 from muniment.processing.context import Context
-from muniment.processing.tables import StepStatus
 
 INTERVAL_SECONDS = 0.5
 CHANNEL = "muniment_documents"
@@ -24,7 +23,7 @@ class Progress:
         if time.monotonic() - self._told_at < INTERVAL_SECONDS:
             return
         snapshot = {"page": page, "pages": self._total_pages}
-        async with self._context.step(self._step, StepStatus.STARTED, snapshot) as work:
+        async with self._context.within(self._step, snapshot) as work:
             document_id = str(self._context.run.document_id)
             await work.session.execute(text("SELECT pg_notify(:channel, :id)"), {"channel": CHANNEL, "id": document_id})
         self._told_at = time.monotonic()

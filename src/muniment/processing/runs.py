@@ -1,12 +1,12 @@
 """Claiming a run, the fence that keeps a late worker from writing (DESIGN §5.4), and the record of its steps."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Table, func, select, text, update
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.tables import Document
@@ -16,6 +16,19 @@ from muniment.processing.tables import ProcessingRun, Purpose, RunStatus, StepSt
 
 class Superseded(MunimentError):
     """Somebody else has this document now"""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The document of a run, as it was when the run was claimed."""
+
+    content_key: str
+    original: str
+    media_type: str
+    kb_id: UUID
+    shown: UUID | None
+    """The text that it shows."""
+    processing_status: str | None
 
 
 @dataclass(frozen=True)
@@ -36,12 +49,6 @@ class ClaimedRun:
     def is_reread(self) -> bool:
         return self.purpose == Purpose.REREAD
 
-    @property
-    def switches(self) -> bool:
-        """Whether there may be an older result, which is left alone until all of the new one is there: if this run
-        fails, a reread goes on showing it, and a replaced document can be put back to it."""
-        return self.is_reread or self.revision > 1
-
 
 # The fence and the record in one statement, first of every node's transaction. The document before the run: whoever
 # moves a document takes them in that order.
@@ -55,9 +62,11 @@ _ENTER_STEPS = text("""
     )
     INSERT INTO document_processing_steps
         (run_id, organization_id, step_name, status, state_snapshot, error, completed_at)
-    SELECT run_id, :organization_id, step_name, :status, CAST(:snapshot AS jsonb), CAST(:error AS jsonb),
-           CASE WHEN :status <> 'started' THEN clock_timestamp() END
-      FROM claimed, unnest(CAST(:step_names AS text[])) AS step_name
+    SELECT run_id, :organization_id, step_name, status,
+           CASE WHEN step_name = :last_step THEN CAST(:snapshot AS jsonb) END,
+           CASE WHEN step_name = :last_step THEN CAST(:error AS jsonb) END,
+           CASE WHEN status <> 'started' THEN clock_timestamp() END
+      FROM claimed, unnest(CAST(:step_names AS text[]), CAST(:statuses AS text[])) AS step (step_name, status)
     ON CONFLICT (run_id, step_name) DO UPDATE
        SET status = EXCLUDED.status, error = EXCLUDED.error, completed_at = EXCLUDED.completed_at,
            state_snapshot = coalesce(EXCLUDED.state_snapshot, document_processing_steps.state_snapshot),
@@ -71,7 +80,9 @@ _ENTER_STEPS = text("""
 # The document first here too. A run that is `in_progress` was left by a worker that died.
 _CLAIM = text("""
     WITH held AS (
-        SELECT d.id, r.run_id FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
+        SELECT r.run_id, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
+               d.artifact_text_id AS shown, d.processing_status
+          FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
          WHERE r.run_id = :run_id AND d.epoch = r.epoch FOR NO KEY UPDATE OF d
     )
     UPDATE document_processing_runs r
@@ -79,27 +90,38 @@ _CLAIM = text("""
            status = 'in_progress', updated_at = now()
       FROM held WHERE r.run_id = held.run_id AND r.status IN ('queued', 'in_progress')
     RETURNING r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
-              r.algorithm_version, r.failures
+              r.algorithm_version, r.failures, held.content_hmac, held.original_uri, held.media_type,
+              held.knowledge_base_id, held.shown, held.processing_status
 """)
+_COLUMNS_OF_RUN = 10
 _PUT_BACK = text("""
     UPDATE document_processing_runs SET status = 'queued', failures = failures + :failures, updated_at = now()
      WHERE run_id = :run_id AND attempt = :attempt AND status = 'in_progress'
 """)
-# The bare table: what the mapper adds to an UPDATE costs more than the statement.
-_RUNS = cast("Table", ProcessingRun.__table__)
+_ATTACH = text("""
+    UPDATE document_processing_runs
+       SET artifact_text_id = :artifact_text_id, saved_seconds = :saved_seconds, updated_at = now()
+     WHERE run_id = :run_id
+""")
+_END = text("""
+    UPDATE document_processing_runs
+       SET status = :status, error = CAST(:error AS jsonb), artifact_text_id = NULL, ended_at = clock_timestamp(),
+           updated_at = now()
+     WHERE run_id = :run_id
+""")
 
 
 class RunRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def claim(self, run_id: UUID) -> ClaimedRun | None:
+    async def claim(self, run_id: UUID) -> tuple[ClaimedRun, Record] | None:
         """Take the run, or take it over: the attempt grows, and an earlier worker's fence no longer holds.
 
         `None` when it has ended, or when the document has moved on to another epoch.
         """
         row = (await self._session.execute(_CLAIM, {"run_id": run_id})).one_or_none()
-        return ClaimedRun(*row) if row else None
+        return (ClaimedRun(*row[:_COLUMNS_OF_RUN]), Record(*row[_COLUMNS_OF_RUN:])) if row else None
 
     async def hold(self, run: ClaimedRun) -> Document:
         """The fence, first statement of every worker transaction: from here to the commit nobody can move the document.
@@ -121,13 +143,12 @@ class RunRepository:
     async def enter_steps(
         self,
         run: ClaimedRun,
-        step_names: Sequence[str],
-        status: StepStatus,
+        steps: Mapping[str, StepStatus],
         *,
         snapshot: Mapping[str, Any] | None = None,
         error: Mapping[str, Any] | None = None,
     ) -> None:
-        """The fence as in `hold`, and the record of these steps with it."""
+        """The fence as in `hold`, and the record of these steps with it; snapshot and error are the last one's."""
         entered = await self._session.execute(
             _ENTER_STEPS,
             {
@@ -136,9 +157,9 @@ class RunRepository:
                 "run_id": run.run_id,
                 "attempt": run.attempt,
                 "organization_id": run.organization_id,
-                "step_names": list(step_names),
-                "last_step": step_names[-1],
-                "status": str(status),
+                "step_names": list(steps),
+                "statuses": [str(status) for status in steps.values()],
+                "last_step": list(steps)[-1],
                 "snapshot": json.dumps(snapshot) if snapshot is not None else None,
                 "error": json.dumps(error) if error is not None else None,
             },
@@ -153,13 +174,10 @@ class RunRepository:
 
     async def attach(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:
         """Hold an artifact against the garbage collection until the run ends."""
-        await self._change(run, artifact_text_id=artifact_text_id, saved_seconds=saved_seconds)
+        values = {"run_id": run.run_id, "artifact_text_id": artifact_text_id, "saved_seconds": saved_seconds}
+        await self._session.execute(_ATTACH, values)
 
     async def end(self, run: ClaimedRun, status: RunStatus, error: Mapping[str, Any] | None = None) -> None:
         """What the document shows is held by the document itself from now on."""
-        ended = {"ended_at": func.clock_timestamp(), "artifact_text_id": None}
-        await self._change(run, status=status, error=error, **ended)
-
-    async def _change(self, run: ClaimedRun, **columns: Any) -> None:
-        changed = update(_RUNS).where(_RUNS.c.run_id == run.run_id).values(updated_at=func.now(), **columns)
-        await self._session.execute(changed)
+        as_json = json.dumps(error) if error is not None else None
+        await self._session.execute(_END, {"run_id": run.run_id, "status": str(status), "error": as_json})

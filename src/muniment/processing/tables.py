@@ -76,6 +76,22 @@ class ProcessingRun(Table):
     ended_at: Mapped[datetime | None]
 
 
+STEPS = (
+    "FetchDocumentRecord",
+    "AlreadyProcessedCheck",
+    "MarkProcessingStarted",
+    "ExtractText",
+    "SavePages",
+    "SaveParagraphs",
+    "AggregateDiagrams",
+    "SaveDiagrams",
+    "Index",
+    "UpdateMetrics",
+    "MarkBasicComplete",
+)
+"""In the order in which people read them: when each was written would tell whether somebody had the file before."""
+
+
 class StepStatus(StrEnum):
     STARTED = "started"
     SUCCESS = "success"

@@ -26,6 +26,8 @@ from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.tasks.port import Tasks
 from muniment.storage.vectors.port import VectorIndex
 
+A_MOVE = timedelta(minutes=1)
+"""Longer than any move has the index to itself before the sweep takes over."""
 LATER = timedelta(hours=1)
 """What waits for another server is told of when the alerts would ring."""
 
@@ -55,7 +57,7 @@ def _overdue(means: Means) -> Sequence[Comparison]:
     database = means.database
     return [
         Overdue(database, Store.UPLOADS, means.sweep_uploads),
-        Overdue(database, Store.INTENTS, IntentSweep(database, means.index).put_right),
+        Overdue(database, Store.INTENTS, IntentSweep(database, means.index).put_right, later=A_MOVE),
         Overdue(database, Store.LEDGER, means.ledger.carry_out, later=LATER),
         Overdue(database, Store.RECEIPTS, means.sweep_receipts, later=LATER),
         Overdue(database, Store.ARTIFACTS, later=means.artifact_grace + LATER),

@@ -72,4 +72,5 @@ class NamedFileRepository:
 
     async def list_owners(self, keys: Sequence[str]) -> dict[str, UUID | None]:
         """Those of the keys that a document needs, with the one that we would tell about."""
-        return {key: owner for key, owner in await self._session.execute(_OWNERS, {"keys": list(keys)})}
+        rows = await self._session.execute(_OWNERS, {"keys": list(keys)})
+        return {row.key: row.document_id for row in rows}

@@ -41,6 +41,5 @@ async def publish(database: Database) -> None:
     """Show what the last reconciliation left, whoever made it."""
     async with database.service_work(Service()) as work:
         latest = await ReportRepository(work.session).find_latest()
-    RECONCILE_DRIFT.clear()
-    for count in latest.counts if latest else ():
-        RECONCILE_DRIFT.labels(count["store"], count["kind"]).set(count["left"])
+    counts = latest.counts if latest else ()
+    RECONCILE_DRIFT.set({(count["store"], count["kind"]): count["left"] for count in counts})

@@ -76,6 +76,9 @@ _ADD_CHUNKS = text("""
 """)
 
 
+_ADD_HEAD = upsert(ArtifactIndex).on_conflict_do_nothing().returning(ArtifactIndex)
+
+
 class IndexRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -122,26 +125,27 @@ class IndexRepository:
 
     async def add_once(self, new: NewIndex) -> tuple[ArtifactIndex, bool]:
         """Keep it, or find what somebody else kept in the meantime; whether it was ours that stayed."""
-        added, kept = await self._insert(new), await self.find(new.artifact_text_id, new.variant.fingerprint)
-        while kept is None:  # the other's was taken away between our two statements
-            added, kept = await self._insert(new), await self.find(new.artifact_text_id, new.variant.fingerprint)
-        return kept, added
+        while (added := await self._insert(new)) is None:
+            if kept := await self.find(new.artifact_text_id, new.variant.fingerprint):
+                return kept, False
+            # The other's was taken away between our two statements.
+        return added, True
 
-    async def _insert(self, new: NewIndex) -> bool:
+    async def _insert(self, new: NewIndex) -> ArtifactIndex | None:
         key = {
             "organization_id": new.organization_id,
             "artifact_text_id": new.artifact_text_id,
             "fingerprint": new.variant.fingerprint,
             "language": new.language,
         }
-        head = upsert(ArtifactIndex).values(**key, total_chunks=len(new.chunks)).on_conflict_do_nothing()
-        if await self._session.scalar(head.returning(ArtifactIndex.fingerprint)) is None:
-            return False
+        added = await self._session.scalar(_ADD_HEAD, {**key, "total_chunks": len(new.chunks)})
+        if added is None:
+            return None
         for start in range(0, len(new.chunks), BATCH_ROWS):
             batch = enumerate(new.chunks[start : start + BATCH_ROWS], start)
             rows = json.dumps([_row(index, item) for index, item in batch], ensure_ascii=False)
             await self._session.execute(_ADD_CHUNKS, {**key, "model": new.variant.model, "rows": rows})
-        return True
+        return added
 
 
 def _row(index: int, item: EmbeddedChunk) -> Mapping[str, Any]:

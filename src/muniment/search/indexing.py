@@ -35,19 +35,22 @@ async def index_text(
     *,
     organization_id: UUID,
     options: ChunkOptions | None = None,
+    pages: Sequence[PageSource] | None = None,
 ) -> NewIndex:
     """What `IndexRepository.add_once` keeps. Computes everything; whoever calls has looked whether it is known.
 
-    `organization_id` is the one on whose behalf the work is done, and must be able to see the text.
+    `organization_id` is the one on whose behalf the work is done, and must be able to see the text; `pages` are all of
+    them, where the caller has them at hand.
     """
     options = options or ChunkOptions(max_tokens=embedder.max_tokens)
     found: list[EmbeddedChunk] = []
     sample = ""
-    async for pages in _slices(database, blobs, full, Service(organization_id)):
-        for page in pages:
+    fetched = _slices(database, blobs, full, Service(organization_id))
+    async for some in fetched if pages is None else _at_hand(pages):
+        for page in some:
             if len(sample) < _SAMPLE_CHARACTERS:
                 sample += page.text[:_SAMPLE_OF_PAGE] + "\n"
-        found += await _embed(pages, embedder, options)
+        found += await _embed(some, embedder, options)
     language = await asyncio.to_thread(detect, sample)
     return NewIndex(full.id, full.organization_id, indexing_variant(embedder, options), language, found)
 
@@ -59,6 +62,10 @@ async def _embed(pages: Sequence[PageSource], embedder: Embedder, options: Chunk
     chunks = await asyncio.to_thread(cut)
     vectors = await embedder.embed([chunk.text for chunk in chunks])
     return [EmbeddedChunk(chunk, packed(vector)) for chunk, vector in zip(chunks, vectors, strict=True)]
+
+
+async def _at_hand(pages: Sequence[PageSource]) -> AsyncIterator[Sequence[PageSource]]:
+    yield pages
 
 
 async def _slices(

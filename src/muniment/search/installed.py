@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from muniment.search.chunking import ChunkOptions
 from muniment.search.embedding.port import Embedder
@@ -13,6 +13,7 @@ from muniment.search.tables import ArtifactIndex, IndexingVariantRow
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
+_THERE = select(ArtifactIndex.fingerprint).where(ArtifactIndex.artifact_text_id == bindparam("text_id"))
 _KNOWN = select(IndexingVariantRow.fingerprint, IndexingVariantRow.is_active)
 
 
@@ -31,10 +32,7 @@ class Indexing:
     async def list_missing(self, work: Work[Service], text_id: UUID) -> Mapping[str, Embedder]:
         """By fingerprint: what this text has no passages for yet."""
         wanted = await self._wanted(work)
-        there = select(ArtifactIndex.fingerprint).where(
-            ArtifactIndex.artifact_text_id == text_id, ArtifactIndex.fingerprint.in_(wanted)
-        )
-        known = set(await work.session.scalars(there))
+        known = set(await work.session.scalars(_THERE, {"text_id": text_id}))
         return {fingerprint: embedder for fingerprint, embedder in wanted.items() if fingerprint not in known}
 
     async def _wanted(self, work: Work[Service]) -> dict[str, Embedder]:

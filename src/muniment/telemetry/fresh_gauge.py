@@ -2,9 +2,10 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Gauge, Metric
+from prometheus_client.core import GaugeMetricFamily
 
 FRESH_SECONDS = 300.0
 
@@ -33,3 +34,36 @@ class FreshGauge:
 
     def _shown(self) -> float:
         return self._value if self._clock() - self._measured_at <= FRESH_SECONDS else math.nan
+
+
+class FreshGauges:
+    """The same for several of one name, told apart by `labels`. Those that were not measured last are not shown."""
+
+    def __init__(
+        self,
+        name: str,
+        documentation: str,
+        labels: Sequence[str],
+        *,
+        registry: CollectorRegistry,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name, self._documentation, self._labels = name, documentation, labels
+        self._clock = clock
+        self._values: Mapping[tuple[str, ...], float] = {}
+        self._measured_at = -math.inf
+        registry.register(self)
+
+    def set(self, values: Mapping[tuple[str, ...], float]) -> None:
+        """All of them at once, so that nobody looks between the old and the new."""
+        self._values, self._measured_at = values, self._clock()
+
+    def describe(self) -> Iterable[Metric]:
+        return [GaugeMetricFamily(self._name, self._documentation, labels=self._labels)]
+
+    def collect(self) -> Iterable[Metric]:
+        family = GaugeMetricFamily(self._name, self._documentation, labels=self._labels)
+        if self._clock() - self._measured_at <= FRESH_SECONDS:
+            for labels, value in self._values.items():
+                family.add_metric(labels, value)
+        return [family]

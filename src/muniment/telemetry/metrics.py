@@ -19,7 +19,7 @@ from prometheus_client import (
     start_http_server,
 )
 
-from muniment.telemetry.fresh_gauge import FreshGauge
+from muniment.telemetry.fresh_gauge import FreshGauge, FreshGauges
 from muniment.telemetry.registry import PrefixedRegistry
 from muniment.telemetry.tenant_counter import TenantCounter
 
@@ -96,7 +96,7 @@ AUDIT_CHAINS_BROKEN = FreshGauge(
     "Audit chains that do not continue from their last signed head",
     registry=REGISTRY,
 )
-RECONCILE_DRIFT = Gauge(
+RECONCILE_DRIFT = FreshGauges(
     "muniment_reconcile_drift",
     "What the last reconciliation found and did not repair",
     ["store", "kind"],

@@ -22,6 +22,14 @@ def qdrant() -> FaultyIndex:
 
 
 @pytest.fixture
-async def house(desk: Desk, settings: Settings, index: VectorIndex | None) -> AsyncIterator[House]:
-    async with open_house(desk, settings, index) as house:
+def patience_seconds() -> float:
+    """For a worker in the midst of a document."""
+    return 2
+
+
+@pytest.fixture
+async def house(
+    desk: Desk, settings: Settings, index: VectorIndex | None, patience_seconds: float
+) -> AsyncIterator[House]:
+    async with open_house(desk, settings, index, patience_seconds=patience_seconds) as house:
         yield house

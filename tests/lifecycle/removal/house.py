@@ -11,6 +11,7 @@ import httpx
 from muniment.accounts.passwords import Passwords
 from muniment.api import create_app, framed
 from muniment.bootstrap import Stores, build_ledger, build_parts, build_stores
+from muniment.errors import Unavailable
 from muniment.http.parts import Parts
 from muniment.lifecycle.removal.sweep import ReceiptSweep
 from muniment.processing.process import Processing
@@ -41,8 +42,6 @@ class MoodyBlobs(FolderBlobs):
 
     async def delete(self, key: str) -> None:
         if self.is_sulking:
-            from muniment.errors import Unavailable
-
             raise Unavailable("The store does not answer")
         if not self.is_lying:
             await super().delete(key)
@@ -136,7 +135,9 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(desk: Desk, settings: Settings, index: VectorIndex | None = None) -> AsyncIterator[House]:
+async def open_house(
+    desk: Desk, settings: Settings, index: VectorIndex | None = None, *, patience_seconds: float = 2
+) -> AsyncIterator[House]:
     blobs = MoodyBlobs(settings.server.data_dir / "blobs")
     plain = build_stores(settings)
     stores = replace(
@@ -146,6 +147,8 @@ async def open_house(desk: Desk, settings: Settings, index: VectorIndex | None =
         index=index or plain.index,
     )
     parts = build_parts(settings, stores, Passwords(CHEAP_HASHER))
+    finishing = replace(parts.removal.finishing, patience_seconds=patience_seconds)
+    parts = replace(parts, removal=replace(parts.removal, finishing=finishing))
     async with serving(framed(create_app(parts), settings)) as anonymous:
         url = str(anonymous.base_url)
         async with httpx.AsyncClient(base_url=url, headers=desk.owner.headers, trust_env=False, timeout=60) as client:

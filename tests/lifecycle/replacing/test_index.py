@@ -121,6 +121,18 @@ async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(ben
 
 
 @only_with_copies
+async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(bench: Bench) -> None:
+    document_id = await bench.completed()
+    await bench.failed_replacement(document_id)
+    bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name="old.pdf")
+    index = bench.stores.index
+    assert isinstance(index, Moody)
+    index.is_silent = True
+    assert (await bench.revert(document_id)).status_code == 409
+    assert bench.desk.seed.one("SELECT count(*) FROM index_intents") == 0
+
+
+@only_with_copies
 async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_right_meanwhile(bench: Bench) -> None:
     document_id = await bench.completed()
     index = bench.stores.index

@@ -76,6 +76,18 @@ async def test_a_document_that_is_gone_meanwhile_is_not_found_and_nothing_is_lef
     assert are_left(bench) == 0
 
 
+async def test_a_right_that_is_taken_away_meanwhile_is_gone(bench: Bench) -> None:
+    document_id, seed = await bench.completed(), bench.desk.seed
+
+    async def take_away() -> None:
+        seed.execute("UPDATE knowledge_bases SET owner_id = %s", seed.person(bench.desk.owner.organization_id).id)
+        seed.member(bench.desk.kb_id, bench.desk.owner, "editor")
+
+    answer = await replace_while(bench, document_id, take_away)
+    assert (answer.status_code, bench.desk.status(document_id)) == (403, "completed")
+    assert (len(await bench.stored(document_id)), are_left(bench)) == (1, 0)
+
+
 async def test_another_replacement_meanwhile_is_replaced_in_its_turn(bench: Bench) -> None:
     document_id = await bench.completed()
     answer = await replace_while(bench, document_id, lambda: bench.replace(document_id, name="between.pdf"))

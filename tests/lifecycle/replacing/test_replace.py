@@ -6,7 +6,8 @@ from uuid import UUID
 import pytest
 
 from muniment.storage.db.base import new_id
-from tests.documents.uploads import a_form, a_pdf, upload
+from muniment.telemetry.metrics import REGISTRY
+from tests.documents.uploads import a_pdf, upload
 from tests.lifecycle.replacing.bench import Bench
 
 HANDED_OVER = {"archive_status": "archived", "archive_job_id": "job", "paperless_doc_url": "http://paperless/1"}
@@ -97,6 +98,7 @@ async def test_it_is_on_record_with_both_names(bench: Bench) -> None:
 async def test_from_every_status_but_one_it_leads_to_pending(bench: Bench, status: str) -> None:
     document_id = bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, status=status)
     assert (await bench.replace(document_id)).json()["status"] == "pending"
+    assert bench.row(document_id)["archived_at"] is None
     await bench.process(document_id)
     assert bench.desk.status(document_id) == "completed"
 
@@ -166,23 +168,6 @@ async def test_a_document_of_another_knowledge_base_is_not_found(bench: Bench) -
             assert (answer.status_code, answer.json()) == (404, {"detail": "Document not found"})
 
 
-async def test_a_right_that_is_taken_away_while_the_bytes_come_in_is_gone(bench: Bench) -> None:
-    document_id = await bench.completed()
-    heir, seed = bench.desk.seed.person(bench.desk.owner.organization_id), bench.desk.seed
-
-    async def body() -> Any:
-        form = a_form('form-data; name="file"; filename="new.pdf"')
-        yield form["content"][:400]
-        seed.execute("UPDATE knowledge_bases SET owner_id = %s", heir.id)
-        seed.member(bench.desk.kb_id, bench.desk.owner, "editor")
-        yield form["content"][400:]
-
-    headers = a_form("x")["headers"]
-    answer = await bench.client.post(bench.path(document_id, "replace"), content=body(), headers=headers)
-    assert (answer.status_code, bench.desk.status(document_id)) == (403, "completed")
-    assert len(await bench.stored(document_id)) == 1
-
-
 @pytest.mark.parametrize(
     ("content", "status"), [(b"", 422), (b"\x7fELF" + bytes(5000), 415), (b"%PDF-1.4" + bytes(300), 200)]
 )
@@ -242,6 +227,8 @@ async def test_a_failed_namesake_that_never_completed_makes_way(bench: Bench) ->
     lines = {line["action"]: line for line in bench.desk.seed.audit_lines()}
     assert lines["document_auto_cleared"]["actor"] == "system"
     assert lines["document_auto_cleared"]["payload"]["uploader"] == str(owner.id)
+    labels = {"kb_id": str(bench.desk.kb_id), "user_id": str(owner.id), "auto": "true"}
+    assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
 
 
 async def test_a_failed_namesake_that_once_completed_is_in_the_way(bench: Bench) -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from muniment.processing.readers.contract import Page
+from muniment.settings import Settings
+from muniment.storage.blobs.folder import FolderBlobs
 from tests.documents.uploads import a_pdf, upload
-from tests.lifecycle.replacing.bench import NEW_PAGES, Bench
+from tests.lifecycle.replacing.bench import NEW_PAGES, NEW_TEXT, Bench
 from tests.lifecycle.replacing.test_completion import NOTES
 
 HANDED_OVER = """UPDATE documents SET archive_status = 'archived', archive_job_id = 'job',
@@ -146,26 +147,31 @@ async def test_the_same_bytes_as_before_are_not_taken_from_the_revision_that_com
     assert (text.status_code, "invoices" in text.text) == (200, True)
 
 
-async def test_a_late_clearing_up_does_not_take_what_the_next_replacement_is_about_to_keep(bench: Bench) -> None:
+class Sweeping(FolderBlobs):
+    """Between a text that is written and the row that keeps it, the ledger is carried out once more."""
+
+    bench: Bench
+
+    async def put(self, key: str, data: bytes) -> None:
+        await super().put(key, data)
+        again = "UPDATE deletions SET done_at = NULL, outcome = NULL, next_attempt_at = now()"
+        self.bench.desk.seed.execute(f"{again} WHERE reason = 'reverted'")
+        await self.bench.sweep()
+
+
+async def test_a_late_clearing_up_does_not_take_what_the_next_replacement_is_about_to_keep(
+    bench: Bench, settings: Settings
+) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     await bench.revert(document_id)
     await bench.replace(document_id, a_pdf("once more"))
-
-    class SlowReader(type(bench.desk.reader)):  # type: ignore[misc]  # of the desk's own kind
-        async def _each(self):  # type: ignore[no-untyped-def]
-            again = (
-                "UPDATE deletions SET done_at = NULL, outcome = NULL, next_attempt_at = now() WHERE reason = 'reverted'"
-            )
-            bench.desk.seed.execute(again)
-            await bench.sweep()
-            yield Page(1, "Once more.", NEW_PAGES[0].method)
-
-    bench.desk.reader = SlowReader()
+    bench.desk.blobs = sweeping = Sweeping(settings.server.data_dir / "blobs")
+    sweeping.bench = bench
+    bench.desk.reader.pages = NEW_PAGES
     await bench.process(document_id)
-    await bench.sweep()
     text = await bench.client.get(bench.path(document_id, "text"))
-    assert (text.status_code, text.text) == (200, "Once more.\f")
+    assert (text.status_code, text.text) == (200, f"{NEW_TEXT}\f")
 
 
 async def test_retry_and_clear_of_a_failed_replacement_work_as_of_any_other(bench: Bench) -> None:

@@ -91,11 +91,11 @@ async def test_a_snapshot_of_too_many_says_that_it_is_not_all(api: Api, seed: Se
 async def test_a_reading_is_told_page_by_page_until_it_is_complete(api: Api, desk: Desk) -> None:
     document_id = await desk.document()
     async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
-        run = await RunRepository(work.session).claim(desk.job(document_id).run_id)
-    assert run is not None
+        claimed = await RunRepository(work.session).claim(desk.job(document_id).run_id)
+    assert claimed is not None
     async with open_tab(api, desk.owner) as tab:
         await tab.expect("snapshot")
-        progress = Progress(Context(desk.tools, run), "ExtractText", 12)
+        progress = Progress(Context(desk.tools, *claimed), "ExtractText", 12)
         progress._told_at = 0
         await progress.note(3)
         told = await tab.expect("document")

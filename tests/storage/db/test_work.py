@@ -127,6 +127,14 @@ async def test_a_server_that_takes_the_connection_and_says_nothing_is_unavailabl
         await database.close()
 
 
+@pytest.mark.parametrize("state", ["57014", "55P03"])
+async def test_a_statement_that_a_time_limit_of_the_server_has_ended_is_unavailable(
+    database: Database, owner: Person, state: str
+) -> None:
+    with pytest.raises(DatabaseUnavailable):
+        await _ask(database, owner, question=f"DO $$ BEGIN RAISE 'too late' USING ERRCODE = '{state}'; END $$")
+
+
 async def test_a_mistake_in_a_query_stays_what_it_is(database: Database, owner: Person) -> None:
     with pytest.raises(ProgrammingError):
         await _ask(database, owner, question="SELECT * FROM no_such_table")

@@ -62,7 +62,8 @@ async def test_a_killed_workers_run_is_taken_over_and_its_fence_holds_no_more(
 
     async def claim(job: RunJob) -> None:
         async with database.service_work(Service(job.organization_id)) as work:
-            second.append(await RunRepository(work.session).claim(job.run_id))
+            claimed = await RunRepository(work.session).claim(job.run_id)
+            second.append(claimed and claimed[0])
 
     async with a_worker_process(address, tmp_path) as killed:
         await queue.enqueue()

@@ -1,5 +1,6 @@
 """Every query of receipts. Requests see those of knowledge bases that they own, or, as admins, of the organization."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +16,12 @@ from muniment.audit.tables import AuditSeal
 from muniment.errors import NotFound
 from muniment.storage.db.base import new_id
 
+NOT_FOUND = ("owner_id", "is_being_read")
+"""Of a stock: what is good to know, and nothing that a store held."""
+_KEEP = text("""
+    UPDATE receipts SET record = CAST(:record AS jsonb), signature = :signature, signed_at = now(), pending = NULL
+     WHERE id = :id AND signed_at IS NULL
+""")
 PATIENCE = timedelta(seconds=5)
 """How long a request has to finish its receipt before the sweep takes it."""
 
@@ -61,7 +68,7 @@ class ReceiptRepository:
             **vars(departure),
             "id": receipt_id,
             "owner_id": UUID(stock["owner_id"]),
-            "found": {name: found for name, found in stock.items() if name != "owner_id"},
+            "found": {name: found for name, found in stock.items() if name not in NOT_FOUND},
             "next_attempt_at": func.now() + PATIENCE,
         }
         # Without RETURNING: whoever auto-clears need not be allowed to read it.
@@ -134,11 +141,11 @@ class ReceiptRepository:
         found = await self._session.execute(select(*columns).where(AuditSeal.event_id.in_(event_ids)))
         return {event_id: Place(seq, digest.hex()) for event_id, seq, digest in found}
 
-    async def keep(self, signed: Signed) -> None:
-        """The record that was signed; one that another process signed before stays."""
-        kept = update(Receipt).where(Receipt.id == signed.receipt_id, Receipt.signed_at.is_(None))
-        values = {"record": dict(signed.record), "signature": signed.signature, "signed_at": func.now()}
-        await self._session.execute(kept.values(pending=None, **values).execution_options(synchronize_session=False))
+    async def keep(self, signed: Sequence[Signed]) -> None:
+        """The records that were signed; one that another process signed before stays."""
+        rows = [{"id": one.receipt_id, "record": json.dumps(one.record), "signature": one.signature} for one in signed]
+        if rows:
+            await self._session.execute(_KEEP, rows)
 
     async def count_unsigned(self) -> tuple[int, float]:
         """How many documents are gone without a receipt yet, and the age of the oldest in seconds."""

@@ -28,13 +28,16 @@ class Verified:
 
 
 def check(written: str, key: str | None = None) -> Verified:
-    """`ReceiptWrong` with a sentence unless the text is a receipt whose signature holds; `key` in base64."""
+    """`ReceiptWrong` with a sentence unless the text is a receipt whose signature holds.
+
+    `key`: the id of the one that must have signed it, or the public key in base64.
+    """
     record, signature = _parts(written)
     public_key = _bytes(record["public_key"], "public key")
-    if key is not None and _bytes(key, "key that was given") != public_key:
-        raise ReceiptWrong("It was signed with another key than the one that was given")
     if key_id_of(public_key) != record["key_id"]:
         raise ReceiptWrong("The id of its key does not belong to its public key")
+    if key not in (None, record["key_id"]) and _bytes(key, "key that was given") != public_key:
+        raise ReceiptWrong("It was signed with another key than the one that was given")
     if not verify(public_key, canonical(record), signature):
         raise ReceiptWrong(
             "The signature does not fit: it was changed after it was signed, or never signed by this key"

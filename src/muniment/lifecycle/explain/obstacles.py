@@ -7,6 +7,7 @@ from uuid import UUID
 from muniment.documents.tables import Status
 from muniment.knowledge_bases.access import Standing
 from muniment.lifecycle.explain.facts import Facts
+from muniment.lifecycle.removal.hand_over import HandOverPending
 from muniment.lifecycle.replacing.shelf import NothingToRevert
 from muniment.lifecycle.rules import RULES, IllegalMove, Move, target
 
@@ -19,7 +20,6 @@ WHO_MAY: Mapping[Move, Sequence[Standing]] = {
 }
 ITSELF = "Muniment does this by itself, when it is time"
 PUT_BACK = "The search index is being put back; try again shortly"
-HAND_OVER = "The document is being handed over to the archive; wait for it, or cancel the hand-over with the purge"
 NAMESAKE = {
     Move.RESTORE: "Cannot restore: a document with this name already exists",
     Move.RETRY: "A document with this name already exists",
@@ -88,7 +88,7 @@ def _index(facts: Facts, move: Move) -> str | None:
 
 
 def _hand_over(facts: Facts, move: Move) -> str | None:
-    return HAND_OVER if move is Move.PURGE and facts.document.archive_status == "pending" else None
+    return HandOverPending().message if move is Move.PURGE and facts.document.archive_status == "pending" else None
 
 
 OBSTACLES: Sequence[Callable[[Facts, Move], str | None]] = (_status, _revision, _name, _index, _hand_over)

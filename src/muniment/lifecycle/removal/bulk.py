@@ -13,6 +13,7 @@ from muniment.documents.repository import DocumentNotFound
 from muniment.errors import TooManyRequests
 from muniment.knowledge_bases.access import get_access
 from muniment.lifecycle.measured import Outcome, measured
+from muniment.lifecycle.removal.finishing import Tombstone
 from muniment.lifecycle.removal.hand_over import HandOverPending
 from muniment.lifecycle.removal.removing import Removal
 from muniment.lifecycle.rules import IllegalMove
@@ -58,8 +59,10 @@ async def bulk_purge(removal: Removal, caller: Principal, kb_id: UUID, document_
         await _admit(removal, caller, kb_id)
         done, wanted = BulkPurged(), list(dict.fromkeys(document_ids))
         taken = await _take_all(removal, caller, kb_id, wanted)
-        receipts = {one: receipt for one, receipt in zip(wanted, taken, strict=True) if isinstance(receipt, UUID)}
-        pending = await removal.finishing.finish(caller.organization_id, list(receipts.values()))
+        gone = [
+            Tombstone(taken_id, one) for one, taken_id in zip(wanted, taken, strict=True) if isinstance(taken_id, UUID)
+        ]
+        pending = await removal.finishing.finish(caller.organization_id, gone)
         for document_id, result in zip(wanted, taken, strict=True):
             is_pending = isinstance(result, UUID) and bool(pending[result])
             _sort_in(done, document_id, result, is_pending=is_pending)

@@ -1,8 +1,9 @@
 """The first half of a proof: everything that a document left is taken out of the stores outside its rows."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 import structlog
@@ -23,6 +24,8 @@ JOB_LOOKS, JOB_LOOK_SECONDS = 5, 0.1
 """A worker that has let go of the document notes the end of its job a moment later."""
 CALLS_AT_ONCE = 4
 
+Said = TypeVar("Said")
+
 
 @dataclass(frozen=True)
 class Erasing:
@@ -39,30 +42,33 @@ class Erasing:
         await self._remove_jobs(organization_id, [job for receipt in receipts for job in receipt.found["jobs"]])
 
     async def _forget(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
-        turns = asyncio.Semaphore(CALLS_AT_ONCE)
-
-        async def forget(receipt: Receipt) -> int | None:
-            async with turns:
-                return await self._forget_one(receipt)
-
-        counts = await asyncio.gather(*(forget(receipt) for receipt in receipts))
-        points = {one.id: count for one, count in zip(receipts, counts, strict=True) if count is not None}
+        points = await self._ask_index(receipts, self.index.count)
         async with self.database.service_work(Service(organization_id), lasting=False) as work:
+            # Before anything is removed: whoever goes on after a crash finds nothing to count any more.
             await ReceiptRepository(work.session).note_points(points)
-            forgotten = [receipt.document_id for receipt in receipts if receipt.id in points]
-            await IntentRepository(work.session).remove_gone(forgotten)
         for receipt in receipts:
             receipt.points = points.get(receipt.id) if receipt.points is None else receipt.points
+        removed = await self._ask_index([one for one in receipts if one.id in points], self.index.remove)
+        async with self.database.service_work(Service(organization_id), lasting=False) as work:
+            forgotten = [receipt.document_id for receipt in receipts if receipt.id in removed]
+            await IntentRepository(work.session).remove_gone(forgotten)
 
-    async def _forget_one(self, receipt: Receipt) -> int | None:
-        """How many points there were; `None` if it is not certain that they are gone."""
-        try:
-            points = await self.index.count(indexed(receipt))
-            await self.index.remove(indexed(receipt))
-        except Unavailable as error:
-            log.warning("index.removal_failed", document_id=str(receipt.document_id), error=error.message)
-            return None
-        return points
+    async def _ask_index(
+        self, receipts: Sequence[Receipt], call: Callable[[Indexed], Awaitable[Said]]
+    ) -> Mapping[UUID, Said]:
+        """By receipt, those about which it answered."""
+        turns = asyncio.Semaphore(CALLS_AT_ONCE)
+        said: dict[UUID, Said] = {}
+
+        async def ask(receipt: Receipt) -> None:
+            async with turns:
+                try:
+                    said[receipt.id] = await call(indexed(receipt))
+                except Unavailable as error:
+                    log.warning("index.removal_failed", document_id=str(receipt.document_id), error=error.message)
+
+        await asyncio.gather(*map(ask, receipts))
+        return said
 
     async def _carry_out(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
         async with self.database.service_work(Service(organization_id), lasting=False) as work:
@@ -71,14 +77,14 @@ class Erasing:
             await self.ledger.carry_out(organization_id, due, limit=len(due))
 
     async def _remove_jobs(self, organization_id: UUID, job_ids: Sequence[int]) -> None:
-        left, looks = job_ids, 0
-        while left and looks < JOB_LOOKS:
-            if looks:
-                await asyncio.sleep(JOB_LOOK_SECONDS)
+        for _ in range(JOB_LOOKS if job_ids else 0):
             async with self.database.service_work(Service(organization_id), lasting=False) as work:
+                if not (left := await self.tasks.list_known(work, job_ids)):
+                    return
                 await self.tasks.forget_jobs(work, left)
-                left = await self.tasks.list_known(work, left)
-            looks += 1
+                if not await self.tasks.list_known(work, left):
+                    return
+            await asyncio.sleep(JOB_LOOK_SECONDS)
 
 
 def indexed(receipt: Receipt) -> Indexed:

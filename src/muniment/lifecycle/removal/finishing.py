@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 import structlog
@@ -29,6 +30,12 @@ RECEIPT = "receipt"
 STORES = (ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE)
 """Nothing is known about any of them."""
 
+
+class Tombstone(NamedTuple):
+    receipt_id: UUID
+    document_id: UUID
+
+
 Pending = Mapping[UUID, Sequence[str]]
 """By receipt: what could not be seen empty; nothing where it is signed."""
 
@@ -40,26 +47,25 @@ class Finishing:
     second_look: SecondLook
     locks: AdvisoryLocks
     sealer: Sealer
+    patience_seconds: float = PATIENCE_SECONDS
 
-    async def finish(self, organization_id: UUID, receipt_ids: Sequence[UUID]) -> Pending:
+    async def finish(self, organization_id: UUID, tombstones: Sequence[Tombstone]) -> Pending:
         """Sign as many of these as can be proven now. Whoever calls it again goes on where it ended."""
         try:
-            return await self._finish(organization_id, receipt_ids)
+            return await self._finish(organization_id, tombstones) if tombstones else {}
         except MunimentError as error:  # the documents are gone already; the sweep does the rest
             log.warning("receipts.unfinished", organization_id=str(organization_id), error=error.message)
-            return dict.fromkeys(receipt_ids, STORES)
+            return {receipt_id: STORES for receipt_id, _ in tombstones}
 
-    async def _finish(self, organization_id: UUID, receipt_ids: Sequence[UUID]) -> Pending:
-        receipts = await self._unsigned(organization_id, receipt_ids)
-        if not receipts:
-            return dict.fromkeys(receipt_ids, ())
-        names = [lock_of(receipt.document_id) for receipt in receipts]
-        async with self.locks.attempt_all(names, within_seconds=PATIENCE_SECONDS) as held:
-            busy = [receipt.id for receipt in receipts if lock_of(receipt.document_id) not in held]
-            # What somebody else signs meanwhile is proven twice, and signed once.
-            ours = [receipt for receipt in receipts if receipt.id not in busy]
-            pending = await self._prove(organization_id, ours) if ours else {}
-        pending = {**dict.fromkeys(receipt_ids, ()), **dict.fromkeys(busy, STORES), **pending}
+    async def _finish(self, organization_id: UUID, tombstones: Sequence[Tombstone]) -> Pending:
+        locks = {lock_of(document_id): receipt_id for receipt_id, document_id in tombstones}
+        pending: dict[UUID, Sequence[str]] = dict.fromkeys(locks.values(), ())
+        async with self.locks.attempt_all(list(locks), within_seconds=self.patience_seconds) as held:
+            receipts = await self._unsigned(organization_id, [locks[name] for name in held])
+            pending |= await self._prove(organization_id, receipts) if receipts else {}
+        if busy := [receipt_id for name, receipt_id in locks.items() if name not in held]:
+            # By a worker, or by somebody who proves the same, and may be done by now.
+            pending |= {receipt.id: STORES for receipt in await self._unsigned(organization_id, busy)}
         await self._note(organization_id, {key: stores for key, stores in pending.items() if stores})
         return pending
 
@@ -94,11 +100,13 @@ class Finishing:
         async with self.database.service_work(Service(organization_id)) as work:
             repository = ReceiptRepository(work.session)
             places = await repository.find_places([receipt.event_id for receipt in receipts])
-            for receipt in receipts:
-                if place := places.get(receipt.event_id):
-                    await repository.keep(
-                        sign(receipt, _seen(receipt, looks[receipt.document_id]), place, self.sealer.signer)
-                    )
+            await repository.keep(
+                [
+                    sign(one, _seen(one, looks[one.document_id]), places[one.event_id], self.sealer.signer)
+                    for one in receipts
+                    if one.event_id in places
+                ]
+            )
         return [receipt.id for receipt in receipts if receipt.event_id not in places]
 
     async def _note(self, organization_id: UUID, pending: Pending) -> None:

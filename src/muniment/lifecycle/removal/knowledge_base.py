@@ -18,15 +18,17 @@ from muniment.audit.log import AuditLog
 from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.documents.repository import DocumentNotFound
 from muniment.documents.tables import Document, Status
-from muniment.errors import Conflict, MunimentError, Refused
+from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository
 from muniment.knowledge_bases.tables import KnowledgeBase
 from muniment.lifecycle.archive import archive
 from muniment.lifecycle.cancel import cancel
 from muniment.lifecycle.measured import Outcome, measured
+from muniment.lifecycle.removal.finishing import Tombstone
 from muniment.lifecycle.removal.hand_over import HandOverPending
 from muniment.lifecycle.removal.removing import Removal
+from muniment.lifecycle.rules import IllegalMove
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
@@ -35,6 +37,8 @@ log = structlog.get_logger()
 REASON = "knowledge_base_removed"
 BUDGET_SECONDS = 20.0
 BATCH = 40
+MOVED_MEANWHILE = (IllegalMove, DocumentNotFound)
+"""By its worker or by somebody else: the next batch has it as it is then, if it is there."""
 AT_ONCE = 4
 """Connections that one call takes: others must not wait for theirs."""
 
@@ -93,13 +97,13 @@ class KnowledgeBaseRemoval:
                 batch = await _list_documents(work, kb_id, besides=[*stuck, *blocked])
             if not batch:
                 break
-            receipts = list[UUID]()
+            gone = list[Tombstone]()
             for (document_id, _), ended in zip(batch, await self._end_all(caller, kb_id, batch), strict=True):
                 if isinstance(ended, UUID):
-                    receipts.append(ended)
-                else:
+                    gone.append(Tombstone(ended, document_id))
+                elif not isinstance(ended, MOVED_MEANWHILE):
                     (blocked if isinstance(ended, HandOverPending) else stuck).append(document_id)
-            await self.removal.finishing.finish(caller.organization_id, receipts)
+            await self.removal.finishing.finish(caller.organization_id, gone)
         return stuck, blocked
 
     async def _end_all(
@@ -111,10 +115,8 @@ class KnowledgeBaseRemoval:
             async with turns:
                 try:
                     return await self._end_document(caller, kb_id, document_id, status)
-                except (Conflict, Refused, DocumentNotFound) as refusal:  # somebody else moved it just now
-                    return refusal
                 except MunimentError as error:
-                    log.warning("knowledge_bases.document_stays", document_id=str(document_id), error=error.message)
+                    log.info("knowledge_bases.document_stays", document_id=str(document_id), error=error.message)
                     return error
 
         return await asyncio.gather(*(in_turn(*one) for one in batch))
@@ -136,10 +138,10 @@ class KnowledgeBaseRemoval:
         while time.monotonic() < until:
             async with self.removal.mover.database.work(caller) as work:
                 unsigned = await ReceiptRepository(work.session).list_unsigned_of(kb_id, limit=len(tried) + BATCH)
-            new = [receipt.id for receipt in unsigned if receipt.id not in tried]
+            new = [Tombstone(one.id, one.document_id) for one in unsigned if one.id not in tried]
             if not new:
                 break
-            tried |= set(new)
+            tried |= {tombstone.receipt_id for tombstone in new}
             await self.removal.finishing.finish(caller.organization_id, new)
 
     async def _end(self, caller: Principal, kb_id: UUID) -> Leaving:

@@ -13,7 +13,7 @@ from muniment.documents.withdrawal import withdraw
 from muniment.errors import Forbidden
 from muniment.lifecycle.measured import Outcome, measured, moved
 from muniment.lifecycle.mover import Mover, hold, indexed, look
-from muniment.lifecycle.removal.finishing import Finishing
+from muniment.lifecycle.removal.finishing import Finishing, Tombstone
 from muniment.lifecycle.removal.hand_over import Withdrawal, list_pending, require_no_hand_over
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
@@ -40,7 +40,7 @@ class Removal:
         """Destroy an archived document; the same again answers from its tombstone."""
         async with measured("purge", kb_id=kb_id, document_id=document_id, user_id=caller.user_id) as operation:
             receipt_id = await self.take_purged(caller, kb_id, document_id, cancel_hand_over=cancel_hand_over)
-            ended = await self._finish(caller, receipt_id)
+            ended = await self._finish(caller, Tombstone(receipt_id, document_id))
             operation.status = Outcome.PENDING if ended.pending else Outcome.SUCCESS
         return ended
 
@@ -48,13 +48,13 @@ class Removal:
         """Destroy a failed document; the same again answers from its tombstone."""
         async with measured("clear", kb_id=kb_id, document_id=document_id, user_id=caller.user_id) as operation:
             receipt_id = await self.take_cleared(caller, kb_id, document_id)
-            ended = await self._finish(caller, receipt_id)
+            ended = await self._finish(caller, Tombstone(receipt_id, document_id))
             operation.status = Outcome.PENDING if ended.pending else Outcome.SUCCESS
         return ended
 
-    async def _finish(self, caller: Principal, receipt_id: UUID) -> Ended:
-        pending = (await self.finishing.finish(caller.organization_id, [receipt_id]))[receipt_id]
-        return Ended(None if pending else receipt_id, pending)
+    async def _finish(self, caller: Principal, tombstone: Tombstone) -> Ended:
+        pending = (await self.finishing.finish(caller.organization_id, [tombstone]))[tombstone.receipt_id]
+        return Ended(None if pending else tombstone.receipt_id, pending)
 
     async def take_purged(
         self, caller: Principal, kb_id: UUID, document_id: UUID, *, cancel_hand_over: bool, bulk: bool = False
@@ -101,8 +101,7 @@ class Removal:
         event: DocumentEvent,
         taken_back: Sequence[str] = (),
     ) -> UUID:
-        await self.mover.tasks.revoke_run(work, document.id, document.epoch)  # whatever still reads it
-        withdrawn = await withdraw(work, document, ending, event, taken_back=taken_back)
+        withdrawn = await withdraw(work, document, ending, event, taken_back=taken_back, tasks=self.mover.tasks)
         await self.mover.index.begin_forgetting(work, indexed(document), document.epoch)
         return withdrawn.receipt_id
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import structlog
 
 from muniment.audit.receipts.repository import ReceiptRepository
-from muniment.lifecycle.removal.finishing import Finishing
+from muniment.lifecycle.removal.finishing import Finishing, Tombstone
 from muniment.storage.db.organizations import list_organizations
 from muniment.storage.db.principal import Service
 from muniment.telemetry.metrics import RECEIPTS_OLDEST_SECONDS, RECEIPTS_UNFINISHED
@@ -34,10 +34,11 @@ class ReceiptSweep:
     async def finish_due(self, organization_id: UUID) -> Sequence[UUID]:
         """Those of one organization; the ids of what is signed now."""
         async with self._finishing.database.service_work(Service(organization_id)) as work:
-            due = [receipt.id for receipt in await ReceiptRepository(work.session).take_due(limit=BATCH)]
-        if not due:
+            receipts = await ReceiptRepository(work.session).take_due(limit=BATCH)
+        if not receipts:
             return []
+        due = [Tombstone(receipt.id, receipt.document_id) for receipt in receipts]
         pending = await self._finishing.finish(organization_id, due)
-        signed = [receipt_id for receipt_id in due if not pending[receipt_id]]
+        signed = [receipt_id for receipt_id, _ in due if not pending[receipt_id]]
         log.info("receipts.swept", organization_id=str(organization_id), signed=len(signed), tried=len(due))
         return signed

@@ -7,7 +7,7 @@ from muniment.documents.duplicates import DuplicateDocument, require_free_name
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
-from muniment.lifecycle.permission import require_manager
+from muniment.lifecycle.permission import require_mover
 from muniment.lifecycle.rules import Move, target
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
@@ -18,7 +18,7 @@ async def hold_with_name(
 ) -> tuple[Document, Sequence[Document]]:
     """The document, if the caller may make this move with it and it may have this name then, and the failed uploads of
     that name; nobody else changes any of them until the transaction ends."""
-    await require_manager(work, kb_id)
+    await require_mover(work, move, kb_id)
     document = await DocumentRepository(work.session).lock_with_namesakes(kb_id, document_id, name_key(name))
     target(move, Status(document.status))
     return document, await require_name(work, document, name)

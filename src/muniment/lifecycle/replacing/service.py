@@ -16,7 +16,7 @@ from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import Access
 from muniment.lifecycle.measured import measured, moved
 from muniment.lifecycle.mover import Mover
-from muniment.lifecycle.permission import require_manager
+from muniment.lifecycle.permission import require_mover
 from muniment.lifecycle.replacing.replace import replace
 from muniment.lifecycle.replacing.revert import revert
 from muniment.lifecycle.rules import Move, target
@@ -61,6 +61,8 @@ class Replacing:
         async with under_way, self._mover.database.work(caller) as work:
             document, cleared = await replace(work, self._mover.tasks, staged, kb_id)
         moved(Move.REPLACE, kb_id, caller.user_id)
+        for _ in cleared:
+            moved(Move.CLEAR, kb_id, caller.user_id, auto=True)
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(staged.file_size)
         await self._erase(document, [deletion_id for item in cleared for deletion_id in item.deletion_ids])
@@ -84,7 +86,7 @@ class Replacing:
 
 
 async def _permit(work: Work[Principal], kb_id: UUID, document_id: UUID) -> Access:
-    access = await require_manager(work, kb_id)
+    access = await require_mover(work, Move.REPLACE, kb_id)
     document = await DocumentRepository(work.session).get(kb_id, document_id)
     target(Move.REPLACE, Status(document.status))
     return access

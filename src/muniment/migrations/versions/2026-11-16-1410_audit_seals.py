@@ -21,8 +21,8 @@ def upgrade() -> None:
     op.execute(f"""
         -- The owner may write lines and not read them; for this once.
         ALTER TABLE audit_events NO FORCE ROW LEVEL SECURITY;
-        INSERT INTO audit_unsealed (event_id, chain)
-            SELECT id, coalesce(organization_id, {INSTALLATION}) FROM audit_events;
+        INSERT INTO audit_unsealed (event_id, chain, at)
+            SELECT id, coalesce(organization_id, {INSTALLATION}), at FROM audit_events;
         ALTER TABLE audit_events FORCE ROW LEVEL SECURITY;
     """)
 
@@ -32,9 +32,10 @@ def _tables() -> None:
         -- What waits for its seal. A transaction that commits late puts its events here late, so that none is skipped.
         CREATE TABLE audit_unsealed (
             event_id uuid CONSTRAINT pk_audit_unsealed PRIMARY KEY,
-            chain uuid NOT NULL
+            chain uuid NOT NULL,
+            at timestamptz NOT NULL
         );
-        CREATE INDEX ix_audit_unsealed_chain ON audit_unsealed (chain);
+        CREATE INDEX ix_audit_unsealed_chain_at_event_id ON audit_unsealed (chain, at, event_id);
 
         CREATE TABLE audit_seals (
             chain uuid NOT NULL,
@@ -76,8 +77,8 @@ def _triggers() -> None:
         "trigger",
         f"""
         BEGIN
-            INSERT INTO audit_unsealed (event_id, chain)
-                SELECT id, coalesce(organization_id, {INSTALLATION}) FROM written;
+            INSERT INTO audit_unsealed (event_id, chain, at)
+                SELECT id, coalesce(organization_id, {INSTALLATION}), at FROM written;
             RETURN NULL;
         END
         """,

@@ -128,6 +128,7 @@ def _stock() -> None:
         )
         SELECT jsonb_build_object(
             'owner_id', mine.owner_id,
+            'is_being_read', EXISTS (SELECT FROM runs WHERE status IN ('queued', 'in_progress')),
             'originals', (SELECT coalesce(jsonb_agg(jsonb_build_object('revision', revision, 'key', original_uri,
                     'bytes', file_size, 'sha256', sha256) ORDER BY revision), '[]')
                 FROM document_revisions WHERE document_id = mine.id),

@@ -2,12 +2,17 @@ from langgraph.runtime import Runtime
 
 from muniment.artifacts.repository import ArtifactRepository
 from muniment.processing.context import Context, RunState
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
 
 NAME = "AggregateDiagrams"
 
 
 async def aggregate_diagrams(state: RunState, runtime: Runtime[Context]) -> RunState:
     """figures that reading found on the pages -> diagram artifacts, those that are missing"""
-    async with runtime.context.step(NAME) as work:
+
+    async def aggregate(work: Work[Service]) -> None:
         await ArtifactRepository(work.session).add_diagrams(state["artifact_text_id"])
+
+    runtime.context.later(NAME, aggregate)
     return {}

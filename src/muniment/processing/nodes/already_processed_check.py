@@ -7,7 +7,7 @@ NAME = "AlreadyProcessedCheck"
 
 async def already_processed_check(state: RunState, runtime: Runtime[Context]) -> RunState:
     """document -> does it show already what this run is to make? `force` does not ask."""
-    runtime.context.note(NAME)
+    runtime.context.later(NAME)
     return {"is_processed": "artifact_text_id" in state and not runtime.context.run.force}
 
 

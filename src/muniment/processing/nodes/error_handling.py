@@ -61,7 +61,7 @@ async def fail(work: Work[Service], run: ClaimedRun, *, step: str, code: str, me
     """The run fails, and the document with it; a reread that fails changes nothing but its run."""
     runs = RunRepository(work.session)
     error = {"code": code, "message": message, "step": step}
-    await runs.enter_steps(run, [step], StepStatus.FAILED, error=error)
+    await runs.enter_steps(run, {step: StepStatus.FAILED}, error=error)
     await runs.end(run, RunStatus.FAILED, error)
     if run.is_reread:
         return

@@ -10,7 +10,7 @@ from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import FullText
 from muniment.errors import Unavailable
 from muniment.processing.completion import attach, find_wanted
-from muniment.processing.context import Context, RunState
+from muniment.processing.context import Context, RunState, found
 from muniment.processing.drafts import Draft
 from muniment.processing.originals import local_copy
 from muniment.processing.progress import Progress
@@ -37,9 +37,9 @@ async def extract_text(state: RunState, runtime: Runtime[Context]) -> RunState:
         async with context.step(NAME, StepStatus.STARTED, lasting=True) as work:
             if full := await find_wanted(work, context.run, key):
                 await attach(work, context.run, full, was_known=True)
-                await RunRepository(work.session).enter_steps(context.run, [NAME], StepStatus.SUCCESS)
+                await RunRepository(work.session).enter_steps(context.run, {NAME: StepStatus.SUCCESS})
                 ARTIFACTS.labels("hit").inc()
-                return {"artifact_text_id": full.id}
+                return found(full)
             _require_installed(context, key)
             # Before the bytes: if we die with the pack written and no row, the ledger takes it away.
             of_document = {"kb_id": state["kb_id"], "document_id": context.run.document_id}
@@ -49,7 +49,7 @@ async def extract_text(state: RunState, runtime: Runtime[Context]) -> RunState:
         except BaseException:
             await to_the_end(_release(context, reservation))
             raise
-    return {"artifact_text_id": full.id}
+    return found(full)
 
 
 async def _release(context: Context, reservation: Reservation) -> None:
@@ -75,6 +75,7 @@ async def _compute(
         full, is_ours = await ArtifactRepository(work.session).add_once(key, new)
         await (reservation.keep(work) if is_ours else reservation.release(work))
         await attach(work, context.run, full, was_known=False)
+    context.pending.pages = draft.sources
     ARTIFACTS.labels("compute").inc()
     PAGES_READ.inc(draft.total_pages)
     OCR_PAGES.inc(draft.ocr_pages)

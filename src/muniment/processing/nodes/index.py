@@ -6,8 +6,6 @@ from langgraph.runtime import Runtime
 
 from muniment.artifacts.repository import ArtifactRepository
 from muniment.processing.context import Context, RunState
-from muniment.processing.tables import StepStatus
-from muniment.search.embedding.port import Embedder
 from muniment.search.indexes import IndexRepository
 from muniment.search.indexing import index_text
 from muniment.storage.tasks.port import PutBack
@@ -20,36 +18,36 @@ PUT_BACK_SECONDS = 1
 
 async def index(state: RunState, runtime: Runtime[Context]) -> RunState:
     context, text_id = runtime.context, state["artifact_text_id"]
-    async with context.step(NAME, StepStatus.STARTED) as work:
-        wanted = await context.tools.indexing.list_missing(work, text_id)
-    for fingerprint, embedder in wanted.items():
-        await _ensure(context, text_id, fingerprint, embedder)
+    async with context.tools.locks.attempt(f"index {text_id}") as is_ours:
+        if not is_ours:
+            raise PutBack(PUT_BACK_SECONDS)  # somebody makes the same right now, as in ExtractText
+        await _make_missing(context, text_id)
     if context.tools.copies is not None:
         # Under this run's epoch: nobody finds them before the document names it.
         await context.tools.copies.put(indexed(context, state), text_id, context.run.epoch)
-    async with context.step(NAME):
-        return {}
+    context.later(NAME)
+    return {}
 
 
 def indexed(context: Context, state: RunState) -> Indexed:
     return Indexed(context.run.document_id, state["kb_id"], context.run.organization_id)
 
 
-async def _ensure(context: Context, text_id: UUID, fingerprint: str, embedder: Embedder) -> None:
-    async with context.tools.locks.attempt(f"index {text_id} {fingerprint}") as is_ours:
-        if not is_ours:
-            raise PutBack(PUT_BACK_SECONDS)  # somebody makes the same right now, as in ExtractText
-        async with context.tools.database.service_work(context.service, lasting=False) as work:
-            if await IndexRepository(work.session).find(text_id, fingerprint):
-                return
-            full = await ArtifactRepository(work.session).get(text_id)
+async def _make_missing(context: Context, text_id: UUID) -> None:
+    tools = context.tools
+    async with context.within(NAME) as work:
+        missing = await tools.indexing.list_missing(work, text_id)
+        full = await ArtifactRepository(work.session).get(text_id) if missing else None
+    for embedder in missing.values():
+        assert full is not None
         new = await index_text(
-            context.tools.database,
-            context.tools.blobs,
+            tools.database,
+            tools.blobs,
             embedder,
             full,
             organization_id=context.run.organization_id,
+            pages=context.pending.pages,
         )
-        async with context.step(NAME, StepStatus.STARTED) as work:
+        async with context.within(NAME) as work:
             await IndexRepository(work.session).add_once(new)
-    INDEXES.labels("compute").inc()
+        INDEXES.labels("compute").inc()

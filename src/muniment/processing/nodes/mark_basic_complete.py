@@ -7,7 +7,7 @@ NAME = "MarkBasicComplete"
 
 
 async def mark_basic_complete(state: RunState, runtime: Runtime[Context]) -> RunState:
-    """processing -> completed, and the run with it"""
+    """processing -> completed, and the run with it: in the transaction in which the document shows the new result"""
     async with runtime.context.step(NAME, lasting=True) as work:
         await mark_complete(work, runtime.context.run)
     return {}

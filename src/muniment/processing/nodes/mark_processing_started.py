@@ -2,12 +2,18 @@ from langgraph.runtime import Runtime
 
 from muniment.processing.completion import mark_started
 from muniment.processing.context import Context, RunState
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
 
 NAME = "MarkProcessingStarted"
 
 
 async def mark_processing_started(state: RunState, runtime: Runtime[Context]) -> RunState:
-    """pending -> processing"""
-    async with runtime.context.step(NAME) as work:
-        await mark_started(work, runtime.context.run)
+    """pending -> processing, as soon as somebody really begins"""
+    run = runtime.context.run
+
+    async def mark(work: Work[Service]) -> None:
+        await mark_started(work, run)
+
+    runtime.context.later(NAME, mark)
     return {}

@@ -2,12 +2,18 @@ from langgraph.runtime import Runtime
 
 from muniment.processing.context import Context, RunState
 from muniment.processing.results import hydration
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
 
 NAME = "SaveDiagrams"
 
 
 async def save_diagrams(state: RunState, runtime: Runtime[Context]) -> RunState:
     """artifact diagrams -> the diagrams of the document"""
-    async with runtime.context.step(NAME) as work:
-        await hydration.save_diagrams(work.session, runtime.context.run, state["artifact_text_id"])
+    run = runtime.context.run
+
+    async def save(work: Work[Service]) -> None:
+        await hydration.save_diagrams(work.session, run, state["artifact_text_id"])
+
+    runtime.context.later(NAME, save)
     return {}

@@ -2,12 +2,18 @@ from langgraph.runtime import Runtime
 
 from muniment.processing.context import Context, RunState
 from muniment.processing.results import hydration
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
 
 NAME = "SaveParagraphs"
 
 
 async def save_paragraphs(state: RunState, runtime: Runtime[Context]) -> RunState:
     """annotations of paragraphs -> the places where their text stands now"""
-    async with runtime.context.step(NAME) as work:
-        await hydration.save_paragraphs(work.session, runtime.context.run, state["artifact_text_id"])
+    run = runtime.context.run
+
+    async def save(work: Work[Service]) -> None:
+        await hydration.save_paragraphs(work.session, run, state["artifact_text_id"])
+
+    runtime.context.later(NAME, save)
     return {}

@@ -195,6 +195,7 @@ def _is_connection_trouble(error: DBAPIError) -> bool:
     if not isinstance(error.orig, psycopg.OperationalError):
         return False
     state = error.orig.sqlstate
-    # No state: the server was not reached, not in time, or is gone. 08: the connection broke. 57P: it is shutting
-    # down or starting. 53300: no connection free. 40: of two that were in each other's way we are the one to repeat.
-    return state is None or state.startswith(("08", "57P", "40")) or state == "53300"
+    # No state: the server was not reached, not in time, or is gone. 08: the connection broke. 57: it is shutting down
+    # or starting, or a time limit that the operator has set ended the statement; 55P03: or its wait for a lock.
+    # 53300: no connection free. 40: of two that were in each other's way we are the one to repeat.
+    return state is None or state.startswith(("08", "57", "40")) or state in ("53300", "55P03")

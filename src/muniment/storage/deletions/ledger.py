@@ -1,26 +1,29 @@
 """The ledger: what must still go from a store after its row is gone (DESIGN §5.2)."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import structlog
-from sqlalchemy import func, insert, literal_column, select, text, update
+from sqlalchemy import func, insert, literal_column, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.errors import MunimentError, Unavailable
-from muniment.storage.blobs.port import BlobNotFound, Blobs
+from muniment.errors import MunimentError
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
+from muniment.storage.deletions.erasers import Erased, Eraser, ErasesTogether
 from muniment.storage.deletions.tables import NEVER_KEPT, Deletion, Outcome, Store
 
 log = structlog.get_logger()
 
 ERASED_AT_ONCE = 4
 """Some erasers take a connection to the database: others must not wait for theirs."""
+TOGETHER = 50
+"""In one transaction of an eraser: whoever waits for what it holds does not wait long."""
 
 # By name: what a document is, is known above.
 _OF_NO_DOCUMENT = text("NOT EXISTS (SELECT FROM documents WHERE documents.id = deletions.document_id)")
@@ -37,37 +40,8 @@ class Line:
     store: Store
     target: str
     reason: str
-
-
-@dataclass(frozen=True)
-class Erased:
-    """What became of a line: it may have been kept for others, and may have led to lines for other stores."""
-
-    was_kept: bool = False
-    further_ids: Sequence[UUID] = ()
-
-
-class Eraser(Protocol):
-    async def erase(self, line: Deletion) -> Erased:
-        """Remove what the line names and look again: returns only when it was seen to be gone, or is kept on purpose.
-        What is not there is no error: whoever died before noting the outcome does it again."""
-
-
-class StillThere(Unavailable):
-    """It was deleted and is still there"""
-
-
-class BlobEraser:
-    def __init__(self, blobs: Blobs) -> None:
-        self._blobs = blobs
-
-    async def erase(self, line: Deletion) -> Erased:
-        await self._blobs.delete(line.target)
-        try:
-            await self._blobs.size_bytes(line.target)
-        except BlobNotFound:
-            return Erased()
-        raise StillThere
+    not_before: datetime | None = None
+    """Of a line that is there to be remembered: who removes the document hastens it."""
 
 
 class DeletionRepository:
@@ -85,11 +59,17 @@ class DeletionRepository:
                 "store": line.store,
                 "target": line.target,
                 "reason": line.reason,
+                **({"next_attempt_at": line.not_before} if line.not_before else {}),
             }
             for line in lines
         ]
-        if rows:
-            await self._session.execute(insert(Deletion), rows)
+        # Rows of one statement have the same columns.
+        for some in (
+            [row for row in rows if "next_attempt_at" not in row],
+            [row for row in rows if "next_attempt_at" in row],
+        ):
+            if some:
+                await self._session.execute(insert(Deletion), some)
         return [row["id"] for row in rows]
 
     async def take_due(self, ids: Sequence[UUID] | None, *, limit: int) -> Sequence[Deletion]:
@@ -109,11 +89,14 @@ class DeletionRepository:
         )
         return taken.all()
 
-    async def list_reserved(self, document_id: UUID) -> Sequence[str]:
-        """Targets of this document that are written and were not kept, now that it is gone: as long as it is there, a
-        run may be about to keep them."""
-        waiting = (Deletion.document_id == document_id, Deletion.reason == NEVER_KEPT, Deletion.done_at.is_(None))
-        return (await self._session.scalars(select(Deletion.target).where(*waiting, _OF_NO_DOCUMENT))).all()
+    async def list_reserved(self, document_ids: Sequence[UUID]) -> Sequence[tuple[UUID, str]]:
+        """Targets of these documents that are written and were not kept, of those that are gone: as long as one is
+        there, a run may be about to keep them."""
+        waiting = (Deletion.document_id.in_(document_ids), Deletion.reason == NEVER_KEPT, Deletion.done_at.is_(None))
+        found = await self._session.execute(
+            select(Deletion.document_id, Deletion.target).where(*waiting, _OF_NO_DOCUMENT)
+        )
+        return [(document_id, target) for document_id, target in found if document_id is not None]
 
     async def hasten(self, document_ids: Sequence[UUID]) -> Sequence[UUID]:
         """What is still to be erased of these documents is due now, whenever it was tried last; the lines' ids."""
@@ -139,9 +122,10 @@ class DeletionRepository:
         await self._session.execute(update(Deletion).where(Deletion.id == deletion_id).values(last_error=error))
 
     async def count_pending(self) -> tuple[int, float]:
-        """How many lines wait, and the age of the oldest in seconds."""
+        """How many lines wait, and the age of the oldest in seconds; without those whose day has not come."""
         age = func.coalesce(func.extract("epoch", func.now() - func.min(Deletion.created_at)), 0)
-        row = (await self._session.execute(select(func.count(), age).where(Deletion.done_at.is_(None)))).one()
+        waiting = (Deletion.done_at.is_(None), or_(Deletion.attempts > 0, Deletion.next_attempt_at <= func.now()))
+        row = (await self._session.execute(select(func.count(), age).where(*waiting))).one()
         return int(row[0]), float(row[1])
 
 
@@ -169,21 +153,37 @@ class Ledger:
         return failed
 
     async def _erase_all(self, lines: Sequence[Deletion]) -> Sequence[Erased | str]:
+        """What became of each, or why it could not be erased."""
         turns = asyncio.Semaphore(ERASED_AT_ONCE)
 
-        async def in_turn(line: Deletion) -> Erased | str:
+        async def in_turn(group: Sequence[Deletion]) -> Sequence[Erased | str]:
             async with turns:
-                return await self._erase(line)
+                return await self._erase(group)
 
-        return await asyncio.gather(*(in_turn(line) for line in lines))
+        groups = list(self._groups(lines))
+        outcomes = {
+            line.id: outcome
+            for group, found in zip(groups, await asyncio.gather(*map(in_turn, groups)), strict=True)
+            for line, outcome in zip(group, found, strict=True)
+        }
+        return [outcomes[line.id] for line in lines]
 
-    async def _erase(self, line: Deletion) -> Erased | str:
-        """What became of it, or why it could not be erased."""
+    def _groups(self, lines: Sequence[Deletion]) -> Iterator[Sequence[Deletion]]:
+        for store, eraser in self._erasers.items():
+            of_store = [line for line in lines if line.store == store]
+            size = TOGETHER if isinstance(eraser, ErasesTogether) else 1
+            yield from (of_store[start : start + size] for start in range(0, len(of_store), size))
+
+    async def _erase(self, group: Sequence[Deletion]) -> Sequence[Erased | str]:
+        eraser = self._erasers[Store(group[0].store)]
         try:
-            return await self._erasers[Store(line.store)].erase(line)
+            if isinstance(eraser, ErasesTogether):
+                return await eraser.erase_together(group)
+            return [await eraser.erase(group[0])]
         except (MunimentError, ValueError) as cause:  # the second: no store could hold such a target
-            log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=str(cause))
-            return str(cause)
+            for line in group:
+                log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=str(cause))
+            return [str(cause)] * len(group)
 
     async def _note(self, organization_id: UUID, lines: Sequence[Deletion], outcomes: Sequence[Erased | str]) -> None:
         done: dict[Outcome, list[UUID]] = {Outcome.ERASED: [], Outcome.KEPT: []}

@@ -19,26 +19,23 @@ _FORGET = text("""
     DELETE FROM procrastinate_jobs WHERE id = ANY (CAST(:ids AS bigint[])) AND status NOT IN ('todo', 'doing')
 """)
 _KNOWN = text("SELECT id FROM procrastinate_jobs WHERE id = ANY (CAST(:ids AS bigint[]))")
+_ENQUEUE = text("SELECT enqueue_run(:document, :epoch, :purpose, :force, :algorithm_version)")
+_REVOKE = text("SELECT revoke_run(:document, :epoch, :reason)")
 
 
 class QueuedTasks:
     """Through definer functions, so that the login of the requests needs no right on the queue's tables."""
 
     async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, wish: RunWish = FIRST) -> UUID:
-        run_id = await work.session.scalar(
-            text("SELECT enqueue_run(:document, :epoch, :purpose, :force, :algorithm_version)"),
-            {"document": document_id, "epoch": epoch, **asdict(wish)},
-        )
+        run_id = await work.session.scalar(_ENQUEUE, {"document": document_id, "epoch": epoch, **asdict(wish)})
         assert isinstance(run_id, UUID)
         return run_id
 
     async def revoke_run(
         self, work: Work[Any], document_id: UUID, epoch: int, reason: Revoked = Revoked.SUPERSEDED
     ) -> bool:
-        revoked = await work.session.scalar(
-            text("SELECT revoke_run(:document, :epoch, :reason)"),
-            {"document": document_id, "epoch": epoch, "reason": str(reason)},
-        )
+        values = {"document": document_id, "epoch": epoch, "reason": str(reason)}
+        revoked = await work.session.scalar(_REVOKE, values)
         return bool(revoked)
 
     async def forget_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> None:

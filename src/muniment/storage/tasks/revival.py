@@ -19,9 +19,9 @@ IS_ALIVE = """
 
 _BURY = text("""
     SELECT procrastinate_finish_job_v1(j.id, 'failed', true) FROM procrastinate_jobs j
-     WHERE j.lock = CAST(:run_id AS text) AND j.status = 'doing'
+     WHERE j.queueing_lock = CAST(:run_id AS text) AND j.status = 'doing'
 """)
-# As `enqueue_run` does it: the lock keeps two workers from the same run.
+# As `enqueue_run` does it: of one run, one job waits at most.
 _QUEUE = text("""
     UPDATE document_processing_runs r SET updated_at = now(), job_id = (procrastinate_defer_jobs_v1(ARRAY[ROW(
                'fast', 'processing.run', 0, NULL, r.run_id::text,

@@ -31,7 +31,7 @@ async def main(database: str, folder: str) -> None:
         async with stores.database.service_work(Service(job.organization_id)) as work:
             claimed = await RunRepository(work.session).claim(job.run_id)
         assert claimed is not None
-        print(json.dumps(asdict(claimed), default=str), flush=True)  # noqa: T201
+        print(json.dumps(asdict(claimed[0]), default=str), flush=True)  # noqa: T201
         await asyncio.Event().wait()
 
     await run(settings, claim_and_hang)

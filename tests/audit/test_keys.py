@@ -1,0 +1,128 @@
+"""The key that signs may be replaced on purpose; one that was lost is not replaced by accident."""
+
+import base64
+
+import pytest
+
+from muniment.audit.heads import Heads
+from muniment.audit.keys import SpentSigningKey, UnknownSigningKey, introduce, replace_key, require_known
+from muniment.audit.signing import Signer
+from muniment.audit.verification import Verification
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.db.work import Database
+from tests.audit.trail import Trail
+from tests.live import Api
+from tests.seed import Seed
+
+SECOND, THIRD = (Signer.from_text(base64.b64encode(bytes([number] * 32)).decode()) for number in (2, 3))
+
+
+async def test_the_first_key_becomes_known_by_itself(database: Database, signer: Signer, seed: Seed) -> None:
+    for _ in range(2):
+        await introduce(database, signer)
+    assert seed.rows("SELECT key_id, public_key FROM audit_keys") == [(signer.key_id, signer.public_key)]
+
+
+async def test_another_key_is_refused_and_does_not_become_known(database: Database, signer: Signer, seed: Seed) -> None:
+    await introduce(database, signer)
+    for ask in (introduce, require_known):
+        with pytest.raises(UnknownSigningKey):
+            await ask(database, SECOND)
+    assert seed.one("SELECT count(*) FROM audit_keys") == 1
+
+
+async def test_asking_makes_nothing_known(database: Database, signer: Signer, seed: Seed) -> None:
+    await require_known(database, signer)
+    assert seed.one("SELECT count(*) FROM audit_keys") == 0
+
+
+async def test_a_key_that_is_replaced_on_purpose_is_on_record(database: Database, signer: Signer, seed: Seed) -> None:
+    await introduce(database, signer)
+    assert await replace_key(database, SECOND)
+    assert not await replace_key(database, SECOND)
+    await introduce(database, SECOND)
+    (line,) = seed.audit_lines()
+    assert (line["action"], line["organization_id"]) == ("signing_key_changed", None)
+    assert line["payload"] == {"before": signer.key_id, "after": SECOND.key_id}
+
+
+async def test_a_key_that_was_replaced_does_not_come_back(database: Database, signer: Signer) -> None:
+    await introduce(database, signer)
+    await replace_key(database, SECOND)
+    with pytest.raises(SpentSigningKey):
+        await replace_key(database, signer)
+
+
+def with_key(trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer) -> Trail:
+    heads, verification = Heads(database, blobs, signer), Verification(database, blobs, signer)
+    return Trail(trail.seed, trail.sealer, heads, verification, trail.organization_id)
+
+
+async def test_what_older_keys_signed_is_in_order_after_each_replacement(
+    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+) -> None:
+    await introduce(database, signer)
+    await trail.write_sealed(2)
+    for key in (SECOND, THIRD):
+        await replace_key(database, key)
+        trail = with_key(trail, database, blobs, key)
+        await trail.write_sealed(2)
+    assert await trail.problems() == []
+    assert (await trail.verification.verify(None)).is_intact
+
+
+async def test_a_head_by_a_key_that_had_been_replaced_is_found(
+    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+) -> None:
+    await introduce(database, signer)
+    await replace_key(database, SECOND)
+    new = with_key(trail, database, blobs, SECOND)
+    await new.write_sealed()
+    await trail.write_sealed()  # somebody still has the old key
+    assert "which had been replaced before" in (await new.problems())[0]
+
+
+async def test_a_key_that_was_slipped_in_vouches_for_nothing(
+    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+) -> None:
+    await introduce(database, signer)
+    forged = with_key(trail, database, blobs, SECOND)
+    trail.seed.insert(
+        "audit_keys",
+        key_id=SECOND.key_id, public_key=SECOND.public_key, previous_key_id=signer.key_id,
+        at="2026-01-01T00:00:00Z", signature=b"rubbish",
+    )  # fmt: skip
+    await forged.write_sealed()
+    assert "not one of this installation" in (await trail.problems())[0]
+    installation = await trail.verification.verify(None)
+    assert [SECOND.key_id in problem.sentence for problem in installation.problems] == [True]
+
+
+async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
+    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+) -> None:
+    await introduce(database, signer)
+    trail.cheat("UPDATE audit_keys SET previous_key_id = %s", SECOND.key_id)
+    trail.seed.insert(
+        "audit_keys",
+        key_id=SECOND.key_id, public_key=SECOND.public_key, at="2026-01-01T00:00:00Z", signature=b"rubbish",
+    )  # fmt: skip
+    await with_key(trail, database, blobs, SECOND).write_sealed()
+    assert "not one of this installation" in (await trail.problems())[0]
+
+
+@pytest.mark.parametrize("change", ["at = at - interval '1 day'", "public_key = '\\x00'", "signature = '\\x00'"])
+async def test_a_change_in_a_known_key_is_found(trail: Trail, database: Database, signer: Signer, change: str) -> None:
+    await introduce(database, signer)
+    trail.cheat(f"UPDATE audit_keys SET {change}")
+    (problem,) = (await trail.verification.verify(None)).problems
+    assert "was slipped in or changed" in problem.sentence
+
+
+async def test_everybody_who_is_signed_in_may_have_the_public_keys(api: Api, seed: Seed, signer: Signer) -> None:
+    await introduce(api.stores.database, signer)
+    async with api.client(seed.person()) as client:
+        shown = (await client.get("/api/v1/audit/key")).json()
+    public_key = base64.b64encode(signer.public_key).decode()
+    assert (shown["key_id"], shown["public_key"]) == (signer.key_id, public_key)
+    assert [(key["key_id"], key["previous_key_id"]) for key in shown["keys"]] == [(signer.key_id, None)]

@@ -1,0 +1,234 @@
+"""People move documents as they like, one after the other; after each step everybody sees what the model says."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from tests.faults.machine.model import (
+    CONTENTS,
+    LOCKED,
+    NAMES,
+    OURS,
+    PEOPLE,
+    STANDINGS,
+    THEIRS,
+    Claim,
+    Content,
+    Document,
+    Expected,
+    Model,
+)
+from tests.faults.machine.sight import Sight
+from tests.faults.machine.town import Claimed, Town
+
+people = st.sampled_from(["admin", "admin", "admin", *PEOPLE])
+"""Who may do everything comes most often."""
+kbs = st.sampled_from([OURS, OURS, THEIRS])
+names = st.sampled_from(NAMES)
+contents = st.sampled_from([*CONTENTS, *LOCKED, *LOCKED])
+deaths = st.sampled_from([None, None, None, *range(1, 25, 2)])
+"""At which effect of a move the process dies, if at any."""
+is_astray = st.sampled_from([*[False] * 19, True])
+"""Asked for under the other knowledge base."""
+MOST_BULK_PURGES = 10
+"""In a minute, by one person."""
+
+
+def documents(*statuses: str) -> st.SearchStrategy[Document]:
+    """Any that is or was there, those in one of these more often."""
+    return st.runner().flatmap(lambda machine: st.sampled_from(machine.model.drawn(statuses)))
+
+
+class Machine(RuleBasedStateMachine):
+    def __init__(self, town: Town) -> None:
+        super().__init__()
+        self.town, self.model = town, Model()
+        self.sight = Sight(town, self.model)
+        self.claims: list[tuple[Claim, Claimed]] = []
+        self.bulk_purges = dict.fromkeys(PEOPLE, 0)
+        town.run(town.begin())
+
+    @initialize()
+    def furnish(self) -> None:
+        """One of each kind to begin with."""
+        for name, status in (("report.txt", "completed"), ("Straße.txt", "archived"), ("plan.txt", "pending")):
+            self._furnish(OURS, name, status)
+        self._furnish(THEIRS, "report.txt", "completed")
+
+    def _furnish(self, kb: str, name: str, status: str) -> None:
+        self._upload("admin", kb, name, CONTENTS[0])
+        document = self.model.documents[-1]
+        if status != "pending":
+            self.town.run(self.town.process(document.id, dies=False))
+            self.model.finish(document)
+        if status == "archived":
+            self._move("archive", "admin", document, kb, None)
+
+    # People.
+
+    @rule(who=people, kb=kbs, name=names, content=contents, dies_at=deaths)
+    def upload(self, who: str, kb: str, name: str, content: Content, dies_at: int | None) -> None:
+        self._upload(who, kb, name, content, dies_at)
+
+    @rule(who=people, document=documents("completed"), astray=is_astray, dies_at=deaths)
+    def archive(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("archive", who, document, _kb_of(document, astray), dies_at)
+
+    @rule(who=people, document=documents("archived"), astray=is_astray, dies_at=deaths)
+    def restore(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("restore", who, document, _kb_of(document, astray), dies_at)
+
+    @rule(who=people, document=documents("pending", "processing"), astray=is_astray, dies_at=deaths)
+    def cancel(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("cancel", who, document, _kb_of(document, astray), dies_at)
+
+    @rule(who=people, document=documents("failed", "completed"), astray=is_astray, dies_at=deaths)
+    def retry(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("retry", who, document, _kb_of(document, astray), dies_at)
+
+    @rule(who=people, document=documents("archived"), astray=is_astray, dies_at=deaths)
+    def purge(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("purge", who, document, _kb_of(document, astray), dies_at, method="DELETE")
+
+    @rule(who=people, document=documents("failed"), astray=is_astray, dies_at=deaths)
+    def clear(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("clear", who, document, _kb_of(document, astray), dies_at, method="DELETE")
+
+    @rule(who=people, document=documents(), name=names, content=contents, astray=is_astray, dies_at=deaths)
+    def replace(
+        self, who: str, document: Document, name: str, content: Content, astray: bool, dies_at: int | None
+    ) -> None:
+        self._replace(who, document, name, content, _kb_of(document, astray), dies_at)
+
+    @rule(who=people, document=documents("completed", "archived", "failed"), content=contents)
+    def replace_under_its_name(self, who: str, document: Document, content: Content) -> None:
+        self._replace(who, document, document.name, content, document.kb, None)
+
+    @rule(who=people, document=documents("failed"), astray=is_astray, dies_at=deaths)
+    def revert(self, who: str, document: Document, astray: bool, dies_at: int | None) -> None:
+        self._move("revert", who, document, _kb_of(document, astray), dies_at, place="/replace/revert")
+
+    @rule(who=people, kb=kbs, several=st.lists(documents("archived"), min_size=1, max_size=4))
+    def purge_several(self, who: str, kb: str, several: list[Document]) -> None:
+        if self.bulk_purges[who] < MOST_BULK_PURGES:
+            self.bulk_purges[who] += 1
+            self._move_several("purge", who, kb, several)
+
+    @rule(who=people, kb=kbs, several=st.lists(documents("completed"), min_size=1, max_size=4))
+    def archive_several(self, who: str, kb: str, several: list[Document]) -> None:
+        self._move_several("archive", who, kb, several)
+
+    # Workers, and what befalls the machine.
+
+    @precondition(lambda self: self.model.waiting())
+    @rule(waiting=st.runner().flatmap(lambda self: st.sampled_from(self.model.waiting())), dies=st.booleans())
+    def process(self, waiting: Document, dies: bool) -> None:
+        if self.town.run(self.town.process(waiting.id, dies=dies)):
+            self.model.finish(waiting)
+        else:
+            self.model.begin(waiting)
+        self._look(waiting)
+
+    @precondition(lambda self: self.model.waiting())
+    @rule(waiting=st.runner().flatmap(lambda self: st.sampled_from(self.model.waiting())))
+    def begin_with(self, waiting: Document) -> None:
+        """A worker falls silent when it has begun."""
+        if not waiting.is_given_up:
+            claimed = self.town.run(self.town.take(waiting.id))
+            self.claims.append((self.model.begin(waiting), claimed))
+            self._look(waiting)
+
+    @precondition(lambda self: self.claims)
+    @rule(late=st.runner().flatmap(lambda self: st.sampled_from(self.claims)))
+    def go_on(self, late: tuple[Claim, Claimed]) -> None:
+        claim, claimed = late
+        self.town.run(self.town.go_on(claimed))
+        self.model.go_on(claim)
+        self._look(claim.document)
+
+    @rule(sweeps=st.booleans(), reconciles=st.booleans())
+    def restart(self, sweeps: bool, reconciles: bool) -> None:
+        """Everything dies at once; sometimes so much time passes until the next step that all is put right."""
+        self.town.run(self.town.restart())
+        if sweeps or reconciles:
+            self.town.run(self.sight.check_at_rest(reconciles=reconciles))
+            self.model.sweep()
+        self._look()
+
+    @rule(document=documents("archived"), other=documents("completed"))
+    def name_by_hand(self, document: Document, other: Document) -> None:
+        """An archived one gets another's name past the API, as a restore from a backup could bring it about."""
+        if document.is_there and document.status == "archived" and document.kb == other.kb:
+            self.town.rename(document.id, other.name)
+            document.name = other.name
+            self._look(document)
+
+    # How each of them is carried out and compared.
+
+    def _upload(self, who: str, kb: str, name: str, content: Content, dies_at: int | None = None) -> None:
+        expected = self.model.upload(who, kb, name, content)
+        path, files = self.town.path(kb), {"file": (name, content.bytes)}
+        self._carry_out(expected, dies_at, who, "POST", path, files=files)
+
+    def _move(
+        self,
+        name: str,
+        who: str,
+        document: Document,
+        kb: str,
+        dies_at: int | None,
+        *,
+        method: str = "POST",
+        place: str | None = None,
+    ) -> None:
+        expected: Expected = getattr(self.model, name)(who, kb, document)
+        path = self.town.path(kb, document.id, place or f"/{name}")
+        self._carry_out(expected, dies_at, who, method, path)
+
+    def _replace(self, who: str, document: Document, name: str, content: Content, kb: str, dies_at: int | None) -> None:
+        expected = self.model.replace(who, kb, document, name, content)
+        path, files = self.town.path(kb, document.id, "/replace"), {"file": (name, content.bytes)}
+        self._carry_out(expected, dies_at, who, "POST", path, files=files)
+
+    def _move_several(self, name: str, who: str, kb: str, several: list[Document]) -> None:
+        expected: Expected = getattr(self.model, f"bulk_{name}")(who, kb, several)
+        ids = {"document_ids": [str(document.id) for document in several]}
+        self._carry_out(expected, None, who, "POST", f"{self.town.path(kb)}/bulk-{name}", json=ids)
+
+    def _carry_out(
+        self, expected: Expected, dies_at: int | None, who: str, method: str, path: str, **options: Any
+    ) -> None:
+        answer = self._ask(dies_at, who, method, path, **options)
+        if answer is not None:
+            _compare(expected, answer)
+            body: Mapping[str, Any] | None = answer.json()
+        else:
+            body = self.sight.what_was_committed(expected)
+        if expected.effect is None or body is None:
+            self._look(is_changed=answer is None)
+        else:
+            known = len(self.model.documents)
+            expected.effect(body)
+            self._look(*expected.touched, *self.model.documents[known:])
+
+    def _ask(self, dies_at: int | None, who: str, method: str, path: str, **options: Any) -> httpx.Response | None:
+        if dies_at is None:
+            return self.town.run(self.town.ask(who, method, path, **options))
+        return self.town.run(self.town.ask_and_die(dies_at, who, method, path, **options))
+
+    def _look(self, *touched: Document, is_changed: bool = True) -> None:
+        self.town.run(self.sight.check(touched, is_changed=is_changed))
+
+
+def _kb_of(document: Document, astray: bool) -> str:
+    return next(kb for kb in STANDINGS if (kb == document.kb) is not astray)
+
+
+def _compare(expected: Expected, answer: httpx.Response) -> None:
+    assert answer.status_code == expected.status, (expected, answer.status_code, answer.text)
+    body = answer.json()
+    shown = body if expected.is_refusal else {name: body.get(name) for name in expected.body}
+    assert shown == dict(expected.body), (expected, answer.text)

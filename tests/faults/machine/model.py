@@ -1,0 +1,508 @@
+"""What the specification promises, as small as it can be said: people, documents, and what each move does to them.
+
+Nothing here comes from the source: its rules, sentences and notion of equal names are written down a second time.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+Body = Mapping[str, Any]
+
+OURS, THEIRS = "ours", "theirs"
+PEOPLE = ("owner", "admin", "editor", "viewer", "stranger")
+STANDINGS = {
+    OURS: {"owner": "owner", "admin": "admin", "editor": "editor", "viewer": "viewer"},
+    THEIRS: {"admin": "admin", "editor": "owner", "viewer": "editor"},
+}
+"""The owner of one knowledge base has no part in the other, whose owner is an editor of the first."""
+MANAGERS, UPLOADERS = ("owner", "admin"), ("owner", "admin", "editor")
+
+TWINS = {
+    "report": ("report.txt", "REPORT.TXT"),
+    "strasse": ("Straße.txt", "STRASSE.TXT"),
+    "cafe": ("caf\N{LATIN SMALL LETTER E WITH ACUTE}.txt", "Cafe\N{COMBINING ACUTE ACCENT}.txt"),
+    "plan": ("plan.txt",),
+}
+"""Names that a person would take for the same."""
+KEYS = {name: key for key, names in TWINS.items() for name in names}
+NAMES = tuple(KEYS)
+
+PENDING, PROCESSING, COMPLETED, FAILED, ARCHIVED = "pending", "processing", "completed", "failed", "archived"
+ACTIVE = (PENDING, PROCESSING, COMPLETED)
+MOST_DEATHS = 3
+CANCELLED = "Processing cancelled by user"
+UNREADABLE = "The file is protected by a password."
+TOO_LARGE = "Reading this file needs more memory than is allowed. Split it or save it in a simpler form."
+
+
+@dataclass(frozen=True)
+class Content:
+    word: str
+    is_readable: bool = True
+
+    @property
+    def text(self) -> str:
+        return f"Contracts about {self.word}."
+
+    @property
+    def bytes(self) -> bytes:
+        return (self.text if self.is_readable else f"Locked away: {self.word}.").encode()
+
+
+CONTENTS = tuple(Content(word) for word in ("apples", "bridges", "clocks", "dragons"))
+LOCKED = tuple(Content(word, is_readable=False) for word in ("secrets", "riddles"))
+
+
+@dataclass(eq=False)
+class Run:
+    is_reread: bool = False
+    attempt: int = 0
+    deaths: int = 0
+    is_begun: bool = False
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Where a replaced document can go back to."""
+
+    name: str
+    content: Content
+    status: str
+    revision: int
+
+
+@dataclass(eq=False)
+class Document:
+    id: UUID
+    kb: str
+    name: str
+    content: Content
+    status: str = PENDING
+    revision: int = 1
+    newest_revision: int = 1
+    was_complete: bool = False
+    last_error: str | None = None
+    run: Run | None = field(default_factory=Run)
+    shelf: Shelf | None = None
+    ending: str | None = None
+    """How it went."""
+    is_proven: bool = False
+    """Whether its receipt is signed."""
+    receipt_id: str | None = None
+    lines: Counter[str] = field(default_factory=Counter)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} in {self.kb}, {self.ending or self.status}>"
+
+    @property
+    def is_there(self) -> bool:
+        return self.ending is None
+
+    @property
+    def is_given_up(self) -> bool:
+        """So many workers died over it that the next one does not try."""
+        return self.run is not None and self.run.deaths + self.run.is_begun >= MOST_DEATHS
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a worker holds that has begun with a run."""
+
+    document: Document
+    run: Run
+    attempt: int
+
+    @property
+    def holds(self) -> bool:
+        return self.document.run is self.run and self.run.attempt == self.attempt
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An answer, and what becomes of the documents if it is given."""
+
+    status: int
+    body: Body
+    """All of a refusal; of a success what must be in it."""
+    effect: Callable[[Body], None] | None = None
+    touched: Sequence[Document] = ()
+
+    @property
+    def is_refusal(self) -> bool:
+        return self.status >= 400
+
+
+def refused(status: int, detail: str) -> Expected:
+    return Expected(status, {"detail": detail})
+
+
+DENIED = refused(403, "Permission denied")
+NO_DOCUMENT = refused(404, "Document not found")
+NO_KB = refused(404, "Knowledge base not found")
+
+
+class Model:
+    def __init__(self) -> None:
+        self.documents: list[Document] = []
+
+    def standing(self, who: str, kb: str) -> str | None:
+        return STANDINGS[kb].get(who)
+
+    def there(self, kb: str) -> list[Document]:
+        return [document for document in self.documents if document.kb == kb and document.is_there]
+
+    def waiting(self) -> list[Document]:
+        return [document for document in self.documents if document.run]
+
+    def drawn(self, statuses: Sequence[str]) -> list[Document]:
+        """All that is or was there; two of three draws are of those in one of these, if there are any."""
+        fitting = [one for one in self.documents if one.is_there and one.status in statuses]
+        return [*fitting * (2 * len(self.documents) // len(fitting) if fitting else 0), *self.documents]
+
+    # What people see.
+
+    def listed(self, who: str, kb: str) -> dict[UUID, Document] | None:
+        """`None`: to them there is no such knowledge base."""
+        return None if self.standing(who, kb) is None else {document.id: document for document in self.there(kb)}
+
+    def archived(self, who: str) -> set[UUID]:
+        kbs = [kb for kb in STANDINGS if self.standing(who, kb) in MANAGERS]
+        return {document.id for kb in kbs for document in self.there(kb) if document.status == ARCHIVED}
+
+    def found(self, who: str) -> dict[UUID, Content]:
+        kbs = [kb for kb in STANDINGS if self.standing(who, kb)]
+        return {one.id: one.content for kb in kbs for one in self.there(kb) if one.status == COMPLETED}
+
+    def proven(self, who: str) -> set[UUID]:
+        """Whose receipts they may read."""
+        kbs = [kb for kb in STANDINGS if self.standing(who, kb) in MANAGERS]
+        return {document.id for document in self.documents if document.kb in kbs and document.is_proven}
+
+    # What people do.
+
+    def _refusal(self, who: str, kb: str, document: Document, may: Sequence[str] = MANAGERS) -> Expected | None:
+        standing = self.standing(who, kb)
+        if standing is None:
+            return NO_DOCUMENT
+        if standing not in may:
+            return DENIED
+        return None if document.is_there and document.kb == kb else NO_DOCUMENT
+
+    def _namesakes(self, kb: str, name: str, besides: Document | None = None) -> list[Document]:
+        return [one for one in self.there(kb) if KEYS[one.name] == KEYS[name] and one is not besides]
+
+    def _duplicate(self, namesakes: Sequence[Document]) -> Expected | None:
+        """Active ones come first, then archived ones, then failed ones that were complete once."""
+        for is_in_the_way in (_is_active, _is_archived, _has_failed_after_all):
+            if in_the_way := [one for one in namesakes if is_in_the_way(one)]:
+                return _taken(in_the_way)
+        return None
+
+    def upload(self, who: str, kb: str, name: str, content: Content) -> Expected:
+        standing = self.standing(who, kb)
+        if standing is None:
+            return NO_KB
+        if standing not in UPLOADERS:
+            return DENIED
+        namesakes = self._namesakes(kb, name)
+        if taken := self._duplicate(namesakes):
+            return taken
+
+        def effect(body: Body) -> None:
+            document = Document(UUID(body["id"]), kb, name, content)
+            document.lines["document_uploaded"] += 1
+            self.documents.append(document)
+            for twin in namesakes:
+                _end(twin, "auto_clear", "document_auto_cleared")
+
+        body: dict[str, Any] = {"name": name, "status": PENDING, "revision": 1}
+        if namesakes:
+            body["message"] = "Previous failed upload was automatically cleared"
+        return Expected(201, body, effect, namesakes)
+
+    def archive(self, who: str, kb: str, document: Document) -> Expected:
+        if no := self._refusal(who, kb, document):
+            return no
+        if document.status == ARCHIVED:
+            return refused(400, "Document is already archived")
+        if document.status != COMPLETED:
+            return refused(400, "Only completed documents can be archived")
+        return _moved(document, ARCHIVED, "document_archived")
+
+    def restore(self, who: str, kb: str, document: Document) -> Expected:
+        if no := self._refusal(who, kb, document):
+            return no
+        if document.status != ARCHIVED:
+            return refused(400, "Only archived documents can be restored")
+        if any(map(_is_active, self._namesakes(kb, document.name, document))):
+            return refused(409, "Cannot restore: a document with this name already exists")
+        return _moved(document, COMPLETED, "document_restored")
+
+    def cancel(self, who: str, kb: str, document: Document) -> Expected:
+        if no := self._refusal(who, kb, document):
+            return no
+        if document.status not in (PENDING, PROCESSING):
+            return refused(400, "Only PROCESSING or PENDING documents can be cancelled")
+
+        def effect(_: Body) -> None:
+            document.status, document.run, document.last_error = FAILED, None, CANCELLED
+            document.lines["document_cancelled"] += 1
+
+        return Expected(200, {"message": "Document processing cancelled"}, effect, [document])
+
+    def retry(self, who: str, kb: str, document: Document) -> Expected:
+        if no := self._refusal(who, kb, document, UPLOADERS):
+            return no
+        if document.status not in (FAILED, COMPLETED):
+            return refused(400, "Only failed or completed documents can be retried")
+        active = [one for one in self._namesakes(kb, document.name, document) if _is_active(one)]
+        if document.status == FAILED and active:
+            return _taken(active)
+
+        def effect(_: Body) -> None:
+            document.run = Run(is_reread=document.status == COMPLETED)
+            document.status = COMPLETED if document.run.is_reread else PENDING
+            document.last_error = None
+            document.lines["document_retried"] += 1
+
+        reached = COMPLETED if document.status == COMPLETED else PENDING
+        return Expected(200, {"id": str(document.id), "status": reached}, effect, [document])
+
+    def replace(self, who: str, kb: str, document: Document, name: str, content: Content) -> Expected:
+        if no := self._refusal(who, kb, document):
+            return no
+        if document.status == PROCESSING:
+            return refused(400, "Cannot replace document while processing is in progress")
+        namesakes = self._namesakes(kb, name, document)
+        if taken := self._duplicate(namesakes):
+            return taken
+
+        def effect(_: Body) -> None:
+            _take_place(document, name, content)
+            for twin in namesakes:
+                _end(twin, "auto_clear", "document_auto_cleared")
+
+        message = "Document replaced and queued for processing"
+        body = {"id": str(document.id), "name": name, "status": PENDING, "message": message}
+        return Expected(200, body, effect, [document, *namesakes])
+
+    def revert(self, who: str, kb: str, document: Document) -> Expected:
+        if no := self._refusal(who, kb, document):
+            return no
+        if document.status != FAILED:
+            return refused(400, "Only a failed replacement can be reverted")
+        shelf = document.shelf
+        if shelf is None:
+            return refused(400, "There is no earlier revision to go back to: this document was never complete")
+        if taken := self._duplicate(self._namesakes(kb, shelf.name, document)):
+            return taken
+
+        def effect(_: Body) -> None:
+            document.name, document.content, document.status = shelf.name, shelf.content, shelf.status
+            document.revision, document.shelf, document.last_error, document.run = shelf.revision, None, None, None
+            document.lines["document_reverted"] += 1
+
+        return Expected(200, {"id": str(document.id), "name": shelf.name, "status": shelf.status}, effect, [document])
+
+    def purge(self, who: str, kb: str, document: Document) -> Expected:
+        return self._remove(who, kb, document, _PURGE)
+
+    def clear(self, who: str, kb: str, document: Document) -> Expected:
+        return self._remove(who, kb, document, _CLEAR)
+
+    def _remove(self, who: str, kb: str, document: Document, removal: "_Removal") -> Expected:
+        standing, is_here = self.standing(who, kb), document.is_there and document.kb == kb
+        if standing not in MANAGERS:
+            return DENIED if standing and is_here else NO_DOCUMENT
+        if not is_here:
+            return self._answer_again(kb, document, removal)
+        if document.status != removal.status:
+            return refused(400, removal.refusals.get(document.status, removal.refusal))
+        return Expected(
+            200,
+            {"message": removal.message},
+            lambda body: _end(document, removal.ending, removal.line, body),
+            [document],
+        )
+
+    def _answer_again(self, kb: str, document: Document, removal: "_Removal") -> Expected:
+        """What is gone in this way is gone: whoever could have done it is told so."""
+        if document.kb != kb or document.ending not in removal.answered:
+            return NO_DOCUMENT
+        body = {"message": removal.message}
+        if document.receipt_id:
+            body["receipt_id"] = document.receipt_id
+        return Expected(200, body, lambda answer: _prove(document, answer))
+
+    def bulk_purge(self, who: str, kb: str, documents: Sequence[Document]) -> Expected:
+        wanted = list(dict.fromkeys(documents))
+        each = {one: self.purge(who, kb, one) for one in wanted}
+        skipped = [str(one.id) for one in wanted if each[one].is_refusal]
+        body = _bulk_body("purged", len(wanted), skipped, "not archived")
+        return self._bulk(who, kb, each, {**body, "pending_ids": [], "failed_ids": []})
+
+    def bulk_archive(self, who: str, kb: str, documents: Sequence[Document]) -> Expected:
+        wanted = list(dict.fromkeys(documents))
+        each = {one: self.archive(who, kb, one) for one in wanted}
+        skipped = [str(one.id) for one in wanted if each[one].is_refusal]
+        return self._bulk(who, kb, each, _bulk_body("archived", len(wanted), skipped, "not completed"))
+
+    def _bulk(self, who: str, kb: str, each: Mapping[Document, Expected], body: Body) -> Expected:
+        standing = self.standing(who, kb)
+        if standing not in MANAGERS:
+            return NO_KB if standing is None else DENIED
+
+        def effect(_: Body) -> None:
+            for one in each.values():
+                if one.effect:
+                    one.effect({"message": "one of several"})
+
+        return Expected(200, body, effect, [one for one, answer in each.items() if not answer.is_refusal])
+
+    # What workers and sweeps do.
+
+    def begin(self, document: Document) -> Claim:
+        """A worker takes the document, from one that died if it had begun."""
+        run = _run_of(document)
+        run.deaths += run.is_begun
+        run.attempt, run.is_begun = run.attempt + 1, True
+        if not run.is_reread:
+            document.status = PROCESSING
+        return Claim(document, run, run.attempt)
+
+    def finish(self, document: Document) -> None:
+        """All of its run, by one worker."""
+        if document.is_given_up:
+            self._fail(document, TOO_LARGE)
+        elif document.content.is_readable:
+            self._complete(document)
+        else:
+            self._fail(document, UNREADABLE)
+
+    def go_on(self, claim: Claim) -> None:
+        """Whoever comes late can write nothing."""
+        if not claim.holds:
+            return
+        if claim.document.content.is_readable:
+            self._complete(claim.document)
+        else:
+            self._fail(claim.document, UNREADABLE)
+
+    def _complete(self, document: Document) -> None:
+        run, document.run = _run_of(document), None
+        if not run.is_reread:
+            document.status, document.was_complete, document.shelf = COMPLETED, True, None
+            document.last_error = None
+
+    def _fail(self, document: Document, error: str) -> None:
+        run, document.run = _run_of(document), None
+        if not run.is_reread:
+            document.status, document.last_error = FAILED, error
+
+    def sweep(self) -> None:
+        for document in self.documents:
+            document.is_proven = not document.is_there
+
+
+@dataclass(frozen=True)
+class _Removal:
+    status: str
+    ending: str
+    line: str
+    message: str
+    refusal: str
+    answered: Sequence[str]
+    refusals: Mapping[str, str] = field(default_factory=dict)
+
+
+_PURGE = _Removal(
+    ARCHIVED,
+    "purge",
+    "document_purged",
+    "Document permanently deleted",
+    "Only archived documents can be purged",
+    ["purge"],
+)
+_CLEAR = _Removal(
+    FAILED,
+    "clear",
+    "document_cleared",
+    "Failed document cleared",
+    "Only failed documents can be cleared",
+    ["clear", "auto_clear"],
+    {PROCESSING: "Cannot clear document while processing is in progress"},
+)
+
+
+def _is_active(document: Document) -> bool:
+    return document.status in ACTIVE
+
+
+def _is_archived(document: Document) -> bool:
+    return document.status == ARCHIVED
+
+
+def _has_failed_after_all(document: Document) -> bool:
+    return document.status == FAILED and document.was_complete
+
+
+def _taken(in_the_way: Sequence[Document]) -> Expected:
+    """Of several that are equally in the way, the oldest is named."""
+    first = min(in_the_way, key=lambda one: one.id)
+    message = "A document with this name already exists"
+    if first.status == ARCHIVED:
+        message = "An archived document with this name exists"
+    body = {
+        "error": "duplicate_document",
+        "existing_document_id": str(first.id),
+        "existing_status": first.status,
+        "message": message,
+    }
+    return Expected(409, body)
+
+
+def _moved(document: Document, reached: str, line: str) -> Expected:
+    def effect(_: Body) -> None:
+        document.status, document.run = reached, None
+        document.lines[line] += 1
+
+    return Expected(200, {"id": str(document.id), "name": document.name, "status": reached}, effect, [document])
+
+
+def _take_place(document: Document, name: str, content: Content) -> None:
+    if document.status in (COMPLETED, ARCHIVED):
+        document.shelf = Shelf(document.name, document.content, document.status, document.revision)
+    document.newest_revision += 1
+    document.revision = document.newest_revision
+    document.name, document.content, document.status = name, content, PENDING
+    document.last_error, document.run = None, Run()
+    document.lines["document_replaced"] += 1
+
+
+def _end(document: Document, ending: str, line: str, body: Body | None = None) -> None:
+    """With an answer its receipt is signed; where nobody was told, the sweep will see to it."""
+    document.ending, document.run = ending, None
+    document.lines[line] += 1
+    if body is not None:
+        _prove(document, body)
+
+
+def _prove(document: Document, body: Body) -> None:
+    document.is_proven = document.is_proven or "message" in body
+    document.receipt_id = body.get("receipt_id", document.receipt_id)
+
+
+def _bulk_body(done: str, wanted: int, skipped: Sequence[str], why: str) -> dict[str, Any]:
+    number = wanted - len(skipped)
+    message = f"{number} document{'' if number == 1 else 's'} {done}"
+    if skipped:
+        message += f", {len(skipped)} skipped ({why})"
+    return {done: number, "skipped": len(skipped), "skipped_ids": list(skipped), "message": message}
+
+
+def _run_of(document: Document) -> Run:
+    assert document.run is not None
+    return document.run

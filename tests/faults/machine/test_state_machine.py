@@ -1,0 +1,57 @@
+"""People, workers and crashes in random order against a small model."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as bounds
+from hypothesis.stateful import run_state_machine_as_test
+
+from muniment.settings import Settings
+from tests.faults.machine.machine import Machine
+from tests.faults.machine.town import Town, open_town
+from tests.seed import Seed
+
+ALL_HEALTHY = list(HealthCheck)
+"""An example takes as long as a few hundred requests take."""
+
+
+@pytest.fixture
+def town(settings: Settings, seed: Seed, request: pytest.FixtureRequest) -> Iterator[Town]:
+    with open_town(settings, seed, request.param) as town:
+        yield town
+
+
+engines = pytest.mark.parametrize("town", ["pgvector", "qdrant"], indirect=True)
+
+
+def drive(town: Town, *, examples: int, steps: int, derandomize: bool) -> None:
+    class MachineHere(Machine):
+        def __init__(self) -> None:
+            super().__init__(town)
+
+    wanted = bounds(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=derandomize,
+        database=None,
+        deadline=None,
+        suppress_health_check=ALL_HEALTHY,
+        phases=[Phase.generate, *([] if derandomize else [Phase.shrink])],
+        report_multiple_bugs=False,
+        print_blob=not derandomize,
+    )
+    run_state_machine_as_test(MachineHere, settings=wanted)
+
+
+@pytest.mark.timeout(900)
+@engines
+def test_whatever_people_do_one_after_the_other_the_documents_are_where_the_rules_say(town: Town) -> None:
+    drive(town, examples=5, steps=40, derandomize=True)
+
+
+@pytest.mark.every_fault
+@pytest.mark.timeout(3600)
+@engines
+def test_the_same_for_long_and_every_time_in_another_way(town: Town) -> None:
+    drive(town, examples=200, steps=50, derandomize=False)

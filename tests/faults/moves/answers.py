@@ -1,0 +1,73 @@
+"""What an answer promises, and what it must be worth at the very moment at which it is given."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import httpx
+
+from tests.faults.moves.faults import Fault, Faults, Part
+from tests.faults.moves.installation import Installation
+from tests.faults.moves.keeping import points_of
+from tests.faults.moves.looks import left_of
+from tests.faults.moves.moves import MAY_STOP_HALFWAY, PROVES, Prepared
+
+TOLD = {"completed": "completed", "archived": "archived"}
+"""What the index says of a document's passages, by the document's status."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    installation: Installation
+    move: str
+    prepared: Prepared
+
+    def check(self, answer: httpx.Response, steps: list[int], faults: Faults) -> None:
+        """No answer is a lie: 2xx is done, 5xx has changed nothing."""
+        told = f"{answer.status_code} {answer.text} at {steps}"
+        if self.move == "bulk purge" and answer.status_code == 200:
+            self._check_each(answer, steps)
+        elif answer.status_code >= 500:
+            self._check_refused(steps, faults, told)
+        elif self.move in MAY_STOP_HALFWAY and answer.status_code == 202:
+            return
+        else:
+            assert answer.status_code in (200, 201, 202), told
+            assert steps == [len(way) - 1 for way in self.prepared.ways], told
+            assert answer.status_code != 202 or answer.json()["pending"], told
+            self._check_index()
+            if self.move in PROVES and answer.status_code == 200:
+                self.check_gone()
+
+    def _check_refused(self, steps: list[int], faults: Faults, told: str) -> None:
+        # Of a commit that nobody answered, nobody can know.
+        is_unknown = faults.struck == (Part.COMMIT, Fault.GETS_NO_ANSWER)
+        assert not any(steps) or is_unknown or self.move in MAY_STOP_HALFWAY, told
+        # Once the call was admitted, each document is on its own.
+        assert self.move != "bulk purge" or not faults.has_committed, told
+
+    def _check_each(self, answer: httpx.Response, steps: list[int]) -> None:
+        body, [*ours, _] = answer.json(), zip(self.prepared.ways, steps, strict=True)
+        pending, failed = ({UUID(one) for one in body[kind]} for kind in ("pending_ids", "failed_ids"))
+        unchanged = {self.prepared.documents[name] for way, step in ours if step == 0 for name in way[0]}
+        assert unchanged <= failed, body
+        assert not unchanged & pending, body
+        assert len(failed) <= 1, body  # one thing went wrong: it stops nobody else
+        assert (body["purged"], body["skipped_ids"]) == (len(ours) - len(pending) - len(failed), []), body
+        if not pending | failed:
+            self.check_gone()
+
+    def _check_index(self) -> None:
+        """It says what the rows say."""
+        if self.installation.qdrant is None:
+            return
+        rows = self.installation.seed.rows("SELECT id::text, status FROM documents")
+        expected = {document_id: TOLD[status] for document_id, status in rows if status in TOLD}
+        for point in points_of(self.installation.qdrant):
+            assert point.status == expected.get(point.document_id, point.status), point
+
+    def check_gone(self) -> None:
+        """Nothing is left anywhere of what is gone: by names that we know, and by names that nobody has (I3)."""
+        rows = {row[0] for row in self.installation.seed.rows("SELECT id FROM documents")}
+        gone = [one for one in self.prepared.documents.values() if one not in rows]
+        left = left_of(self.installation, gone)
+        assert not left, left

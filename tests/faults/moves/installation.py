@@ -1,0 +1,222 @@
+"""A whole installation in one process, that can die and come up again: application, stores, people and sweeps."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+from fastapi import FastAPI
+
+from muniment.accounts.passwords import Passwords
+from muniment.api import create_app, framed
+from muniment.audit.sweeps import AuditSweeps
+from muniment.bootstrap import (
+    Stores,
+    build_finishing,
+    build_heads,
+    build_ledger,
+    build_parts,
+    build_sealer,
+    build_stores,
+    build_sweeps,
+    build_verification,
+)
+from muniment.http.parts import Parts
+from muniment.lifecycle.removal.sweep import ReceiptSweep
+from muniment.processing.completion import mark_started
+from muniment.processing.process import Processing
+from muniment.processing.runs import ClaimedRun, Record, RunRepository
+from muniment.search.intents import IntentSweep
+from muniment.search.service import Searching
+from muniment.settings import Settings
+from muniment.storage.db.principal import Service
+from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.qdrant import QdrantIndex
+from tests.faults.effects import Death
+from tests.faults.moves.faults import Faults
+from tests.faults.moves.keeping import Keeping
+from tests.faults.moves.watched import WatchedBlobs, WatchedQdrant
+from tests.reconcile.floor import Floor, IndexedDesk
+from tests.seed import CHEAP_HASHER, Person, Seed
+
+DUE = """
+    UPDATE deletions SET next_attempt_at = now() WHERE done_at IS NULL;
+    UPDATE index_intents SET next_attempt_at = now();
+    UPDATE receipts SET next_attempt_at = now();
+    UPDATE uploads SET expires_at = now()
+"""
+"""The time of every sweep has come."""
+
+
+@dataclass(frozen=True)
+class Late:
+    """What a worker holds that has begun, and goes on only when everything else is over."""
+
+    run: ClaimedRun
+    record: Record
+
+
+@cache
+def the_app() -> FastAPI:
+    """Its routes only: what an application knows and holds are its parts."""
+    return create_app(None)  # type: ignore[arg-type]  # they come with each process
+
+
+@dataclass
+class Installation:
+    settings: Settings
+    stores: Stores
+    """Of the database only what was compiled outlives a process: it is what costs the time."""
+    qdrant: WatchedQdrant | None
+    floor: Floor
+    people: dict[str, Person]
+    """By what they are to the knowledge base."""
+    worker: Processing
+    parts: Parts = field(init=False)
+    keeping: Keeping = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.keeping = Keeping(self.seed, self.folder, self.qdrant)
+        self._begin()
+
+    @property
+    def seed(self) -> Seed:
+        return self.floor.seed
+
+    @property
+    def kb_id(self) -> UUID:
+        return self.floor.kb_id
+
+    @property
+    def owner(self) -> Person:
+        return self.people["owner"]
+
+    @property
+    def organization_id(self) -> UUID:
+        return self.owner.organization_id
+
+    @property
+    def folder(self) -> Path:
+        return self.settings.server.data_dir / "blobs"
+
+    def _begin(self) -> None:
+        """A fresh process."""
+        index = QdrantIndex(self.qdrant) if self.qdrant else PgVectorIndex(self.stores.database)
+        blobs = WatchedBlobs(self.folder, sync=lambda _: None)
+        ledger = build_ledger(self.stores.database, blobs, self.stores.archive)
+        self.stores = replace(self.stores, index=index, blobs=blobs, ledger=ledger)
+        desk = self.floor.desk
+        assert isinstance(desk, IndexedDesk)
+        self.floor.stores, desk.blobs, desk.index = self.stores, blobs, index
+        self.floor._workers[desk.reading] = self.worker = replace_tools(self.worker, desk)
+        embedder = desk.embedder
+        searching = Searching(self.stores.database, index, embedders={embedder.model: embedder})
+        self.parts = replace(build_parts(self.settings, self.stores, Passwords(CHEAP_HASHER)), searching=searching)
+
+    async def restart(self) -> None:
+        """Its connections end with the old process."""
+        for engine in (self.stores.database.app_engine, self.stores.database.service_engine, self.stores.locks._engine):
+            await engine.dispose()
+        self._begin()
+
+    @asynccontextmanager
+    async def client(self, who: str = "owner") -> AsyncIterator[httpx.AsyncClient]:
+        the_app().state.parts = self.parts
+        transport = httpx.ASGITransport(framed(the_app(), self.settings), raise_app_exceptions=False)
+        headers = self.people[who].headers
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
+            yield client
+
+    @asynccontextmanager
+    async def disturbed(self, faults: Faults) -> AsyncIterator[None]:
+        """What the application does meanwhile is counted, and goes wrong where it is to."""
+        stores, database = self.stores, self.stores.database
+        assert isinstance(stores.blobs, WatchedBlobs)
+        stores.blobs.faults = faults
+        if self.qdrant:
+            self.qdrant.faults = faults
+        try:
+            with faults.watch(database.app_engine, database.service_engine, stores.locks._engine):
+                yield
+        finally:
+            stores.blobs.faults = Faults()
+            if self.qdrant:
+                self.qdrant.faults = Faults()
+
+    async def claim(self, document_id: UUID) -> "Late":
+        """By a worker that has just begun with the document's newest run."""
+        run_id = self.floor.desk.job(document_id).run_id
+        async with self.stores.database.service_work(Service(self.organization_id)) as work:
+            claimed = await RunRepository(work.session).claim(run_id)
+            assert claimed is not None
+            await mark_started(work, claimed[0])
+        return Late(*claimed)
+
+    async def sweep(self) -> None:
+        """As the worker's periodic jobs do, when everything is due."""
+        self.seed.execute(DUE)
+        settings, stores = self.settings, self.stores
+        sweeps = build_sweeps(settings, stores)
+        await sweeps.uploads()
+        await sweeps.deletions()
+        await IntentSweep(stores.database, stores.index).sweep()
+        await ReceiptSweep(build_finishing(settings, stores)).sweep()
+        audit = AuditSweeps(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
+        await audit.seal()
+        await audit.sign()
+
+    async def is_chain_intact(self) -> bool:
+        verification = build_verification(self.settings, self.stores)
+        return (await verification.verify(self.organization_id)).is_intact
+
+    async def found_by(self, who: str) -> set[UUID]:
+        async with self.client(who) as client:
+            answer = await client.get("/api/v1/search", params={"q": "contracts", "limit": 50})
+        assert answer.status_code == 200, answer.text
+        return {UUID(item["document_id"]) for item in answer.json()["items"]}
+
+
+@asynccontextmanager
+async def installed(settings: Settings, seed: Seed, engine: str) -> AsyncIterator[Installation]:
+    stores = build_stores(settings)
+    qdrant = WatchedQdrant() if engine == "qdrant" else None
+    desk = IndexedDesk(seed, stores.database, stores.blobs, stores.locks)
+    desk.index = stores.index
+    installation = Installation(
+        settings, stores, qdrant, Floor(settings, stores, desk), _people(seed, desk), desk.worker()
+    )
+    yield installation
+    await installation.parts.pictures.close()
+    await installation.stores.close()
+
+
+def _people(seed: Seed, desk: IndexedDesk) -> dict[str, Person]:
+    people = {"owner": desk.owner, "admin": seed.person(desk.owner.organization_id, is_admin=True)}
+    for role in ("editor", "viewer"):
+        people[role] = seed.person(desk.owner.organization_id)
+        seed.member(desk.kb_id, people[role], role)
+    return {**people, "colleague": seed.person(desk.owner.organization_id)}
+
+
+def replace_tools(worker: Processing, desk: IndexedDesk) -> Processing:
+    """A fresh one; the graph is only an order of nodes, and costs the time."""
+    worker = copy(worker)
+    worker._tools = desk.tools
+    return worker
+
+
+async def survives(call: Awaitable[httpx.Response]) -> httpx.Response | None:
+    """The answer; `None` when the process died over it."""
+    try:
+        answer: httpx.Response = await call
+    except Death:
+        # What it did at the same time dies of its own next effect.
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*others, return_exceptions=True)
+        return None
+    return answer

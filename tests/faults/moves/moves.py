@@ -1,0 +1,265 @@
+"""Every move of the lifecycle: what it is made with, and the only steps at which its documents may ever be seen."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import httpx
+
+from muniment.processing.readers.contract import Code, Unreadable
+from tests.documents.uploads import a_pdf
+from tests.faults.moves.installation import Installation, Late
+
+UNREADABLE = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+KB = "the knowledge base"
+OLD, NEW, OTHER = a_pdf("Old"), a_pdf("New"), a_pdf("Other")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A document by a look past all our code, and what the audit trail says of it since the move began."""
+
+    status: str | None
+    content: bytes | None
+    said: tuple[str, ...] = ()
+
+
+NOT_THERE = Seen(None, None)
+Step = Mapping[str, Seen]
+"""Documents that move together, by their names."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    documents: Mapping[str, UUID]
+    ways: Sequence[Sequence[Step]]
+    """Each way from its first step to its last; what goes different ways goes on its own."""
+    request: Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
+    late: Sequence[Late] = ()
+    """Runs that workers have begun before the move."""
+
+
+def gone(*said: str) -> Seen:
+    return Seen(None, None, said)
+
+
+def documents_of(kb_id: UUID) -> str:
+    return f"/api/v1/knowledge-bases/{kb_id}/documents"
+
+
+@dataclass
+class Preparing:
+    """Brings documents to where a move begins, over HTTP and with a real worker's insides."""
+
+    installation: Installation
+
+    @property
+    def path(self) -> str:
+        return documents_of(self.installation.kb_id)
+
+    async def upload(self, name: str, content: bytes, kb_id: UUID | None = None) -> UUID:
+        async with self.installation.client() as client:
+            path = documents_of(kb_id or self.installation.kb_id)
+            answer = await client.post(path, files={"file": (name, content)})
+        assert answer.status_code == 201, answer.text
+        return UUID(answer.json()["id"])
+
+    async def completed(self, name: str, content: bytes, kb_id: UUID | None = None) -> UUID:
+        document_id = await self.upload(name, content, kb_id)
+        await self.installation.floor.process(document_id)
+        return document_id
+
+    async def failed(self, name: str, content: bytes) -> UUID:
+        document_id = await self.upload(name, content)
+        await self.fail(document_id)
+        return document_id
+
+    async def fail(self, document_id: UUID) -> None:
+        reader = self.installation.floor.desk.reader
+        reader.error = UNREADABLE
+        await self.installation.floor.process(document_id)
+        reader.error = None
+
+    async def archived(self, name: str, content: bytes) -> UUID:
+        document_id = await self.completed(name, content)
+        await self.post(document_id, "archive")
+        return document_id
+
+    async def begun(self, name: str, content: bytes) -> tuple[UUID, Late]:
+        document_id = await self.upload(name, content)
+        return document_id, await self.installation.claim(document_id)
+
+    async def post(self, document_id: UUID, move: str, **body: object) -> None:
+        async with self.installation.client() as client:
+            answer = await client.post(f"{self.path}/{document_id}/{move}", **body)  # type: ignore[arg-type]
+        assert answer.status_code == 200, answer.text
+
+    async def rereading(self, document_id: UUID) -> Late:
+        await self.post(document_id, "retry", json={"force": True})
+        return await self.installation.claim(document_id)
+
+
+async def archive(at: Preparing) -> Prepared:
+    document_id = await at.completed("old.pdf", OLD)
+    late = await at.rereading(document_id)
+    return Prepared(
+        {"old": document_id},
+        [[{"old": Seen("completed", OLD)}, {"old": Seen("archived", OLD, ("document_archived",))}]],
+        lambda client: client.post(f"{at.path}/{document_id}/archive"),
+        [late],
+    )
+
+
+async def restore(at: Preparing) -> Prepared:
+    document_id = await at.archived("old.pdf", OLD)
+    return Prepared(
+        {"old": document_id},
+        [[{"old": Seen("archived", OLD)}, {"old": Seen("completed", OLD, ("document_restored",))}]],
+        lambda client: client.post(f"{at.path}/{document_id}/restore"),
+    )
+
+
+async def purge(at: Preparing) -> Prepared:
+    document_id = await at.archived("old.pdf", OLD)
+    return Prepared(
+        {"old": document_id},
+        [[{"old": Seen("archived", OLD)}, {"old": gone("document_purged")}]],
+        lambda client: client.delete(f"{at.path}/{document_id}/purge"),
+    )
+
+
+async def bulk_purge(at: Preparing) -> Prepared:
+    """Two of the same contents, and one with contents that somebody else keeps."""
+    documents = {
+        "first": await at.archived("first.pdf", OLD),
+        "second": await at.archived("second.pdf", OLD),
+        "third": await at.archived("third.pdf", OTHER),
+    }
+    contents = {"first": OLD, "second": OLD, "third": OTHER}
+    ids = {"document_ids": [str(document_id) for document_id in documents.values()]}
+    return Prepared(
+        documents,
+        [[{name: Seen("archived", content)}, {name: gone("document_purged")}] for name, content in contents.items()],
+        lambda client: client.post(f"{at.path}/bulk-purge", json=ids),
+    )
+
+
+async def clear(at: Preparing) -> Prepared:
+    document_id, late = await at.begun("old.pdf", OLD)
+    await at.post(document_id, "cancel")
+    return Prepared(
+        {"old": document_id},
+        [[{"old": Seen("failed", OLD)}, {"old": gone("document_cleared")}]],
+        lambda client: client.delete(f"{at.path}/{document_id}/clear"),
+        [late],
+    )
+
+
+async def cancel(at: Preparing) -> Prepared:
+    document_id, late = await at.begun("old.pdf", OLD)
+    return Prepared(
+        {"old": document_id},
+        [[{"old": Seen("processing", OLD)}, {"old": Seen("failed", OLD, ("document_cancelled",))}]],
+        lambda client: client.post(f"{at.path}/{document_id}/cancel"),
+        [late],
+    )
+
+
+async def retry(at: Preparing) -> Prepared:
+    document_id, late = await at.begun("old.pdf", OLD)
+    await at.post(document_id, "cancel")
+    return Prepared(
+        {"old": document_id},
+        [[{"old": Seen("failed", OLD)}, {"old": Seen("pending", OLD, ("document_retried",))}]],
+        lambda client: client.post(f"{at.path}/{document_id}/retry"),
+        [late],
+    )
+
+
+async def upload(at: Preparing) -> Prepared:
+    """In the place of a failed upload of its name."""
+    failed = await at.failed("new.pdf", OLD)
+    first = {"failed": Seen("failed", OLD), "new": NOT_THERE}
+    last = {"failed": gone("document_auto_cleared"), "new": Seen("pending", NEW, ("document_uploaded",))}
+    return Prepared(
+        {"failed": failed}, [[first, last]], lambda client: client.post(at.path, files={"file": ("new.pdf", NEW)})
+    )
+
+
+async def replace(at: Preparing) -> Prepared:
+    """By a file whose name a failed upload has."""
+    failed, document_id = await at.failed("new.pdf", OTHER + b"%"), await at.completed("old.pdf", OLD)
+    late = await at.rereading(document_id)
+    first = {"failed": Seen("failed", OTHER + b"%"), "old": Seen("completed", OLD)}
+    last = {"failed": gone("document_auto_cleared"), "old": Seen("pending", NEW, ("document_replaced",))}
+    return Prepared(
+        {"failed": failed, "old": document_id},
+        [[first, last]],
+        lambda client: client.post(f"{at.path}/{document_id}/replace", files={"file": ("new.pdf", NEW)}),
+        [late],
+    )
+
+
+async def revert(at: Preparing) -> Prepared:
+    document_id = await at.completed("old.pdf", OLD)
+    await at.post(document_id, "replace", files={"file": ("new.pdf", NEW)})
+    await at.fail(document_id)
+    return Prepared(
+        {"old": document_id},
+        [[{"old": Seen("failed", NEW)}, {"old": Seen("completed", OLD, ("document_reverted",))}]],
+        lambda client: client.post(f"{at.path}/{document_id}/replace/revert"),
+    )
+
+
+async def remove_kb(at: Preparing) -> Prepared:
+    documents = {"completed": await at.completed("completed.pdf", OTHER), "failed": await at.failed("failed.pdf", OLD)}
+    documents["begun"], late = await at.begun("begun.pdf", NEW)
+    begun, deleted = "knowledge_base_removal_begun", "knowledge_base_deleted"
+    ways: list[list[Step]] = [
+        [{KB: Seen("there", None)}, {KB: Seen("leaving", None, (begun,))}, {KB: Seen(None, None, (begun, deleted))}],
+        [
+            {"completed": Seen("completed", OTHER)},
+            {"completed": Seen("archived", OTHER, ("document_archived",))},
+            {"completed": gone("document_archived", "document_purged")},
+        ],
+        [{"failed": Seen("failed", OLD)}, {"failed": gone("document_cleared")}],
+        [
+            {"begun": Seen("processing", NEW)},
+            {"begun": Seen("failed", NEW, ("document_cancelled",))},
+            {"begun": gone("document_cancelled", "document_cleared")},
+        ],
+    ]
+    path = f"/api/v1/knowledge-bases/{at.installation.kb_id}"
+    return Prepared(documents, ways, lambda client: client.delete(path, params={"purge": True}), [late])
+
+
+MOVES: dict[str, Callable[[Preparing], Awaitable[Prepared]]] = {
+    "upload": upload,
+    "archive": archive,
+    "restore": restore,
+    "purge": purge,
+    "bulk purge": bulk_purge,
+    "clear": clear,
+    "cancel": cancel,
+    "retry": retry,
+    "replace": replace,
+    "revert": revert,
+    "removal of a knowledge base": remove_kb,
+}
+MAY_STOP_HALFWAY = {"removal of a knowledge base"}
+"""Takes several calls, and says so."""
+PROVES = {"purge", "clear", "removal of a knowledge base"}
+"""200 means that every store was seen empty."""
+
+
+async def prepare(installation: Installation, move: str) -> Prepared:
+    """And beside it, in a knowledge base of its own, what has to do with nothing of it."""
+    at = Preparing(installation)
+    elsewhere = installation.seed.knowledge_base(installation.owner, "Elsewhere")
+    bystander = await at.completed("bystander.pdf", OTHER, elsewhere)
+    prepared = await MOVES[move](at)
+    await installation.sweep()
+    untouched = [{"bystander": Seen("completed", OTHER)}]
+    installation.keeping.keep()
+    documents = {**prepared.documents, "bystander": bystander}
+    return Prepared(documents, [*prepared.ways, untouched], prepared.request, prepared.late)

@@ -1,0 +1,103 @@
+"""Real API processes, one per line that is written to it: `[database, folder, socket, number]`.
+
+It has everything imported and forks: each child listens on the socket for one request, and kills itself just before the
+effect of that number; without such an effect it answers. A line says when it listens, and one of JSON how it ended.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
+
+import uvicorn
+
+from muniment.api import create_app, framed
+from muniment.bootstrap import build_ledger, build_parts, build_stores
+from muniment.http.head_limit import LimitedHead
+from muniment.settings import Settings
+from muniment.storage.db.address import DatabaseAddress
+from muniment.telemetry.logs import configure_logs
+from tests.faults.moves.faults import Fault, Faults, Part
+from tests.faults.moves.watched import WatchedBlobs
+from tests.live import settings_for
+
+LISTENS = "listens"
+
+
+class Doomed(Faults):
+    def __init__(self, dies_at: int) -> None:
+        super().__init__()
+        self._dies_at = dies_at
+
+    def meet(self, part: Part, what: str) -> Fault | None:
+        if len(self.reached) == self._dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().meet(part, what)
+
+
+class Server(uvicorn.Server):
+    """Says when it listens."""
+
+    channel: TextIO
+
+    async def startup(self, sockets: object = None) -> None:
+        await super().startup()
+        self.channel.write(f"{LISTENS}\n")
+        self.channel.flush()
+
+
+async def serve_one(settings: Settings, socket: str, effects: Doomed, channel: TextIO) -> None:
+    stores = build_stores(settings)
+    blobs = WatchedBlobs(settings.server.data_dir / "blobs")
+    blobs.faults = effects
+    stores = replace(stores, blobs=blobs, ledger=build_ledger(stores.database, blobs, stores.archive))
+    app = framed(create_app(build_parts(settings, stores)), settings)
+    config = uvicorn.Config(app, uds=socket, http=LimitedHead, log_config=None, lifespan="off", limit_max_requests=1)
+    server = Server(config)
+    server.channel = channel
+    with effects.watch(stores.database.app_engine, stores.database.service_engine, stores.locks._engine):
+        await server.serve()
+    await stores.close()
+
+
+def child(line: str, last_word: int) -> None:
+    """Never returns."""
+    database, folder, socket, number = json.loads(line)
+    with os.fdopen(last_word, "w") as channel:
+        settings = settings_for(DatabaseAddress.parse(database), Path(folder))
+        asyncio.run(serve_one(settings, socket, Doomed(number), channel))
+
+
+def main() -> None:
+    configure_logs("json", "CRITICAL")
+    for line in sys.stdin:
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reading)
+            try:
+                child(line, writing)
+            except BaseException:  # noqa: BLE001 it must not come back as a second parent
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as channel:
+            say(channel.readline().strip())
+            channel.read()
+        _, status = os.waitpid(pid, 0)
+        say(json.dumps({"ended": os.waitstatus_to_exitcode(status)}))
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

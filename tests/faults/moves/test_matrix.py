@@ -1,0 +1,114 @@
+"""Every effect of every move may fail, hang, get no answer, or be the last of its process; the promises hold."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from muniment.settings import Settings
+from tests.faults.moves.faults import FAULTS, Fault, Faults, Part
+from tests.faults.moves.installation import Installation, installed, survives
+from tests.faults.moves.looks import state_of
+from tests.faults.moves.moves import MOVES, prepare
+from tests.faults.moves.promises import Promises
+from tests.seed import Seed
+
+UNTOLD = {"upload", "cancel", "retry", "replace"}
+"""Moves of which no index is told."""
+MANY_DOCUMENTS = {"bulk purge", "removal of a knowledge base"}
+"""Several at once: what comes after what is not the same every time."""
+
+each_way = pytest.mark.parametrize(
+    ("engine", "move"),
+    [
+        (engine, move)
+        for engine in ("pgvector", "qdrant")
+        for move in MOVES
+        if engine == "pgvector" or move not in UNTOLD
+    ],
+)
+
+
+@pytest.fixture
+async def installation(engine: str, settings: Settings, seed: Seed) -> AsyncIterator[Installation]:
+    async with installed(settings, seed, engine) as installation:
+        yield installation
+
+
+async def make(installation: Installation, promises: Promises, faults: Faults) -> list[int] | None:
+    """The move, from where it was prepared, with this disturbance; the steps that it came to, `None` if to nothing."""
+    installation.keeping.restore()
+    installation.seed.execute("DELETE FROM request_times")
+    async with installation.client() as client, installation.disturbed(faults):
+        answer = await survives(promises.prepared.request(client))
+    if answer is None:
+        await installation.restart()
+    if installation.keeping.is_unchanged():
+        promises.check_answer(answer, promises.first, faults)
+        return None
+    steps = promises.steps()
+    promises.check_answer(answer, steps, faults)
+    return steps
+
+
+def cases(reached: list[tuple[Part, str]], *, is_whole: bool) -> list[tuple[int, Fault]]:
+    """One kind of fault after the other: what hangs leaves the connections alone, and new ones take their time.
+
+    Not `is_whole`: of the faults of a statement inside a transaction one each, in turn. It is undone by all of them.
+    """
+    every = [
+        (number, fault)
+        for number, (part, _) in enumerate(reached)
+        for turn, fault in enumerate(FAULTS[part])
+        if is_whole or part is not Part.STATEMENT or number % len(FAULTS[part]) == turn
+    ]
+    return sorted(every, key=lambda case: list(Fault).index(case[1]))
+
+
+def parts_of(engine: str, move: str) -> set[Part]:
+    """Which a move must have met, or this harness is blind."""
+    parts = {Part.CALL, Part.STATEMENT, Part.COMMIT}
+    if move not in ("archive", "restore", "cancel", "retry"):
+        parts.add(Part.OBJECTS)
+    return {*parts, Part.INDEX} if engine == "qdrant" else parts
+
+
+async def check(installation: Installation, engine: str, move: str, *, is_whole: bool) -> None:
+    promises = Promises(installation, move, await prepare(installation, move))
+    assert promises.steps() == promises.first
+    undisturbed = Faults()
+    assert await make(installation, promises, undisturbed) == promises.last
+    assert {part for part, _ in undisturbed.reached} == parts_of(engine, move)
+    known = set[str]()
+    for number, fault in cases(undisturbed.reached, is_whole=is_whole):
+        faults = Faults(number, fault)
+        try:
+            await check_case(installation, promises, faults, known)
+        except AssertionError as error:
+            raise AssertionError(f"{undisturbed.reached[number]}, number {number}, {fault}: {error}") from error
+        assert faults.struck or move in MANY_DOCUMENTS
+
+
+async def check_case(installation: Installation, promises: Promises, faults: Faults, known: set[str]) -> None:
+    """What is left behind recovers; where it is the same as in a case before, so does that."""
+    steps = await make(installation, promises, faults)
+    if steps is None:
+        return
+    state = state_of(installation)
+    if state not in known:
+        known.add(state)
+        await promises.check_recovery(steps)
+
+
+@each_way
+@pytest.mark.timeout(600)
+async def test_wherever_a_move_is_cut_off_the_promises_hold(installation: Installation, engine: str, move: str) -> None:
+    await check(installation, engine, move, is_whole=engine == "pgvector" and move not in MANY_DOCUMENTS)
+
+
+@pytest.mark.every_fault
+@pytest.mark.timeout(1800)
+@each_way
+async def test_whatever_goes_wrong_wherever_in_a_move_the_promises_hold(
+    installation: Installation, engine: str, move: str
+) -> None:
+    await check(installation, engine, move, is_whole=True)

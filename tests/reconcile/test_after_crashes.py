@@ -1,0 +1,112 @@
+"""Wherever a worker dies, the stores agree after one reconciliation, and after the run is carried out again (I10)."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from muniment.bootstrap import build_stores
+from muniment.processing import progress
+from muniment.settings import Settings
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.port import Indexed, Model, Point, VectorIndex
+from muniment.storage.vectors.qdrant import QdrantIndex
+from tests.faults.effects import COMMITTED, STORED, Effects, die_at
+from tests.faults.scenarios import SCENARIOS, Scenario
+from tests.faults.stage import Stage
+from tests.reconcile.floor import Floor, IndexedDesk
+from tests.seed import Seed
+from tests.storage.vectors.qdrant_engines import LocalQdrant
+
+TOLD, HEARD = "told the index", "the index heard"
+LASTING = {COMMITTED, STORED, TOLD, HEARD}
+"""Between two of these nothing changes that outlives the process."""
+
+
+class WatchedIndex(QdrantIndex):
+    effects = Effects()
+
+    async def put(self, document: Indexed, model: Model, epoch: int, points: list[Point]) -> None:  # type: ignore[override]
+        await self.effects.meet(TOLD)
+        await super().put(document, model, epoch, points)
+        await self.effects.meet(HEARD)
+
+    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+        await self.effects.meet(TOLD)
+        await super().remove(document, before_epoch=before_epoch)
+        await self.effects.meet(HEARD)
+
+
+@pytest.fixture
+async def floor(
+    request: pytest.FixtureRequest, settings: Settings, seed: Seed, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Floor]:
+    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0)  # the same effects in every run
+    stores = build_stores(settings)
+    index: VectorIndex = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgVectorIndex(stores.database)
+    stores = replace(stores, index=index)
+    desk = IndexedDesk(seed, stores.database, stores.blobs, stores.locks)
+    desk.index = index
+    yield Floor(settings, stores, desk)
+    await stores.close()
+
+
+@pytest.fixture
+def stage(floor: Floor, address: DatabaseAddress) -> Stage:
+    return Stage(address, floor.settings.server.data_dir / "blobs", floor.desk)
+
+
+async def begin(floor: Floor, stage: Stage, scenario: Scenario) -> UUID:
+    await stage.clear()
+    await floor.index.remove_kb(floor.kb_id)
+    document_id = await scenario.prepare(stage)
+    measured = (len(stage.content), hashlib.sha256(stage.content).hexdigest())
+    floor.seed.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s", *measured)
+    floor.seed.execute(
+        "DELETE FROM procrastinate_jobs WHERE queueing_lock NOT IN"
+        " (SELECT run_id::text FROM document_processing_runs WHERE status = 'queued')"
+    )
+    return document_id
+
+
+async def run(floor: Floor, stage: Stage, document_id: UUID, scenario: Scenario, effects: Effects) -> bool:
+    """Whether the worker died over it."""
+    effects.queue = scenario.queue
+    if isinstance(floor.index, WatchedIndex):
+        floor.index.effects = effects
+    has_died = await stage.dies(document_id, effects)
+    if isinstance(floor.index, WatchedIndex):
+        floor.index.effects = Effects()
+    return has_died
+
+
+async def agree(floor: Floor) -> bool:
+    await floor.reconcile(repair=True)
+    return await floor.drift() == {}
+
+
+WITH_COPIES = ("unknown content", "a file that cannot be read", "a reread by another variant")
+"""With an index of another engine the others take the same ways."""
+CASES = [("pgvector", name) for name in SCENARIOS] + [("qdrant", name) for name in WITH_COPIES]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("floor", "name"), CASES, indirect=["floor"])
+async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(floor: Floor, stage: Stage, name: str) -> None:
+    scenario, whole = SCENARIOS[name], Effects()
+    assert not await run(floor, stage, await begin(floor, stage, scenario), scenario, whole)
+    deaths = [number for number, effect in enumerate(whole.reached) if effect.what in LASTING]
+    assert deaths
+    for number in deaths:
+        document_id = await begin(floor, stage, scenario)
+        assert await run(floor, stage, document_id, scenario, Effects(die_at(number)))
+        floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")  # in the hands of the dead
+
+        assert await agree(floor), whole.reached[number]
+        await floor.process(document_id)
+        floor.seed.execute("DELETE FROM procrastinate_jobs")
+        assert await floor.drift() == {} or await agree(floor), whole.reached[number]
+        assert floor.desk.status(document_id) == ("failed" if stage.desk.reader.error else "completed")

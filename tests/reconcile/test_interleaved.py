@@ -1,0 +1,122 @@
+"""Repairing in the middle of a run, a move and a purge, each carried out for real: nothing of theirs is touched."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+import pytest
+
+from muniment.bootstrap import build_ledger
+from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.vectors.port import Indexed, Model, Point
+from muniment.storage.vectors.qdrant import QdrantIndex
+from tests.live import Api, running_api
+from tests.reconcile.floor import Floor, IndexedDesk
+from tests.storage.vectors.qdrant_engines import LocalQdrant
+
+
+@dataclass
+class Meddler:
+    """Repairs whatever it finds, before each thing that is done to a store outside PostgreSQL."""
+
+    floor: Floor | None = None
+    places: list[str] = field(default_factory=list)
+    found: list[dict[str, tuple[int, int]]] = field(default_factory=list)
+
+    async def meddle(self, place: str) -> None:
+        if self.floor is None:
+            return
+        floor, self.floor = self.floor, None  # what it does itself is its own affair
+        self.places.append(place)
+        self.found.append(await floor.drift(repair=True))
+        self.floor = floor
+
+
+class MeddledIndex(QdrantIndex):
+    def __init__(self, meddler: Meddler) -> None:
+        super().__init__(LocalQdrant())
+        self._meddler = meddler
+
+    async def put(self, document: Indexed, model: Model, epoch: int, points: Sequence[Point]) -> None:
+        await self._meddler.meddle("put points")
+        await super().put(document, model, epoch, points)
+        await self._meddler.meddle("points were put")
+
+    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+        await self._meddler.meddle("set visible")
+        await super().set_visible(document, is_visible=is_visible)
+        await self._meddler.meddle("visible was set")
+
+    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+        await self._meddler.meddle("remove points")
+        await super().remove(document, before_epoch=before_epoch)
+        await self._meddler.meddle("points were removed")
+
+
+class MeddledBlobs(FolderBlobs):
+    meddler: Meddler
+
+    async def put(self, key: str, data: bytes) -> None:
+        await self.meddler.meddle("put object")
+        await super().put(key, data)
+        await self.meddler.meddle("object was put")
+
+    async def delete(self, key: str) -> None:
+        await self.meddler.meddle("delete object")
+        await super().delete(key)
+        await self.meddler.meddle("object was deleted")
+
+
+@pytest.fixture
+def meddler() -> Meddler:
+    return Meddler()
+
+
+@pytest.fixture
+async def meddled(floor: Floor, meddler: Meddler) -> AsyncIterator[Floor]:
+    index, blobs = MeddledIndex(meddler), MeddledBlobs(floor.settings.server.data_dir / "blobs")
+    blobs.meddler = meddler
+    ledger = build_ledger(floor.stores.database, blobs, floor.stores.archive)
+    floor.stores = replace(floor.stores, index=index, blobs=blobs, ledger=ledger)
+    desk = IndexedDesk(floor.seed, floor.stores.database, blobs, floor.stores.locks)
+    desk.index = index
+    floor.desk = desk
+    yield floor
+    await index.close()
+
+
+@pytest.fixture
+async def meddled_api(meddled: Floor) -> AsyncIterator[Api]:
+    async with running_api(meddled.settings, meddled.stores) as api:
+        yield api
+
+
+async def test_a_run_is_left_alone(meddled: Floor, meddler: Meddler) -> None:
+    document_id = await meddled.document()
+    meddler.floor = meddled
+    await meddled.process(document_id)
+    meddler.floor = None
+    assert {"put object", "object was put", "put points", "points were put", "remove points"} <= set(meddler.places)
+    assert [found for found in meddler.found if found] == []
+    assert meddled.desk.status(document_id) == "completed"
+    assert await meddled.drift() == {}
+
+
+async def test_archive_restore_and_purge_are_left_alone(meddled: Floor, meddled_api: Api, meddler: Meddler) -> None:
+    document_id = await meddled.completed()
+    points = await meddled.index.count(meddled.indexed(document_id))
+    meddler.floor = meddled
+    async with meddled_api.client(meddled.desk.owner) as client:
+        for move in ("archive", "restore", "archive"):
+            assert (await client.post(path(meddled, document_id, move))).status_code == 200
+        purged = await client.delete(path(meddled, document_id, "purge"))
+    meddler.floor = None
+    assert purged.status_code == 200, purged.text
+    assert {"set visible", "visible was set", "remove points", "delete object"} <= set(meddler.places)
+    assert [found for found in meddler.found if found] == []
+    assert meddled.seed.one("SELECT points FROM receipts WHERE signed_at IS NOT NULL") == points
+    assert await meddled.drift() == {}
+
+
+def path(floor: Floor, document_id: UUID, move: str) -> str:
+    return f"/api/v1/knowledge-bases/{floor.kb_id}/documents/{document_id}/{move}"

@@ -1,0 +1,154 @@
+"""What is told of a reconciliation: to the operator, to the metrics, at the end of the command, and to nobody else."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from muniment.bootstrap import build_reconciliation
+from muniment.reconcile.kept import keep, publish
+from muniment.reconcile.nightly import Nightly
+from muniment.reconcile.reconciliation import Patience
+from muniment.storage.db.address import DatabaseAddress
+from muniment.telemetry.metrics import REGISTRY
+from tests.entry.test_cli import outside, run
+from tests.live import Api
+from tests.reconcile.floor import Floor
+
+LATEST = "/api/v1/reconcile/latest"
+
+
+async def litter(floor: Floor) -> str:
+    key = f"{floor.kb_id}/{uuid4()}/1/original"
+    await floor.stores.blobs.put(key, b"litter")
+    return key
+
+
+def metric(store: str, kind: str) -> float | None:
+    return REGISTRY.get_sample_value("muniment_reconcile_drift", {"store": store, "kind": kind})
+
+
+async def test_the_operator_sees_numbers_and_no_document(floor: Floor, api: Api) -> None:
+    document_id = await floor.completed(name="very secret.pdf")
+    await floor.stores.blobs.delete(floor.original(document_id))
+    await litter(floor)
+    operator = floor.seed.person(is_operator=True)
+    async with api.client(operator) as client:
+        assert (await client.get(LATEST)).status_code == 404
+        await keep(floor.stores.database, await floor.reconcile(repair=True))
+        answer = await client.get(LATEST)
+    told = answer.json()
+    assert answer.status_code == 200
+    assert told.pop("ended_at") >= told.pop("began_at")
+    assert told == {
+        "repair": True,
+        "outcome": 2,
+        "drift": [
+            {"store": "originals", "kind": "missing", "found": 1, "repaired": 0, "left": 1},
+            {"store": "originals", "kind": "orphaned", "found": 1, "repaired": 1, "left": 0},
+        ],
+    }
+    assert str(document_id) not in answer.text
+
+
+async def test_only_operators_see_it(floor: Floor, api: Api) -> None:
+    await keep(floor.stores.database, await floor.reconcile())
+    async with api.client(floor.seed.person(is_admin=True)) as client:
+        assert (await client.get(LATEST)).status_code == 403
+
+
+async def test_the_newest_one_is_told(floor: Floor, api: Api) -> None:
+    await litter(floor)
+    await keep(floor.stores.database, await floor.reconcile())
+    await keep(floor.stores.database, await floor.reconcile(repair=True))
+    async with api.client(floor.seed.person(is_operator=True)) as client:
+        assert (await client.get(LATEST)).json()["outcome"] == 0
+
+
+async def test_the_nightly_look_changes_nothing_and_is_measured(floor: Floor) -> None:
+    key = await litter(floor)
+    await Nightly(floor.stores.database, floor.reconciliation()).look()
+    assert key in await floor.keys()
+    assert metric("originals", "orphaned") == 1
+    assert floor.seed.rows("SELECT is_repair, outcome FROM reconcile_reports") == [(False, 1)]
+
+
+async def test_the_metric_follows_whoever_repaired(floor: Floor) -> None:
+    await litter(floor)
+    nightly = Nightly(floor.stores.database, floor.reconciliation())
+    await nightly.look()
+    await keep(floor.stores.database, await floor.reconcile(repair=True))  # as the command does
+    await nightly.publish()
+    assert metric("originals", "orphaned") == 0
+    await keep(floor.stores.database, await floor.reconcile())
+    await publish(floor.stores.database)
+    assert metric("originals", "orphaned") is None
+
+
+async def test_one_organization_does_not_see_into_the_other(floor: Floor) -> None:
+    """Each has drift of its own, and both are found."""
+    another = floor.seed.person()
+    kb_id = floor.seed.knowledge_base(another)
+    await litter(floor)
+    await floor.stores.blobs.put(f"{kb_id}/{uuid4()}/1/original", b"litter")
+    document_id = floor.seed.document(kb_id, another)
+    report = await floor.reconcile(repair=True)
+    assert [(loss.organization_id, loss.document_id) for loss in report.losses] == [
+        (another.organization_id, document_id)
+    ]
+    assert floor.seed.rows("SELECT DISTINCT organization_id FROM deletions ORDER BY 1") == sorted(
+        [(floor.desk.owner.organization_id,), (another.organization_id,)]
+    )
+
+
+async def test_named_knowledge_bases_alone_are_looked_at(floor: Floor) -> None:
+    await litter(floor)
+    other = floor.seed.knowledge_base(floor.desk.owner, "Other")
+    assert await floor.drift(kb_ids=[other], repair=True) == {}
+    assert await floor.drift(kb_ids=[floor.kb_id]) == {"originals/orphaned": (1, 1)}
+
+
+async def test_by_default_what_is_young_is_left_alone(floor: Floor) -> None:
+    assert build_reconciliation(floor.settings, floor.stores).patience == Patience(
+        timedelta(minutes=10), timedelta(days=1)
+    )
+
+
+@pytest.mark.slow
+async def test_the_command_tells_it_by_its_end_in_words_and_in_json(
+    floor: Floor, address: DatabaseAddress, tmp_path: Path
+) -> None:
+    environment = outside(address, tmp_path)
+    agreed = run(tmp_path, "reconcile", "--read-data-subset", "100%", **environment)
+    assert (agreed.returncode, agreed.stdout) == (0, "The stores agree.\n"), agreed.stderr
+    document_id = await floor.completed()
+    floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")
+    await floor.stores.blobs.delete(floor.original(document_id))
+
+    told = run(tmp_path, "reconcile", **environment)
+    facts = json.loads(run(tmp_path, "reconcile", "--json", "--repair", **environment).stdout)
+
+    assert told.returncode == 2, told.stderr
+    assert "originals  missing" in told.stdout
+    assert f"document {document_id}" in told.stdout
+    assert (facts["outcome"], facts["repair"]) == (2, True)
+    assert facts["losses"][0]["document_id"] == str(document_id)
+    assert floor.seed.one("SELECT count(*) FROM reconcile_reports") == 3
+
+
+@pytest.mark.slow
+async def test_the_command_repairs_and_ends_with_what_is_left(
+    floor: Floor, address: DatabaseAddress, tmp_path: Path
+) -> None:
+    document_id = await floor.document()
+    floor.seed.execute("DELETE FROM procrastinate_jobs")
+    for table in ("documents", "document_processing_runs"):
+        floor.seed.execute(f"UPDATE {table} SET updated_at = now() - interval '1 hour'")
+    environment = outside(address, tmp_path)
+    assert run(tmp_path, "reconcile", "--kb", str(uuid4()), **environment).returncode == 0
+    assert run(tmp_path, "reconcile", **environment).returncode == 1
+    assert run(tmp_path, "reconcile", "--repair", **environment).returncode == 0
+    assert floor.seed.one("SELECT count(*) FROM procrastinate_jobs") == 1
+    assert floor.desk.status(document_id) == "pending"
