@@ -22,7 +22,8 @@ from tests.faults.machine.model import (
     Model,
 )
 from tests.faults.machine.sight import Sight
-from tests.faults.machine.town import Claimed, Town
+from tests.faults.machine.town import Town
+from tests.faults.moves.installation import Late
 
 people = st.sampled_from(["admin", "admin", "admin", *PEOPLE])
 """Who may do everything comes most often."""
@@ -47,7 +48,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.town, self.model = town, Model()
         self.sight = Sight(town, self.model)
-        self.claims: list[tuple[Claim, Claimed]] = []
+        self.claims: list[tuple[Claim, Late]] = []
         self.bulk_purges = dict.fromkeys(PEOPLE, 0)
         town.run(town.begin())
 
@@ -137,15 +138,15 @@ class Machine(RuleBasedStateMachine):
     def begin_with(self, waiting: Document) -> None:
         """A worker falls silent when it has begun."""
         if not waiting.is_given_up:
-            claimed = self.town.run(self.town.take(waiting.id))
-            self.claims.append((self.model.begin(waiting), claimed))
+            late = self.town.run(self.town.take(waiting.id))
+            self.claims.append((self.model.begin(waiting), late))
             self._look(waiting)
 
     @precondition(lambda self: self.claims)
-    @rule(late=st.runner().flatmap(lambda self: st.sampled_from(self.claims)))
-    def go_on(self, late: tuple[Claim, Claimed]) -> None:
-        claim, claimed = late
-        self.town.run(self.town.go_on(claimed))
+    @rule(begun=st.runner().flatmap(lambda self: st.sampled_from(self.claims)))
+    def go_on(self, begun: tuple[Claim, Late]) -> None:
+        claim, late = begun
+        self.town.run(self.town.go_on(late))
         self.model.go_on(claim)
         self._look(claim.document)
 
