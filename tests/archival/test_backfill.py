@@ -2,9 +2,11 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from pydantic import SecretStr
 
 from muniment.archival.backfill import ALL, Backfill, Chosen, Filled
-from muniment.archive_stores import QueueGone, build_archive_stores
+from muniment.archive_settings import ArchiverSettings
+from muniment.archive_stores import QueueGone, build_archive_stores, build_archivers_stores
 from muniment.backfill_command import backfill
 from muniment.bootstrap import build_own_documents
 from muniment.setting_sources import SettingsError
@@ -95,3 +97,12 @@ def test_originals_and_queue_do_not_share_a_bucket(settings: Settings, bucket: s
 
     with pytest.raises(SettingsError, match="bucket each"):
         build_archive_stores(shared)
+
+
+def test_the_archiver_may_have_keys_of_its_own_and_the_api_needs_none(settings: Settings) -> None:
+    own = ArchiverSettings(s3_endpoint="http://127.0.0.1:1", s3_access_key_id="a", s3_secret_access_key=SecretStr("b"))
+    elsewhere = settings.model_copy(update={"archiver": own})
+
+    assert build_archive_stores(elsewhere).queue.name == "folder"
+    assert build_archivers_stores(elsewhere).queue.name == "s3"
+    assert build_archivers_stores(settings).queue.name == "folder"

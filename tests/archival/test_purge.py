@@ -167,3 +167,16 @@ async def test_a_queue_that_does_not_answer_leaves_the_purge_to_be_proven_later(
 
     assert answer.status_code == 202
     assert answer.json()["pending"] == ["queue"]
+
+
+async def test_what_another_organization_hands_over_under_its_id_is_in_nobodys_way(office: Office) -> None:
+    document_id = await office.document(PDF)
+    stranger = office.seed.person()
+    async with office.api.client(stranger) as client:
+        theirs = {"client": client, "organization_id": stranger.organization_id}
+        answer = await office.hand_over(a_pdf("theirs"), document_id=str(document_id), **theirs)
+    assert answer.status_code == 202
+
+    assert await kept(office, await purge(office, document_id)) == []
+    assert len(await office.jobs()) == 2
+    assert office.rows("organization_id") == [stranger.organization_id]

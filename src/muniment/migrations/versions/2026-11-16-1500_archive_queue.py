@@ -79,8 +79,11 @@ def _policies() -> None:
     allow_owner("archive_audit_log")  # read by take_stock
     allow_service("archive_audit_log")
     allow_service("org_paperless_cache", ("SELECT", "INSERT", "UPDATE"))
-    # Of documents that they see; what other applications handed over has no document here.
-    of_visible = "EXISTS (SELECT FROM documents d WHERE d.id = bilko_document_id)"
+    # Of documents that they see; what other applications handed over has no document here. Whoever knows the id of a
+    # document elsewhere could hand something over under it: that is not of this organization.
+    of_visible = (
+        "organization_id = app_organization_id() AND EXISTS (SELECT FROM documents d WHERE d.id = bilko_document_id)"
+    )
     allow("muniment_app", "archive_audit_log", "SELECT", using=of_visible)
     # Whoever removes a document takes it out of the queue too, unless another one waits there with the same bytes:
     # the service login looks when it carries the line out.
