@@ -1,5 +1,6 @@
 """Documents of ours go to the archive: by the policy of their knowledge base, or because somebody asks."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -117,8 +118,7 @@ async def test_a_failing_queue_does_not_fail_the_move_and_the_sweep_repeats_it(o
     assert office.rows("attempts") == [1]
 
     office.queue.is_sulking = False
-    office.seed.execute("UPDATE archive_audit_log SET next_attempt_at = now()")
-    await office.sweep()
+    await office.sweep(later=timedelta(minutes=2))
     assert office.of_document(document_id)[0] == "pending"
     assert len(await office.jobs()) == 2
     assert office.rows("archive_status, last_error") == [("pending", None)]
@@ -190,8 +190,7 @@ async def test_a_queue_that_fails_is_said_to_whoever_asked_and_tried_again_witho
     assert office.of_document(document_id)[0] == "failed"
 
     office.queue.is_sulking = False
-    office.seed.execute("UPDATE archive_audit_log SET next_attempt_at = now()")
-    await office.sweep()
+    await office.sweep(later=timedelta(minutes=2))
     assert office.of_document(document_id)[0] == "pending"
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.archival.archiver.stage import Stage
 from tests.archival.office import Office
 from tests.paperless.stand_in import StandIn, stand_in
+from tests.seaweedfs import SeaweedFS, seaweedfs
 
 FLAVOURS = [pytest.param(2, id="2.x"), pytest.param(3, id="3.x")]
 
@@ -30,3 +31,15 @@ def stage(office: Office, server: StandIn) -> Stage:
 @pytest.fixture
 def stage3(office: Office, server3: StandIn) -> Stage:
     return Stage(office, server3)
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeaweedFS]:
+    with seaweedfs(tmp_path_factory.mktemp("seaweedfs")) as server:
+        yield server
+
+
+@pytest.fixture
+def empty_s3_server(s3_server: SeaweedFS) -> SeaweedFS:
+    s3_server.empty()
+    return s3_server

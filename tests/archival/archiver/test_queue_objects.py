@@ -98,6 +98,9 @@ async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(stage: Stag
         hashes = [document.sha256 for document in stage.documents()]
         assert len(hashes) == len(set(hashes)), effect
         assert key.sha256 in hashes, effect
+        reached = during.reached[number] if number < len(during.reached) else "delete"
+        if not reached.startswith(("delete", "put archiver", "write")):  # then it was gone already
+            assert rewritten_as in stage.office.rows("bilko_document_id"), reached
         assert await stage.waiting() == [], effect
         assert set(stage.rows().values()) == {"archived"}, effect
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from muniment.archival.archiver import names
-from muniment.archival.archiver.copies import find_own, take_duplicate
+from muniment.archival.archiver.copies import put_away_double, take_duplicate
 from muniment.archival.archiver.notes import Changed, Noted
 from muniment.archival.archiver.objects import Ids
 from muniment.archival.archiver.outcomes import Dead, Failed, Left
@@ -44,9 +44,11 @@ async def upload(tools: Tools, noted: Noted, ids: Ids, pdf: Pdf) -> None:
 
 
 async def _take_back(tools: Tools, noted: Noted, ids: Ids, task_id: str) -> None:
-    """Another archiver took the job while we were away: of our two uploads one is put into the trash."""
-    await _watched(tools, task_id)
-    await find_own(tools, noted.key, ids)
+    """Somebody wrote the sidecar while we uploaded: a producer, or an archiver that took the job while we were away.
+    The next look at the job finds the document by its tags; if the other one uploaded it too, ours is put away."""
+    task = await _watched(tools, task_id)
+    if task is not None and task.failure is None and task.document_id is not None:
+        await put_away_double(tools, noted.key, ids, task.document_id)
 
 
 async def follow(tools: Tools, noted: Noted, ids: Ids) -> PaperlessDocument | None:

@@ -36,6 +36,19 @@ async def _one_of(tools: Tools, key: JobKey, found: list[PaperlessDocument]) -> 
     return kept
 
 
+async def put_away_double(tools: Tools, key: JobKey, ids: Ids, ours: int) -> None:
+    """Our own upload, after whoever took the job from us: the lower id stays, as they would decide it, too.
+
+    Without the lease, which is theirs now: what is put away here is what they have not, or decide the same about.
+    """
+    others = [document.id for document in await tools.paperless.find_tagged(ids.telling_tags) if document.id != ours]
+    if not others:
+        return
+    if min(others) < ours and await has_bytes(tools.paperless, min(others), key.sha256):
+        await tools.paperless.trash(ours)
+    tools.reports.append(report_doubles(key, min(others), [ours]))
+
+
 def _is_uploaded_by_us(document: PaperlessDocument, key: JobKey) -> bool:
     ours = rf"[a-z0-9-]+-{key.sha256[:12]}-[0-9a-f]{{32}}\.pdf"
     return re.fullmatch(ours, document.original_file_name or "") is not None

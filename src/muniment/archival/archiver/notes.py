@@ -10,8 +10,6 @@ from muniment.archival.sidecar import Sidecar, parse
 from muniment.archival.stores import QueueStore
 from muniment.errors import Conflict
 
-_TRIES = 5
-
 
 class Changed(Conflict):
     """Somebody else has the job: the next pass looks again"""
@@ -39,19 +37,8 @@ class Noted:
         await self._write(attempt_id=attempt, file_name=name, task_id=None, uploaded_at=None)
 
     async def uploaded(self, task_id: str, at: datetime) -> None:
-        """Also over a sidecar that a producer wrote in the meantime: the upload took place all the same."""
-        ours = {
-            "attempt_id": self.sidecar.attempt_id,
-            "file_name": self.sidecar.file_name,
-            "task_id": task_id,
-            "uploaded_at": at,
-        }
-        for _ in range(_TRIES):
-            try:
-                return await self._write(**ours)
-            except Changed:
-                await self._require_no_other_attempt()
-        raise Changed
+        """`Changed` if a producer or another archiver wrote the sidecar in the meantime."""
+        await self._write(task_id=task_id, uploaded_at=at)
 
     async def failed(self, error: str, *, counts: bool, now: datetime, forgets_attempt: bool = False) -> None:
         """`lastAttemptAt` is that of the last attempt that counted: a job alone in the queue counts once a day."""
@@ -63,12 +50,6 @@ class Noted:
             changes |= {"attempt_id": None, "file_name": None, "task_id": None, "uploaded_at": None}
         if replace(sidecar, **changes) != sidecar:
             await self._write(**changes)
-
-    async def _require_no_other_attempt(self) -> None:
-        now = await Noted.read(self.queue, self.key)
-        if now.sidecar.attempt_id not in (None, self.sidecar.attempt_id):
-            raise Changed
-        self.sidecar, self.version = now.sidecar, now.version
 
     async def _write(self, **changes: Any) -> None:
         sidecar = replace(self.sidecar, **changes)

@@ -15,6 +15,7 @@ from muniment.archival.paperless.values import Version, reading
 
 _BYTES_PER_SECOND = 1_000_000
 """What a line must carry: the limit of time for a large file grows with it."""
+_IN_ONE_PIECE_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -94,19 +95,23 @@ class Connection:
 
     async def call(self, method: str, path: str, *, about: About, **content: Any) -> httpx.Response:
         """The answer if it is a success, otherwise the error that it means."""
-        return await self._send(method, path, about, self._timeouts.seconds, content)
+        return await self._send(self._request(method, path, self._timeouts.seconds, content), about)
 
     async def upload(self, path: str, *, size: int, **content: Any) -> Any:
         seconds = self._timeouts.upload_seconds + size / _BYTES_PER_SECOND
-        return _json(await self._send("POST", path, About.UPLOAD, seconds, content))
+        request = self._request("POST", path, seconds, content)
+        if size <= _IN_ONE_PIECE_BYTES:
+            request.read()  # else every field of the form would go out in several packets of its own
+        return _json(await self._send(request, About.UPLOAD))
 
-    async def _send(
-        self, method: str, path: str, about: About, seconds: float, content: Mapping[str, Any]
-    ) -> httpx.Response:
+    def _request(self, method: str, path: str, seconds: float, content: Mapping[str, Any]) -> httpx.Request:
+        return self._client.build_request(method, self._root + path, timeout=seconds, **content)
+
+    async def _send(self, request: httpx.Request, about: About) -> httpx.Response:
         with _translated():
             # The client's own limit counts silence only; a server that drips would hold us for ever.
-            async with asyncio.timeout(seconds):
-                answer = await self._client.request(method, self._root + path, timeout=seconds, **content)
+            async with asyncio.timeout(request.extensions["timeout"]["read"]):
+                answer = await self._client.send(request)
         check(answer, about)
         self._note_version(answer)
         return answer
