@@ -6,6 +6,7 @@ Nothing here comes from the source: its rules, sentences and notion of equal nam
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -92,10 +93,16 @@ class Document:
     is_proven: bool = False
     """Whether its receipt is signed."""
     receipt_id: str | None = None
+    is_littered: bool = False
+    """A process died over new bytes for it, some of which may lie in the store until they are swept away."""
     lines: Counter[str] = field(default_factory=Counter)
 
     def __repr__(self) -> str:
-        return f"<{self.name} in {self.kb}, {self.ending or self.status}>"
+        return f"<{self.name} {self.id.hex[-4:]} in {self.kb}, {self.ending or self.status}>"
+
+    def _repr_pretty_(self, printer: Any, _is_cycle: bool) -> None:
+        """In the story of a failure: short."""
+        printer.text(repr(self))
 
     @property
     def is_there(self) -> bool:
@@ -129,6 +136,8 @@ class Expected:
     """All of a refusal; of a success what must be in it."""
     effect: Callable[[Body], None] | None = None
     touched: Sequence[Document] = ()
+    may_be_pending: bool = False
+    """Gone, and perhaps not proven gone: the store holds something that nobody counted on."""
 
     @property
     def is_refusal(self) -> bool:
@@ -158,9 +167,9 @@ class Model:
         return [document for document in self.documents if document.run]
 
     def drawn(self, statuses: Sequence[str]) -> list[Document]:
-        """All that is or was there; two of three draws are of those in one of these, if there are any."""
+        """All that is or was there; every other draw is of those in one of these, if there are any."""
         fitting = [one for one in self.documents if one.is_there and one.status in statuses]
-        return [*fitting * (2 * len(self.documents) // len(fitting) if fitting else 0), *self.documents]
+        return [*fitting * (len(self.documents) // len(fitting) if fitting else 0), *self.documents]
 
     # What people see.
 
@@ -321,12 +330,8 @@ class Model:
             return self._answer_again(kb, document, removal)
         if document.status != removal.status:
             return refused(400, removal.refusals.get(document.status, removal.refusal))
-        return Expected(
-            200,
-            {"message": removal.message},
-            lambda body: _end(document, removal.ending, removal.line, body),
-            [document],
-        )
+        effect = partial(_end, document, removal.ending, removal.line)
+        return Expected(200, {"message": removal.message}, effect, [document], document.is_littered)
 
     def _answer_again(self, kb: str, document: Document, removal: "_Removal") -> Expected:
         """What is gone in this way is gone: whoever could have done it is told so."""
@@ -335,7 +340,7 @@ class Model:
         body = {"message": removal.message}
         if document.receipt_id:
             body["receipt_id"] = document.receipt_id
-        return Expected(200, body, lambda answer: _prove(document, answer))
+        return Expected(200, body, partial(_prove, document), may_be_pending=document.is_littered)
 
     def bulk_purge(self, who: str, kb: str, documents: Sequence[Document]) -> Expected:
         wanted = list(dict.fromkeys(documents))
@@ -404,7 +409,7 @@ class Model:
 
     def sweep(self) -> None:
         for document in self.documents:
-            document.is_proven = not document.is_there
+            document.is_proven, document.is_littered = not document.is_there, False
 
 
 @dataclass(frozen=True)
@@ -492,7 +497,7 @@ def _end(document: Document, ending: str, line: str, body: Body | None = None) -
 
 def _prove(document: Document, body: Body) -> None:
     document.is_proven = document.is_proven or "message" in body
-    document.receipt_id = body.get("receipt_id", document.receipt_id)
+    document.receipt_id = body.get("receipt_id") or document.receipt_id
 
 
 def _bulk_body(done: str, wanted: int, skipped: Sequence[str], why: str) -> dict[str, Any]:

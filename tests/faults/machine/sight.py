@@ -26,12 +26,12 @@ class Sight:
         self._modes = cycle(["text", "vector", "hybrid"])
         self._readers = cycle(PEOPLE)
 
-    async def check(self, touched: Sequence[Document], *, is_changed: bool) -> None:
-        """After each step: the rows, and what is seen by everybody, or by one of them where nothing was to change."""
-        self._check_rows()
+    async def check(self, touched: Sequence[Document]) -> None:
+        """After each step that may have changed something."""
+        self.check_rows()
         mode, one = next(self._modes), next(self._readers)
         kbs = {document.kb for document in touched}
-        for who in PEOPLE if is_changed else [one]:
+        for who in PEOPLE:
             await self._check_search(who, mode)
             for kb in STANDINGS if who == one else kbs:
                 await self._check_list(who, kb)
@@ -40,7 +40,8 @@ class Sight:
         for document in touched:
             await self._check_download(next(self._readers), document)
 
-    def _check_rows(self) -> None:
+    def check_rows(self) -> None:
+        """After each step, also where nothing was to change: of the same rows everybody sees the same."""
         expected = [(one.id, self._town.kbs[one.kb], *_state(one)) for one in self._model.documents if one.is_there]
         assert sorted(self._town.seed.rows(DOCUMENTS)) == sorted(expected)
         self._check_lines()

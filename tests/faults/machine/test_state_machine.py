@@ -47,7 +47,7 @@ def drive(town: Town, *, examples: int, steps: int, derandomize: bool) -> None:
 @pytest.mark.timeout(900)
 @engines
 def test_whatever_people_do_one_after_the_other_the_documents_are_where_the_rules_say(town: Town) -> None:
-    drive(town, examples=5, steps=40, derandomize=True)
+    drive(town, examples=5, steps=50, derandomize=True)
 
 
 @pytest.mark.every_fault

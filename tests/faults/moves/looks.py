@@ -20,6 +20,7 @@ UNUSED = """
     SELECT count(*) FROM artifacts_full_text t
      WHERE NOT EXISTS (SELECT FROM document_revisions r WHERE r.content_hmac = t.content_hmac)
 """
+ERASED = "SELECT target FROM deletions WHERE store = 'blobs' AND outcome = 'erased'"
 IDLE_JOBS = """
     SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'processing.run'
        AND queueing_lock NOT IN (SELECT run_id::text FROM document_processing_runs)
@@ -91,6 +92,12 @@ def left_of(installation: Installation, document_ids: Sequence[UUID]) -> dict[st
         held = {str(document_id) for document_id in document_ids}
         counts["points"] = [point for point in points_of(installation.qdrant) if point.document_id in held]
     return {name: count for name, count in counts.items() if count}
+
+
+def said_to_be_erased(installation: Installation) -> list[str]:
+    """Objects that are there, and of which the ledger says that they were seen to be gone."""
+    erased = {row[0] for row in installation.seed.rows(ERASED)}
+    return sorted(erased & objects(installation))
 
 
 def objects(installation: Installation) -> set[str]:

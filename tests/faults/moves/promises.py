@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import httpx
 
+from muniment.processing.context import Context
 from muniment.processing.runs import Superseded
 from tests.faults.moves.answers import Answers
 from tests.faults.moves.faults import Faults
 from tests.faults.moves.installation import Installation, Late
-from tests.faults.moves.looks import seen, step_of
+from tests.faults.moves.looks import said_to_be_erased, seen, step_of
 from tests.faults.moves.moves import Prepared
 
 COMPLETED = "SELECT id FROM documents WHERE status = 'completed' AND knowledge_base_id = ANY(%s)"
@@ -40,6 +41,7 @@ class Promises:
         found = seen(self.installation, self.prepared)
         steps = [step_of(found, way) for way in self.prepared.ways]
         assert None not in steps, found
+        assert not said_to_be_erased(self.installation)
         return [step for step in steps if step is not None]
 
     def check_answer(self, answer: httpx.Response | None, steps: list[int], faults: Faults) -> None:
@@ -86,6 +88,9 @@ class Promises:
             run, before = late.run, keeping.whole()
             with suppress(Superseded):
                 await worker._carry_out(run, late.record)
+            with suppress(Superseded):  # and one that is farther
+                async with Context(worker._tools, run, late.record).step("SavePages"):
+                    pass
             assert keeping.whole() == before
             epoch = self.installation.seed.rows("SELECT epoch FROM documents WHERE id = %s", run.document_id)
             assert not epoch or epoch[0][0] > run.epoch

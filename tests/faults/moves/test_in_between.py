@@ -1,7 +1,8 @@
 """Two people at once: between any two effects of one's upload another's of the same name comes in, and one is there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -16,15 +17,33 @@ from tests.faults.moves.installation import Installation, installed
 from tests.faults.moves.moves import NEW, OTHER, documents_of, prepare
 from tests.seed import Seed
 
-IS_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+THERE = "SELECT count(*) FROM documents WHERE knowledge_base_id = %s AND name = %s AND status = 'pending'"
+
+
+@dataclass
+class Visitor:
+    """Uploads a file of that name, and gets as far as they are let."""
+
+    installation: Installation
+    name: str
+    upload: asyncio.Task[httpx.Response] | None = None
+
+    async def __call__(self) -> None:
+        self.upload = asyncio.create_task(upload(self.installation, "editor", self.name, OTHER))
+        await until(self._is_through_or_waits)
+
+    async def _is_through_or_waits(self) -> bool:
+        assert self.upload
+        return self.upload.done() or bool(self.installation.seed.one(WAITING))
 
 
 class Visited(Faults):
-    """At one effect somebody else comes, and is let through as far as they get."""
+    """At one effect somebody else comes."""
 
-    def __init__(self, at: int, visit: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, at: int, visitor: Visitor) -> None:
         super().__init__()
-        self._number, self._visit = at, visit
+        self._number, self._visitor = at, visitor
 
     def _is_time(self) -> bool:
         """Once: the visitor's own effects pass here too."""
@@ -34,17 +53,17 @@ class Visited(Faults):
 
     async def arrive(self, part: Part, what: str) -> Fault | None:
         if self._is_time():
-            await self._visit()
+            await self._visitor()
         return await super().arrive(part, what)
 
     def _before(self, *arguments: Any) -> None:
         if self._is_time():
-            await_only(self._visit())
+            await_only(self._visitor())
         super()._before(*arguments)
 
     def _commit(self, connection: Connection) -> None:
         if not connection._is_autocommit_isolation() and self._is_time():
-            await_only(self._visit())
+            await_only(self._visitor())
         super()._commit(connection)
 
 
@@ -54,34 +73,27 @@ async def installation(settings: Settings, seed: Seed) -> AsyncIterator[Installa
         yield installation
 
 
-async def test_of_two_uploads_of_one_name_one_is_there_and_the_other_is_told_so(installation: Installation) -> None:
-    prepared, seed = await prepare(installation, "upload"), installation.seed
-    path = documents_of(installation.kb_id)
+async def upload(installation: Installation, who: str, name: str, content: bytes) -> httpx.Response:
+    async with installation.client(who) as client:
+        return await client.post(documents_of(installation.kb_id), files={"file": (name, content)})
 
-    async def upload(client: httpx.AsyncClient, content: bytes) -> httpx.Response:
-        return await client.post(path, files={"file": ("New.PDF", content)})
 
+# A failed upload of the name holds both of them up before they can be in each other's way.
+@pytest.mark.parametrize(("name", "has_failed_before"), [("New.PDF", True), ("Fresh.pdf", False)])
+async def test_of_two_uploads_of_one_name_one_is_there_and_the_other_is_told_so(
+    installation: Installation, name: str, has_failed_before: bool
+) -> None:
+    documents = len((await prepare(installation, "upload")).documents)
     undisturbed = Faults()
-    async with installation.client() as client, installation.disturbed(undisturbed):
-        await upload(client, NEW)
+    async with installation.disturbed(undisturbed):
+        await upload(installation, "owner", name, NEW)
     for number in range(len(undisturbed.reached)):
         installation.keeping.restore()
-        others = list[asyncio.Task[httpx.Response]]()
-        async with installation.client("editor") as editor, installation.client() as client:
-
-            async def visit() -> None:
-                others.append(asyncio.create_task(upload(editor, OTHER)))  # noqa: B023  # it is over with this round
-
-                async def is_through_or_waits() -> bool:
-                    return others[0].done() or bool(seed.one(IS_WAITING))  # noqa: B023
-
-                await until(is_through_or_waits)
-
-            async with installation.disturbed(Visited(number, visit)):
-                answers = [await upload(client, NEW), await others[0]]
-        assert sorted(answer.status_code for answer in answers) == [201, 409], (undisturbed.reached[number], answers)
-        [(name, status)] = seed.rows(
-            "SELECT name, status FROM documents WHERE knowledge_base_id = %s", installation.kb_id
-        )
-        assert (name, status) == ("New.PDF", "pending")
-        assert not seed.rows("SELECT FROM documents WHERE id = %s", prepared.documents["failed"])
+        visitor = Visitor(installation, name)
+        async with installation.disturbed(Visited(number, visitor)):
+            first = await upload(installation, "owner", name, NEW)
+            assert visitor.upload
+            statuses = sorted([first.status_code, (await visitor.upload).status_code])
+        assert statuses == [201, 409], undisturbed.reached[number]
+        assert installation.seed.one(THERE, installation.kb_id, name) == 1
+        assert installation.seed.one("SELECT count(*) FROM documents") == documents + (not has_failed_before)

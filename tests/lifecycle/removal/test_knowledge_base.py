@@ -27,6 +27,17 @@ async def remove(house: House, client: httpx.AsyncClient | None = None) -> httpx
     return await (client or house.client).delete(house.kb_path, params={"purge": "true"})
 
 
+@pytest.mark.parametrize("index", ["qdrant"], indirect=True)
+@pytest.mark.parametrize("parameters", [{}, {"purge": "true"}])
+async def test_no_index_keeps_the_collection_of_a_knowledge_base_that_is_gone(
+    house: House, qdrant: FaultyIndex, parameters: dict[str, str]
+) -> None:
+    await house.purge(await house.archived())
+    assert await qdrant.list_kb_ids() == [house.desk.kb_id]
+    assert (await house.client.delete(house.kb_path, params=parameters)).is_success
+    assert await qdrant.list_kb_ids() == []
+
+
 async def one_of_each(house: House) -> list[UUID]:
     processing = await house.desk.document(b"processing")
     house.desk.seed.execute("UPDATE documents SET status = 'processing' WHERE id = %s", processing)

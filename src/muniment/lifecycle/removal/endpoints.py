@@ -78,6 +78,7 @@ async def delete_knowledge_base(
     if not purge:
         async with parts.database.work(principal) as work:
             await knowledge_bases.delete(work, kb_id)
+        await parts.mover.index.forget_kb(kb_id)
         return Response(status_code=204)
     leaving = await KnowledgeBaseRemoval(parts.removal).remove(principal, kb_id)
     response.status_code = 200 if leaving.is_gone else 202

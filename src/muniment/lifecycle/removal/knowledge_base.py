@@ -75,6 +75,8 @@ class KnowledgeBaseRemoval:
             await self._finish_receipts(caller, kb_id, until)
             leaving = await self._end(caller, kb_id)
             leaving.blocked_ids = blocked
+            if leaving.is_gone:
+                await self.removal.mover.index.forget_kb(kb_id)
             operation.status = Outcome.SUCCESS if leaving.is_gone else Outcome.PENDING
         if stuck:
             log.warning("knowledge_bases.documents_stuck", kb_id=str(kb_id), count=len(stuck))

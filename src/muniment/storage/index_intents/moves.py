@@ -88,6 +88,15 @@ class IndexMoves:
         except Unavailable as error:
             log.warning("index.removal_failed", document_id=str(document.document_id), error=str(error))
 
+    async def forget_kb(self, kb_id: UUID) -> None:
+        """Remove what held the passages of a knowledge base that is gone. What fails, the reconciliation ends."""
+        if not self._index.holds_copies:
+            return
+        try:
+            await self._index.remove_kb(kb_id)
+        except Unavailable as error:
+            log.warning("index.removal_failed", kb_id=str(kb_id), error=str(error))
+
     async def begin_forgetting(self, work: Work[Any], document: Indexed, epoch: int) -> Forgetting:
         """In the transaction that deletes the document's row, after it."""
         if not self._index.holds_copies:
