@@ -70,6 +70,18 @@ async def test_an_unclear_outcome_is_looked_up_before_it_is_tried_again(
     assert stage.server.documents(is_trashed=True) == []
 
 
+async def test_an_upload_whose_answer_was_lost_and_that_waits_is_found_by_its_task(stage3: Stage) -> None:
+    key = await stage3.put()
+    stage3.server.set(worker="stopped")
+    stage3.server.fault("upload", lost_answer())
+
+    report = await stage3.run()
+
+    assert report.actions == {"left": 1}
+    assert (await stage3.sidecar(key)).task_id is not None
+    assert len(stage3.server.requests("upload")) == 1
+
+
 async def test_an_upload_that_hangs_is_given_up_and_looked_for(stage3: Stage) -> None:
     await stage3.put()
     stage3.server.fault("upload", hanging(is_applied=True))

@@ -7,6 +7,7 @@ import pytest
 
 from tests.archival.archiver.effects import Effects, watched_stores
 from tests.archival.archiver.stage import Stage, opened
+from tests.documents.uploads import a_pdf
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"schemaVersion": "2"}'])
@@ -24,7 +25,7 @@ async def test_a_sidecar_that_cannot_be_read_is_a_dead_letter(stage3: Stage, dat
 
 async def test_a_pdf_without_the_hash_of_its_key_is_a_dead_letter(stage3: Stage) -> None:
     key = await stage3.put()
-    await stage3.write(key.pdf, b"%PDF-1.4 something else")
+    await stage3.write(key.pdf, a_pdf("something else"))
 
     report = await stage3.run()
 
