@@ -79,7 +79,7 @@ class Town:
     async def restart(self) -> None:
         """Everything dies, and comes up again."""
         await self.installation.restart()
-        the_app().state.parts = self.installation.parts
+        the_app(self.installation.parts)
 
     async def ask(self, who: str, method: str, path: str, **options: Any) -> httpx.Response:
         return await self.clients[who].request(method, path, **options)
@@ -155,7 +155,7 @@ async def _open(settings: Settings, seed: Seed, engine: str, runner: asyncio.Run
         seed.member(theirs, people["viewer"], "editor")
         desk.reader = reader = WordReader()
         town = Town(runner, installation, {OURS: installation.kb_id, THEIRS: theirs}, reader)
-        application = framed(the_app(), settings)
+        application = framed(the_app(installation.parts), settings)
         for who in PEOPLE:
             transport = httpx.ASGITransport(application, raise_app_exceptions=False)
             client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=people[who].headers)

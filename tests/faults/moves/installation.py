@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -61,10 +60,15 @@ class Late:
     record: Record
 
 
-@cache
-def the_app() -> FastAPI:
-    """Its routes only: what an application knows and holds are its parts."""
-    return create_app(None)  # type: ignore[arg-type]  # they come with each process
+_APPS: list[FastAPI] = []
+
+
+def the_app(parts: Parts) -> FastAPI:
+    """The same routes for every process: what an application knows and holds are its parts."""
+    if not _APPS:
+        _APPS.append(create_app(parts))
+    _APPS[0].state.parts = parts
+    return _APPS[0]
 
 
 @dataclass
@@ -126,8 +130,7 @@ class Installation:
 
     @asynccontextmanager
     async def client(self, who: str = "owner") -> AsyncIterator[httpx.AsyncClient]:
-        the_app().state.parts = self.parts
-        transport = httpx.ASGITransport(framed(the_app(), self.settings), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(framed(the_app(self.parts), self.settings), raise_app_exceptions=False)
         headers = self.people[who].headers
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
             yield client
