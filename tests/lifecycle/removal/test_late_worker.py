@@ -23,7 +23,7 @@ from tests.lifecycle.removal.house import House
 from tests.search.index_stage import FaultyIndex
 from tests.storage.vectors.qdrant_engines import LocalQdrant
 
-STORES = ["artifacts", "blobs", "index", "jobs"]
+STORES = ["artifacts", "blobs", "index", "jobs", "queue"]
 
 
 @dataclass
