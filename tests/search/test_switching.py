@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import insert
 
-from muniment.audit.events import Event, OrganizationCreated
+from muniment.audit.events import Event
 from muniment.audit.log import SYSTEM, line
 from muniment.audit.tables import AuditEvent
 from muniment.errors import Forbidden
@@ -173,9 +173,7 @@ async def write_for_the_installation(desk: Desk, caller: Service, event: Event) 
         await work.session.execute(insert(AuditEvent).values(line(event, actor=SYSTEM, organization_id=None)))
 
 
-async def test_a_worker_can_write_nothing_else_into_the_trail_of_the_installation(desk: Desk) -> None:
-    with pytest.raises(Forbidden):
-        await write_for_the_installation(desk, Service(), OrganizationCreated(UUID(int=1), "Made up"))
+async def test_a_job_of_an_organization_can_write_nothing_into_the_trail_of_the_installation(desk: Desk) -> None:
     of_a_job = Service(desk.owner.organization_id)
     with pytest.raises(Forbidden):
         await write_for_the_installation(desk, of_a_job, IndexSwitched(None, "made up", "made up", 0))

@@ -56,7 +56,7 @@ async def test_of_two_workers_one_runs_a_sweep_each_time(address: DatabaseAddres
     periodic = [Periodic("test.sweep", EVERY_SECOND, sweep)]
     began = time.time()
     async with working(address, None, periodic=periodic), working(address, None, periodic=periodic):
-        await until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 2)
+        await until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 4)  # two queues each
         await until(lambda: len(sweep.times) >= 4)
     assert len(sweep.times) <= time.time() - began + 2
 

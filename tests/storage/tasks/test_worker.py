@@ -127,6 +127,6 @@ async def test_a_worker_that_stops_hands_back_what_would_take_too_long(
 
 async def test_without_a_reader_documents_wait(address: DatabaseAddress, queue: Enqueuer, seed: Seed) -> None:
     await queue.enqueue()
-    async with working(address, None):
-        await until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 1)
+    async with working(address, None):  # its two queues are those of the sweeps
+        await until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 2)
     assert queue.jobs() == [("fast", "todo", 0)]
