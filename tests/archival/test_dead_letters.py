@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 
 import httpx
 import pytest
-import structlog
 from structlog.testing import capture_logs
 
 from muniment.archival.dead_letters.expiry import DeadLetterSweep
@@ -240,7 +239,6 @@ async def test_from_the_fifth_day_on_somebody_is_told_every_day(office: Office) 
     await office.document(PDF)
     held, lost = await a_letter(office, days=6), await a_letter(office, a_pdf("nowhere else"), days=5.1)
     young = await a_letter(office, a_pdf("younger"), days=4.9)
-    structlog.reset_defaults()
     with capture_logs() as lines:
         await sweep(office).remind()
 
