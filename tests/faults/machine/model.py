@@ -82,6 +82,8 @@ class Document:
     name: str
     content: Content
     status: str = PENDING
+    epoch: int = 1
+    """Grows with every move after which no older worker's write is accepted."""
     revision: int = 1
     newest_revision: int = 1
     was_complete: bool = False
@@ -160,8 +162,9 @@ class Model:
     def standing(self, who: str, kb: str) -> str | None:
         return STANDINGS[kb].get(who)
 
-    def there(self, kb: str) -> list[Document]:
-        return [document for document in self.documents if document.kb == kb and document.is_there]
+    def there(self, *kbs: str) -> list[Document]:
+        """In these knowledge bases, or in all."""
+        return [document for document in self.documents if document.kb in (kbs or STANDINGS) and document.is_there]
 
     def waiting(self) -> list[Document]:
         return [document for document in self.documents if document.run]
@@ -184,11 +187,6 @@ class Model:
     def found(self, who: str) -> dict[UUID, Content]:
         kbs = [kb for kb in STANDINGS if self.standing(who, kb)]
         return {one.id: one.content for kb in kbs for one in self.there(kb) if one.status == COMPLETED}
-
-    def proven(self, who: str) -> set[UUID]:
-        """Whose receipts they may read."""
-        kbs = [kb for kb in STANDINGS if self.standing(who, kb) in MANAGERS]
-        return {document.id for document in self.documents if document.kb in kbs and document.is_proven}
 
     # What people do.
 
@@ -258,6 +256,7 @@ class Model:
 
         def effect(_: Body) -> None:
             document.status, document.run, document.last_error = FAILED, None, CANCELLED
+            document.epoch += 1
             document.lines["document_cancelled"] += 1
 
         return Expected(200, {"message": "Document processing cancelled"}, effect, [document])
@@ -273,6 +272,7 @@ class Model:
 
         def effect(_: Body) -> None:
             document.run = Run(is_reread=document.status == COMPLETED)
+            document.epoch += 1
             document.status = COMPLETED if document.run.is_reread else PENDING
             document.last_error = None
             document.lines["document_retried"] += 1
@@ -312,6 +312,7 @@ class Model:
         def effect(_: Body) -> None:
             document.name, document.content, document.status = shelf.name, shelf.content, shelf.status
             document.revision, document.shelf, document.last_error, document.run = shelf.revision, None, None, None
+            document.epoch += 1
             document.lines["document_reverted"] += 1
 
         return Expected(200, {"id": str(document.id), "name": shelf.name, "status": shelf.status}, effect, [document])
@@ -472,6 +473,7 @@ def _taken(in_the_way: Sequence[Document]) -> Expected:
 def _moved(document: Document, reached: str, line: str) -> Expected:
     def effect(_: Body) -> None:
         document.status, document.run = reached, None
+        document.epoch += reached == ARCHIVED
         document.lines[line] += 1
 
     return Expected(200, {"id": str(document.id), "name": document.name, "status": reached}, effect, [document])
@@ -481,6 +483,7 @@ def _take_place(document: Document, name: str, content: Content) -> None:
     if document.status in (COMPLETED, ARCHIVED):
         document.shelf = Shelf(document.name, document.content, document.status, document.revision)
     document.newest_revision += 1
+    document.epoch += 1
     document.revision = document.newest_revision
     document.name, document.content, document.status = name, content, PENDING
     document.last_error, document.run = None, Run()

@@ -12,7 +12,7 @@ from tests.faults.moves.looks import left_of
 
 EVERY_STATUS = {"status": ["pending", "processing", "completed", "failed", "archived"], "limit": 100}
 DOCUMENTS = """
-    SELECT id, knowledge_base_id, name, status, revision, last_error, completed_at IS NOT NULL FROM documents
+    SELECT id, knowledge_base_id, epoch, name, status, revision, last_error, completed_at IS NOT NULL FROM documents
 """
 LINES = "SELECT document_id, action, count(*) FROM audit_events WHERE document_id IS NOT NULL GROUP BY 1, 2"
 RECEIPTS = "SELECT document_id, move, signed_at IS NOT NULL FROM receipts"
@@ -42,7 +42,7 @@ class Sight:
 
     def check_rows(self) -> None:
         """After each step, also where nothing was to change: of the same rows everybody sees the same."""
-        expected = [(one.id, self._town.kbs[one.kb], *_state(one)) for one in self._model.documents if one.is_there]
+        expected = [(one.id, self._town.kbs[one.kb], one.epoch, *_state(one)) for one in self._model.there()]
         assert sorted(self._town.seed.rows(DOCUMENTS)) == sorted(expected)
         self._check_lines()
 
