@@ -12,7 +12,7 @@ from tests.seed import SIGNING_KEY, Seed
 
 COMMANDS = (
     "serve", "api", "worker", "migrate", "reset-password", "settings", "doctor", "reprocess", "artifacts", "version",
-    "search", "mcp", "index", "reconcile",
+    "search", "mcp", "index", "reconcile", "archiver",
 )  # fmt: skip
 
 
