@@ -57,6 +57,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.town, self.model = town, Model()
         self.sight = Sight(town, self.model)
+        self.is_watched = False
         self.claims: list[tuple[Claim, Late]] = []
         self.bulk_purges = dict.fromkeys(PEOPLE, 0)
         town.run(town.begin())
@@ -64,21 +65,27 @@ class Machine(RuleBasedStateMachine):
     @initialize(collides=st.booleans())
     def furnish(self, collides: bool) -> None:
         """One of each kind to begin with."""
-        for name, status in (("report.txt", "completed"), ("Straße.txt", "archived"), ("plan.txt", "pending")):
-            self._furnish(OURS, name, status)
-        self._furnish(THEIRS, "report.txt", "completed")
+        first = self._furnish(OURS, "report.txt", "process")
+        archived = self._furnish(OURS, "Straße.txt", "process", "archive")
+        self._furnish(OURS, "plan.txt")
+        self._furnish(OURS, "Cafe\N{COMBINING ACUTE ACCENT}.txt", "process", "replace", "process")
+        self._furnish(THEIRS, "report.txt", "process")
         if collides:
-            first, archived, *_ = self.model.documents
             self._rename(archived, first)
+        self.is_watched = True
+        self._look(*self.model.documents)
 
-    def _furnish(self, kb: str, name: str, status: str) -> None:
+    def _furnish(self, kb: str, name: str, *steps: str) -> Document:
         self._upload("admin", kb, name, CONTENTS[0])
         document = self.model.documents[-1]
-        if status != "pending":
-            self.town.run(self.town.process(document.id, dies=False))
-            self.model.finish(document)
-        if status == "archived":
-            self._move("archive", "admin", document, kb, None)
+        for step in steps:
+            if step == "process":
+                self._process(document, dies=False)
+            elif step == "replace":
+                self._replace("admin", document, name, LOCKED[0], kb, None)
+            else:
+                self._move(step, "admin", document, kb, None)
+        return document
 
     # People.
 
@@ -146,7 +153,10 @@ class Machine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.model.waiting())
     @rule(waiting=st.runner().flatmap(lambda self: st.sampled_from(self.model.waiting())), dies=st.booleans())
-    def process(self, waiting: Document, dies: bool) -> None:
+    def work_off(self, waiting: Document, dies: bool) -> None:
+        self._process(waiting, dies=dies)
+
+    def _process(self, waiting: Document, *, dies: bool) -> None:
         if self.town.run(self.town.process(waiting.id, dies=dies)):
             self.model.finish(waiting)
         else:
@@ -234,7 +244,8 @@ class Machine(RuleBasedStateMachine):
         return self.town.run(self.town.ask_and_die(dies_at, who, method, path, **options))
 
     def _look(self, *touched: Document) -> None:
-        self.town.run(self.sight.check(touched))
+        if self.is_watched:
+            self.town.run(self.sight.check(touched))
 
 
 def _kb_of(document: Document, astray: bool) -> str:

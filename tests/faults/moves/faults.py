@@ -36,12 +36,12 @@ class Part(StrEnum):
 
 
 # A statement of a transaction without an answer is one that failed: the connection is gone, and all of it with it. A
-# commit that hangs has failed or gets no answer.
+# commit that hangs has failed or gets no answer. A store of objects says the same when it fails and when it hangs.
 FAULTS = {
     Part.STATEMENT: (Fault.FAILS, Fault.HANGS, Fault.IS_THE_LAST),
     Part.CALL: tuple(Fault),
     Part.COMMIT: (Fault.FAILS, Fault.GETS_NO_ANSWER, Fault.IS_THE_LAST),
-    Part.OBJECTS: tuple(Fault),
+    Part.OBJECTS: (Fault.FAILS, Fault.GETS_NO_ANSWER, Fault.IS_THE_LAST),
     Part.INDEX: tuple(Fault),
 }
 CANCELLED_BY_THE_SERVER = """

@@ -7,12 +7,11 @@ from uuid import UUID
 import httpx
 
 from muniment.processing.readers.contract import Code, Unreadable
-from tests.documents.uploads import a_pdf
 from tests.faults.moves.installation import Installation, Late
 
 UNREADABLE = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
 KB = "the knowledge base"
-OLD, NEW, OTHER = a_pdf("Old"), a_pdf("New"), a_pdf("Other")
+OLD, NEW, OTHER, BAD = b"%PDF-1.7 old", b"%PDF-1.7 new", b"%PDF-1.7 of another", b"%PDF-1.7 bad"
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,8 @@ async def retry(at: Preparing) -> Prepared:
 
 async def upload(at: Preparing) -> Prepared:
     """In the place of a failed upload of its name."""
-    failed = await at.failed("new.pdf", OLD)
-    first = {"failed": Seen("failed", OLD), "new": NOT_THERE}
+    failed = await at.failed("new.pdf", BAD)
+    first = {"failed": Seen("failed", BAD), "new": NOT_THERE}
     last = {"failed": gone("document_auto_cleared"), "new": Seen("pending", NEW, ("document_uploaded",))}
     return Prepared(
         {"failed": failed}, [[first, last]], lambda client: client.post(at.path, files={"file": ("new.pdf", NEW)})
@@ -188,9 +187,9 @@ async def upload(at: Preparing) -> Prepared:
 
 async def replace(at: Preparing) -> Prepared:
     """By a file whose name a failed upload has."""
-    failed, document_id = await at.failed("new.pdf", OTHER + b"%"), await at.completed("old.pdf", OLD)
+    failed, document_id = await at.failed("new.pdf", BAD), await at.completed("old.pdf", OLD)
     late = await at.rereading(document_id)
-    first = {"failed": Seen("failed", OTHER + b"%"), "old": Seen("completed", OLD)}
+    first = {"failed": Seen("failed", BAD), "old": Seen("completed", OLD)}
     last = {"failed": gone("document_auto_cleared"), "old": Seen("pending", NEW, ("document_replaced",))}
     return Prepared(
         {"failed": failed, "old": document_id},
@@ -212,7 +211,7 @@ async def revert(at: Preparing) -> Prepared:
 
 
 async def remove_kb(at: Preparing) -> Prepared:
-    documents = {"completed": await at.completed("completed.pdf", OTHER), "failed": await at.failed("failed.pdf", OLD)}
+    documents = {"completed": await at.completed("completed.pdf", OTHER)}
     documents["begun"], late = await at.begun("begun.pdf", NEW)
     begun, deleted = "knowledge_base_removal_begun", "knowledge_base_deleted"
     ways: list[list[Step]] = [
@@ -222,7 +221,6 @@ async def remove_kb(at: Preparing) -> Prepared:
             {"completed": Seen("archived", OTHER, ("document_archived",))},
             {"completed": gone("document_archived", "document_purged")},
         ],
-        [{"failed": Seen("failed", OLD)}, {"failed": gone("document_cleared")}],
         [
             {"begun": Seen("processing", NEW)},
             {"begun": Seen("failed", NEW, ("document_cancelled",))},

@@ -1,6 +1,7 @@
 """Every effect of every move may fail, hang, get no answer, or be the last of its process; the promises hold."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from enum import StrEnum
 
 import pytest
 
@@ -50,17 +51,28 @@ async def make(installation: Installation, promises: Promises, faults: Faults) -
     return steps
 
 
-def cases(reached: list[tuple[Part, str]], *, is_whole: bool) -> list[tuple[int, Fault]]:
-    """One kind of fault after the other: what hangs leaves the connections alone, and new ones take their time.
+class Extent(StrEnum):
+    WHOLE = "every fault of every effect"
+    IN_TURN = "of a statement inside a transaction one fault each, in turn: all of them undo the transaction"
+    WHAT_LASTS = "no statement inside a transaction: what becomes of it is decided by the commit"
 
-    Not `is_whole`: of the faults of a statement inside a transaction one each, in turn. It is undone by all of them.
-    """
-    every = [
-        (number, fault)
-        for number, (part, _) in enumerate(reached)
-        for turn, fault in enumerate(FAULTS[part])
-        if is_whole or part is not Part.STATEMENT or number % len(FAULTS[part]) == turn
-    ]
+
+def extent_of(engine: str, move: str) -> Extent:
+    """What there is time for in every run. The statements are the same with either engine."""
+    if engine == "qdrant":
+        return Extent.WHAT_LASTS
+    return Extent.IN_TURN if move in MANY_DOCUMENTS else Extent.WHOLE
+
+
+def faults_of(number: int, part: Part, extent: Extent) -> Sequence[Fault]:
+    if part is not Part.STATEMENT or extent is Extent.WHOLE:
+        return FAULTS[part]
+    return [FAULTS[part][number % len(FAULTS[part])]] if extent is Extent.IN_TURN else []
+
+
+def cases(reached: list[tuple[Part, str]], extent: Extent) -> list[tuple[int, Fault]]:
+    """One kind of fault after the other: what hangs leaves the connections alone, and new ones take their time."""
+    every = [(number, fault) for number, (part, _) in enumerate(reached) for fault in faults_of(number, part, extent)]
     return sorted(every, key=lambda case: list(Fault).index(case[1]))
 
 
@@ -72,14 +84,14 @@ def parts_of(engine: str, move: str) -> set[Part]:
     return {*parts, Part.INDEX} if engine == "qdrant" else parts
 
 
-async def check(installation: Installation, engine: str, move: str, *, is_whole: bool) -> None:
+async def check(installation: Installation, engine: str, move: str, extent: Extent) -> None:
     promises = Promises(installation, move, await prepare(installation, move))
     assert promises.steps() == promises.first
     undisturbed = Faults()
     assert await make(installation, promises, undisturbed) == promises.last
     assert {part for part, _ in undisturbed.reached} == parts_of(engine, move)
     known = set[str]()
-    for number, fault in cases(undisturbed.reached, is_whole=is_whole):
+    for number, fault in cases(undisturbed.reached, extent):
         faults = Faults(number, fault)
         try:
             await check_case(installation, promises, faults, known)
@@ -102,7 +114,7 @@ async def check_case(installation: Installation, promises: Promises, faults: Fau
 @each_way
 @pytest.mark.timeout(600)
 async def test_wherever_a_move_is_cut_off_the_promises_hold(installation: Installation, engine: str, move: str) -> None:
-    await check(installation, engine, move, is_whole=engine == "pgvector" and move not in MANY_DOCUMENTS)
+    await check(installation, engine, move, extent_of(engine, move))
 
 
 @pytest.mark.every_fault
@@ -111,4 +123,4 @@ async def test_wherever_a_move_is_cut_off_the_promises_hold(installation: Instal
 async def test_whatever_goes_wrong_wherever_in_a_move_the_promises_hold(
     installation: Installation, engine: str, move: str
 ) -> None:
-    await check(installation, engine, move, is_whole=True)
+    await check(installation, engine, move, Extent.WHOLE)
