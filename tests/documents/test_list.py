@@ -134,3 +134,15 @@ async def test_document_is_not_found_under_another_knowledge_base(kb: KB, seed: 
 async def test_missing_document_is_404(kb: KB) -> None:
     answer = await kb.client.get(f"{kb.path}/{uuid4()}")
     assert (answer.status_code, answer.json()) == (404, {"detail": "Document not found"})
+
+
+async def test_it_says_who_uploaded_and_how_the_hand_over_stands(kb: KB, seed: Seed) -> None:
+    address = "https://paperless.example.org/documents/7/"
+    kept = seed.document(kb.id, kb.owner, name="kept", archive_status="archived", paperless_doc_url=address)
+
+    one = (await kb.client.get(f"{kb.path}/{kept}")).json()
+    [listed] = (await kb.client.get(kb.path)).json()["items"]
+
+    assert listed == one
+    assert (one["archive_status"], one["paperless_doc_url"]) == ("archived", address)
+    assert one["uploaded_by_email"] == kb.owner.email

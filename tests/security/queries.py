@@ -240,6 +240,7 @@ QUERIES: dict[str, Query] = {
         w.kb_id, KEY
     ),
     "DocumentRepository.list_": lambda s, w: DocumentRepository(s).list_(Wanted(w.kb_id)),
+    "DocumentRepository.emails_of": lambda s, w: DocumentRepository(s).emails_of({w.owner.id}),
     "DocumentRepository.list_contents": lambda s, w: DocumentRepository(s).list_contents(w.document_id),
     "DocumentRepository.remove": lambda s, w: DocumentRepository(s).remove(w.document_id),
     "RevisionRepository.get": lambda s, w: RevisionRepository(s).get(w.document_id, 1),

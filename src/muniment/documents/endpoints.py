@@ -111,14 +111,19 @@ async def list_documents(
         offset=paging.offset,
         limit=paging.limit,
     )
-    found, total = await DocumentRepository(work.session).list_(wanted)
-    items = [DocumentRead.of(document) for document in found]
+    repository = DocumentRepository(work.session)
+    found, total = await repository.list_(wanted)
+    emails = await repository.emails_of({document.uploaded_by for document in found})
+    items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.get("/{doc_id}")
 async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> DocumentRead:
-    return DocumentRead.of(await DocumentRepository(work.session).get(kb_id, doc_id))
+    repository = DocumentRepository(work.session)
+    document = await repository.get(kb_id, doc_id)
+    emails = await repository.emails_of({document.uploaded_by})
+    return DocumentRead.of(document, emails.get(document.uploaded_by))
 
 
 @router.get("/{doc_id}/download", response_class=Response)

@@ -23,6 +23,7 @@ class DocumentRead(BaseModel):
     sha256: str
     revision: int
     uploaded_by: UUID
+    uploaded_by_email: str | None = Field(None, description="When documents are read, not in answers to changes")
     processing_status: str | None
     processing_started_at: datetime | None
     processing_completed_at: datetime | None
@@ -34,10 +35,15 @@ class DocumentRead(BaseModel):
     updated_at: datetime
     completed_at: datetime | None
     archived_at: datetime | None
+    archive_status: str | None = Field(
+        description="Of the hand-over to the long-term archive: pending, archived, failed"
+    )
+    handed_over_at: datetime | None
+    paperless_doc_url: str | None
 
     @classmethod
-    def of(cls, document: Document) -> "DocumentRead":
-        return cls(**_columns(document))
+    def of(cls, document: Document, uploader: str | None = None) -> "DocumentRead":
+        return cls(**_columns(document), uploaded_by_email=uploader)
 
 
 class DocumentCreated(DocumentRead):
@@ -69,7 +75,7 @@ class DuplicateBody(BaseModel):
 
 
 def _columns(document: Document) -> dict[str, object]:
-    own = set(DocumentRead.model_fields) - {"status_detail"}
+    own = set(DocumentRead.model_fields) - {"status_detail", "uploaded_by_email"}
     return {**{name: getattr(document, name) for name in own}, "status_detail": _detail(document)}
 
 
