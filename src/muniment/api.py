@@ -32,7 +32,6 @@ from muniment.http.health import router as health
 from muniment.http.origins import SameSiteWrites
 from muniment.http.parts import Parts
 from muniment.http.security_headers import SecurityHeaders
-from muniment.http.welcome import router as welcome
 from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
 from muniment.lifecycle.removal import endpoints as removal
@@ -45,11 +44,25 @@ from muniment.search import endpoints as search
 from muniment.settings import Settings
 from muniment.telemetry.metrics import configure_metrics, watch_disk
 from muniment.telemetry.traces import configure_traces
+from muniment.web.pages import add_pages
+from muniment.web.site import load_site
 
 MAX_CONNECTIONS = 1000
 
 
 def create_app(parts: Parts) -> FastAPI:
+    app = described_app()
+    app.state.parts = parts
+    if parts.archive.internal_keys:
+        app.include_router(internal.router)
+    add_api_docs(app)
+    add_error_handlers(app)
+    add_pages(app, load_site())
+    return app
+
+
+def described_app() -> FastAPI:
+    """Everything that `/openapi.json` describes, and nothing to run it with: enough for `tools/openapi`."""
     app = FastAPI(
         title="Muniment",
         version=__version__,
@@ -58,7 +71,6 @@ def create_app(parts: Parts) -> FastAPI:
         # A redirect names the scheme that we see, not the one that people use: a token could go out in clear.
         redirect_slashes=False,
     )
-    app.state.parts = parts
     v1 = APIRouter(prefix="/api/v1", dependencies=SCHEMES)
     for router in (
         accounts.auth,
@@ -84,12 +96,8 @@ def create_app(parts: Parts) -> FastAPI:
         dead_letters.router,
     ):
         v1.include_router(router)
-    for router in (v1, health, welcome):
+    for router in (v1, health):
         app.include_router(router)
-    if parts.archive.internal_keys:
-        app.include_router(internal.router)
-    add_api_docs(app)
-    add_error_handlers(app)
     return app
 
 

@@ -1,0 +1,87 @@
+"""Browser windows that are somebody's, and that notice what no page of ours may do: fail, or break its own policy."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+from uuid import uuid4
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+
+from tests.web.office import Person
+
+SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
+Theme = Literal["light", "dark"]
+
+# The browser itself writes a line for every answer that is no success. Which ones are right, the test says by what it sees.
+EXPECTED = ("Failed to load resource",)
+
+
+@dataclass
+class Window:
+    """One person's browser: its own cookies, storage and size."""
+
+    context: BrowserContext
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def shoot(self, name: str) -> None:
+        SCREENSHOTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not message.text.startswith(EXPECTED):
+            self.complaints.append(message.text)
+
+
+class Windows:
+    """Opens windows, and closes them all at the end. Raises then if a page complained."""
+
+    def __init__(self, browser: Browser, base_url: str) -> None:
+        self._browser = browser
+        self._base_url = base_url
+        self._open: list[Window] = []
+
+    def open(
+        self,
+        person: Person | None = None,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        theme: Theme = "light",
+        touch: bool = False,
+    ) -> Window:
+        """With nobody signed in, unless a person is named. Times are those of Oslo, whoever runs the test."""
+        context = self._browser.new_context(
+            base_url=self._base_url,
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            has_touch=touch,
+            locale="en-GB",
+            timezone_id="Europe/Oslo",
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(15_000)
+        if person:
+            credentials = {"email": person.email, "password": person.password}
+            assert context.request.post("/api/v1/auth/login", data=credentials).ok
+        window = Window(context, context.new_page())
+        window.page.on("console", window._note)
+        window.page.on("pageerror", lambda error: window.complaints.append(str(error)))
+        self._open.append(window)
+        return window
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        complaints = []
+        for window in self._open:
+            if error:
+                window.shoot(f"failed-{uuid4().hex[:6]}")
+            complaints += window.complaints
+            window.context.close()
+        if error is None:
+            assert complaints == [], "the page wrote errors to the browser's console"

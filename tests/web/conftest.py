@@ -1,0 +1,57 @@
+"""The real server with its own database and worker, one for each process of the test run; Chromium; an office per test."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.entry.installation import Installation
+from tests.folders import open_folder
+from tests.web.browsing import Windows
+from tests.web.office import Office, new_client, new_office
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def muniment() -> Iterator[Installation]:
+    with open_folder() as folder, Installation(folder) as installation:
+        yield installation.start()
+
+
+@pytest.fixture(scope="session")
+def operator(muniment: Installation) -> Iterator[httpx.Client]:
+    """The first account, who makes organizations."""
+    client = new_client(muniment)
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    assert program, (
+        "these tests need Chromium: tools/setup dev installs it as root, else `sudo apt-get install chromium`"
+    )
+    # Its sandbox needs a user who is not root.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def office(muniment: Installation, operator: httpx.Client) -> Iterator[Office]:
+    office = new_office(muniment, operator)
+    yield office
+    office.close()
+
+
+@pytest.fixture
+def windows(browser: Browser, muniment: Installation) -> Iterator[Windows]:
+    with Windows(browser, muniment.url) as windows:
+        yield windows

@@ -1,0 +1,69 @@
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.entry.installation import EMAIL, Installation
+from tests.folders import open_folder
+from tests.web.browsing import Windows
+from tests.web.office import Office
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_password_opens_the_page_that_was_asked_for(office: Office, windows: Windows) -> None:
+    person = office.hire()
+    page = windows.open().page
+    page.goto("/account")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.get_by_label("E-mail").fill(person.email)
+    page.get_by_label("Password", exact=True).fill("wrong horse")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_label("Password", exact=True).fill(person.password)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Account")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/account$"))
+
+
+def test_signing_out_leaves_nothing_behind_the_back_button(office: Office, windows: Windows) -> None:
+    person = office.hire()
+    page = windows.open(person).page
+    page.goto("/account")
+    page.get_by_role("button", name=re.compile(re.escape(person.email))).click()
+    page.get_by_role("menuitem", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_the_sign_in_leads_to_no_foreign_page(office: Office, windows: Windows) -> None:
+    person = office.hire()
+    page = windows.open(person).page
+    for foreign in ("https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"):
+        page.goto(f"/sign-in?next={foreign}")
+        expect(page.get_by_role("main")).to_be_visible()
+        expect(page).to_have_url(re.compile(r"^http://127\.0\.0\.1:\d+/(\?.*)?$"))
+
+
+def test_the_one_time_link_opens_once_and_a_password_is_set(browser: Browser) -> None:
+    with open_folder() as folder, Installation(Path(folder), MUNIMENT_ADMIN_PASSWORD="") as muniment:
+        link = re.search(r"http\S+/sign-in#token=\S+", muniment.start().said)
+        assert link, muniment.said
+        with Windows(browser, muniment.url) as windows:
+            page = windows.open().page
+            page.goto(link[0])
+            expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+            expect(page.get_by_text(EMAIL)).to_be_visible()
+            assert "token" not in page.url
+            page.get_by_label("New password").fill("short")
+            page.get_by_role("button", name="Set password").click()
+            expect(page.get_by_text("The password needs 8 characters or more.")).to_be_visible()
+            page.get_by_label("New password").fill("correct horse battery")
+            page.get_by_role("button", name="Set password").click()
+            expect(page.get_by_role("navigation", name="Administration")).to_be_visible()
+            again = windows.open().page
+            again.goto(link[0])
+            expect(again.get_by_role("alert")).to_be_visible()
+            expect(again.get_by_role("heading", name="Sign in")).to_be_visible()

@@ -1,0 +1,23 @@
+/** An error in the server's own words, with the way out as a second line. */
+import * as api from "@/lib/api/errors";
+import { errors } from "@/text";
+
+export interface Sentences {
+  title: string;
+  text?: string;
+}
+
+export function sentencesOf(error: unknown): Sentences {
+  if (error instanceof api.TimedOut) return { title: errors.timedOut };
+  if (error instanceof api.Unreachable) return { title: errors.unreachable };
+  if (error instanceof api.TooManyRequests) return { title: errors.tooMany(error.retryAfterSeconds) };
+  if (error instanceof api.StorageFull) return { title: error.message, text: errors.storageFull };
+  if (error instanceof api.Unavailable) return { title: error.message, text: errors.unavailable };
+  if (error instanceof api.ApiError) return { title: error.message };
+  return { title: errors.failed };
+}
+
+/** The number under which the operator finds it in the log. */
+export function requestIdOf(error: unknown): string | null {
+  return error instanceof api.ApiError ? error.requestId : null;
+}

@@ -1,0 +1,6 @@
+"use client";
+
+/** Find or do anything. */
+export function Palette() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export const archive = {
+  title: "Archive",
+} as const;

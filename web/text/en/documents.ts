@@ -1,0 +1,3 @@
+export const documents = {
+  title: "Documents",
+} as const;

@@ -1,0 +1,3 @@
+export const knowledgeBases = {
+  title: "Knowledge bases",
+} as const;

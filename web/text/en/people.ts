@@ -1,0 +1,3 @@
+export const people = {
+  title: "People",
+} as const;

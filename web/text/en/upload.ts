@@ -1,0 +1,3 @@
+export const upload = {
+  title: "Coming in",
+} as const;
