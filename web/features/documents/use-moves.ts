@@ -107,8 +107,9 @@ function tellUndone(documents: readonly Document[], refused: readonly { document
   const [first] = documents;
   const [problem] = refused;
   if (problem && documents.length === 1) {
-    // The server's own words; another document took the name meanwhile.
-    showToast({ text: `${sentencesOf(problem.error).title}. ${t.archive.undoFailed}`, icon: "alert", tone: "alert" });
+    const { title } = sentencesOf(problem.error);
+    // The server's own words, and the way out where another document took the name meanwhile.
+    showToast({ text: problem.error instanceof api.NameTaken ? `${title}. ${t.archive.undoFailed}` : title, icon: "alert", tone: "alert" });
   } else if (problem) {
     showToast({ text: t.archiveSeveral.someStay(plural(refused.length, t.one, t.many)), icon: "alert", tone: "alert" });
   } else if (first) {
