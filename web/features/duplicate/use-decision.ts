@@ -26,11 +26,14 @@ export function useDecision(item: Asking, rest: readonly Asking[]): Decision {
 
   const bringBack = async (which: Asking, act: "restore" | "revert") => {
     const place = { kbId: which.kbId, documentId: which.state.existingId };
-    const { name } = await (act === "restore" ? restoreDocument(place) : revertDocument(place));
-    uploads.drop(which.id);
-    showToast({ text: withName(act === "restore" ? t.restored : t.isBack, name), icon: "check" });
-    for (const key of [keys.documents(which.kbId), keys.document(place.documentId), keys.knowledgeBase(which.kbId), keys.knowledgeBases(), keys.archived()]) {
-      void client.invalidateQueries({ queryKey: key });
+    try {
+      const { name } = await (act === "restore" ? restoreDocument(place) : revertDocument(place));
+      uploads.drop(which.id);
+      showToast({ text: withName(act === "restore" ? t.restored : t.isBack, name), icon: "check" });
+    } finally {
+      // Also after a refusal: the document is not what the dialog took it for.
+      const lists = [keys.documents(which.kbId), keys.knowledgeBase(which.kbId), keys.knowledgeBases(), keys.archived()];
+      for (const key of [...lists, keys.document(place.documentId)]) void client.invalidateQueries({ queryKey: key });
     }
   };
 

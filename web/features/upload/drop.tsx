@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 
 import { showToast } from "@/components/ui/toast-store";
 import { withName } from "@/components/ui/with-name";
-import { useKnowledgeBases } from "@/features/knowledge-bases/use-knowledge-bases";
+import { useKnowledgeBase, useKnowledgeBases } from "@/features/knowledge-bases/use-knowledge-bases";
 import { mayEdit } from "@/features/session/rights";
 import type { KnowledgeBase } from "@/lib/api";
 import { plural } from "@/lib/format";
@@ -27,19 +27,27 @@ export function UploadDrop() {
   );
 }
 
+interface Target {
+  id: string;
+  /** Undefined while it loads: nobody should have to wait with a file in the hand. The server has the last word. */
+  kb: KnowledgeBase | undefined;
+}
+
 /** The knowledge base that is shown; where none is, the only one there is. */
-function useTarget(): KnowledgeBase | undefined {
+function useTarget(): Target | undefined {
   const path = usePathname();
   const search = useSearchParams();
-  const { data } = useKnowledgeBases();
-  const all = data?.items ?? [];
-  const shown = path === "/kb" ? search.get("id") : path === "/document" ? search.get("kb") : null;
-  return shown ? all.find((kb) => kb.id === shown) : all.length === 1 ? all[0] : undefined;
+  const shown = (path === "/kb" ? search.get("id") : path === "/document" ? search.get("kb") : null) ?? "";
+  const { data: kb } = useKnowledgeBase(shown);
+  const all = useKnowledgeBases().data?.items ?? [];
+  if (shown) return { id: shown, kb };
+  const [only] = all;
+  return only && all.length === 1 ? { id: only.id, kb: only } : undefined;
 }
 
 const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
 
-function useDragging(target: KnowledgeBase | undefined): boolean {
+function useDragging(target: Target | undefined): boolean {
   const [isOver, setOver] = useState(false);
   const current = useRef(target);
   useEffect(() => {
@@ -78,7 +86,7 @@ function useDragging(target: KnowledgeBase | undefined): boolean {
   return isOver;
 }
 
-const isOpenTo = (target: KnowledgeBase | undefined): target is KnowledgeBase => target !== undefined && mayEdit(target.role);
+const isOpenTo = (target: Target | undefined): target is Target => target !== undefined && (!target.kb || mayEdit(target.kb.role));
 
 async function take(transfer: DataTransfer, kbId: string): Promise<void> {
   const { files, unreadable } = await filesOf(transfer);
@@ -88,7 +96,7 @@ async function take(transfer: DataTransfer, kbId: string): Promise<void> {
 }
 
 /** Over the sheet, with a petrol edge and one line. It takes no events: the window does. */
-function Overlay({ target }: { target: KnowledgeBase | undefined }) {
+function Overlay({ target }: { target: Target | undefined }) {
   const box = document.getElementById("main")?.getBoundingClientRect();
   const type = uploadType.get();
   return (
@@ -104,7 +112,8 @@ function Overlay({ target }: { target: KnowledgeBase | undefined }) {
   );
 }
 
-function sentenceFor(target: KnowledgeBase | undefined) {
+function sentenceFor(target: Target | undefined) {
   if (!target) return t.drop.nowhere;
-  return withName(isOpenTo(target) ? t.drop.to : t.drop.notAllowed, target.name);
+  if (!target.kb) return t.drop.here;
+  return withName(isOpenTo(target) ? t.drop.to : t.drop.notAllowed, target.kb.name);
 }

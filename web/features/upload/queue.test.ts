@@ -206,12 +206,30 @@ describe("a server that is away", () => {
     expect(kinds()).toEqual(["asking"]);
   });
 
-  it("makes no success of a duplicate at the first attempt, whatever it holds", async () => {
+  it("makes no difference to a browser that sent the file twice by itself", async () => {
     server.documents.set("new", arrived);
     queue.add("kb", [file("a")], "other");
     server.requests[0]?.fail(duplicate("new"));
     await settle();
+    expect(kinds()).toEqual(["reading"]);
+  });
+
+  it("makes no success of a duplicate that was there before the first attempt", async () => {
+    server.documents.set("new", { ...arrived, created_at: "2026-11-16T09:59:59Z" });
+    queue.add("kb", [file("a")], "other");
+    server.requests[0]?.fail(duplicate("new"));
+    await settle();
     expect(kinds()).toEqual(["asking"]);
+  });
+
+  it("makes no success of a duplicate of another file of this queue", async () => {
+    server.documents.set("new", arrived);
+    queue.add("kb", [file("a"), file("a")], "other");
+    server.requests[0]?.answer({ documentId: "new", hasCleared: false });
+    await settle();
+    server.requests[1]?.fail(duplicate("new"));
+    await settle();
+    expect(kinds()).toEqual(["reading", "asking"]);
   });
 
   it("and had the replacement already is not sent it again", async () => {

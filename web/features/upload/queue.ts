@@ -15,8 +15,9 @@ const MOST_BREAKS = 4;
 const DONE_STAYS_MS = 6_000;
 
 interface Attempts {
-  /** When the first one began whose outcome nobody knows. */
-  since: number | null;
+  /** When the first of them began. */
+  began: number;
+  /** How often the connection broke. */
   breaks: number;
 }
 
@@ -31,6 +32,8 @@ export class UploadQueue {
   readonly #items = new Map<number, UploadItem>();
   readonly #attempts = new Map<number, Attempts>();
   readonly #sending = new Map<number, AbortController>();
+  /** Documents that files of this queue became: the next file of that name is a duplicate of theirs. */
+  readonly #known = new Set<string>();
   readonly #watchers = new Set<() => void>();
   #snapshot: readonly UploadItem[] = [];
   #nextId = 1;
@@ -126,41 +129,40 @@ export class UploadQueue {
 
   async #send(item: UploadItem): Promise<void> {
     const controller = new AbortController();
-    const attempts = this.#attempts.get(item.id) ?? { since: null, breaks: 0 };
+    const attempts = this.#attempts.get(item.id) ?? { began: Date.now(), breaks: 0 };
     this.#attempts.set(item.id, attempts);
-    const began = Date.now();
     this.#sending.set(item.id, controller);
     this.#become(item.id, { kind: "sending", sent: 0, total: item.file.size });
     try {
       const sent = await this.#carry(item, attempts, controller.signal);
       this.#stored(item.id, sent);
     } catch (error) {
-      if (!controller.signal.aborted) this.#broke(item, error, attempts, began);
+      if (!controller.signal.aborted) this.#broke(item, error, attempts);
     } finally {
       this.#sending.delete(item.id);
       this.#next();
     }
   }
 
-  async #carry(item: UploadItem, { since }: Attempts, signal: AbortSignal): Promise<Sent> {
+  async #carry(item: UploadItem, { began, breaks }: Attempts, signal: AbortSignal): Promise<Sent> {
     const { kbId, file, documentType, replaces } = item;
     const onProgress = (sent: number, total: number) => this.#become(item.id, { kind: "sending", sent, total });
-    const attempt = since === null ? null : { kbId, file, replaces, since };
+    const attempt = { kbId, file, replaces, began, isInDoubt: breaks > 0 };
     if (replaces) {
-      if (attempt && (await hasArrived(this.#transport, attempt, replaces))) return { documentId: replaces, hasCleared: false };
+      if (breaks > 0 && (await hasArrived(this.#transport, attempt, replaces))) return { documentId: replaces, hasCleared: false };
       return this.#transport.replace({ kbId, documentId: replaces }, file, { onProgress, signal });
     }
     try {
       return await this.#transport.upload(kbId, file, { documentType, onProgress, signal });
     } catch (error) {
-      if (attempt && error instanceof DuplicateDocument && (await hasArrived(this.#transport, attempt, error.existingId))) {
-        return { documentId: error.existingId, hasCleared: false };
-      }
-      throw error;
+      if (!(error instanceof DuplicateDocument) || this.#known.has(error.existingId)) throw error;
+      if (!(await hasArrived(this.#transport, attempt, error.existingId))) throw error;
+      return { documentId: error.existingId, hasCleared: false };
     }
   }
 
   #stored(id: number, sent: Sent): void {
+    this.#known.add(sent.documentId);
     const item = this.#items.get(id);
     if (!item) return;
     const stored: UploadItem = { ...item, documentId: sent.documentId, state: { kind: "reading" } };
@@ -169,13 +171,12 @@ export class UploadQueue {
     this.#events.onStored?.(stored, sent);
   }
 
-  #broke(item: UploadItem, error: unknown, attempts: Attempts, began: number): void {
+  #broke(item: UploadItem, error: unknown, attempts: Attempts): void {
     if (error instanceof TooManyRequests) {
       this.#become(item.id, { kind: "paused", why: "busy" });
       this.#gate.close(error.retryAfterSeconds);
     } else if (isPassing(error) && attempts.breaks + 1 < MOST_BREAKS) {
       attempts.breaks += 1;
-      attempts.since ??= began;
       this.#become(item.id, { kind: "paused", why: "away" });
       this.#gate.close();
     } else if (error instanceof DuplicateDocument && !item.replaces) {

@@ -46,6 +46,7 @@ export const upload = {
 
   drop: {
     to: "Drop to add to '{name}'",
+    here: "Drop to add here",
     as: (type: string) => `as ${type}`,
     nowhere: "Open a knowledge base to drop files into it",
     notAllowed: "You may look at '{name}', not add to it",
