@@ -13,7 +13,11 @@ export type PathOf<M extends Method> = {
 
 type Parameters<O> = O extends { parameters: infer Given } ? Given : never;
 type PathValues<O> = Parameters<O> extends { path: infer Values } ? { path: Values } : { path?: undefined };
-type QueryValues<O> = Parameters<O> extends { query?: infer Values } ? { query?: Values } : { query?: undefined };
+type QueryValues<O> = Parameters<O> extends { query: infer Values }
+  ? { query: Values }
+  : Parameters<O> extends { query?: infer Values }
+    ? { query?: Values }
+    : { query?: undefined };
 type JsonBody<O> = O extends { requestBody: { content: { "application/json": infer Body } } }
   ? { body: Body }
   : O extends { requestBody?: { content: { "application/json": infer Body } } }
