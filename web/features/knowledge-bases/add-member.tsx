@@ -28,7 +28,7 @@ export function AddMember({ kb, adding, suggests }: { kb: KnowledgeBase; adding:
         event.preventDefault();
         if (email.trim() && !adding.isPending) adding.mutate({ email, role }, { onSuccess: () => setEmail("") });
       }}
-      className="grid items-start gap-x-2 gap-y-3 md:grid-cols-[minmax(0,1fr)_170px_auto]"
+      className="grid items-start gap-x-2 gap-y-3 md:grid-cols-[minmax(0,1fr)_190px_auto]"
     >
       <Field
         label={t.email}
@@ -48,7 +48,7 @@ export function AddMember({ kb, adding, suggests }: { kb: KnowledgeBase; adding:
           <option key={suggested} value={suggested} />
         ))}
       </datalist>
-      <SelectField label={t.roleLabel} value={role} choices={ROLES.map((value) => ({ value, label: t.roles[value] }))} onChoose={setRole} className="[&>select]:min-h-[38px]" />
+      <SelectField label={t.roleLabel} value={role} choices={ROLES.map((value) => ({ value, label: t.shortRoles[value] }))} onChoose={setRole} hint={t.roles[role]} className="[&>select]:min-h-[38px]" />
       <Button type="submit" kind="primary" isBusy={adding.isPending} className="min-h-[38px] md:mt-6">
         {t.add}
       </Button>

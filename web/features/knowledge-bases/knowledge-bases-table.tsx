@@ -25,7 +25,6 @@ export function KnowledgeBasesTable({ items }: { items: readonly KnowledgeBase[]
         <col className="w-[80px]" />
         <col className="w-[90px]" />
         <col data-from="lg" className="w-[200px]" />
-        <col data-from="lg" className="w-[84px]" />
         <col className="w-[68px]" />
       </colgroup>
       <thead role="rowgroup">
@@ -40,9 +39,6 @@ export function KnowledgeBasesTable({ items }: { items: readonly KnowledgeBase[]
           ))}
           <th scope="col" role="columnheader" data-from="lg">
             {t.columns.owner}
-          </th>
-          <th scope="col" role="columnheader" data-from="lg">
-            {t.columns.role}
           </th>
           <th scope="col" role="columnheader">
             <span className="sr-only">{t.columns.actions}</span>
@@ -62,12 +58,14 @@ function Row({ kb }: { kb: KnowledgeBase }) {
   const me = usePerson();
   const { counts } = kb;
   return (
-    <tr role="row">
+    <tr role="row" className="md:[&>td]:h-[52px]">
       <td role="cell" data-cell="name">
         <Link href={hrefOfKnowledgeBase(kb.id)} className="gap-2.5">
           <Icon name="folder" className="text-ink-3" />
-          <bdi className="truncate font-medium">{kb.name}</bdi>
-          {kb.description && <bdi className="min-w-0 truncate text-13 text-ink-3 max-md:hidden">{kb.description}</bdi>}
+          <span className="min-w-0">
+            <bdi className="block truncate font-medium">{kb.name}</bdi>
+            {kb.description && <bdi className="block truncate text-12 text-ink-3 max-md:hidden">{kb.description}</bdi>}
+          </span>
         </Link>
       </td>
       <Count value={counts.completed} />
@@ -76,9 +74,7 @@ function Row({ kb }: { kb: KnowledgeBase }) {
       <Count value={counts.archived} />
       <td role="cell" data-from="lg" title={kb.owner_email}>
         {kb.owner_id === me.id ? t.you : <bdi>{kb.owner_email}</bdi>}
-      </td>
-      <td role="cell" data-from="lg">
-        {t.roles[kb.role]}
+        {t.youAre[kb.role] && <span className="block text-12 text-ink-3">{t.youAre[kb.role]}</span>}
       </td>
       <td role="cell" data-cell="status" className="md:hidden">
         <Summary kb={kb} />
