@@ -1,8 +1,9 @@
-"""A cable between browser and server that breaks where a test wants it to. Nothing is faked: bytes go through, or do not."""
+"""A cable between browser and server that breaks where a test wants it to. Nothing is faked: bytes go, or do not."""
 
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -97,8 +98,6 @@ def _send(end: socket.socket, piece: bytes) -> bool:
 
 
 def _close(end: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         end.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
     end.close()

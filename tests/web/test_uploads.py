@@ -77,27 +77,6 @@ def test_what_the_server_refuses_stays_with_its_reason_and_can_be_tried_again(
     expect(tray(page)).to_be_hidden()
 
 
-def test_a_folder_of_many_files_comes_in_three_at_a_time(office: Office, windows: Windows, tmp_path: Path) -> None:
-    owner = office.hire()
-    kb_id = new_kb(owner)
-    for number in range(12):
-        (tmp_path / f"note-{number:02}.txt").write_text(f"Note {number}.")
-    page = windows.open(owner).page
-    open_kb(page, kb_id)
-    at_once: set[object] = set()
-    most = [0]
-
-    def began(request: object) -> None:
-        at_once.add(request)
-        most[0] = max(most[0], len(at_once))
-
-    page.on("request", lambda request: request.method == "POST" and request.url.endswith("/documents") and began(request))
-    page.on("requestfinished", lambda request: at_once.discard(request))
-    drop(page, *sorted(tmp_path.iterdir()))
-    expect(page.locator("tbody tr")).to_have_count(12, timeout=PATIENCE_MS)
-    assert most[0] == 3
-
-
 def test_a_viewer_is_told_that_nothing_can_be_dropped_here(office: Office, windows: Windows, tmp_path: Path) -> None:
     owner, viewer = office.hire(), office.hire("viewer")
     kb_id = new_kb(owner)

@@ -67,7 +67,10 @@ def test_a_file_whose_answer_got_lost_is_no_duplicate_of_itself(
             sent.append(piece)
         return b'filename="lease.txt"' in piece and len(sent) == 1
 
-    with FlakyWire(office.muniment.port, is_first, after_the_request=True) as wire, windows_at(browser, wire.url) as windows:
+    with (
+        FlakyWire(office.muniment.port, is_first, after_the_request=True) as wire,
+        windows_at(browser, wire.url) as windows,
+    ):
         page = windows.open(owner).page
         open_kb(page, kb_id)
         drop(page, file)

@@ -14,7 +14,8 @@ export function DuplicateSlot() {
   const [round, setRound] = useState<readonly number[]>([]);
   const now = roundOf(round, waiting);
   if (now !== round) setRound(now);
-  const current = waiting[0];
+  // In the order in which they were answered: a dialog that is open does not make way for another.
+  const current = now.flatMap((id) => waiting.find((item) => item.id === id) ?? [])[0];
   if (!current) return null;
   return <DuplicateDocumentModal key={current.id} item={current} waiting={waiting} number={now.indexOf(current.id) + 1} all={now.length} />;
 }
