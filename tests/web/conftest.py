@@ -6,12 +6,16 @@ from collections.abc import Generator, Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.entry.installation import Installation
 from tests.folders import open_folder
 from tests.web.browsing import Windows
 from tests.web.office import Office, new_client, new_office
+
+# Of a machine that does everything else at the same time: nothing is proven by being early.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
