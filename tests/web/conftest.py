@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -53,6 +54,13 @@ def office(muniment: Installation, operator: httpx.Client) -> Iterator[Office]:
     office = new_office(muniment, operator)
     yield office
     office.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A journey has many steps, each with its patience."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(600))
 
 
 HAS_FAILED = pytest.StashKey[bool]()
