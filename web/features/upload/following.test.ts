@@ -27,10 +27,12 @@ function follow(look: (place: object) => Promise<{ status: Progress["status"]; l
   const item: UploadItem = { id: 1, kbId: "kb", file: new File(["x"], "a"), documentType: "other", replaces: null, documentId: "d", state: { kind: "reading" } };
   const items: UploadItem[] = [item];
   const finish = vi.fn();
+  const reread = vi.fn();
+  const drop = vi.fn();
   let tell: (event: LiveEvent) => void = () => undefined;
   const live = { listen: (listener: (event: LiveEvent) => void) => ((tell = listener), () => undefined) };
-  const following = new Following({ items: () => items, finish } as unknown as UploadQueue, live, look as never, WORDS);
-  return { following, finish, items, item, tell: (event: LiveEvent) => tell(event), settle: () => new Promise((resolve) => setTimeout(resolve)) };
+  const following = new Following({ items: () => items, finish, reread, drop } as unknown as UploadQueue, live, look as never, WORDS);
+  return { following, finish, reread, drop, items, item, tell: (event: LiveEvent) => tell(event), settle: () => new Promise((resolve) => setTimeout(resolve)) };
 }
 
 describe("following what is being read", () => {
@@ -91,5 +93,16 @@ describe("following what is being read", () => {
     tell({ type: "look" });
     await settle();
     expect(finish).toHaveBeenCalledTimes(2);
+  });
+
+  it("takes back a failure when the document is read again, and forgets it when it is cleared", () => {
+    const { items, item, reread, drop, tell } = follow();
+    items[0] = { ...item, state: { kind: "failed", during: "reading", reason: "damaged" } };
+    tell({ type: "document", document: progress("failed") });
+    expect(reread).not.toHaveBeenCalled();
+    tell({ type: "document", document: progress("pending") });
+    expect(reread).toHaveBeenCalledWith(1);
+    tell({ type: "gone", documentId: "d" });
+    expect(drop).toHaveBeenCalledWith(1);
   });
 });

@@ -50,6 +50,8 @@ export class Following {
   }
 
   #told(progress: Progress): void {
+    // A failed one that was retried, or whose old file was brought back, has failed no more.
+    if (progress.status !== "failed") for (const item of this.#failed(progress.document_id)) this.#queue.reread(item.id);
     const isAtWork = progress.status === "pending" || progress.status === "processing";
     if (isAtWork) {
       this.#finished.delete(progress.document_id);
@@ -63,6 +65,7 @@ export class Following {
   }
 
   #end(documentId: string, reason: string): void {
+    for (const item of this.#failed(documentId)) this.#queue.drop(item.id); // it was cleared
     for (const item of this.#reading()) if (item.documentId === documentId) this.#queue.finish(item.id, reason);
   }
 
@@ -85,6 +88,10 @@ export class Following {
   #settle(item: UploadItem, status: Progress["status"], error: string | null): void {
     if (status === "failed") this.#queue.finish(item.id, error ?? this.#words.failed);
     else if (status !== "pending" && status !== "processing") this.#queue.finish(item.id, null);
+  }
+
+  #failed(documentId: string): readonly UploadItem[] {
+    return this.#queue.items().filter(({ state, ...item }) => item.documentId === documentId && state.kind === "failed" && state.during === "reading");
   }
 
   #reading(): readonly UploadItem[] {

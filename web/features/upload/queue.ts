@@ -105,6 +105,12 @@ export class UploadQueue {
     if (failure === null) setTimeout(() => this.#leave(id), DONE_STAYS_MS);
   }
 
+  /** It is read once more. */
+  reread(id: number): void {
+    const state = this.#items.get(id)?.state;
+    if (state?.kind === "failed" && state.during === "reading") this.#become(id, { kind: "reading" });
+  }
+
   #leave(id: number): void {
     if (this.#items.get(id)?.state.kind !== "done") return;
     this.#doneBefore += 1;
