@@ -60,9 +60,12 @@ def pick_files(page: Page, files: Sequence[Path], *, kind: str = "files") -> Non
 def drop(page: Page, *paths: Path, release: bool = True) -> None:
     """From the file manager: real files and folders, through the browser's own drag and drop."""
     session = page.context.new_cdp_session(page)
+    size = page.viewport_size
+    assert size is not None
+    middle = {"x": size["width"] / 2, "y": size["height"] / 2}
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
     for kind in ("dragEnter", "dragOver", *(["drop"] if release else [])):
-        session.send("Input.dispatchDragEvent", {"type": kind, "x": 700, "y": 500, "data": data})
+        session.send("Input.dispatchDragEvent", {"type": kind, **middle, "data": data})
 
 
 @contextmanager
