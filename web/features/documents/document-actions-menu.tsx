@@ -1,10 +1,10 @@
 "use client";
 
 import { useRouter } from "next/navigation";
-import { Fragment, useId, type ReactElement } from "react";
+import { Fragment, useId } from "react";
 
 import type { IconName } from "@/components/ui/icons";
-import { Menu, MenuItem, MenuLine, MenuLink, MenuNote } from "@/components/ui/menu";
+import { Menu, MenuItem, MenuLine, MenuLink, MenuNote, type MenuProps } from "@/components/ui/menu";
 import { downloadUrl, type Document } from "@/lib/api";
 import { hrefOfDocument } from "@/lib/hrefs";
 import { documents } from "@/text";
@@ -25,39 +25,42 @@ const LOOKS: Readonly<Record<RowAct, { icon: IconName; shortcut?: string }>> = {
   clear: { icon: "trash" },
 };
 
-export interface DocumentActionsMenuProps {
+interface Offered {
   document: Document;
   mayManage: boolean;
   mayEdit: boolean;
   onAct: (act: RowAct) => void;
-  trigger: ReactElement;
-  isOpen?: boolean;
-  onOpenChange?: (isOpen: boolean) => void;
 }
 
+export type DocumentActionsMenuProps = Offered & Pick<MenuProps, "trigger" | "isOpen" | "onOpenChange">;
+
 /** All that can be done with one document. While it is being read, what changes it stays in sight, off, with the reason. */
-export function DocumentActionsMenu({ document, mayManage, mayEdit, onAct, trigger, isOpen, onOpenChange }: DocumentActionsMenuProps) {
+export function DocumentActionsMenu({ trigger, isOpen, onOpenChange, ...offered }: DocumentActionsMenuProps) {
+  return (
+    <Menu trigger={trigger} {...(isOpen === undefined ? {} : { isOpen })} {...(onOpenChange ? { onOpenChange } : {})}>
+      <Offers {...offered} />
+    </Menu>
+  );
+}
+
+/** Looks at the document only while the menu is open. */
+function Offers({ document, mayManage, mayEdit, onAct }: Offered) {
   const { status } = useStanding(document);
   const canRevert = useCanRevert(document, mayManage);
   const reason = useId();
-  const groups = planOf(status, { mayManage, mayEdit, canRevert });
-  return (
-    <Menu trigger={trigger} {...(isOpen === undefined ? {} : { isOpen })} {...(onOpenChange ? { onOpenChange } : {})}>
-      {groups.map((offers, index) => (
-        <Fragment key={offers[0]?.act}>
-          {index > 0 && <MenuLine />}
-          {offers.some(({ isOff }) => isOff) && (
-            <MenuNote id={reason} icon="lock">
-              {t.whileProcessing}
-            </MenuNote>
-          )}
-          {offers.map((offer) => (
-            <Item key={offer.act} offer={offer} document={document} reason={reason} onAct={onAct} />
-          ))}
-        </Fragment>
+  return planOf(status, { mayManage, mayEdit, canRevert }).map((offers, index) => (
+    <Fragment key={offers[0]?.act}>
+      {index > 0 && <MenuLine />}
+      {offers.some(({ isOff }) => isOff) && (
+        <MenuNote id={reason} icon="lock">
+          {t.whileProcessing}
+        </MenuNote>
+      )}
+      {offers.map((offer) => (
+        <Item key={offer.act} offer={offer} document={document} reason={reason} onAct={onAct} />
       ))}
-    </Menu>
-  );
+    </Fragment>
+  ));
 }
 
 function Item({ offer: { act, isOff }, document, reason, onAct }: { offer: Offer; document: Document; reason: string; onAct: (act: RowAct) => void }) {

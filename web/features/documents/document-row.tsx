@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import { memo, useState } from "react";
+import { memo } from "react";
 
 import { Avatar } from "@/components/ui/avatar";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -91,31 +91,24 @@ function Uploader({ email }: { email: string | null }) {
   );
 }
 
-/** A plain button until it is pressed: a hundred menus that nobody opens would cost more than the whole table. */
 function RowMenu({ document, isGhost, isMenuOpen, mayManage, mayEdit, actions }: DocumentRowProps) {
-  const [wasOpened, setOpened] = useState(false);
-  if (isMenuOpen && !wasOpened) setOpened(true);
-  const open = () => actions.setMenu(document.id);
-  const button = (
-    <button
-      type="button"
-      aria-label={t.actionsFor(document.name)}
-      className="inline-grid size-7 place-items-center rounded-control border border-transparent hover:bg-sunk data-[state=open]:border-line-2 data-[state=open]:bg-raised coarse:size-11"
-      {...(wasOpened || isMenuOpen ? {} : { "aria-haspopup": "menu" as const, "aria-expanded": false, onClick: open, onKeyDown: (event) => event.key === "ArrowDown" && (event.preventDefault(), open()) })}
-    >
-      <Icon name="more" />
-    </button>
-  );
-  if (!wasOpened && !isMenuOpen) return button;
   return (
     <DocumentActionsMenu
       document={isGhost ? { ...document, status: "archived" } : document}
       mayManage={mayManage}
       mayEdit={mayEdit}
-      trigger={button}
       isOpen={isMenuOpen}
       onOpenChange={(isOpen) => actions.setMenu(isOpen ? document.id : null)}
       onAct={(act) => actions.run(act, document)}
+      trigger={
+        <button
+          type="button"
+          aria-label={t.actionsFor(document.name)}
+          className="inline-grid size-7 place-items-center rounded-control border border-transparent hover:bg-sunk data-[state=open]:border-line-2 data-[state=open]:bg-raised coarse:size-11"
+        >
+          <Icon name="more" />
+        </button>
+      }
     />
   );
 }

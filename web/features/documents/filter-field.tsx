@@ -43,7 +43,7 @@ export function FilterField({ value, onFilter, ref }: { value: string; onFilter:
         if (event.key === "Enter") tell(typed);
         if (event.key === "Escape") event.currentTarget.blur();
       }}
-      boxClass="w-[216px] max-lg:flex-[1_1_220px] max-md:h-10 max-md:flex-[1_1_100%] max-md:text-16"
+      boxClass="w-[216px] max-lg:flex-[1_1_220px] max-md:h-10 max-md:flex-[1_1_160px] max-md:text-16"
       className="max-md:text-16 [&::-webkit-search-cancel-button]:appearance-none"
       after={<kbd className="max-md:hidden">/</kbd>}
     />

@@ -5,6 +5,7 @@ import { StatusBadge } from "@/components/ui/status-badge";
 import type { Document } from "@/lib/api";
 import { common, documents as t } from "@/text";
 
+import { mayHaveOldOne } from "./menu-plan";
 import { stepOf } from "./steps";
 import { stepWords } from "./step-words";
 import { useCanRevert, useStanding } from "./use-standing";
@@ -26,7 +27,6 @@ export function StatusCell({
   onBringBack: () => void;
 }) {
   const { status, progress } = useStanding(document);
-  const canRevert = useCanRevert(document, mayManage);
   if (isGhost) {
     return (
       <Beside badge={<StatusBadge status="archived" />}>
@@ -49,11 +49,7 @@ export function StatusCell({
   if (status === "failed") {
     return (
       <Beside badge={<StatusBadge status="failed" />}>
-        {canRevert && (
-          <button type="button" className={LINK} onClick={onBringBack}>
-            {t.bringBack.action}
-          </button>
-        )}
+        {mayManage && mayHaveOldOne(document) && <BringBack document={document} onBringBack={onBringBack} />}
         <span className="truncate max-lg:hidden" title={document.status_detail ?? undefined}>
           {document.status_detail}
         </span>
@@ -64,6 +60,16 @@ export function StatusCell({
     <Beside badge={<StatusBadge status={status} />}>
       <span className="truncate max-lg:hidden">{progress?.purpose === "reread" ? t.steps.readingAgain : handOverOf(document)}</span>
     </Beside>
+  );
+}
+
+/** Only where the server says that there is something to bring back. */
+function BringBack({ document, onBringBack }: { document: Document; onBringBack: () => void }) {
+  if (!useCanRevert(document, true)) return null;
+  return (
+    <button type="button" className={LINK} onClick={onBringBack}>
+      {t.bringBack.action}
+    </button>
   );
 }
 

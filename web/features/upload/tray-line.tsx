@@ -12,7 +12,7 @@ import { upload as t } from "@/text";
 
 import { isUnsent, type UploadItem } from "./item";
 import { wordsOf } from "./line-words";
-import { uploads } from "./uploads";
+import { bringOldBack, readAgain, uploads } from "./uploads";
 
 const LINK = "rounded-mark text-petrol underline decoration-petrol-line underline-offset-[3px] hover:decoration-current";
 
@@ -36,10 +36,10 @@ export function TrayLine({ item }: { item: UploadItem }) {
         </button>
       </div>
       <Progress label={`${words}: ${name}`} sent={sent} read={read} tone={tone} className="mt-[5px] mb-1" />
-      <div className="flex items-baseline justify-between gap-2 text-12 text-ink-3" {...(isBad ? { role: "alert" } : {})}>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-2 text-12 text-ink-3" {...(isBad ? { role: "alert" } : {})}>
         <span
           className={classNames(
-            "min-w-0 [overflow-wrap:anywhere]",
+            "min-w-0 flex-[1_1_108px] [overflow-wrap:anywhere]",
             isBad && "line-clamp-4 text-wax",
             tone === "done" && "text-st-completed",
             tone === "paused" && "text-st-warn",
@@ -61,12 +61,12 @@ function Action({ item }: { item: UploadItem }) {
       </Link>
     );
   }
-  if (item.state.kind === "failed" && item.state.during === "sending") {
-    return (
-      <button type="button" className={LINK} onClick={() => uploads.again(item.id)}>
-        {t.retry}
-      </button>
-    );
-  }
-  return null;
+  if (item.state.kind !== "failed") return null;
+  const [words, act] =
+    item.state.during === "sending" ? [t.retry, () => uploads.again(item.id)] : item.replaces ? [t.bringBack, () => void bringOldBack(item)] : [t.retry, () => void readAgain(item)];
+  return (
+    <button type="button" className={LINK} onClick={act}>
+      {words}
+    </button>
+  );
 }

@@ -7,7 +7,7 @@ import { Progress } from "@/components/ui/progress";
 import { formatCount } from "@/lib/format";
 import { upload as t } from "@/text";
 
-import { isFinished, type UploadItem } from "./item";
+import type { UploadItem } from "./item";
 import { TrayLine } from "./tray-line";
 import { uploads } from "./uploads";
 import { useAnnouncement } from "./use-announcement";
@@ -69,6 +69,6 @@ const startsFolded = (): boolean => typeof window !== "undefined" && window.matc
 
 /** What failed first, then what moves, then who waits. The order within is that of the drop. */
 function inOrder(items: readonly UploadItem[]): readonly UploadItem[] {
-  const rank = (item: UploadItem) => (item.state.kind === "failed" ? 0 : item.state.kind === "queued" ? 2 : isFinished(item) ? 1 : 1);
+  const rank = (item: UploadItem) => (item.state.kind === "failed" ? 0 : item.state.kind === "queued" ? 2 : 1);
   return items.length > MOST_LINES || items.some((item) => rank(item) !== 1) ? [...items].sort((a, b) => rank(a) - rank(b) || a.id - b.id) : items;
 }

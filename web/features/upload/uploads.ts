@@ -1,13 +1,15 @@
 "use client";
 
 /** The uploads of this tab: one queue, whichever page is shown. */
+import { sentencesOf } from "@/components/ui/error-sentences";
 import { showToast } from "@/components/ui/toast-store";
 import { withName } from "@/components/ui/with-name";
-import { getDocument, type DocumentType } from "@/lib/api";
+import { getDocument, retryDocument, revertDocument, type DocumentType } from "@/lib/api";
 import { live } from "@/lib/live";
 import { common, upload as t } from "@/text";
 
 import { Following } from "./following";
+import type { UploadItem } from "./item";
 import { UploadQueue } from "./queue";
 import { transport } from "./transport";
 
@@ -34,6 +36,33 @@ export function replaceDocumentBy(kbId: string, documentId: string, file: File):
 export function replaceInstead(uploadId: number, documentId: string): void {
   following.forget(documentId);
   uploads.again(uploadId, { replaces: documentId });
+}
+
+/** Have a stored file that could not be read read once more. */
+export async function readAgain({ id, kbId, documentId }: UploadItem): Promise<void> {
+  if (documentId === null) return;
+  await telling(async () => {
+    await retryDocument({ kbId, documentId });
+    uploads.reread(id);
+  });
+}
+
+/** Have the document as it was before a new file that could not be read. */
+export async function bringOldBack({ id, kbId, documentId }: UploadItem): Promise<void> {
+  if (documentId === null) return;
+  await telling(async () => {
+    const { name } = await revertDocument({ kbId, documentId });
+    uploads.drop(id);
+    showToast({ text: withName(t.isBack, name), icon: "undo" });
+  });
+}
+
+async function telling(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    showToast({ text: sentencesOf(error).title, icon: "alert", tone: "alert" });
+  }
 }
 
 /** What the next files are, as chosen beside the upload button; until the page is loaded anew. */

@@ -33,8 +33,8 @@ export const upload = {
   replaceFailed: (reason: string) => `Replace failed, nothing changed. ${reason}`,
   retry: "Retry",
   bringBack: "Bring the old one back",
+  isBack: "'{name}' is back",
   gone: "It was removed",
-  tooMany: "Too many uploads at once",
 
   autoCleared: "Previous failed upload '{name}' was automatically cleared",
   announce: (done: string, all: string) => `${done} of ${all} uploads done`,
