@@ -51,6 +51,21 @@ describe("keys", () => {
     expect([upload, palette, close].map((run) => run.mock.calls.length)).toEqual([0, 1, 1]);
   });
 
+  it.each(["dialog", "menu"])("leave a %s alone: the page beneath hears nothing", async (role) => {
+    const [upload, next, close] = [vi.fn(), vi.fn(), vi.fn()];
+    const screen = render(
+      <>
+        <Bound bindings={[{ keys: "u", run: upload }, { keys: "ArrowDown", run: next }, { keys: "Escape", run: close, inFields: true }]} />
+        <div role={role}>
+          <button type="button">here</button>
+        </div>
+      </>,
+    );
+    screen.getByText("here").focus();
+    await person.keyboard("u{ArrowDown}{Escape}");
+    expect([upload, next, close].map((run) => run.mock.calls.length)).toEqual([0, 0, 1]);
+  });
+
   it("count in a checkbox, which is no place to write", async () => {
     const open = vi.fn();
     const screen = render(

@@ -6,7 +6,7 @@
  *     useKeys([{ keys: "u", does: t.upload, run: choose }, { keys: "g a", does: …, run: … }]);
  *
  * One key (`u`, `?`, `Escape`, `ArrowDown`, `Shift+ArrowDown`) or two in a row (`g a`). `Mod` is Ctrl, or Command on a
- * Mac. Of several for the same key the one registered last wins: a dialog hides the page beneath it. Letters count only
+ * Mac. Of several for the same key the one registered last wins. They count only outside of dialogs and menus, letters only
  * outside of fields, and only while the person has not switched them off.
  */
 import { useEffect, useRef } from "react";
@@ -18,7 +18,7 @@ export interface KeyBinding {
   /** For the list of all keys; without it the key is not listed. */
   does?: string;
   run: (event: KeyboardEvent) => void;
-  /** Also inside of fields: for Esc. */
+  /** Also inside of fields, dialogs and menus: for Esc. */
   inFields?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function handleKey(event: KeyboardEvent): void {
 function find(pressed: string, event: KeyboardEvent): KeyBinding | undefined {
   const known = allKeys();
   if (pressed.startsWith("Mod+")) return known.find((binding) => binding.keys === pressed);
-  if (isTyping(event.target)) return known.find((binding) => binding.inFields && binding.keys === pressed);
+  if (isTyping(event.target) || isAbove(event.target)) return known.find((binding) => binding.inFields && binding.keys === pressed);
   const isLetter = pressed.length === 1;
   if (isLetter && !areKeysOn()) return undefined;
   const pair = first && event.timeStamp - first.at < SECOND_WITHIN_MS ? `${first.key} ${pressed}` : null;
@@ -76,6 +76,11 @@ function nameOf(event: KeyboardEvent): string {
   if (event.altKey) return `Alt+${key}`;
   if (key.length === 1) return event.shiftKey && key !== key.toLowerCase() ? `Shift+${key.toLowerCase()}` : key;
   return event.shiftKey ? `Shift+${key}` : key;
+}
+
+/** In a dialog or a menu, which has keys of its own: the page beneath hears nothing meanwhile. */
+function isAbove(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("[role=dialog], [role=menu]") !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {
