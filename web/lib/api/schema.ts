@@ -2179,6 +2179,14 @@ export interface components {
                 number
             ][];
             /**
+             * Spans
+             * @description Start and end of each match, in Unicode characters of the text of the page
+             */
+            spans: [
+                number,
+                number
+            ][];
+            /**
              * Boxes
              * @description Left, top, right, bottom of each matching word, in points from the upper left corner of the page
              */
