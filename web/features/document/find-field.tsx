@@ -1,0 +1,87 @@
+"use client";
+
+import { useEffect, useRef, useState, type RefObject } from "react";
+
+import { IconButton } from "@/components/ui/button";
+import { Input } from "@/components/ui/field";
+import { formatCount } from "@/lib/format";
+import { document as text } from "@/text";
+
+import type { Viewer } from "./use-viewer";
+
+const t = text.find;
+const CALM_MS = 250;
+
+/** Finds inside of the document: the marks follow the typing, Enter goes to the next one. */
+export function FindField({ viewer, field }: { viewer: Viewer; field: RefObject<HTMLInputElement | null> }) {
+  const [typed, setTyped] = useTyped(viewer.find, viewer.setFind);
+  const hasTyped = typed.trim() !== "";
+  return (
+    <div role="search" className="min-w-0 flex-[1_1_180px] md:max-w-[320px]">
+      <Input
+        ref={field}
+        icon="search"
+        type="search"
+        enterKeyHint="search"
+        aria-label={t.label}
+        placeholder={t.placeholder}
+        value={typed}
+        maxLength={500}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.nativeEvent.isComposing) viewer.step(event.shiftKey ? -1 : 1);
+          if (event.key === "Escape") {
+            if (hasTyped) setTyped("");
+            else event.currentTarget.blur();
+          }
+        }}
+        boxClass="pr-1"
+        className="[&::-webkit-search-cancel-button]:hidden"
+        after={
+          <>
+            <span role="status" className="shrink-0 text-12 whitespace-nowrap text-ink-3">
+              {hasTyped && typed.trim() === viewer.find.trim() && !viewer.isFinding ? countOf(viewer) : ""}
+            </span>
+            {viewer.matches.length > 0 && (
+              <span className="flex shrink-0">
+                <IconButton label={t.previous} icon="left" size="small" className="size-6" onClick={() => viewer.step(-1)} />
+                <IconButton label={t.next} icon="right" size="small" className="size-6" onClick={() => viewer.step(1)} />
+              </span>
+            )}
+          </>
+        }
+      />
+    </div>
+  );
+}
+
+function countOf({ matches, matchIndex, hasFindFailed }: Viewer): string {
+  if (hasFindFailed) return t.failed;
+  if (matches.length === 0) return t.none;
+  return matchIndex === null ? t.some(matches.length) : t.of(formatCount(matchIndex + 1), formatCount(matches.length));
+}
+
+/** What is typed at once, what is looked for a moment later; a change of the address from elsewhere shows in the field. */
+function useTyped(find: string, setFind: (find: string) => void): [string, (typed: string) => void] {
+  const [typed, setTyped] = useState(find);
+  const sent = useRef(find);
+  const latest = useRef(setFind);
+  useEffect(() => {
+    latest.current = setFind;
+  });
+  useEffect(() => {
+    if (find !== sent.current) {
+      sent.current = find;
+      setTyped(find);
+    }
+  }, [find]);
+  useEffect(() => {
+    if (typed === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = typed;
+      latest.current(typed);
+    }, CALM_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return [typed, setTyped];
+}
