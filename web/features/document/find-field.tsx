@@ -1,16 +1,16 @@
 "use client";
 
-import { useEffect, useRef, useState, type RefObject } from "react";
+import type { RefObject } from "react";
 
 import { IconButton } from "@/components/ui/button";
 import { Input } from "@/components/ui/field";
 import { formatCount } from "@/lib/format";
+import { useTyped } from "@/lib/use-typed";
 import { document as text } from "@/text";
 
 import type { Viewer } from "./use-viewer";
 
 const t = text.find;
-const CALM_MS = 250;
 
 /** Finds inside of the document: the marks follow the typing, Enter goes to the next one. */
 export function FindField({ viewer, field }: { viewer: Viewer; field: RefObject<HTMLInputElement | null> }) {
@@ -59,29 +59,4 @@ function countOf({ matches, matchIndex, hasFindFailed }: Viewer): string {
   if (hasFindFailed) return t.failed;
   if (matches.length === 0) return t.none;
   return matchIndex === null ? t.some(matches.length) : t.of(formatCount(matchIndex + 1), formatCount(matches.length));
-}
-
-/** What is typed at once, what is looked for a moment later; a change of the address from elsewhere shows in the field. */
-function useTyped(find: string, setFind: (find: string) => void): [string, (typed: string) => void] {
-  const [typed, setTyped] = useState(find);
-  const sent = useRef(find);
-  const latest = useRef(setFind);
-  useEffect(() => {
-    latest.current = setFind;
-  });
-  useEffect(() => {
-    if (find !== sent.current) {
-      sent.current = find;
-      setTyped(find);
-    }
-  }, [find]);
-  useEffect(() => {
-    if (typed === sent.current) return;
-    const timer = setTimeout(() => {
-      sent.current = typed;
-      latest.current(typed);
-    }, CALM_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return [typed, setTyped];
 }
