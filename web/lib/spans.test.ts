@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { overlaps, piecesOf, spansWithin } from "./spans";
+import { joinSpans, overlaps, piecesOf, spansWithin } from "./spans";
 
 const shown = (text: string, spans: readonly (readonly [number, number])[]) =>
   piecesOf(text, spans).map((piece) => (piece.span === null ? piece.text : `[${piece.span}:${piece.text}]`));
@@ -31,4 +31,9 @@ it("spans of a page become spans of a paragraph, with the same numbers", () => {
 it("two spans that only touch do not overlap", () => {
   expect(overlaps([0, 3], [3, 5])).toBe(false);
   expect(overlaps([0, 4], [3, 5])).toBe(true);
+});
+
+it("words beside each other are one mark, words apart are two", () => {
+  expect(joinSpans([[0, 6], [7, 13], [15, 20]])).toEqual([[0, 13], [15, 20]]);
+  expect(joinSpans([])).toEqual([]);
 });

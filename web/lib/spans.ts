@@ -38,6 +38,17 @@ export function piecesOf(text: string, spans: readonly Span[]): Piece[] {
   return pieces;
 }
 
+/** Words beside each other as one: `notice period` is one mark, not two. */
+export function joinSpans(spans: readonly Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (last && span[0] - last[1] <= 1) joined[joined.length - 1] = [last[0], Math.max(last[1], span[1])];
+    else joined.push(span);
+  }
+  return joined;
+}
+
 /** Those that touch a part of the text, counted from where it begins. A part keeps the spans' own numbers by `piecesOf`. */
 export function spansWithin(spans: readonly Span[], [start, end]: Span): Span[] {
   return spans.map(([from, to]) => [Math.max(from, start) - start, Math.min(to, end) - start] as const);

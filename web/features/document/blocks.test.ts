@@ -22,13 +22,12 @@ it("a figure in the second column does not stand before the first", () => {
   expect(shown(blocksOf([first, second], [diagram("d", [300, 100, 500, 400])]))).toEqual(["1 p0", "2 d", "3 p1"]);
 });
 
-it("a figure stands above its caption, and at the end where nobody knows", () => {
+it("a figure says its own caption, and stands at the end where nobody knows its place", () => {
   const caption = paragraph(1, null, "Figure 3. Response times", "caption");
   expect(shown(blocksOf([paragraph(0, null), caption], [diagram("d", null, "Figure 3. Response times"), diagram("e", null)]))).toEqual([
     "1 p0",
     "2 d",
-    "3 Figure 3. Response times",
-    "4 e",
+    "3 e",
   ]);
 });
 

@@ -5,29 +5,40 @@ import type { NotePlace } from "./notes";
 
 export type Block =
   | { kind: "paragraph"; number: number; place: NotePlace; paragraph: Paragraph }
-  | { kind: "figure"; number: number; place: NotePlace; diagram: Diagram };
+  | { kind: "figure"; number: number; place: NotePlace; diagram: Diagram; caption: Paragraph | null };
 
 export function blocksOf(paragraphs: readonly Paragraph[], diagrams: readonly Diagram[]): Block[] {
   const waiting = new Set(diagrams);
-  const blocks: Omit<Block, "number">[] = [];
+  const blocks: Block[] = [];
+  const add = (block: Block) => blocks.push({ ...block, number: blocks.length + 1 });
   for (const paragraph of paragraphs) {
-    for (const diagram of waiting) {
-      if (!standsBefore(diagram, paragraph)) continue;
+    const above = [...waiting].filter((diagram) => standsBefore(diagram, paragraph));
+    for (const diagram of above) {
       waiting.delete(diagram);
-      blocks.push(figure(diagram));
+      add(figure(diagram, paragraph));
     }
-    blocks.push({ kind: "paragraph", paragraph, place: { kind: "paragraph", page: paragraph.page_number, index: paragraph.paragraph_index } } as Block);
+    // A figure says its own caption; it stands twice only where somebody wrote a note on it.
+    const isSaid = blocks.at(-1)?.kind === "figure" && above.some((diagram) => isCaptionOf(paragraph, diagram));
+    if (!isSaid || paragraph.annotations) add({ kind: "paragraph", number: 0, paragraph, place: { kind: "paragraph", page: paragraph.page_number, index: paragraph.paragraph_index } });
   }
-  blocks.push(...[...waiting].map(figure));
-  return blocks.map((block, index) => ({ ...block, number: index + 1 }) as Block);
+  for (const diagram of waiting) add(figure(diagram, null));
+  return blocks;
 }
 
-const figure = (diagram: Diagram) =>
-  ({ kind: "figure", diagram, place: { kind: "diagram", page: diagram.page_number, key: diagram.key } }) as Omit<Block, "number">;
+const figure = (diagram: Diagram, below: Paragraph | null): Block => ({
+  kind: "figure",
+  number: 0,
+  diagram,
+  place: { kind: "diagram", page: diagram.page_number, key: diagram.key },
+  caption: below && isCaptionOf(below, diagram) ? below : null,
+});
+
+const isCaptionOf = (paragraph: Paragraph, { caption }: Diagram): boolean => caption !== null && paragraph.text.trim() === caption.trim();
 
 /** A figure stands above its own caption, or else above what begins below it in the same column. */
-function standsBefore({ box, caption }: Diagram, paragraph: Paragraph): boolean {
-  if (caption && paragraph.kind === "caption" && paragraph.text.trim() === caption.trim()) return true;
+function standsBefore(diagram: Diagram, paragraph: Paragraph): boolean {
+  if (isCaptionOf(paragraph, diagram)) return true;
+  const { box } = diagram;
   if (!box || !paragraph.box) return false;
   const [left, , right, bottom] = box;
   const isSameColumn = paragraph.box[0] < right && paragraph.box[2] > left;

@@ -35,7 +35,9 @@ export function ExplainPanel({ place }: { place: DocumentPlace }) {
         <Part title={t.next}>
           <ul className="list-disc pl-4">
             {data.next.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
+              <li key={sentence}>
+                <Sentence text={sentence} />
+              </li>
             ))}
           </ul>
         </Part>
@@ -57,6 +59,21 @@ export function ExplainPanel({ place }: { place: DocumentPlace }) {
         </Part>
       )}
     </>
+  );
+}
+
+const NAMES: Readonly<Record<string, string>> = { ...t.names, "replace/revert": t.names.revert };
+
+/** The server names calls in backticks; here they are called as they are in the menus. */
+function Sentence({ text: sentence }: { text: string }) {
+  return sentence.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <strong key={index} className="font-semibold">
+        {NAMES[part] ?? part}
+      </strong>
+    ),
   );
 }
 

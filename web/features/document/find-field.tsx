@@ -44,8 +44,8 @@ export function FindField({ viewer, field }: { viewer: Viewer; field: RefObject<
             </span>
             {viewer.matches.length > 0 && (
               <span className="flex shrink-0">
-                <IconButton label={t.previous} icon="left" size="small" className="size-6" onClick={() => viewer.step(-1)} />
-                <IconButton label={t.next} icon="right" size="small" className="size-6" onClick={() => viewer.step(1)} />
+                <IconButton label={t.previous} icon="left" size="small" className="size-6 coarse:min-w-9!" onClick={() => viewer.step(-1)} />
+                <IconButton label={t.next} icon="right" size="small" className="size-6 coarse:min-w-9!" onClick={() => viewer.step(1)} />
               </span>
             )}
           </>

@@ -11,10 +11,10 @@ const MATCHES = matchesOf([page(4, [10, 16], [17, 23], [90, 96]), page(12, [5, 1
 describe("matchesOf", () => {
   it("counts neighbouring words once, words apart one by one, a page without places as one", () => {
     expect(MATCHES).toEqual([
-      { page: 4, spans: [[10, 16], [17, 23]] },
-      { page: 4, spans: [[90, 96]] },
-      { page: 12, spans: [[5, 11]] },
-      { page: 58, spans: [] },
+      { page: 4, span: [10, 23] },
+      { page: 4, span: [90, 96] },
+      { page: 12, span: [5, 11] },
+      { page: 58, span: null },
     ]);
   });
 });

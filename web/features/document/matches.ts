@@ -1,29 +1,19 @@
 /** What was found inside of a document, as things to go to one after the other. */
 import type { PageMatch } from "@/lib/api";
-import type { Span } from "@/lib/spans";
+import { joinSpans, type Span } from "@/lib/spans";
 
 export interface Match {
   page: number;
-  /** In the text of its page; none where only the page is known. */
-  spans: readonly Span[];
+  /** In the text of its page; null where only the page is known. */
+  span: Span | null;
 }
 
 /** Neighbouring words are one match: whoever looks for `notice period` counts it once. */
 export function matchesOf(pages: readonly PageMatch[]): Match[] {
-  return pages.flatMap(({ page, spans }) => {
-    if (spans.length === 0) return [{ page, spans: [] }];
-    return grouped(spans).map((group) => ({ page, spans: group }));
+  return pages.flatMap(({ page, spans }): Match[] => {
+    if (spans.length === 0) return [{ page, span: null }];
+    return joinSpans(spans).map((span) => ({ page, span }));
   });
-}
-
-function grouped(spans: readonly Span[]): Span[][] {
-  const groups: Span[][] = [];
-  for (const span of spans) {
-    const last = groups.at(-1)?.at(-1);
-    if (last && span[0] - last[1] <= 1) groups.at(-1)?.push(span);
-    else groups.push([span]);
-  }
-  return groups;
 }
 
 /** The next or previous one, round and round. From nowhere: the first from the current page on, or the last before it. */
@@ -40,7 +30,7 @@ export function stepFrom(matches: readonly Match[], current: number | null, step
 
 /** Where a search starts: on this page, behind this place of it; `isJump` goes on to later pages and then to the first. */
 export function firstFrom(matches: readonly Match[], page: number, start: number, isJump: boolean): number | null {
-  const onPage = matches.findIndex((match) => match.page === page && (match.spans[0]?.[0] ?? 0) >= start);
+  const onPage = matches.findIndex((match) => match.page === page && (match.span?.[0] ?? 0) >= start);
   if (onPage !== -1) return onPage;
   const anyOnPage = matches.findIndex((match) => match.page === page);
   if (anyOnPage !== -1 || !isJump) return anyOnPage === -1 ? null : anyOnPage;

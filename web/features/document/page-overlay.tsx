@@ -33,7 +33,7 @@ export function PageOverlay({
   const passage = passageOn(viewer, number);
   const marks = useMemo(() => {
     const onPage = viewer.matches.filter((match) => match.page === number);
-    return onPage.map((match) => ({ match, boxes: joined(boxesOf(match.spans, layout.words)) }));
+    return onPage.map((match) => ({ match, boxes: match.span ? joined(boxesOf([match.span], layout.words)) : [] }));
   }, [viewer.matches, number, layout]);
 
   const overlay = useRef<HTMLDivElement>(null);
@@ -41,9 +41,12 @@ export function PageOverlay({
   useLayoutEffect(() => {
     const shown = overlay.current?.querySelector("[data-current], [data-passage]");
     const pane = overlay.current && paneOf(overlay.current);
-    if (!shown || !pane || !isHere || !viewer.wishes.current.pages) return;
+    if (!overlay.current || !shown || !pane || !isHere || !viewer.wishes.current.pages) return;
     viewer.wishes.current.pages = false;
-    bring(pane, shown);
+    const paper = overlay.current.parentElement;
+    const isNearTop = paper !== null && shown.getBoundingClientRect().bottom - paper.getBoundingClientRect().top < pane.clientHeight * 0.8;
+    if (isNearTop) bring(pane, paper, 0.02);
+    else bring(pane, shown);
   }, [viewer.jumps, viewer.match, parts, isHere, viewer.wishes]);
 
   const part = (place: NotePlace, box: Box, kind: "part" | "figure", span: Span | null, title?: string) => {
@@ -83,9 +86,7 @@ export function PageOverlay({
 /** The match that is current, or else the passage that somebody came for. */
 export function passageOn(viewer: Viewer, number: number): Span | null {
   const { match, passage } = viewer;
-  const first = match?.spans[0];
-  const last = match?.spans.at(-1);
-  if (match?.page === number && first && last) return [first[0], last[1]];
+  if (match?.page === number && match.span) return match.span;
   return !match && passage?.page === number ? passage.span : null;
 }
 

@@ -1,5 +1,7 @@
 "use client";
 
+import type { ReactNode } from "react";
+
 import { Marked } from "@/components/ui/marked";
 import { diagramImageUrl, type Diagram, type Paragraph } from "@/lib/api";
 import { overlaps, spansWithin, type Span } from "@/lib/spans";
@@ -26,7 +28,9 @@ interface Props {
 /** A paragraph or a figure, with its number, its marks and its note. */
 export function TextBlock({ block, viewer, spans, passage, note, isWriting, onWrite, hasPicture }: Props) {
   const isHovered = viewer.hovered !== null && keyOf(viewer.hovered) === keyOf(block.place);
-  const isPassage = block.kind === "paragraph" && passage !== null && overlaps([block.paragraph.start, block.paragraph.end], passage);
+  const words = block.kind === "paragraph" ? block.paragraph : block.caption;
+  const isPassage = words !== null && passage !== null && overlaps([words.start, words.end], passage);
+  const current = viewer.match?.page === block.place.page ? viewer.match.span : null;
   const annotations = block.kind === "paragraph" ? block.paragraph.annotations : block.diagram.annotations;
   return (
     <>
@@ -40,9 +44,11 @@ export function TextBlock({ block, viewer, spans, passage, note, isWriting, onWr
       >
         <PartNumber block={block} onWrite={onWrite && !note ? () => onWrite(!isWriting) : null} />
         {block.kind === "figure" ? (
-          <Figure diagram={block.diagram} viewer={viewer} hasPicture={hasPicture} />
+          <Figure diagram={block.diagram} viewer={viewer} hasPicture={hasPicture}>
+            {block.caption ? <ParagraphText paragraph={block.caption} spans={spans} current={current} /> : (block.diagram.caption ?? t.text.figure)}
+          </Figure>
         ) : (
-          <ParagraphText paragraph={block.paragraph} spans={spans} current={viewer.match?.page === block.paragraph.page_number ? viewer.match.spans : []} />
+          <ParagraphText paragraph={block.paragraph} spans={spans} current={current} />
         )}
         {note && <span className="pin ml-1.5 align-[1px]">{note.number}</span>}
       </div>
@@ -68,9 +74,9 @@ function PartNumber({ block, onWrite }: { block: Block; onWrite: (() => void) | 
   );
 }
 
-function ParagraphText({ paragraph, spans, current }: { paragraph: Paragraph; spans: readonly Span[]; current: readonly Span[] }) {
+function ParagraphText({ paragraph, spans, current }: { paragraph: Paragraph; spans: readonly Span[]; current: Span | null }) {
   const within = spansWithin(spans, [paragraph.start, paragraph.end]);
-  const isCurrent = (index: number) => current.some((span) => span === spans[index]);
+  const isCurrent = (index: number) => current !== null && spans[index] === current;
   if (paragraph.kind === "table") return <Table text={paragraph.text} spans={within} isCurrent={isCurrent} />;
   const text = <Marked text={paragraph.text} spans={within} isCurrent={isCurrent} />;
   return paragraph.kind === "heading" ? <h3 className="inline">{text}</h3> : <p className="inline whitespace-pre-line">{text}</p>;
@@ -96,7 +102,7 @@ function Table({ text, spans, isCurrent }: { text: string; spans: readonly Span[
   );
 }
 
-function Figure({ diagram, viewer, hasPicture }: { diagram: Diagram; viewer: Viewer; hasPicture: boolean }) {
+function Figure({ diagram, viewer, hasPicture, children }: { diagram: Diagram; viewer: Viewer; hasPicture: boolean; children: ReactNode }) {
   return (
     <>
       {hasPicture && (
@@ -108,7 +114,7 @@ function Figure({ diagram, viewer, hasPicture }: { diagram: Diagram; viewer: Vie
           className="mb-2 block max-h-[320px] max-w-full rounded-mark bg-paper object-contain dark:brightness-90"
         />
       )}
-      <p className="inline">{diagram.caption ?? t.text.figure}</p>
+      <div className="inline">{children}</div>
     </>
   );
 }

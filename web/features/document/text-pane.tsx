@@ -56,7 +56,7 @@ export function TextPane({
   const onPage: NotePlace = { kind: "page", page };
   const pageNote = notes.get(keyOf(onPage));
   const blocks = parts.data ? blocksOf(parts.data.paragraphs, parts.data.diagrams) : null;
-  const spans = viewer.matches.filter((match) => match.page === page).flatMap((match) => match.spans);
+  const spans = viewer.matches.filter((match) => match.page === page).flatMap((match) => (match.span ? [match.span] : []));
   return (
     <div ref={pane} data-pane role="region" aria-label={t.text.label} tabIndex={0} className={classNames("min-h-0 min-w-0 overflow-auto bg-sheet px-4 py-4 focus-visible:outline-offset-[-2px] md:px-[22px] md:py-5", className)}>
       <div className="mx-auto max-w-[75ch]">

@@ -43,7 +43,7 @@ function PageField({ viewer }: { viewer: Viewer }) {
   };
   return (
     <div className="flex shrink-0 items-center gap-1 text-13 whitespace-nowrap">
-      <IconButton label={t.previous} icon="left" size="small" aria-disabled={page <= 1} onClick={() => page > 1 && goTo(page - 1)} />
+      <IconButton label={t.previous} icon="left" size="small" className="max-md:hidden" aria-disabled={page <= 1} onClick={() => page > 1 && goTo(page - 1)} />
       <label className="flex items-center gap-1.5">
         <span className="sr-only">{t.page}</span>
         <input
@@ -57,7 +57,7 @@ function PageField({ viewer }: { viewer: Viewer }) {
         />
         <span className="text-ink-2">{t.of(pages)}</span>
       </label>
-      <IconButton label={t.next} icon="right" size="small" aria-disabled={page >= pages} onClick={() => page < pages && goTo(page + 1)} />
+      <IconButton label={t.next} icon="right" size="small" className="max-md:hidden" aria-disabled={page >= pages} onClick={() => page < pages && goTo(page + 1)} />
       <span role="status" className="sr-only">
         {`${t.page} ${formatCount(page)}`}
       </span>

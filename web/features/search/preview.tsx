@@ -11,7 +11,7 @@ import { bring } from "@/features/document/scrolling";
 import { usePage, useParts } from "@/features/document/use-page";
 import { pageImageUrl, type DocumentPage, type Hit, type Layout, type Paragraph } from "@/lib/api";
 import { formatCount } from "@/lib/format";
-import { overlaps, spansWithin, type Span } from "@/lib/spans";
+import { joinSpans, overlaps, spansWithin, type Span } from "@/lib/spans";
 import { search as text } from "@/text";
 
 import { hrefOfHit } from "./groups";
@@ -25,7 +25,7 @@ export function Preview({ hit, q }: { hit: Hit; q: string }) {
   const page = usePage(place, hit.page);
   const parts = useParts(place, hit.page);
   const passage = useMemo(() => (page.data ? findPassage(page.data.text, hit.snippet) : null), [page.data, hit]);
-  const marks = useMemo(() => (page.data ? highlightsIn(page.data.text, hit.snippet, hit.highlights) : []), [page.data, hit]);
+  const marks = useMemo(() => (page.data ? highlightsIn(page.data.text, hit.snippet, joinSpans(hit.highlights)) : []), [page.data, hit]);
   const isReady = page.data !== undefined && parts.data !== undefined;
 
   useLayoutEffect(() => {
@@ -35,7 +35,7 @@ export function Preview({ hit, q }: { hit: Hit; q: string }) {
     else pane.current.scrollTo({ top: 0 });
   }, [isReady, hit]);
 
-  const found = parts.data?.paragraphs.filter((one) => passage !== null && overlaps([one.start, one.end], passage)) ?? [];
+  const found = passagesOf(parts.data?.paragraphs ?? [], passage, marks);
   return (
     <aside aria-label={t.label} className="flex min-h-0 flex-col border-l border-line">
       <div className="flex items-center gap-3 px-3.5 py-2.5">
@@ -60,6 +60,13 @@ export function Preview({ hit, q }: { hit: Hit; q: string }) {
       </div>
     </aside>
   );
+}
+
+/** The paragraphs of the passage: those with a match in them, or all of it where only its meaning was found. */
+function passagesOf(paragraphs: readonly Paragraph[], passage: Span | null, marks: readonly Span[]): readonly Paragraph[] {
+  const within = paragraphs.filter((one) => passage !== null && overlaps([one.start, one.end], passage));
+  const matching = within.filter((one) => marks.some((mark) => overlaps([one.start, one.end], mark)));
+  return matching.length > 0 ? matching : within;
 }
 
 function PagePicture({ hit, page, layout, passages, marks }: { hit: Hit; page: DocumentPage; layout: Layout; passages: readonly Paragraph[]; marks: readonly Span[] }) {

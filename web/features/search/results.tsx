@@ -10,6 +10,7 @@ import { Name } from "@/components/ui/name";
 import type { Hit } from "@/lib/api";
 import { formatCount } from "@/lib/format";
 import { hrefOfDocument } from "@/lib/hrefs";
+import { joinSpans } from "@/lib/spans";
 import { common, search as t } from "@/text";
 
 import { hrefOfHit, MOST_OF_ONE, type HitGroup } from "./groups";
@@ -105,7 +106,7 @@ const Passage = memo(function Passage({ hit, index, q, isSelected, onSelect }: {
     >
       <span className="w-[38px] shrink-0 pt-0.5 text-right font-proof text-12 text-ink-3">{t.page(formatCount(hit.page))}</span>
       <span className="snippet min-w-0 font-doc text-[15.5px] leading-[23px] [overflow-wrap:anywhere]">
-        <Marked text={hit.snippet} spans={hit.highlights} />
+        <Marked text={hit.snippet} spans={joinSpans(hit.highlights)} />
       </span>
     </Link>
   );

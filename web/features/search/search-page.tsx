@@ -70,7 +70,7 @@ export function SearchPage() {
       </div>
       <div className="border-t border-line" />
       <LoadingBar isOn={isFetching && data !== undefined} />
-      <div className={`grid min-h-0 flex-1 ${isWide && current ? "lg:grid-cols-[minmax(0,1fr)_400px]" : ""}`}>
+      <div className={`grid min-h-0 flex-1 ${isWide && current ? "grid-cols-[minmax(0,1fr)_400px]" : "grid-cols-[minmax(0,1fr)]"}`}>
         <div className="min-h-0 px-2 pb-8 md:overflow-auto md:px-4">
           {data && state.mode !== "text" && data.mode === "text" && hasQuestion && <Banner tone="warn" title={t.wordsOnly} className="mx-2 mt-3" />}
           {!hasQuestion && <Empty icon="search" title={t.start.title} text={t.start.text} />}
