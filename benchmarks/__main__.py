@@ -13,6 +13,7 @@ from benchmarks.requests import measure_requests
 from benchmarks.retrieval import measure_retrieval
 from benchmarks.search import measure_search
 from benchmarks.start import measure_start
+from benchmarks.web import measure_web
 
 MEASURES: dict[str, Callable[[Report], None]] = {
     "start": measure_start,
@@ -22,6 +23,7 @@ MEASURES: dict[str, Callable[[Report], None]] = {
     "search": measure_search,
     "lifecycle": measure_lifecycle,
     "archive": measure_archive,
+    "web": measure_web,
 }
 
 

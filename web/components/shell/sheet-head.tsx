@@ -72,7 +72,9 @@ export function SheetFoot({ children, isDock = false, label }: { children: React
     <div
       {...(isDock ? { role: "toolbar", "aria-label": label, "data-dock": true } : {})}
       className={`sticky bottom-0 z-[3] mt-auto flex min-h-12 flex-wrap items-center gap-2.5 border-t px-4 py-1.5 text-13 whitespace-nowrap max-md:bottom-[58px] md:pr-[18px] md:pl-6 ${
-        isDock ? "border-dock bg-dock text-on-dock-2" : "border-line bg-sheet text-ink-3"
+        isDock
+          ? "border-dock bg-dock text-on-dock-2 max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-[41] max-md:min-h-[59px] max-md:flex-nowrap"
+          : "border-line bg-sheet text-ink-3"
       }`}
     >
       {children}

@@ -19,10 +19,24 @@ export interface ConfirmDialogProps {
   onConfirm: () => Promise<unknown>;
   /** What cannot be undone is wax, and the focus starts on Cancel. */
   isDestructive?: boolean;
+  /** In place of `Cancel`, where that word would be the act's own. */
+  keep?: string;
+  /** There is nothing to do: only the way out is left. */
+  isImpossible?: boolean;
   children?: ReactNode;
 }
 
-export function ConfirmDialog({ isOpen, onClose, question, action, onConfirm, isDestructive = false, children }: ConfirmDialogProps) {
+export function ConfirmDialog({
+  isOpen,
+  onClose,
+  question,
+  action,
+  onConfirm,
+  isDestructive = false,
+  keep = common.cancel,
+  isImpossible = false,
+  children,
+}: ConfirmDialogProps) {
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const cancel = useRef<HTMLButtonElement>(null);
@@ -54,11 +68,13 @@ export function ConfirmDialog({ isOpen, onClose, question, action, onConfirm, is
       foot={
         <>
           <Button ref={cancel} onClick={close}>
-            {common.cancel}
+            {keep}
           </Button>
-          <Button ref={act} kind={isDestructive ? "wax" : "primary"} isBusy={isBusy} onClick={() => void confirm()}>
-            {action}
-          </Button>
+          {!isImpossible && (
+            <Button ref={act} kind={isDestructive ? "wax" : "primary"} isBusy={isBusy} onClick={() => void confirm()}>
+              {action}
+            </Button>
+          )}
         </>
       }
     >

@@ -2,7 +2,7 @@
 import { errorOf } from "./answers";
 import { secondsOf, urlOf } from "./client";
 import type { DocumentPlace } from "./documents";
-import { Unreachable } from "./errors";
+import { TimedOut, Unreachable } from "./errors";
 import type { DocumentCreated, DocumentType, Replaced } from "./types";
 
 export interface Sending {
@@ -12,6 +12,10 @@ export interface Sending {
 }
 
 const ALL = "/api/v1/knowledge-bases/{kb_id}/documents";
+/** A large file takes as long as it takes; a connection on which nothing moves any more is none. */
+const STALLED_MS = 60_000;
+/** From the last byte to the answer: the server stores and checks the whole file. */
+const STORING_MS = 180_000;
 
 /** Raises `DuplicateDocument` when the name is taken. The file's own name is the document's. */
 export function uploadDocument(
@@ -38,19 +42,37 @@ function send<Body>(url: string, form: FormData, { onProgress, signal }: Sending
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = () => request.abort();
+    let isStalled = false;
+    let timer: ReturnType<typeof setTimeout>;
+    const expectWithin = (ms: number) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        isStalled = true;
+        request.abort();
+      }, ms);
+    };
     request.open("POST", url);
     request.setRequestHeader("Accept", "application/json");
-    request.upload.onprogress = (event) => onProgress?.(event.loaded, event.total);
+    request.upload.onprogress = (event) => {
+      expectWithin(STALLED_MS);
+      onProgress?.(event.loaded, event.total);
+    };
+    request.upload.onload = () => expectWithin(STORING_MS);
     request.onload = () => {
       const body: unknown = parsed(request.responseText);
       if (request.status >= 200 && request.status < 300) resolve(body as Body);
       else reject(errorOf(answerOf(request, body)));
     };
     request.onerror = () => reject(new Unreachable("The server cannot be reached"));
-    request.onabort = () => reject(new DOMException("The upload was cancelled", "AbortError"));
-    request.onloadend = () => signal?.removeEventListener("abort", abort);
+    request.onabort = () =>
+      reject(isStalled ? new TimedOut("The server does not answer") : new DOMException("The upload was cancelled", "AbortError"));
+    request.onloadend = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    };
     if (signal?.aborted) return reject(new DOMException("The upload was cancelled", "AbortError"));
     signal?.addEventListener("abort", abort);
+    expectWithin(STALLED_MS);
     request.send(form);
   });
 }

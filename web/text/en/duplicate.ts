@@ -1,1 +1,51 @@
-export const duplicate = {} as const;
+/** A name that is taken already. `{name}` is where the document's name stands. */
+export const duplicate = {
+  title: "A document with this name already exists",
+  ofSeveral: (number: string, all: string) => `${number} of ${all}`,
+  already: "Already here",
+  yours: "Your file",
+  rows: { status: "Status", size: "Size", date: "Date", pages: "Pages" },
+  notUploaded: "not uploaded",
+  notRead: "not read yet",
+  added: "added",
+  archived: "archived",
+  changed: "changed",
+
+  newer: "Your file is newer",
+  older: "Your file is older",
+  larger: (size: string) => `${size} larger`,
+  smaller: (size: string) => `${size} smaller`,
+  and: " and ",
+  sameSize: "Same size. It may be the same file.",
+  sameFile: "It is the same file, byte for byte.",
+
+  onReplace: "Replacing keeps the id, notes on places that still exist, and the history.",
+  onRestore: "Restoring brings the archived one back into search and uploads nothing.",
+  onRevert: "The file before this one could be read. Bringing it back uploads nothing.",
+  whileProcessing: "Cannot replace document while processing is in progress. This dialog changes by itself when it is done.",
+  notYours: "Only the owner or an admin can replace or restore it. Rename your file to add it beside.",
+  gone: "It is not there any more. Your file can be uploaded now.",
+  loading: "Looking at the existing document",
+
+  replaceExisting: "Replace Existing",
+  replaceArchived: "Replace Archived",
+  replaceFailed: "Replace",
+  restoreExisting: "Restore Existing",
+  bringBack: "Bring the old one back",
+  uploadNow: "Upload",
+  forTheRest: (count: string) => `Do this for the rest (${count})`,
+
+  confirm: {
+    step: "Step 2 of 2",
+    question: "This will delete the existing document and upload the new version. Continue?",
+    stays: "The existing one stays until the new one has been read.",
+    rest: (count: string) => `The same for ${count} more.`,
+    back: "Back",
+    replace: "Replace",
+  },
+
+  restored: "Restored '{name}'",
+  isBack: "'{name}' is back",
+  onCollision: "Archive or replace the active one, then restore.",
+  showIt: "Show it",
+} as const;

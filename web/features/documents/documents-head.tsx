@@ -1,0 +1,31 @@
+"use client";
+
+import { SheetHead } from "@/components/shell/sheet-head";
+import type { Chooser } from "@/features/upload/chooser";
+import { UploadButtons } from "@/features/upload/upload-buttons";
+import type { KnowledgeBase } from "@/lib/api";
+import { plural } from "@/lib/format";
+import { documents as t, shell } from "@/text";
+
+import { activeOf } from "./documents-bar";
+
+export function DocumentsHead({ kb, chooser }: { kb: KnowledgeBase; chooser: Chooser | null }) {
+  const standing = kb.role === "owner" ? t.owned : t.standing[kb.role];
+  const facts = [plural(activeOf(kb.counts), t.one, t.many), standing, t.handsOver[kb.hand_over_policy]].filter(Boolean);
+  return (
+    <SheetHead
+      title={<bdi>{kb.name}</bdi>}
+      documentTitle={kb.name}
+      crumbs={[{ href: "/", label: shell.knowledgeBases }]}
+      facts={facts.join(" · ")}
+      actions={
+        chooser && (
+          <>
+            {chooser.inputs}
+            <UploadButtons chooser={chooser} />
+          </>
+        )
+      }
+    />
+  );
+}
