@@ -9,8 +9,10 @@ import { useKnowledgeBase } from "@/features/knowledge-bases/use-knowledge-bases
 import { Invalid, NotFound, type DocumentPlace } from "@/lib/api";
 import { documentView } from "@/lib/hrefs";
 import { useView } from "@/lib/url-state";
+import { MEDIUM, useMedia } from "@/lib/use-media";
 import { document as t } from "@/text";
 
+import { DocumentActions } from "./document-actions";
 import { isReadable } from "./kinds";
 import { Unread } from "./unread";
 import { useDocument, useLookAgain } from "./use-document";
@@ -29,16 +31,26 @@ export function DocumentPage() {
 function OneDocument({ place }: { place: DocumentPlace }) {
   const document = useDocument(place);
   const kb = useKnowledgeBase(place.kbId);
+  const [{ page }, change] = useView(documentView);
+  const isMedium = useMedia(MEDIUM);
   useLookAgain(place);
   const error = document.error ?? kb.error;
   // What is not for somebody is not there; an address that makes no sense leads to the same place.
   if (error instanceof NotFound || error instanceof Invalid) return <NotThere />;
   if (error && !(document.data && kb.data)) return <Failure error={error} onRetry={() => void Promise.all([document.refetch(), kb.refetch()])} />;
   if (!document.data || !kb.data) return <PageSkeleton />;
+  const isShown = isReadable(document.data);
+  // Where the panel is out of sight the dialog of the list explains.
+  const explain = isShown && !isMedium ? () => change({ page, tab: "explain" }, { replace: true }) : null;
   return (
     <div className="flex min-h-0 flex-1 flex-col max-md:h-[calc(100dvh-111px)] max-md:flex-none">
-      <ViewerHead place={place} document={document.data} kbName={kb.data.name} />
-      {isReadable(document.data) ? (
+      <ViewerHead
+        place={place}
+        document={document.data}
+        kbName={kb.data.name}
+        actions={<DocumentActions document={document.data} standing={kb.data.role} onExplain={explain} />}
+      />
+      {isShown ? (
         <Viewer place={place} document={document.data} standing={kb.data.role} />
       ) : (
         <Unread place={place} document={document.data} />

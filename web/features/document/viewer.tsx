@@ -3,10 +3,10 @@
 import { useRef, useState } from "react";
 
 import { Banner } from "@/components/ui/banner";
-import { IconButton } from "@/components/ui/button";
+import { ButtonLink, IconButton } from "@/components/ui/button";
 import { classNames } from "@/components/ui/class-names";
 import { Segments } from "@/components/ui/tabs";
-import { mayEdit } from "@/features/session/rights";
+import { mayEdit, mayManage } from "@/features/session/rights";
 import type { Document, DocumentPlace, Standing } from "@/lib/api";
 import { formatCount } from "@/lib/format";
 import { MEDIUM, NARROW, useMedia } from "@/lib/use-media";
@@ -65,7 +65,19 @@ export function Viewer({ place, document, standing }: { place: DocumentPlace; do
           </>
         }
       />
-      {document.status === "archived" && <Banner title={t.archived} className="m-3 mb-0" />}
+      {document.status === "archived" && (
+        <Banner
+          title={t.archived.title}
+          className="m-3 mb-0"
+          action={
+            mayManage(standing) && (
+              <ButtonLink href={`/archive?q=${encodeURIComponent(document.name)}`} size="small">
+                {t.archived.action}
+              </ButtonLink>
+            )
+          }
+        />
+      )}
       {progress?.purpose === "reread" && <Banner title={t.processing.again} className="m-3 mb-0" />}
       <div className={classNames("relative grid min-h-0 flex-1", columns(view))}>
         {shows.pages && <PagesPane viewer={viewer} zoom={zoom.value} notes={notes.byPlace} />}

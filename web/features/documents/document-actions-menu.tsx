@@ -33,14 +33,16 @@ export interface DocumentActionsMenuProps {
   trigger: ReactElement;
   isOpen?: boolean;
   onOpenChange?: (isOpen: boolean) => void;
+  /** What makes no sense where the menu stands: opening a document that is open. */
+  without?: readonly RowAct[];
 }
 
 /** All that can be done with one document. While it is being read, what changes it stays in sight, off, with the reason. */
-export function DocumentActionsMenu({ document, mayManage, mayEdit, onAct, trigger, isOpen, onOpenChange }: DocumentActionsMenuProps) {
+export function DocumentActionsMenu({ document, mayManage, mayEdit, onAct, trigger, isOpen, onOpenChange, without = [] }: DocumentActionsMenuProps) {
   const { status } = useStanding(document);
   const canRevert = useCanRevert(document, mayManage);
   const reason = useId();
-  const groups = planOf(status, { mayManage, mayEdit, canRevert });
+  const groups = planOf(status, { mayManage, mayEdit, canRevert }).map((offers) => offers.filter(({ act }) => !without.includes(act)));
   return (
     <Menu trigger={trigger} {...(isOpen === undefined ? {} : { isOpen })} {...(onOpenChange ? { onOpenChange } : {})}>
       {groups.map((offers, index) => (

@@ -13,6 +13,7 @@ export const document = {
   facts: (parts: readonly string[]) => parts.join(" · "),
   pageCount: (pages: number) => plural(pages, "page", "pages"),
   download: "Download",
+  actions: (name: string) => `Actions for ${name}`,
   added: "added",
   by: "by",
   views: { label: "What is shown", page: "Page", both: "Both", text: "Text" },
@@ -219,5 +220,5 @@ export const document = {
     title: "This document could not be read",
     text: "The original is safe and can be downloaded.",
   },
-  archived: "Archived: it is kept, and not found by the search.",
+  archived: { title: "Archived: it is kept, and not found by the search.", action: "To the archive" },
 } as const;
