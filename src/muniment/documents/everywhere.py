@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
+from muniment.accounts.repository import UserRepository
 from muniment.documents.endpoints import NO_NUL
 from muniment.documents.repository import DocumentRepository, Wanted
 from muniment.documents.schemas import DocumentRead
@@ -23,8 +24,7 @@ async def find_documents(
 ) -> Page[DocumentRead]:
     """By name or id, the newest first; archived ones only by their id."""
     wanted = Wanted(None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit)
-    repository = DocumentRepository(work.session)
-    found, total = await repository.list_(wanted)
-    emails = await repository.emails_of({document.uploaded_by for document in found})
+    found, total = await DocumentRepository(work.session).list_(wanted)
+    emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
     items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)

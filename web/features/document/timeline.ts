@@ -87,7 +87,7 @@ function entryOfRun(run: Run): Entry[] {
     const rest = run.error ? t.colon(run.error.message) : "";
     return [{ ...common, tone: "failed", verb: isFirst ? t.verbs.failed : t.verbs.rereadFailed, rest }];
   }
-  return [{ ...common, tone: "completed", verb: isFirst ? t.verbs.completed : t.verbs.reread, rest: t.inTime(formatDuration(seconds)) }];
+  return [{ ...common, tone: "completed", verb: isFirst ? t.verbs.completed : t.verbs.reread, rest: seconds >= 1 ? t.inTime(formatDuration(seconds)) : "" }];
 }
 
 /** How many of the lines of the trail have their seal. */

@@ -19,9 +19,9 @@ const hit = (document: string, page: number, more: Partial<Hit> = {}): Hit => ({
 });
 
 describe("groupsOf", () => {
-  it("keeps documents in the order of their best passage, and passages as they are read", () => {
+  it("keeps documents in the order of their best passage, and within each the best first", () => {
     const groups = groupsOf([hit("b", 12), hit("a", 3), hit("b", 2)]);
-    expect(groups.map((group) => [group.name, group.hits.map(({ hit: one }) => one.page)])).toEqual([["b.pdf", [2, 12]], ["a.pdf", [3]]]);
+    expect(groups.map((group) => [group.name, group.hits.map(({ hit: one }) => one.page)])).toEqual([["b.pdf", [12, 2]], ["a.pdf", [3]]]);
   });
 
   it("numbers passages as they stand on the page, for the arrow keys", () => {

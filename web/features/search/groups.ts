@@ -16,7 +16,7 @@ export interface HitGroup {
 /** The API gives at most so many of one document: then there may be more of them inside. */
 export const MOST_OF_ONE = 3;
 
-/** Documents as their best passage stands, and within each one its passages as they are read. */
+/** Documents as their best passage stands, and within each one the best first: what Enter opens is what fits best. */
 export function groupsOf(hits: readonly Hit[]): HitGroup[] {
   const byDocument = new Map<string, Hit[]>();
   for (const hit of hits) byDocument.set(hit.document_id, [...(byDocument.get(hit.document_id) ?? []), hit]);
@@ -24,14 +24,13 @@ export function groupsOf(hits: readonly Hit[]): HitGroup[] {
   return [...byDocument.values()].flatMap((found) => {
     const [best] = found;
     if (!best) return [];
-    const inOrder = found.toSorted((one, other) => one.page - other.page || one.chunk_index - other.chunk_index);
     return [
       {
         documentId: best.document_id,
         kbId: best.kb_id,
         name: best.document_name,
         type: best.document_type,
-        hits: inOrder.map((hit) => ({ hit, index: index++ })),
+        hits: found.map((hit) => ({ hit, index: index++ })),
       },
     ];
   });
