@@ -18,6 +18,7 @@ export function Palette() {
   const [at, setAt] = useState<{ of: string; index: number }>({ of: "", index: 0 });
   const index = Math.min(at.of === typed ? at.index : 0, Math.max(0, options.length - 1));
   const list = useId();
+  const opener = useRef<Element | null>(null);
   const todo = useRef<(() => void) | null>(null);
 
   const choose = (option: Option | undefined) => {
@@ -45,11 +46,14 @@ export function Palette() {
         <Radix.Overlay className="fixed inset-0 z-[65] animate-fade bg-shade" />
         <Radix.Content
           aria-describedby={undefined}
-          onCloseAutoFocus={() => {
-            const run = todo.current;
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement;
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (opener.current instanceof HTMLElement) opener.current.focus();
+            todo.current?.();
             todo.current = null;
-            // Behind the browser's own return of the focus.
-            if (run) queueMicrotask(run);
           }}
           className="fixed inset-x-0 top-[12dvh] z-[66] mx-auto flex max-h-[70dvh] w-[min(560px,calc(100vw-16px))] animate-rise flex-col overflow-hidden rounded-dialog border border-line-2 bg-raised shadow-3 outline-none max-md:top-2"
         >
