@@ -1,10 +1,10 @@
 "use client";
 
 import { useRouter } from "next/navigation";
-import { Fragment, useId, type ReactElement } from "react";
+import { Fragment, useId } from "react";
 
 import type { IconName } from "@/components/ui/icons";
-import { Menu, MenuItem, MenuLine, MenuLink, MenuNote } from "@/components/ui/menu";
+import { Menu, MenuItem, MenuLine, MenuLink, MenuNote, type MenuProps } from "@/components/ui/menu";
 import { downloadUrl, type Document } from "@/lib/api";
 import { hrefOfDocument } from "@/lib/hrefs";
 import { documents } from "@/text";
@@ -30,7 +30,7 @@ export interface DocumentActionsMenuProps {
   mayManage: boolean;
   mayEdit: boolean;
   onAct: (act: RowAct) => void;
-  trigger: ReactElement;
+  trigger: MenuProps["trigger"];
   isOpen?: boolean;
   onOpenChange?: (isOpen: boolean) => void;
   /** What makes no sense where the menu stands: opening a document that is open. */
