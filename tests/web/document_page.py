@@ -1,5 +1,6 @@
 """The viewer as a person handles it."""
 
+import re
 from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
@@ -17,11 +18,11 @@ def read(person: Person, kb_id: str, name: str, content: bytes) -> str:
     return document_id
 
 
-def address(kb_id: str, document_id: str, **query: str | int) -> str:
+def address(kb_id: str, document_id: str, /, **query: str | int) -> str:
     return f"/document?{urlencode({'kb': kb_id, 'id': document_id, **query})}"
 
 
-def open_document(page: Page, kb_id: str, document_id: str, **query: str | int) -> None:
+def open_document(page: Page, kb_id: str, document_id: str, /, **query: str | int) -> None:
     page.goto(address(kb_id, document_id, **query))
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=PATIENCE_MS)
 
@@ -38,8 +39,12 @@ def find_field(page: Page) -> Locator:
     return page.get_by_role("searchbox", name="Find in this document")
 
 
+def page_field(page: Page) -> Locator:
+    return page.get_by_role("textbox", name=re.compile("^Page of "))
+
+
 def expect_page(page: Page, number: int) -> None:
-    expect(page.get_by_role("textbox", name="Page", exact=True)).to_have_value(str(number))
+    expect(page_field(page)).to_have_value(str(number))
     expect(page.get_by_role("heading", name=f"Text of page {number}", exact=True)).to_be_visible()
 
 

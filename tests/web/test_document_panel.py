@@ -1,6 +1,7 @@
 """What is known about a document: history, similar ones, why it failed, and how its hand-over stands."""
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_a_document_in_paperless_shows_the_way_there(browser: Browser, tmp_path:
             assert answer.status_code in (200, 202), answer.text
             wait_until(lambda: client.get(url).json()["archive_status"] == "archived")
             document = client.get(url).json()
-            with Windows(browser, muniment.url) as windows:
+            with closing(Windows(browser, muniment.url)) as windows:
                 window = windows.open(person)
                 page = window.page
                 open_document(page, kb_id, document_id)

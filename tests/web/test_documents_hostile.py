@@ -12,7 +12,9 @@ from tests.web.office import Office, new_kb, settle, upload
 pytestmark = pytest.mark.slow
 
 SCRIPT = "<img src=x onerror='window.ran = 1; alert(1)'>.txt"
-HTML = b"<html><body><script>window.ran = 1; alert(1)</script><img src=x onerror=alert(1)><p>The deed.</p></body></html>"
+HTML = (
+    b"<html><body><script>window.ran = 1; alert(1)</script><img src=x onerror=alert(1)><p>The deed.</p></body></html>"
+)
 
 
 def test_a_name_and_an_upload_full_of_html_run_nothing(office: Office, windows: Windows) -> None:

@@ -23,9 +23,7 @@ def shown(page: Page) -> None:
     expect(page.get_by_role("table")).to_be_visible()
 
 
-def test_order_filter_page_and_size_stand_in_the_address_and_survive_a_reload(
-    office: Office, windows: Windows
-) -> None:
+def test_order_filter_page_and_size_stand_in_the_address_and_survive_a_reload(office: Office, windows: Windows) -> None:
     owner = office.hire()
     kb_id = new_kb(owner)
     fill(owner, kb_id, 14)

@@ -135,7 +135,7 @@ function ViewChoice({ viewer }: { viewer: ViewerState }) {
 function NarrowChoice({ viewer, hasPages, isPanelOpen, setPanelOpen, notes }: { viewer: ViewerState; hasPages: boolean; isPanelOpen: boolean; setPanelOpen: (isOpen: boolean) => void; notes: number }) {
   const value = isPanelOpen ? viewer.tab : hasPages && viewer.view !== "text" ? "page" : "text";
   return (
-    <div className="-mx-3 -mb-2 w-screen basis-full border-t border-line bg-sheet px-3 py-1.5">
+    <div className="-mx-3 -mb-2 w-screen basis-full border-t border-line bg-sheet px-4 py-1.5">
       <Segments
         label={t.views.label}
         value={value}

@@ -15,6 +15,7 @@ import { useActions } from "./use-actions";
 
 const CALM_MS = 180;
 const MOST = { actions: 6, documents: 6, knowledgeBases: 5 };
+const MOST_ASKED = 50;
 const NONE: readonly KnowledgeBase[] = [];
 
 /** What the palette offers for what is typed, in its groups. */
@@ -46,19 +47,21 @@ export function useOptions(typed: string): { options: readonly Option[]; isLooki
   return { options: [...actions, ...found, ...places, ...passages], isLooking, hasFailed };
 }
 
-/** Documents whose name holds what is typed, asked for when the typing stands still. */
+/** Documents whose name holds every word that is typed; the server is asked for the longest, when the typing stands still. */
 function useNamed(q: string) {
-  const asked = useDebounced(q, CALM_MS);
+  const asked = useDebounced(longestOf(q), CALM_MS);
   const { data, isFetching, isError } = useQuery({
     queryKey: keys.documents("everywhere", { search: asked }),
-    queryFn: ({ signal }) => findDocuments({ search: asked, limit: MOST.documents }, signal),
+    queryFn: ({ signal }) => findDocuments({ search: asked, limit: MOST_ASKED }, signal),
     enabled: asked !== "",
     placeholderData: asked === "" ? undefined : keepPreviousData,
     staleTime: 30_000,
   });
   return {
-    documents: q === "" ? [] : (data?.items ?? []),
-    isLooking: q !== "" && (asked !== q || isFetching),
+    documents: q === "" ? [] : (data?.items ?? []).filter((document) => fitOf(document.name, q)).slice(0, MOST.documents),
+    isLooking: q !== "" && (asked !== longestOf(q) || isFetching),
     hasFailed: q !== "" && isError,
   };
 }
+
+const longestOf = (q: string): string => q.split(/\s+/).reduce((longest, word) => (word.length > longest.length ? word : longest), "");
