@@ -47,6 +47,8 @@ async def test_pages_come_in_their_order_with_the_boxes_of_the_words(room: Room)
     assert first["boxes"] == [box(FIRST, "Invoices", 1)]
     assert third["boxes"] == [box(THIRD, "invoice", 3)]
     assert [first["snippet"][start:end] for start, end in first["highlights"]] == ["Invoices"]
+    assert [FIRST[start:end] for start, end in first["spans"]] == ["Invoices"]
+    assert [THIRD[start:end] for start, end in third["spans"]] == ["invoice"]
 
 
 async def test_a_part_of_a_word_is_found_whatever_its_case(room: Room) -> None:

@@ -1,6 +1,6 @@
 /** The addresses of the pages. A static export has no dynamic routes: ids stand in the query. */
 import type { DocumentPlace } from "./api";
-import { defineView, flag, integer, text } from "./url-state";
+import { defineView, flag, integer, oneOf, text } from "./url-state";
 
 /** `all`: the list, also where there is one only; `new`: with the dialog that makes one. */
 export const knowledgeBasesView = defineView({ q: text(), page: integer(1), all: flag(), new: flag() });
@@ -8,12 +8,28 @@ export const knowledgeBasesView = defineView({ q: text(), page: integer(1), all:
 export const ALL_KNOWLEDGE_BASES = knowledgeBasesView.href("/", { all: true });
 export const NEW_KNOWLEDGE_BASE = knowledgeBasesView.href("/", { new: true });
 
-/** `/document` needs the knowledge base, too: the API knows documents only in theirs. */
-export const documentView = defineView({ kb: text(), id: text(), page: integer(1), find: text() });
+export const DOCUMENT_VIEWS = ["page", "both", "text"] as const;
+export const DOCUMENT_TABS = ["history", "similar", "notes", "explain"] as const;
+
+/**
+ * `/document` needs the knowledge base, too: the API knows documents only in theirs. `find` is what is looked for inside,
+ * `at` the beginning of the passage that somebody comes for.
+ */
+export const documentView = defineView({
+  kb: text(),
+  id: text(),
+  page: integer(1),
+  find: text(),
+  at: text(),
+  view: oneOf(DOCUMENT_VIEWS, "both"),
+  tab: oneOf(DOCUMENT_TABS, "history"),
+});
 
 export const hrefOfKnowledgeBase = (kbId: string): string => `/kb?id=${encodeURIComponent(kbId)}`;
 
-export const hrefOfDocument = ({ kbId, documentId }: DocumentPlace, at: { page?: number; find?: string } = {}): string =>
+type DocumentAt = Partial<Omit<typeof documentView.initial, "kb" | "id">>;
+
+export const hrefOfDocument = ({ kbId, documentId }: DocumentPlace, at: DocumentAt = {}): string =>
   documentView.href("/document", { kb: kbId, id: documentId, ...at });
 
 export const hrefOfSearch = (q = ""): string => (q ? `/search?q=${encodeURIComponent(q)}` : "/search");

@@ -24,9 +24,12 @@ class DocumentNotFound(NotFound):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which documents of a knowledge base to list, and in which order."""
+    """Which documents to list, and in which order."""
 
-    kb_id: UUID
+    kb_id: UUID | None
+    """None: of all that the caller may see."""
+    document_id: UUID | None = None
+    """This one alone, whatever its status."""
     statuses: Sequence[str] = ()
     search: str = ""
     document_types: Sequence[str] = ()
@@ -156,10 +159,14 @@ class UploadRepository:
 
 
 def _matching(wanted: Wanted) -> Select[Document]:
-    matching = select(Document).where(Document.kb_id == wanted.kb_id)
+    matching = select(Document)
+    if wanted.kb_id:
+        matching = matching.where(Document.kb_id == wanted.kb_id)
+    if wanted.document_id:
+        matching = matching.where(Document.id == wanted.document_id)
     if wanted.statuses:
         matching = matching.where(Document.status.in_(wanted.statuses))
-    else:
+    elif not wanted.document_id:
         matching = matching.where(Document.status != Status.ARCHIVED)
     if wanted.document_types:
         matching = matching.where(Document.document_type.in_(wanted.document_types))

@@ -30,6 +30,8 @@ Box = tuple[float, float, float, float]
 class PageMatch:
     page: int
     snippet: Snippet
+    spans: Sequence[Span]
+    """Of what matches, in characters of the text of the page."""
     boxes: Sequence[Box]
     """Of the words that match; none where the page has no layout."""
 
@@ -148,7 +150,7 @@ def _page_match(
         if len(within.text) == within.end - within.start  # or its places are not those of the page
         for start, end in found
     )
-    return PageMatch(number, cut(best.text, spans), _boxes(layouts.get(number, {}), on_page))
+    return PageMatch(number, cut(best.text, spans), on_page, _boxes(layouts.get(number, {}), on_page))
 
 
 def _boxes(layout: Mapping[str, Any], spans: Sequence[Span]) -> Sequence[Box]:

@@ -12,6 +12,7 @@ from muniment.search.service import Answer, Hit, Mode
 SPANS = (
     "Start and end of each match, in Unicode characters of the snippet. The snippet itself is plain text, never markup"
 )
+PAGE_SPANS = "Start and end of each match, in Unicode characters of the text of the page"
 BOXES = "Left, top, right, bottom of each matching word, in points from the upper left corner of the page"
 
 
@@ -62,13 +63,18 @@ class PageMatchRead(BaseModel):
     page: int
     snippet: str
     highlights: list[tuple[int, int]] = Field(description=SPANS)
+    spans: list[tuple[int, int]] = Field(description=PAGE_SPANS)
     boxes: list[tuple[float, float, float, float]] = Field(description=BOXES)
 
     @classmethod
     def of(cls, match: PageMatch) -> "PageMatchRead":
-        snippet = match.snippet
-        highlights, boxes = list(snippet.highlights), list(match.boxes)
-        return PageMatchRead(page=match.page, snippet=snippet.text, highlights=highlights, boxes=boxes)
+        return PageMatchRead(
+            page=match.page,
+            snippet=match.snippet.text,
+            highlights=list(match.snippet.highlights),
+            spans=list(match.spans),
+            boxes=list(match.boxes),
+        )
 
 
 class InsideRead(BaseModel):

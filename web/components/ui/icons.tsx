@@ -38,6 +38,7 @@ const SHAPES = {
   link: <path d="M9.5 2.8h3.7v3.7M13 3 7.6 8.4M11.5 9.5v3.2c0 .4-.3.7-.7.7H3.5c-.4 0-.7-.3-.7-.7V5.4c0-.4.3-.7.7-.7h3.2" />,
   lock: <path d="M3.8 7h8.4v6.2H3.8zM5.5 7V5a2.5 2.5 0 0 1 5 0v2" />,
   menu: <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />,
+  minus: <path d="M3 8h10" />,
   moon: <path d="M13.2 9.6A5.6 5.6 0 0 1 6.4 2.8a5.6 5.6 0 1 0 6.8 6.8z" />,
   more: (
     <g fill="currentColor" stroke="none">
@@ -49,6 +50,7 @@ const SHAPES = {
   note: <path d="M2.5 3h11v7.5H8L5 13.3v-2.8H2.5z" />,
   offline: <path d="M2 2l12 12M4.7 8.3a4.7 4.7 0 0 1 2-1.1M2.3 5.8a8.3 8.3 0 0 1 2.3-1.5M7.4 3.7a8.3 8.3 0 0 1 6.3 2.1M9.6 7.3a4.7 4.7 0 0 1 1.7 1M8 11.7v.1" />,
   open: <path d="M3 8h9.5M8.7 4.2 12.5 8l-3.8 3.8" />,
+  panel: <path d="M2.5 3h11v10h-11zM9.8 3v10" />,
   people: (
     <>
       <circle cx="6" cy="5.4" r="2.3" />

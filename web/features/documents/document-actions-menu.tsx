@@ -30,6 +30,8 @@ interface Offered {
   mayManage: boolean;
   mayEdit: boolean;
   onAct: (act: RowAct) => void;
+  /** What makes no sense where the menu stands: opening a document that is open. */
+  without?: readonly RowAct[];
 }
 
 export type DocumentActionsMenuProps = Offered & Pick<MenuProps, "trigger" | "isOpen" | "onOpenChange">;
@@ -44,11 +46,12 @@ export function DocumentActionsMenu({ trigger, isOpen, onOpenChange, ...offered 
 }
 
 /** Looks at the document only while the menu is open. */
-function Offers({ document, mayManage, mayEdit, onAct }: Offered) {
+function Offers({ document, mayManage, mayEdit, onAct, without = [] }: Offered) {
   const { status } = useStanding(document);
   const canRevert = useCanRevert(document, mayManage);
   const reason = useId();
-  return planOf(status, { mayManage, mayEdit, canRevert }).map((offers, index) => (
+  const groups = planOf(status, { mayManage, mayEdit, canRevert }).map((offers) => offers.filter(({ act }) => !without.includes(act)));
+  return groups.map((offers, index) => (
     <Fragment key={offers[0]?.act}>
       {index > 0 && <MenuLine />}
       {offers.some(({ isOff }) => isOff) && (

@@ -36,8 +36,9 @@ export const listDiagrams = (place: DocumentPlace, query: Query<`${typeof ONE}/d
 export const annotateDiagram = (place: DocumentPlace, key: string, annotations: Notes) =>
   call("patch", `${ONE}/diagrams/{key}`, { path: { ...at(place), key }, body: { annotations } });
 
-export const pageImageUrl = (place: DocumentPlace, number: number, width?: number) =>
-  urlOf(`${ONE}/pages/{number}/image`, { path: { ...at(place), number }, query: { width } });
+/** `revision` changes nothing but the address: a replaced document must not show the old picture out of a cache. */
+export const pageImageUrl = (place: DocumentPlace, number: number, width?: number, revision?: number) =>
+  urlOf(`${ONE}/pages/{number}/image`, { path: { ...at(place), number }, query: { width, revision } });
 
 export const diagramImageUrl = (place: DocumentPlace, key: string) =>
   urlOf(`${ONE}/diagrams/{key}/image`, { path: { ...at(place), key } });

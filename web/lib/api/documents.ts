@@ -57,3 +57,6 @@ export type ArchivedQuery = Query<"/api/v1/documents/archived">;
 
 export const listArchived = (query: ArchivedQuery, signal?: AbortSignal) =>
   call("get", "/api/v1/documents/archived", { query, signal });
+
+/** Over all knowledge bases that the person may see, by name or id. */
+export const findDocuments = (query: Query<"/api/v1/documents">, signal?: AbortSignal) => call("get", "/api/v1/documents", { query, signal });

@@ -479,6 +479,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find Documents
+         * @description By name or id, the newest first; archived ones only by their id.
+         */
+        get: operations["find_documents_api_v1_documents_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/archive": {
         parameters: {
             query?: never;
@@ -2207,6 +2227,14 @@ export interface components {
              * @description Start and end of each match, in Unicode characters of the snippet. The snippet itself is plain text, never markup
              */
             highlights: [
+                number,
+                number
+            ][];
+            /**
+             * Spans
+             * @description Start and end of each match, in Unicode characters of the text of the page
+             */
+            spans: [
                 number,
                 number
             ][];
@@ -4080,6 +4108,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    find_documents_api_v1_documents_get: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description In the name */
+                search?: string;
+                /** @description This one, archived or not */
+                id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DocumentRead_"];
+                };
             };
             /** @description Validation Error */
             422: {

@@ -1,1 +1,19 @@
-export const palette = {} as const;
+export const palette = {
+  label: "Find or do",
+  placeholder: "Find or do…",
+  results: "Suggestions",
+  groups: { actions: "Do", documents: "Documents", knowledgeBases: "Knowledge bases", passages: "Passages" },
+  searchFor: (q: string) => `Search all documents for '${q}'`,
+  searchKey: "Ctrl ↵",
+  close: "Esc",
+  none: (q: string) => `Nothing is called '${q}'`,
+  looking: "Looking …",
+  failed: "Documents cannot be looked up right now.",
+  goTo: (place: string) => `Go to ${place}`,
+  newKnowledgeBase: "New knowledge base",
+  toDark: "Dark theme",
+  toLight: "Light theme",
+  account: "Go to Account",
+  signOut: "Sign out",
+  count: (count: number) => (count === 1 ? "1 suggestion" : `${count} suggestions`),
+} as const;

@@ -1,3 +1,41 @@
+import { plural } from "@/lib/format";
+
 export const search = {
   title: "Search",
+  field: "Search all documents",
+  placeholder: "Words, a question, \"exact words\"",
+  clear: "Clear",
+  filters: "Filters",
+  in: "In",
+  everywhere: "All knowledge bases",
+  several: (count: number) => plural(count, "knowledge base", "knowledge bases"),
+  type: "Type",
+  anyType: "Any",
+  types: (count: number) => plural(count, "type", "types"),
+  mode: "By",
+  modes: { hybrid: "Words and meaning", text: "Words", vector: "Meaning" },
+  found: (passages: number, documents: number) => `${plural(passages, "passage", "passages")} in ${plural(documents, "document", "documents")}`,
+  best: (passages: number, documents: number) => `The best ${plural(passages, "passage", "passages")}, in ${plural(documents, "document", "documents")}`,
+  took: (milliseconds: string) => `${milliseconds} ms`,
+  results: "Passages",
+  page: (page: string) => `p. ${page}`,
+  more: "Find all places in this document",
+  wordsOnly: "The search by meaning does not answer right now. These were found by their words.",
+  start: {
+    title: "Find a passage in any document",
+    text: "Write words or a whole question. \"Exact words\" in quotes must stand so, -word must not stand there.",
+  },
+  none: {
+    title: (q: string) => `Nothing matches '${q}'`,
+    filtered: "The filters leave out some documents.",
+    text: "Try other words, or fewer of them.",
+    clear: "Clear filters",
+  },
+  preview: {
+    label: "Preview",
+    open: "Open page",
+    page: (page: string) => `Page ${page}`,
+    gone: "This page can not be shown any more.",
+  },
+  keys: { field: "Search field", next: "Next passage", previous: "Previous passage" },
 } as const;
