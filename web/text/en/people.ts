@@ -1,3 +1,4 @@
 export const people = {
   title: "People",
+  system: "Muniment",
 } as const;
