@@ -26,14 +26,17 @@ bench: setup-dev ## Measure what has figures, as ratios within one run
 lock: setup-dev ## Resolve the dependencies anew
 	@tools/lock
 
-clean: ## Remove the environment and caches; the data stays
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+clean: ## Remove the environment, caches and the built web page; the data stays
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .screenshots
+	@rm -rf web/node_modules web/.next web/out web/tsconfig.tsbuildinfo src/muniment/web/static
 
 check-tools:
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
+	@tools/web npx tsc --noEmit
+	@tools/web npx vitest run --silent --reporter=dot
 
 setup-runtime:
 	@tools/setup runtime

@@ -28,6 +28,7 @@ LOOK_SECONDS = 0.005
 PATIENT_LOOK_SECONDS = 0.05
 """While many are under way: whoever looks more often takes the time from those who work."""
 SMALL_FILES = 50
+OCR_TURNS = 3
 SHORT_PAGE_LINES = 9
 """Of 2,000 full pages the model alone needs a quarter of an hour."""
 ENDED = {"completed", "failed"}
@@ -163,12 +164,15 @@ def _measure_small_files(report: Report, client: httpx.Client) -> None:
 
 
 def _measure_ocr(report: Report, client: httpx.Client) -> None:
-    pictures = scanned_pages(12, seed=3)
-    bare = _bare_ocr(pictures)
-    library = Library(client)
-    whole = library.seconds_to_completed(scanned_pdf(pictures))
-    against = f"{bare / whole:.2f} × the bare engine ({len(pictures) / bare:.2f})"
-    report.add("OCR pages a second, both cores", f"{len(pictures) / whole:.2f}", against, "at least 0.8 ×")
+    """By turns, the best of each: whatever else the machine does must not fall on one of the two."""
+    pictures = scanned_pages(6 * OCR_TURNS, seed=3)
+    bare, whole = [], []
+    for turn in range(OCR_TURNS):
+        some = pictures[6 * turn : 6 * (turn + 1)]
+        bare.append(len(some) / _bare_ocr(some))
+        whole.append(len(some) / Library(client).seconds_to_completed(scanned_pdf(some)))
+    against = f"{max(whole) / max(bare):.2f} × the bare engine ({max(bare):.2f})"
+    report.add("OCR pages a second, both cores", f"{max(whole):.2f}", against, "at least 0.8 ×")
 
 
 def _bare_ocr(pictures: Sequence[Image.Image]) -> float:

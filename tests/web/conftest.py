@@ -1,8 +1,8 @@
-"""The real server with its own database and worker, one for each process of the test run; Chromium; an office per test."""
+"""The real server with its own database and worker, one per process of the run; Chromium; an office for each test."""
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import httpx
 import pytest
@@ -51,7 +51,23 @@ def office(muniment: Installation, operator: httpx.Client) -> Iterator[Office]:
     office.close()
 
 
+HAS_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[HAS_FAILED] = item.stash.get(HAS_FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture
-def windows(browser: Browser, muniment: Installation) -> Iterator[Windows]:
-    with Windows(browser, muniment.url) as windows:
-        yield windows
+def windows(request: pytest.FixtureRequest, browser: Browser, muniment: Installation) -> Iterator[Windows]:
+    """Fails if a page wrote an error to its console: a broken policy, a broken component."""
+    windows = Windows(browser, muniment.url)
+    yield windows
+    has_failed = request.node.stash.get(HAS_FAILED, False)
+    if has_failed:
+        windows.shoot(f"failed-{request.node.name}")
+    complaints = windows.close()
+    assert has_failed or complaints == []

@@ -1,4 +1,5 @@
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_the_one_time_link_opens_once_and_a_password_is_set(browser: Browser) ->
     with open_folder() as folder, Installation(Path(folder), MUNIMENT_ADMIN_PASSWORD="") as muniment:
         link = re.search(r"http\S+/sign-in#token=\S+", muniment.start().said)
         assert link, muniment.said
-        with Windows(browser, muniment.url) as windows:
+        with closing(Windows(browser, muniment.url)) as windows:
             page = windows.open().page
             page.goto(link[0])
             expect(page.get_by_role("heading", name="Welcome")).to_be_visible()

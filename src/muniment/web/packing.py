@@ -2,8 +2,8 @@
 
     python -m muniment.web.packing web/out src/muniment/web/static
 
-Every page gets its own Content-Security-Policy, for Next writes inline scripts that differ from page to page; everything
-that shrinks gets a compressed twin. `site.json` names it all, and nothing that is not named there is ever served.
+Every page gets its own Content-Security-Policy, for Next writes inline scripts that differ from page to page; what
+shrinks gets a compressed twin. `site.json` names it all, and nothing that is not named there is ever served.
 """
 
 import gzip
@@ -46,7 +46,7 @@ class Entry(TypedDict):
 
 
 def pack(exported: Path, target: Path) -> dict[str, Entry]:
-    """Fill `target` anew. Returns what stands in `site.json`: the path of each thing, and what there is to know of it."""
+    """Fill `target` anew. Returns what stands in `site.json`: each path, and what there is to know of it."""
     if target.exists():
         shutil.rmtree(target)
     target.mkdir(parents=True)

@@ -1418,6 +1418,11 @@ export interface components {
              * Format: uuid
              */
             uploaded_by: string;
+            /**
+             * Uploaded By Email
+             * @description When documents are read, not in answers to changes
+             */
+            uploaded_by_email?: string | null;
             /** Processing Status */
             processing_status: string | null;
             /** Processing Started At */
@@ -1446,6 +1451,15 @@ export interface components {
             completed_at: string | null;
             /** Archived At */
             archived_at: string | null;
+            /**
+             * Archive Status
+             * @description Of the hand-over to the long-term archive: pending, archived, failed
+             */
+            archive_status: string | null;
+            /** Handed Over At */
+            handed_over_at: string | null;
+            /** Paperless Doc Url */
+            paperless_doc_url: string | null;
         };
         /**
          * DocumentCreatedAfterClearing
@@ -1484,6 +1498,11 @@ export interface components {
              * Format: uuid
              */
             uploaded_by: string;
+            /**
+             * Uploaded By Email
+             * @description When documents are read, not in answers to changes
+             */
+            uploaded_by_email?: string | null;
             /** Processing Status */
             processing_status: string | null;
             /** Processing Started At */
@@ -1512,6 +1531,15 @@ export interface components {
             completed_at: string | null;
             /** Archived At */
             archived_at: string | null;
+            /**
+             * Archive Status
+             * @description Of the hand-over to the long-term archive: pending, archived, failed
+             */
+            archive_status: string | null;
+            /** Handed Over At */
+            handed_over_at: string | null;
+            /** Paperless Doc Url */
+            paperless_doc_url: string | null;
             /**
              * Auto Cleared Document Id
              * Format: uuid
@@ -1554,6 +1582,11 @@ export interface components {
              * Format: uuid
              */
             uploaded_by: string;
+            /**
+             * Uploaded By Email
+             * @description When documents are read, not in answers to changes
+             */
+            uploaded_by_email?: string | null;
             /** Processing Status */
             processing_status: string | null;
             /** Processing Started At */
@@ -1582,6 +1615,15 @@ export interface components {
             completed_at: string | null;
             /** Archived At */
             archived_at: string | null;
+            /**
+             * Archive Status
+             * @description Of the hand-over to the long-term archive: pending, archived, failed
+             */
+            archive_status: string | null;
+            /** Handed Over At */
+            handed_over_at: string | null;
+            /** Paperless Doc Url */
+            paperless_doc_url: string | null;
         };
         /** DocumentSummary */
         DocumentSummary: {
