@@ -104,3 +104,17 @@ async def test_one_that_is_not_there_is_404(api: Api, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         answer = await client.get(f"{KBS}/{uuid4()}")
     assert (answer.status_code, answer.json()) == (404, {"detail": "Knowledge base not found"})
+
+
+async def test_every_answer_names_the_owner_by_email(api: Api, seed: Seed) -> None:
+    owner = seed.person()
+    boss, viewer = seed.person(owner.organization_id, is_admin=True), seed.person(owner.organization_id)
+    kb_id = seed.knowledge_base(owner)
+    seed.member(kb_id, viewer, "viewer")
+    for person in (owner, viewer, boss):
+        async with api.client(person) as client:
+            assert [item["owner_email"] for item in (await client.get(KBS)).json()["items"]] == [owner.email]
+            assert (await client.get(f"{KBS}/{kb_id}")).json()["owner_email"] == owner.email
+    async with api.client(owner) as client:
+        handed = await client.patch(f"{KBS}/{kb_id}", json={"owner_id": str(viewer.id)})
+        assert handed.json()["owner_email"] == viewer.email

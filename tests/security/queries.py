@@ -217,6 +217,8 @@ QUERIES: dict[str, Query] = {
     "OrganizationRepository.list_": lambda s, _: OrganizationRepository(s).list_(**PAGE),
     "UserRepository.add": lambda s, w: UserRepository(s).add(_new_user(w), "hash"),
     "UserRepository.get": lambda s, w: UserRepository(s).get(w.owner.id),
+    "UserRepository.find_active": lambda s, w: UserRepository(s).find_active(w.organization_id, w.owner.email),
+    "UserRepository.emails_of": lambda s, w: UserRepository(s).emails_of([w.owner.id]),
     "UserRepository.list_": lambda s, w: UserRepository(s).list_(organization_id=w.organization_id, search="", **PAGE),
     "UserRepository.change": lambda s, w: UserRepository(s).change(w.owner.id, {"is_active": False}),
     "KnowledgeBaseRepository.add": lambda s, w: KnowledgeBaseRepository(s).add(_new_kb(w)),
@@ -240,7 +242,6 @@ QUERIES: dict[str, Query] = {
         w.kb_id, KEY
     ),
     "DocumentRepository.list_": lambda s, w: DocumentRepository(s).list_(Wanted(w.kb_id)),
-    "DocumentRepository.emails_of": lambda s, w: DocumentRepository(s).emails_of({w.owner.id}),
     "DocumentRepository.list_contents": lambda s, w: DocumentRepository(s).list_contents(w.document_id),
     "DocumentRepository.remove": lambda s, w: DocumentRepository(s).remove(w.document_id),
     "RevisionRepository.get": lambda s, w: RevisionRepository(s).get(w.document_id, 1),

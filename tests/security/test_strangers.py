@@ -27,7 +27,7 @@ OWN_ORGANIZATION = {
     "OrganizationRepository.get",
     "ArchiveRepository.organization_name",
 }
-COLLEAGUES = {"UserRepository.get", "UserRepository.list_"}
+COLLEAGUES = {f"UserRepository.{name}" for name in ("get", "list_", "find_active", "emails_of")}
 # What somebody may see or do by their office. It shows names of people and organizations, never of documents.
 ALLOWED: dict[str, set[str]] = {
     "stranger": {"OrganizationRepository.list_"},

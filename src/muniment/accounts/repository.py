@@ -1,6 +1,6 @@
 """Every query of accounts. What is asked before a principal exists goes through definer functions."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -201,6 +201,17 @@ class UserRepository:
         if found is None:
             raise UserNotFound
         return found
+
+    async def find_active(self, organization_id: UUID, email: str) -> User | None:
+        """By the whole address, in one organization: whoever asks must know it already."""
+        key = email_key(email)
+        mine = select(User).where(User.organization_id == organization_id, User.email_key == key, User.is_active)
+        found: User | None = await self._session.scalar(mine)
+        return found
+
+    async def emails_of(self, user_ids: Collection[UUID]) -> dict[UUID, str]:
+        rows = await self._session.execute(select(User.id, User.email).where(User.id.in_(user_ids)))
+        return {row.id: row.email for row in rows}
 
     async def list_(
         self, *, organization_id: UUID | None, search: str, offset: int, limit: int

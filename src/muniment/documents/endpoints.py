@@ -5,6 +5,7 @@ import structlog
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from muniment.accounts.repository import UserRepository
 from muniment.documents.names import clean_name, content_disposition
 from muniment.documents.repository import SORTS, DocumentRepository, Wanted
 from muniment.documents.schemas import DocumentCreated, DocumentCreatedAfterClearing, DocumentRead, DuplicateBody
@@ -111,18 +112,16 @@ async def list_documents(
         offset=paging.offset,
         limit=paging.limit,
     )
-    repository = DocumentRepository(work.session)
-    found, total = await repository.list_(wanted)
-    emails = await repository.emails_of({document.uploaded_by for document in found})
+    found, total = await DocumentRepository(work.session).list_(wanted)
+    emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
     items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.get("/{doc_id}")
 async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> DocumentRead:
-    repository = DocumentRepository(work.session)
-    document = await repository.get(kb_id, doc_id)
-    emails = await repository.emails_of({document.uploaded_by})
+    document = await DocumentRepository(work.session).get(kb_id, doc_id)
+    emails = await UserRepository(work.session).emails_of({document.uploaded_by})
     return DocumentRead.of(document, emails.get(document.uploaded_by))
 
 

@@ -1,6 +1,6 @@
 """Every query of documents. Row level security shows only what the caller may see."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,6 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.accounts.tables import User
 from muniment.documents.names import name_key
 from muniment.documents.revisions import revision_of
 from muniment.documents.tables import ACTIVE, Document, Revision, Status, Upload
@@ -120,11 +119,6 @@ class DocumentRepository:
         tie = Document.id.desc() if wanted.sort.startswith("-") else Document.id.asc()
         page = await self._session.scalars(matching.order_by(order, tie).offset(wanted.offset).limit(wanted.limit))
         return page.all(), total or 0
-
-    async def emails_of(self, user_ids: Collection[UUID]) -> dict[UUID, str]:
-        """Of those who uploaded."""
-        found = await self._session.execute(select(User.id, User.email).where(User.id.in_(user_ids)))
-        return {row.id: row.email for row in found}
 
     async def list_contents(self, document_id: UUID) -> Sequence[tuple[str, str]]:
         """Of all its revisions: the key of the original, and the content key."""

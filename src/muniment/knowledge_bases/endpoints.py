@@ -1,8 +1,10 @@
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
-from muniment.accounts.schemas import SearchText
+from muniment.accounts.repository import UserRepository
+from muniment.accounts.schemas import Email, SearchText
 from muniment.http.dependencies import CurrentWork
 from muniment.http.pagination import Page, Paging
 from muniment.knowledge_bases import schemas, service
@@ -11,11 +13,19 @@ from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberR
 
 router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
 
+EmailQuery = Annotated[Email, Query()]
+
 
 @router.post("", status_code=201)
 async def create_knowledge_base(wanted: schemas.KnowledgeBaseRequest, work: CurrentWork) -> schemas.KnowledgeBaseRead:
     kb = await service.create(work, wanted.name, wanted.description)
-    return schemas.KnowledgeBaseRead.of(Access(work.caller, kb, Standing.OWNER), {})
+    return await _read(Access(work.caller, kb, Standing.OWNER), work)
+
+
+async def _read(access: Access, work: CurrentWork) -> schemas.KnowledgeBaseRead:
+    counts = await KnowledgeBaseRepository(work.session).counts_of(access.kb.id)
+    owner = await UserRepository(work.session).get(access.kb.owner_id)
+    return schemas.KnowledgeBaseRead.of(access, counts, owner_email=owner.email)
 
 
 @router.get("")
@@ -25,22 +35,30 @@ async def list_knowledge_bases(
     found, total = await KnowledgeBaseRepository(work.session).list_(
         work.caller.user_id, search=search, offset=paging.offset, limit=paging.limit
     )
-    items = [schemas.KnowledgeBaseRead.listed(work.caller, item) for item in found]
+    owners = await UserRepository(work.session).emails_of({item.kb.owner_id for item in found})
+    items = [
+        schemas.KnowledgeBaseRead.listed(work.caller, item, owner_email=owners[item.kb.owner_id]) for item in found
+    ]
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.get("/{kb_id}")
 async def get_knowledge_base(kb_id: UUID, work: CurrentWork) -> schemas.KnowledgeBaseRead:
-    access = await get_access(work, kb_id)
-    return schemas.KnowledgeBaseRead.of(access, await KnowledgeBaseRepository(work.session).counts_of(kb_id))
+    return await _read(await get_access(work, kb_id), work)
 
 
 @router.patch("/{kb_id}")
 async def change_knowledge_base(
     kb_id: UUID, wanted: schemas.KnowledgeBasePatch, work: CurrentWork
 ) -> schemas.KnowledgeBaseRead:
-    access = await service.change(work, kb_id, wanted.changes())
-    return schemas.KnowledgeBaseRead.of(access, await KnowledgeBaseRepository(work.session).counts_of(kb_id))
+    return await _read(await service.change(work, kb_id, wanted.changes()), work)
+
+
+@router.get("/{kb_id}/colleague")
+async def find_colleague(kb_id: UUID, email: EmailQuery, work: CurrentWork) -> schemas.ColleagueRead:
+    """Whoever of your organization has this very email, so that they can be made a member or the owner."""
+    found = await service.find_colleague(work, kb_id, email)
+    return schemas.ColleagueRead(user_id=found.id, email=found.email)
 
 
 @router.get("/{kb_id}/members")

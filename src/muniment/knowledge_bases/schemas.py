@@ -45,6 +45,7 @@ class KnowledgeBaseRead(BaseModel):
     name: str
     description: str
     owner_id: UUID
+    owner_email: str
     hand_over_policy: HandOverPolicy
     role: Standing
     counts: StatusCounts
@@ -52,13 +53,14 @@ class KnowledgeBaseRead(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, access: Access, counts: dict[str, int]) -> "KnowledgeBaseRead":
+    def of(cls, access: Access, counts: dict[str, int], *, owner_email: str) -> "KnowledgeBaseRead":
         kb = access.kb
         return cls(
             id=kb.id,
             name=kb.name,
             description=kb.description,
             owner_id=kb.owner_id,
+            owner_email=owner_email,
             hand_over_policy=HandOverPolicy(kb.hand_over_policy),
             role=access.standing,
             counts=StatusCounts.of(counts),
@@ -67,8 +69,14 @@ class KnowledgeBaseRead(BaseModel):
         )
 
     @classmethod
-    def listed(cls, principal: Principal, item: Listed) -> "KnowledgeBaseRead":
-        return cls.of(Access(principal, item.kb, standing_of(principal, item.kb, item.role)), item.counts)
+    def listed(cls, principal: Principal, item: Listed, *, owner_email: str) -> "KnowledgeBaseRead":
+        access = Access(principal, item.kb, standing_of(principal, item.kb, item.role))
+        return cls.of(access, item.counts, owner_email=owner_email)
+
+
+class ColleagueRead(BaseModel):
+    user_id: UUID
+    email: str
 
 
 class MemberRequest(BaseModel):

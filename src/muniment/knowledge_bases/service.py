@@ -2,6 +2,7 @@ from typing import Any
 from uuid import UUID
 
 from muniment.accounts.repository import UserNotFound, UserRepository
+from muniment.accounts.tables import User
 from muniment.audit.events import (
     KnowledgeBaseChanged,
     KnowledgeBaseCreated,
@@ -74,6 +75,19 @@ async def set_member(work: Work[Principal], kb_id: UUID, user_id: UUID, role: Ro
         await members.set_role(access.kb, user_id, role)
         await AuditLog(work).record(MemberSet(kb_id, access.kb.name, user_id, before, role))
     return email
+
+
+async def find_colleague(work: Work[Principal], kb_id: UUID, email: str) -> User:
+    """Somebody of the organization, by the whole address, for whoever may make them a member. `UserNotFound`.
+
+    An owner who is no admin may not list people: they find whom they can name, and learn nothing of anybody else.
+    """
+    access = await get_access(work, kb_id)
+    access.require_manage()
+    found = await UserRepository(work.session).find_active(access.kb.organization_id, email)
+    if found is None:
+        raise UserNotFound
+    return found
 
 
 async def remove_member(work: Work[Principal], kb_id: UUID, user_id: UUID) -> None:

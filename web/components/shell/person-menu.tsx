@@ -2,6 +2,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 
+import { openPalette } from "@/features/palette/palette-state";
 import { Avatar } from "@/components/ui/avatar";
 import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink, MenuNote } from "@/components/ui/menu";
 import { signOut, type Me } from "@/lib/api";
@@ -42,6 +43,9 @@ export function PersonMenu({ me, hasWords }: { me: Me; hasWords: boolean }) {
         </span>
       </MenuNote>
       <MenuLine />
+      <MenuItem icon="search" shortcut="Ctrl K" onSelect={openPalette}>
+        {shell.findOrDo}
+      </MenuItem>
       <MenuLink href="/account" icon="person">
         {shell.account}
       </MenuLink>

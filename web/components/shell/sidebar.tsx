@@ -4,8 +4,8 @@ import Link from "next/link";
 import { usePathname, useSearchParams } from "next/navigation";
 
 import { openPalette } from "@/features/palette/palette-state";
+import { mayManage } from "@/features/session/rights";
 import { UploadTray } from "@/features/upload/tray";
-import { IconButton } from "@/components/ui/button";
 import { Icon } from "@/components/ui/icons";
 import { Mark } from "@/components/ui/mark";
 import type { KnowledgeBase, Me } from "@/lib/api";
@@ -23,16 +23,22 @@ export function Sidebar({ me, knowledgeBases, isRail }: { me: Me; knowledgeBases
   const { everyday, administration } = placesOf(me, knowledgeBases);
   return (
     <aside className="side" aria-label={shell.main}>
-      <Link href="/" aria-label={shell.home} className="flex h-9 shrink-0 items-center gap-2.5 pr-3.5 pl-1.5 text-ink no-underline">
+      <Link href="/" aria-label={shell.home} className="mb-1 flex h-9 shrink-0 items-center gap-2.5 pr-3.5 pl-1.5 text-ink no-underline">
         <Mark />
         <span className="wide-only font-doc text-[19px] leading-6 font-semibold">{common.product}</span>
       </Link>
-      <FindOrDo isRail={isRail} />
+      <FindOrDo />
       <div className="side-places">
         <nav aria-label={shell.places} className="flex flex-col gap-px">
           <SideTab href="/" label={shell.knowledgeBases} icon="folder" isRail={isRail} isCurrent={path === "/" || path === "/kb"} onlyOnRail />
           {everyday.map((place) => (
-            <SideTab key={place.href} {...place} isRail={isRail} isCurrent={path === place.href} />
+            <SideTab
+              key={place.href}
+              {...place}
+              isRail={isRail}
+              isCurrent={path === place.href}
+              count={place.href === "/archive" ? archivedCount(knowledgeBases) : undefined}
+            />
           ))}
         </nav>
         <KnowledgeBaseTabs knowledgeBases={knowledgeBases} />
@@ -56,13 +62,12 @@ export function Sidebar({ me, knowledgeBases, isRail }: { me: Me; knowledgeBases
   );
 }
 
-function FindOrDo({ isRail }: { isRail: boolean }) {
-  if (isRail) return <IconButton label={shell.findOrDoLabel} icon="search" onClick={openPalette} className="mt-2 mb-1 ml-1" />;
+function FindOrDo() {
   return (
     <button
       type="button"
       onClick={openPalette}
-      className="mt-3 mr-3 mb-2.5 flex h-[34px] shrink-0 items-center gap-2 rounded-control border border-line-2 bg-sheet pr-2 pl-2.5 text-left text-ink-3 hover:border-edge"
+      className="wide-only mt-3 mr-3 mb-2.5 flex h-[34px] shrink-0 items-center gap-2 rounded-control border border-line-2 bg-sheet pr-2 pl-2.5 text-left text-ink-3 hover:border-edge"
     >
       <Icon name="search" />
       {shell.findOrDo}
@@ -107,4 +112,10 @@ function KnowledgeBaseTabs({ knowledgeBases }: { knowledgeBases: readonly Knowle
 /** What its table shows: everything but the archive. */
 function activeCount({ counts }: KnowledgeBase): number {
   return counts.pending + counts.processing + counts.completed + counts.failed;
+}
+
+/** What the archive page lists; nothing where it is empty. */
+function archivedCount(knowledgeBases: readonly KnowledgeBase[]): string | undefined {
+  const total = knowledgeBases.filter((kb) => mayManage(kb.role)).reduce((sum, kb) => sum + kb.counts.archived, 0);
+  return total > 0 ? formatCount(total) : undefined;
 }

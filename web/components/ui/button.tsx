@@ -6,7 +6,7 @@ import { Icon, type IconName } from "./icons";
 import { Tooltip } from "./tooltip";
 
 export type ButtonKind = "plain" | "primary" | "wax" | "wax-outline" | "bare";
-type Size = "normal" | "small";
+type Size = "normal" | "small" | "large";
 
 const KINDS: Record<ButtonKind, string> = {
   plain: "border-line-2 bg-sheet text-ink hover:border-edge hover:bg-sunk",
@@ -15,13 +15,14 @@ const KINDS: Record<ButtonKind, string> = {
   "wax-outline": "border-wax-line bg-sheet text-wax hover:bg-wax-soft",
   bare: "border-transparent text-ink hover:bg-sunk",
 };
-const SIZES: Record<Size, string> = { normal: "h-control px-3", small: "h-7 px-2.5 coarse:h-control" };
+const SIZES: Record<Size, string> = { normal: "h-control px-3", small: "h-7 px-2.5 coarse:h-control", large: "h-10 px-4 coarse:h-control" };
 const OFF = "disabled:border-line disabled:bg-sunk disabled:text-ink-3 aria-disabled:border-line aria-disabled:bg-sunk aria-disabled:text-ink-3";
 
 /** The look of a button, for links that act like one. */
 export function buttonClass({ kind = "plain", size = "normal" }: { kind?: ButtonKind; size?: Size } = {}): string {
   return classNames(
-    "inline-flex items-center justify-center gap-[7px] rounded-control border text-13 font-medium whitespace-nowrap no-underline transition-colors",
+    "inline-flex items-center justify-center gap-[7px] rounded-control border font-medium whitespace-nowrap no-underline transition-colors",
+    size === "large" ? "text-14" : "text-13",
     KINDS[kind],
     SIZES[size],
     OFF,

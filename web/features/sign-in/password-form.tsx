@@ -38,7 +38,7 @@ export function PasswordForm({ problem, onDone }: { problem: unknown; onDone: (m
           onChange={(event) => setEmail(event.target.value)}
         />
         <PasswordField label={t.password} name="password" autoComplete="current-password" value={password} onValue={setPassword} />
-        <Button type="submit" kind="primary" isBusy={entering.isPending} className="h-10 text-14">
+        <Button type="submit" kind="primary" size="large" isBusy={entering.isPending}>
           {t.action}
         </Button>
       </div>

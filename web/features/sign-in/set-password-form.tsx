@@ -53,7 +53,7 @@ export function SetPasswordForm({ me, onDone }: { me: Me; onDone: () => void }) 
           error={isTried && isShort ? t.tooShort : undefined}
         />
         <div className="grid gap-2">
-          <Button type="submit" kind="primary" isBusy={setting.isPending} className="h-10 text-14">
+          <Button type="submit" kind="primary" size="large" isBusy={setting.isPending}>
             {t.setPassword}
           </Button>
           <Button kind="bare" onClick={onDone}>

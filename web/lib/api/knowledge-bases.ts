@@ -24,6 +24,10 @@ export const removeKnowledgeBase = (kbId: string, { purge }: { purge: boolean })
 export const listMembers = (kbId: string, query: Query<`${typeof ONE}/members`>, signal?: AbortSignal) =>
   call("get", `${ONE}/members`, { path: { kb_id: kbId }, query, signal });
 
+/** Somebody of one's organization by the whole address; `NotFound` when nobody there has it. */
+export const findColleague = (kbId: string, email: string, signal?: AbortSignal) =>
+  call("get", `${ONE}/colleague`, { path: { kb_id: kbId }, query: { email }, signal });
+
 export const setMember = (kbId: string, userId: string, role: Role) =>
   call("put", MEMBER, { path: { kb_id: kbId, user_id: userId }, body: { role } });
 

@@ -366,6 +366,26 @@ export interface paths {
         patch: operations["change_knowledge_base_api_v1_knowledge_bases__kb_id__patch"];
         trace?: never;
     };
+    "/api/v1/knowledge-bases/{kb_id}/colleague": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find Colleague
+         * @description Whoever of your organization has this very email, so that they can be made a member or the owner.
+         */
+        get: operations["find_colleague_api_v1_knowledge_bases__kb_id__colleague_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases/{kb_id}/members": {
         parameters: {
             query?: never;
@@ -1332,6 +1352,16 @@ export interface components {
             /** Detail */
             detail: string;
         };
+        /** ColleagueRead */
+        ColleagueRead: {
+            /**
+             * User Id
+             * Format: uuid
+             */
+            user_id: string;
+            /** Email */
+            email: string;
+        };
         /** DiagramNotes */
         DiagramNotes: {
             /** Page Number */
@@ -1879,6 +1909,8 @@ export interface components {
              * Format: uuid
              */
             owner_id: string;
+            /** Owner Email */
+            owner_email: string;
             hand_over_policy: components["schemas"]["HandOverPolicy"];
             role: components["schemas"]["Standing"];
             counts: components["schemas"]["StatusCounts"];
@@ -3764,6 +3796,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KnowledgeBaseRead"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    find_colleague_api_v1_knowledge_bases__kb_id__colleague_get: {
+        parameters: {
+            query: {
+                email: string;
+            };
+            header?: never;
+            path: {
+                kb_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ColleagueRead"];
                 };
             };
             /** @description Validation Error */
