@@ -6,6 +6,7 @@ import { Banner } from "@/components/ui/banner";
 import { Button, IconButton } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/confirm-dialog";
 import { sentencesOf } from "@/components/ui/error-sentences";
+import { Menu, MenuItem } from "@/components/ui/menu";
 import { Pager } from "@/components/ui/pager";
 import { showToast } from "@/components/ui/toast-store";
 import type { ArchiveJob } from "@/lib/api";
@@ -45,20 +46,7 @@ export function DeadLettersPanel() {
                 jobs={items}
                 reasonOf={reasonOf}
                 actions={(job) => (
-                  <span className="inline-flex flex-wrap justify-end gap-1.5">
-                    <Button
-                      size="small"
-                      icon="retry"
-                      aria-label={t.archive.requeueFor(jobName(job))}
-                      isBusy={requeue.isPending && requeue.variables === job.key}
-                      onClick={() => putBack(job)}
-                    >
-                      {t.archive.requeue}
-                    </Button>
-                    <Button size="small" kind="wax-outline" aria-label={t.archive.discardFor(jobName(job))} onClick={() => setDiscarded(job)}>
-                      {t.archive.discard}
-                    </Button>
-                  </span>
+                  <LetterActs job={job} isBusy={requeue.isPending && requeue.variables === job.key} onRequeue={putBack} onDiscard={setDiscarded} />
                 )}
               />
             )}
@@ -84,6 +72,35 @@ export function DeadLettersPanel() {
         </ConfirmDialog>
       )}
     </Panel>
+  );
+}
+
+type Act = (job: ArchiveJob) => void;
+
+/** Two buttons where there is room, a menu where there is none. */
+function LetterActs({ job, isBusy, onRequeue, onDiscard }: { job: ArchiveJob; isBusy: boolean; onRequeue: Act; onDiscard: Act }) {
+  const name = jobName(job);
+  return (
+    <>
+      <span className="inline-flex gap-1.5 max-md:hidden">
+        <Button size="small" icon="retry" aria-label={t.archive.requeueFor(name)} isBusy={isBusy} onClick={() => onRequeue(job)}>
+          {t.archive.requeue}
+        </Button>
+        <Button size="small" kind="wax-outline" aria-label={t.archive.discardFor(name)} onClick={() => onDiscard(job)}>
+          {t.archive.discard}
+        </Button>
+      </span>
+      <span className="md:hidden">
+        <Menu trigger={<IconButton label={t.archive.actionsFor(name)} icon="more" size="small" tooltip={false} />}>
+          <MenuItem icon="retry" onSelect={() => onRequeue(job)}>
+            {t.archive.requeue}
+          </MenuItem>
+          <MenuItem icon="trash" isWax onSelect={() => onDiscard(job)}>
+            {t.archive.discard}
+          </MenuItem>
+        </Menu>
+      </span>
+    </>
   );
 }
 

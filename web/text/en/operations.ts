@@ -53,8 +53,7 @@ export const operations = {
     discardText: "The archive gets no copy of it. If Muniment holds its original, that stays and can be handed over again.",
     discardAction: "Discard",
     discarded: (id: string) => `Discarded ${id}`,
-    job: "Job",
-    lastTry: (time: string) => `last tried ${time}`,
+    actionsFor: (id: string) => `Actions for ${id}`,
   },
   reconcile: {
     title: "Reconciliation",
