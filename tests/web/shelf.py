@@ -1,9 +1,10 @@
 """Documents that lie in the archive, and hand-overs that went astray, for the journeys through both."""
 
 import asyncio
+import json
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, LiteralString
 from uuid import uuid4
 
 import psycopg
@@ -38,10 +39,16 @@ def archived_pdf(owner: Person, kb_id: str, name: str) -> str:
 
 def give_name(muniment: Installation, document_id: str, name: str) -> None:
     """Past the API, which leaves an archived name to nobody else: as two people do who are at it in the same moment."""
+    past_the_api(muniment, "UPDATE documents SET name = %s, name_key = %s WHERE id = %s", name, name_key(name), document_id)
+
+
+def past_the_api(muniment: Installation, statement: LiteralString, *values: str, triggers: bool = True) -> None:
+    """As the database's superuser."""
     settings = Settings(server=ServerSettings(data_dir=muniment.data_dir)).with_secrets()
     with psycopg.connect(database_address(settings).conninfo) as connection:
-        values = (name, name_key(name), document_id)
-        connection.execute("UPDATE documents SET name = %s, name_key = %s WHERE id = %s", values)
+        if not triggers:
+            connection.execute("SET session_replication_role = replica")
+        connection.execute(statement, values)
 
 
 def move(person: Person, kb_id: str, document_id: str, way: str) -> None:
@@ -77,10 +84,10 @@ def dead_letter(muniment: Installation, person: Person, organization_id: str, er
 
 async def _give_up(muniment: Installation, key: JobKey, error: str) -> None:
     queue, letters = FolderQueue(muniment.data_dir / QUEUE), FolderQueue(muniment.data_dir / DEAD_LETTERS)
-    for name in (key.pdf, key.sidecar):
-        data = (await queue.get(name)).data
-        noted = data.replace(b'"retryCount": 0', f'"retryCount": 5, "lastError": "{error}"'.encode())
-        await letters.put_new(name, noted)
+    sidecar = json.loads((await queue.get(key.sidecar)).data) | {"retryCount": 5, "lastError": error}
+    await letters.put_new(key.pdf, (await queue.get(key.pdf)).data)
+    await letters.put_new(key.sidecar, json.dumps(sidecar).encode())
+    for name in (key.sidecar, key.pdf):
         await queue.delete(name)
 
 

@@ -1,5 +1,7 @@
 """Viewer, editor, owner, admin, operator: each sees what their right allows, and nothing else."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -16,7 +18,7 @@ def places(page: Page) -> list[str]:
     """The tabs of the sidebar, without the knowledge bases."""
     expect(page.get_by_role("link", name="Search", exact=True)).to_be_visible()
     sidebar = page.get_by_role("complementary", name="Main")
-    return [place for place in PLACES if sidebar.get_by_role("link", name=place, exact=True).count()]
+    return [place for place in PLACES if sidebar.get_by_role("link", name=re.compile(rf"^{place}( [\d,]+)?$")).count()]
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor"])
@@ -78,7 +80,7 @@ def test_an_operator_sees_the_installation_and_no_name_of_a_document(office: Off
     assert places(page) == ["Search", "Audit log", "People", "Operations"]
     page.goto("/audit")  # the installation's, where no organization's line stands
     expect(page.get_by_role("button", name="Verify")).to_be_visible()
-    expect(page.get_by_text("Signing key changed").first).to_be_visible()
+    expect(page.get_by_text("Nothing has happened to the installation yet")).to_be_visible()
     expect(page.get_by_text("Lease.txt")).to_have_count(0)
     page.goto("/operations")
     expect(page.get_by_role("region", name="Dead letters")).to_be_visible()

@@ -7,6 +7,7 @@ import { common } from "@/text";
 
 import { IconButton } from "./button";
 import { classNames } from "./class-names";
+import { ToothedEdge } from "./mark";
 
 export interface DialogProps {
   isOpen: boolean;
@@ -24,6 +25,8 @@ export interface DialogProps {
   /** Where the focus starts: the safe button when something is destroyed, the act when it can be undone. */
   focusFirst?: RefObject<HTMLElement | null>;
   hasCloseButton?: boolean;
+  /** A receipt: the upper edge is cut, and nothing stands above the body. */
+  isPaper?: boolean;
 }
 
 const WIDTHS = { 400: "md:max-w-[400px]", 520: "md:max-w-[520px]", 560: "md:max-w-[560px]", 720: "md:max-w-[720px]" };
@@ -40,6 +43,7 @@ export function Dialog({
   above,
   focusFirst,
   hasCloseButton = false,
+  isPaper = false,
 }: DialogProps) {
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
@@ -53,11 +57,13 @@ export function Dialog({
               focusFirst.current.focus();
             }}
             className={classNames(
-              "flex w-full animate-sheet flex-col overflow-hidden rounded-t-[16px] border border-line-2 bg-raised shadow-3 outline-none md:rounded-dialog dark:border-0",
+              "relative flex w-full animate-sheet flex-col border border-line-2 bg-raised shadow-3 outline-none",
+              isPaper ? "border-t-0 md:rounded-b-dialog" : "overflow-hidden rounded-t-[16px] md:rounded-dialog dark:border-0",
               WIDTHS[width],
             )}
           >
-            <div className="px-[18px] pt-[18px] md:px-6 md:pt-5">
+            {isPaper && <ToothedEdge className="absolute inset-x-[-1px] top-[-9px] h-2.5 w-[calc(100%+2px)]" />}
+            <div className={isPaper ? "sr-only" : "px-[18px] pt-[18px] md:px-6 md:pt-5"}>
               {above}
               <div className="flex items-start gap-3">
                 <Radix.Title className="min-w-0 flex-1 font-doc text-18 font-semibold tracking-[-0.005em] text-pretty [overflow-wrap:anywhere]">

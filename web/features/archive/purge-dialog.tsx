@@ -86,7 +86,7 @@ export function PurgeDialog({
       }
     >
       <div className="grid gap-4">
-        {purge.error && <Banner tone="failed" {...whyNotPurged(purge.error, cancelHandOver)} />}
+        {purge.error && <Banner tone="failed" {...whyNotPurged(purge.error, purge.variables.cancelHandOver)} />}
         {step === 1 && (
           <>
             <p>{t.purge.explain}</p>

@@ -5,7 +5,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Dialog } from "@/components/ui/dialog";
 import { Failure } from "@/components/ui/failure";
 import { Bone, Skeleton } from "@/components/ui/skeleton";
-import { VisuallyHidden } from "@/components/ui/visually-hidden";
 import { getReceipt, keys } from "@/lib/api";
 import { archive as t } from "@/text";
 
@@ -19,7 +18,7 @@ export function ReceiptDialog({ receiptId, onClose }: { receiptId: string; onClo
     staleTime: Infinity, // it is signed
   });
   return (
-    <Dialog isOpen onClose={onClose} title={<VisuallyHidden>{t.receipt.label}</VisuallyHidden>}>
+    <Dialog isOpen isPaper onClose={onClose} title={t.receipt.label}>
       {data && <ReceiptPaper receipt={data} onClose={onClose} />}
       {error && <Failure error={error} onRetry={() => void refetch()} />}
       {!data && !error && (

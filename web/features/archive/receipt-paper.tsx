@@ -5,7 +5,6 @@ import Link from "next/link";
 import { buttonClass, Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Icon } from "@/components/ui/icons";
-import { ToothedEdge } from "@/components/ui/mark";
 import { useNameOf } from "@/features/people/use-names";
 import { receiptUrl, type Receipt } from "@/lib/api";
 import { formatCount, formatExactTime } from "@/lib/format";
@@ -18,11 +17,12 @@ export function ReceiptPaper({ receipt, onClose }: { receipt: Receipt; onClose: 
   const facts = factsOf(receipt);
   const file = t.receipt.fileName(receipt.id);
   return (
-    <div className="relative mt-2.5 rounded-b-control border border-t-0 border-line-2 bg-raised px-5 pt-[18px] pb-4 text-13 text-ink">
-      <ToothedEdge className="absolute inset-x-[-1px] top-[-9px] h-2.5 w-[calc(100%+2px)]" />
+    <div className="pt-2 text-13 text-ink">
       <div className="flex items-start justify-between gap-4">
         <div className="min-w-0">
-          <p className="text-12 font-semibold text-ink-3">{t.receipt.label}</p>
+          <p aria-hidden="true" className="text-12 font-semibold text-ink-3">
+            {t.receipt.label}
+          </p>
           <p className="font-doc text-16 font-semibold [overflow-wrap:anywhere]">
             <bdi>{facts.documentName}</bdi>
           </p>

@@ -9,7 +9,7 @@ const RECORD = {
   by: "user-1",
   at: "2026-11-15T09:04:18Z",
   found: { rows: { documents: 1 } },
-  second_look: { at: "2026-11-15T09:04:19Z", looked_for: { rows: 61, blobs: 2, jobs: 0 }, left: { rows: 0, blobs: 0, jobs: 0, index: 0 } },
+  second_look: { at: "2026-11-15T09:04:19Z", looked_for: { tapes: 1, blobs: 2, jobs: 0, rows: 61 }, left: { rows: 0, blobs: 0, jobs: 0, index: 0, tapes: 0 } },
   kept: [{ store: "paperless", url: "https://paperless.example.org/4711", reason: "It was handed over" }, { store: "queue", url: "javascript:alert(1)", reason: "On its way" }],
   audit: { seq: 10511, hash: "9f3c" },
   key_id: "k1",
@@ -21,6 +21,7 @@ describe("a receipt", () => {
     expect(facts(RECORD).stores).toEqual([
       { store: "rows", before: 61, after: 0 },
       { store: "blobs", before: 2, after: 0 },
+      { store: "tapes", before: 1, after: 0 },
     ]);
   });
 

@@ -40,9 +40,12 @@ export function factsOf({ record, signature }: Receipt): ReceiptFacts {
   };
 }
 
-/** In the server's order; a store that held nothing and holds nothing says nothing. */
+/** What people know first; a record keeps no order of its own. */
+const ORDER = ["rows", "blobs", "artifacts", "index", "jobs", "queue"];
+
+/** A store that held nothing and holds nothing says nothing; one that we do not know comes last. */
 function storesOf(before: Record<string, unknown>, after: Record<string, unknown>): StoreLine[] {
-  const stores = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const stores = [...new Set([...ORDER, ...Object.keys(before), ...Object.keys(after)])];
   return stores
     .map((store) => ({ store, before: count(before[store]), after: count(after[store]) }))
     .filter((line) => line.before > 0 || line.after > 0);

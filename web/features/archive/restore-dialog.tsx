@@ -55,8 +55,12 @@ export function RestoreDialog({
       {error !== null && (
         <Banner
           tone="failed"
-          {...whyNotRestored(error)}
-          action={error instanceof NameTaken && <NamesakeLink place={placeOf(document)} />}
+          title={whyNotRestored(error).title}
+          text={
+            <>
+              {whyNotRestored(error).text} {error instanceof NameTaken && <NamesakeLink place={placeOf(document)} />}
+            </>
+          }
         />
       )}
     </Dialog>
@@ -76,7 +80,7 @@ function NamesakeLink({ place: { kbId, documentId } }: { place: DocumentPlace })
   }, [kbId, documentId]);
   if (!namesake) return null;
   return (
-    <Link href={hrefOfDocument({ kbId, documentId: namesake })} className="shrink-0 self-center">
+    <Link href={hrefOfDocument({ kbId, documentId: namesake })} className="whitespace-nowrap">
       {t.restore.showTaken}
     </Link>
   );

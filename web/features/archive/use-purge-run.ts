@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
 import { explainDocument, listReceipts, purgeDocuments, type ArchivedDocument, type DocumentPlace } from "@/lib/api";
+import { archive as t } from "@/text";
 
 import { countDown } from "./countdown";
 import { batchesOf } from "./purge-batches";
@@ -56,6 +57,7 @@ export async function receiptsOf(kbId: string, signal?: AbortSignal): Promise<Re
 }
 
 async function whyNot(place: DocumentPlace): Promise<string | null> {
-  const { moves } = await explainDocument(place);
+  const { moves, hand_over: handOver } = await explainDocument(place);
+  if (handOver?.status === "pending") return t.result.handOver;
   return moves.find(({ move }) => move === "purge")?.reason ?? null;
 }

@@ -58,7 +58,7 @@ function Trail({ state, change, mayVerify }: { state: AuditState; change: Change
     <>
       <SheetHead
         title={t.title}
-        facts={t.facts}
+        facts={state.installation ? t.factsInstallation : t.facts}
         actions={
           <>
             <ExportMenu state={state} />
@@ -79,7 +79,7 @@ function Trail({ state, change, mayVerify }: { state: AuditState; change: Change
         (isFiltered(state) ? (
           <Empty icon="search" {...t.noMatch} action={<Button onClick={() => change(NO_FILTERS)}>{common.clearFilters}</Button>} />
         ) : (
-          <Empty icon="ledger" {...t.empty} />
+          <Empty icon="ledger" {...(state.installation ? t.emptyInstallation : t.empty)} />
         ))}
       {data && data.items.length > 0 && (
         <>

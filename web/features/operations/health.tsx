@@ -19,7 +19,7 @@ export function Health() {
   if (error) return <Banner tone="failed" {...sentencesOf(error)} className="mx-4 mb-3 md:mx-6" />;
   const checks = Object.entries(data?.checks ?? {}).sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
   return (
-    <ul aria-label={t.health.label} aria-busy={!data} className="grid grid-cols-2 border-y border-line bg-sunk px-2 md:grid-cols-3 md:px-3.5 xl:grid-cols-6">
+    <ul aria-label={t.health.label} aria-busy={!data} className="grid grid-cols-2 border-y border-line bg-sunk px-2 md:grid-cols-3 md:px-3.5 lg:grid-cols-6">
       {!data && ORDER.map((name) => <Waiting key={name} />)}
       {checks.map(([name, check]) => (
         <Part key={name} name={name} check={check} />
@@ -31,7 +31,7 @@ export function Health() {
 function Part({ name, check }: { name: string; check: Readiness["checks"][string] }) {
   const isOk = check.status === "ok";
   return (
-    <li className="min-w-0 px-2.5 pt-2.5 pb-[11px]">
+    <li className="min-w-0 px-2.5 pt-2.5 pb-[11px] lg:not-first:border-l lg:not-first:border-line">
       <span className="block text-12 font-semibold text-ink-3">{t.health.parts[name] ?? name}</span>
       <span className={`my-0.5 flex items-center gap-1.5 text-13 font-semibold ${isOk ? "" : "text-wax"}`}>
         <Icon name={isOk ? "check" : "alert"} size={14} className={isOk ? "text-st-completed" : ""} />

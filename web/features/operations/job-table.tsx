@@ -19,7 +19,7 @@ export const jobName = (job: ArchiveJob): string => shortId(job.document_id ?? j
 export function JobTable({ jobs, reasonOf, actions }: { jobs: readonly ArchiveJob[]; reasonOf: (job: ArchiveJob) => string; actions?: (job: ArchiveJob) => ReactNode }) {
   const c = t.archive.columns;
   return (
-    <table className="register [&_:is(th,td):first-child]:pl-4">
+    <table className="register [&_:is(th,td):first-child]:pl-4 [&_tbody_tr:last-child]:border-0 [&_tbody_tr:last-child_td]:border-0">
       <colgroup>
         <col className="w-[148px]" />
         <col className="w-[148px]" data-from="lg" />

@@ -46,7 +46,11 @@ export function OperationsPage() {
             </div>
           </>
         )}
-        {operates(me) && <ReconciliationPanel />}
+        {operates(me) && (
+          <div className={me.is_admin ? "" : "lg:col-span-2"}>
+            <ReconciliationPanel />
+          </div>
+        )}
         {me.is_admin && <SavingsPanel />}
       </div>
     </>

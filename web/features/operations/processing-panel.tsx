@@ -59,10 +59,10 @@ export function QueuePanel() {
           <dl className="grid grid-cols-2 gap-x-4 gap-y-3 px-4 pb-4">
             <Figure label={t.processing.atWork}>{formatCount(queue.running)}</Figure>
             <Figure label={t.processing.waiting}>{formatCount(queue.waiting)}</Figure>
-            <Figure label={t.processing.done} unit={t.processing.lastDay}>
+            <Figure label={t.processing.doneDay} unit={t.processing.lastDay}>
               {formatCount(queue.done_last_day)}
             </Figure>
-            <Figure label={t.processing.failed} unit={t.processing.lastDay}>
+            <Figure label={t.processing.failedDay} unit={t.processing.lastDay}>
               <span className={queue.failed_last_day ? "text-wax" : ""}>{formatCount(queue.failed_last_day)}</span>
             </Figure>
           </dl>

@@ -19,7 +19,7 @@ export function SavingsPanel() {
           ) : (
             <dl className="grid grid-cols-2 gap-4 px-4 pb-4">
               <Figure label={t.savings.documents}>{formatCount(documents)}</Figure>
-              <Figure label={t.savings.time}>{formatDuration(seconds)}</Figure>
+              <Figure label={t.savings.time}>{seconds < 1 ? t.savings.lessThanASecond : formatDuration(seconds)}</Figure>
             </dl>
           )
         }

@@ -4,7 +4,9 @@ import { plural } from "@/lib/format";
 export const archive = {
   title: "Archive",
   facts: (count: number) =>
-    `${plural(count, "document", "documents")} that search does not show. Restore brings one back; purge removes it from every store and leaves a receipt.`,
+    count === 0
+      ? "Documents that search does not show. Restore brings one back; purge removes it from every store and leaves a receipt."
+      : `${plural(count, "document", "documents")} that search does not show. Restore brings one back; purge removes it from every store and leaves a receipt.`,
   find: "Find in the archive",
   knowledgeBase: "Knowledge base",
   all: "All",
@@ -91,6 +93,7 @@ export const archive = {
     failedWhy: "Something went wrong. It is unchanged; try it again.",
     noAnswer: "No answer came. Look into the archive again whether it is still there.",
     gone: "It is no longer there, or no longer yours to see",
+    handOver: "It waits to be handed over to the long-term archive. Purge it by itself to cancel that.",
     skippedWhy: "It cannot be purged",
     all: "All receipts",
   },

@@ -4,6 +4,7 @@ import { plural } from "@/lib/format";
 export const audit = {
   title: "Audit log",
   facts: "Every change leaves a line here, sealed into a chain that shows any tampering.",
+  factsInstallation: "What concerns no organization, sealed into a chain of its own.",
   trails: { label: "Trail", organization: "Organization", installation: "Installation" },
   filters: {
     action: "Action",
@@ -22,6 +23,10 @@ export const audit = {
   details: (verb: string) => `Details: ${verb}`,
   match: (count: number) => plural(count, "line", "lines"),
   empty: { title: "Nothing has happened yet", text: "What people do with knowledge bases and documents stands here from the first change on." },
+  emptyInstallation: {
+    title: "Nothing has happened to the installation yet",
+    text: "What concerns no organization stands here: another signing key, for one. What people do stands in the trail of their organization.",
+  },
   noMatch: { title: "No line matches these filters" },
   notAllowed: { title: "The audit log is for owners and admins", text: "You see it as soon as you own a knowledge base." },
   export: { action: "Export", csv: "CSV, for spreadsheets", jsonl: "JSON Lines, proves itself", hint: "With these filters. JSON Lines can be checked by muniment audit verify." },

@@ -31,8 +31,8 @@ export const operations = {
     queue: "Queue",
     waiting: "Waiting",
     atWork: "Running",
-    doneDay: "Read today",
-    failedDay: "Failed today",
+    doneDay: "Read",
+    failedDay: "Failed",
     lastDay: "in 24 h",
   },
   archive: {
@@ -98,6 +98,7 @@ export const operations = {
     since: (day: string) => `since ${day}`,
     documents: "Documents",
     time: "Reading time",
+    lessThanASecond: "< 1\u00a0s",
     none: "No document had the contents of another one yet. When one does, it is not read a second time.",
   },
 } as const;
