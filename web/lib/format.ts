@@ -108,9 +108,11 @@ export function initialsOf(email: string): string {
 
 const first = (word: string | undefined): string => [...(word ?? "")][0] ?? "";
 
+const graphemes = new Intl.Segmenter(LANGUAGE);
+
 /** Where a name is cut when it is too long: its end, with number and extension, always shows. */
 export function splitName(name: string): [head: string, tail: string] {
-  const letters = [...name];
+  const letters = Array.from(graphemes.segment(name), ({ segment }) => segment);
   const keep = letters.length > 18 ? 10 : 0;
   return [letters.slice(0, letters.length - keep).join(""), letters.slice(letters.length - keep).join("")];
 }

@@ -18,3 +18,4 @@ export { search } from "./en/search";
 export { shell } from "./en/shell";
 export { signIn } from "./en/sign-in";
 export { upload } from "./en/upload";
+export { welcome } from "./en/welcome";

@@ -71,7 +71,7 @@ export function TextArea({ label, hint, error, ...rest }: TextareaHTMLAttributes
 export function Labelled({ id, label, hint, error, children }: Around & { id: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
-      <label htmlFor={id} className="mb-1.5 block text-13 font-semibold">
+      <label htmlFor={id} className="mb-1.5 block text-13 font-semibold text-ink">
         {label}
       </label>
       {children}

@@ -1,6 +1,6 @@
 /** The one place that calls `fetch`. Paths, queries and bodies are checked against the server's own description. */
 import { errorOf } from "./answers";
-import { TimedOut, Unreachable } from "./errors";
+import { NotFound, TimedOut, Unreachable } from "./errors";
 import type { paths } from "./schema";
 
 const TIMEOUT_SECONDS = 30;
@@ -13,7 +13,11 @@ export type PathOf<M extends Method> = {
 
 type Parameters<O> = O extends { parameters: infer Given } ? Given : never;
 type PathValues<O> = Parameters<O> extends { path: infer Values } ? { path: Values } : { path?: undefined };
-type QueryValues<O> = Parameters<O> extends { query?: infer Values } ? { query?: Values } : { query?: undefined };
+type QueryValues<O> = Parameters<O> extends { query: infer Values }
+  ? { query: Values }
+  : Parameters<O> extends { query?: infer Values }
+    ? { query?: Values }
+    : { query?: undefined };
 type JsonBody<O> = O extends { requestBody: { content: { "application/json": infer Body } } }
   ? { body: Body }
   : O extends { requestBody?: { content: { "application/json": infer Body } } }
@@ -85,12 +89,19 @@ async function bodyOf(answer: Response): Promise<unknown> {
   }
 }
 
-/** The address of a request: `{name}` in the path is filled and escaped, lists in the query are repeated. */
+/**
+ * The address of a request: `{name}` in the path is filled and escaped, lists in the query are repeated.
+ *
+ * Ids come from the page's own address, which anybody can write into a link. One that would lead to another path of the
+ * API names nothing, and nobody is asked: `NotFound`.
+ */
 export function urlOf(path: string, request: { path?: unknown; query?: unknown }): string {
   const values = (request.path ?? {}) as Record<string, string | number>;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     // A key of the archive queue has slashes of its own, which stay: the route takes the rest of the path.
-    return String(values[name]).split("/").map(encodeURIComponent).join("/");
+    const parts = name === "key" ? String(values[name]).split("/") : [String(values[name])];
+    if (parts.some((part) => part === "" || part === "." || part === "..")) throw notThere();
+    return parts.map(encodeURIComponent).join("/");
   });
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries((request.query ?? {}) as Record<string, unknown>)) {
@@ -100,6 +111,8 @@ export function urlOf(path: string, request: { path?: unknown; query?: unknown }
   const text = query.toString();
   return text ? `${filled}?${text}` : filled;
 }
+
+const notThere = () => new NotFound("Not found", { status: 404, body: null, requestId: null, retryAfterSeconds: null });
 
 /** `Retry-After` in seconds; as a date it is of no use to a countdown and left out. */
 export function secondsOf(header: string | null): number | null {
