@@ -39,7 +39,9 @@ def archived_pdf(owner: Person, kb_id: str, name: str) -> str:
 
 def give_name(muniment: Installation, document_id: str, name: str) -> None:
     """Past the API, which leaves an archived name to nobody else: as two people do who are at it in the same moment."""
-    past_the_api(muniment, "UPDATE documents SET name = %s, name_key = %s WHERE id = %s", name, name_key(name), document_id)
+    past_the_api(
+        muniment, "UPDATE documents SET name = %s, name_key = %s WHERE id = %s", name, name_key(name), document_id
+    )
 
 
 def past_the_api(muniment: Installation, statement: LiteralString, *values: str, triggers: bool = True) -> None:

@@ -48,7 +48,9 @@ def test_the_result_names_every_document_and_why_one_was_skipped(office: Office,
     expect(skipped).to_contain_text("Only archived documents can be purged")
     window.shoot("archive-purge-result")
     result.get_by_role("button", name="Receipt of Minutes.txt").click()
-    expect(page.get_by_role("dialog", name="Receipt of deletion").get_by_text("Minutes.txt", exact=True)).to_be_visible()
+    expect(
+        page.get_by_role("dialog", name="Receipt of deletion").get_by_text("Minutes.txt", exact=True)
+    ).to_be_visible()
     page.get_by_role("dialog", name="Receipt of deletion").get_by_role("button", name="Close").click()
     result.get_by_role("button", name="Close").click()
     expect(page.get_by_text("Nothing is archived")).to_be_visible()

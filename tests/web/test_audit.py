@@ -43,7 +43,7 @@ def test_lines_are_filtered_by_action_person_place_and_document(office: Office, 
     expect(lines).to_have_count(1)
     expect(lines).to_contain_text("Restored")
     page.get_by_role("button", name="Show all documents").click()
-    expect(page.get_by_role("button", name=re.compile("Signed in"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("Signed in")).first).to_be_visible()
 
     page.goto(f"/audit?document={lease}&to=2020-01-01")
     expect(page.get_by_text("No line matches these filters")).to_be_visible()
@@ -89,8 +89,9 @@ def test_the_chain_is_verified_and_the_export_proves_itself(office: Office, wind
         page.get_by_role("menuitem", name="JSON Lines, proves itself").click()
     file = tmp_path / "audit.jsonl"
     download.value.save_as(file)
-    actions = {json.loads(line).get("event", {}).get("action") for line in file.read_text().splitlines()}
-    assert actions - {None} == {"document_archived"}
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    actions = {line["action"] for line in lines if line["kind"] == "event"}
+    assert actions == {"document_archived"}
     checked = office.muniment.run("audit", "verify", str(file))
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

@@ -59,7 +59,9 @@ def test_dead_letters_go_back_into_the_queue_or_away(office: Office, windows: Wi
 
     large.get_by_role("button", name=re.compile("^Re-queue")).click()
     expect(large).to_have_count(0)
-    waiting = page.get_by_role("region", name="Archive queue").get_by_role("row").filter(has=page.get_by_title(letters[0]))
+    waiting = (
+        page.get_by_role("region", name="Archive queue").get_by_role("row").filter(has=page.get_by_title(letters[0]))
+    )
     expect(waiting.get_by_role("cell").nth(4)).to_have_text("0")  # tries
 
     differs.get_by_role("button", name=re.compile("^Discard")).click()

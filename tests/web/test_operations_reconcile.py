@@ -16,8 +16,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browser) -> None:
-    with open_folder() as folder, Installation(Path(folder)) as muniment:
-        office = new_office(muniment.start(), new_client(muniment))
+    with open_folder() as folder, Installation(Path(folder)) as muniment, new_client(muniment.start()) as first:
+        office = new_office(muniment, first)
         operator = office.hire("operator", is_operator=True)
         kb_id = new_kb(operator)
         document_id = upload(operator, kb_id, "Lease.txt")
