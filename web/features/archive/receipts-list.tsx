@@ -10,7 +10,7 @@ import { Pager } from "@/components/ui/pager";
 import { LoadingBar, SkeletonRows } from "@/components/ui/skeleton";
 import { Time } from "@/components/ui/time";
 import { useKnowledgeBases } from "@/features/knowledge-bases/use-knowledge-bases";
-import { useNameOf } from "@/features/people/use-names";
+import { Actor } from "@/features/people/actor";
 import { keys, listReceipts, type ReceiptListed } from "@/lib/api";
 import type { Change } from "@/lib/url-state";
 import { archive as t } from "@/text";
@@ -50,7 +50,6 @@ export function ReceiptsList({ state, change }: { state: ArchiveState; change: C
 }
 
 function Table({ receipts, onOpen }: { receipts: readonly ReceiptListed[]; onOpen: (receipt: ReceiptListed) => void }) {
-  const nameOf = useNameOf();
   const { data: kbs } = useKnowledgeBases();
   const kbName = (id: string) => kbs?.items.find((kb) => kb.id === id)?.name ?? t.receipts.goneKb;
   const c = t.receipts.columns;
@@ -91,7 +90,7 @@ function Table({ receipts, onOpen }: { receipts: readonly ReceiptListed[]; onOpe
               <bdi>{kbName(receipt.kb_id)}</bdi>
             </td>
             <td role="cell" data-from="lg">
-              <bdi>{nameOf(receipt.by)}</bdi>
+              <Actor id={receipt.by} />
             </td>
             <td role="cell" data-cell="fact">
               <Time at={receipt.at} />

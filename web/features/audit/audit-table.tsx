@@ -1,5 +1,6 @@
 "use client";
 
+import { Actor } from "@/features/people/actor";
 import { useNameOf } from "@/features/people/use-names";
 import type { AuditEvent } from "@/lib/api";
 import { formatCount, formatExactTime } from "@/lib/format";
@@ -64,7 +65,7 @@ function Line({ event, onOpen }: { event: AuditEvent; onOpen: (event: AuditEvent
         <bdi>{what}</bdi>
       </td>
       <td role="cell" data-from="lg">
-        <bdi title={event.actor}>{nameOf(event.actor)}</bdi>
+        <Actor id={event.actor} />
       </td>
       <td role="cell" data-cell="fact-2" data-align="end">
         {event.seq === null ? <span className="text-ink-3">{t.notSealed}</span> : <span className="font-proof text-12">{t.seal(formatCount(event.seq))}</span>}

@@ -4,10 +4,13 @@ import type { ReactNode } from "react";
 
 import { Button, ButtonLink } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
+import { archiveView } from "@/features/archive/archive-view";
 import { useKnowledgeBases } from "@/features/knowledge-bases/use-knowledge-bases";
+import { Actor } from "@/features/people/actor";
 import { useNameOf } from "@/features/people/use-names";
 import type { AuditEvent } from "@/lib/api";
 import { formatCount, formatExactTime } from "@/lib/format";
+import { hrefOfDocument } from "@/lib/hrefs";
 import { audit as t, common } from "@/text";
 
 import { auditView } from "./audit-view";
@@ -31,11 +34,14 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
       }
       foot={
         <>
-          {event.document_id && (
-            <ButtonLink href={auditView.href("/audit", { document: event.document_id })} className="mr-auto" onClick={onClose}>
-              {t.event.onlyDocument}
-            </ButtonLink>
-          )}
+          <span className="mr-auto flex flex-wrap gap-2">
+            {event.document_id && (
+              <ButtonLink href={auditView.href("/audit", { document: event.document_id })} onClick={onClose}>
+                {t.event.onlyDocument}
+              </ButtonLink>
+            )}
+            <Further event={event} />
+          </span>
           <Button kind="primary" onClick={onClose}>
             {common.close}
           </Button>
@@ -45,7 +51,7 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
       <dl className="grid gap-y-0 text-13">
         <Fact label={t.event.at}>{formatExactTime(new Date(event.at))}</Fact>
         <Fact label={t.event.actor}>
-          <bdi>{nameOf(event.actor)}</bdi>
+          <Actor id={event.actor} />
         </Fact>
         {event.address && <Fact label={t.event.address} isProof>{event.address}</Fact>}
         {event.kb_id && <Fact label={t.event.kb} isProof={!kb}>{kb ? <bdi>{kb.name}</bdi> : event.kb_id}</Fact>}
@@ -61,6 +67,15 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
     </Dialog>
   );
 }
+
+/** To the document, or, where it was destroyed, to what it left. */
+function Further({ event: { action, kb_id: kbId, document_id: documentId } }: { event: AuditEvent }) {
+  if (!kbId || !documentId) return null;
+  if (ENDINGS.has(action)) return <ButtonLink href={archiveView.href("/archive", { receipts: true, kb: kbId })}>{t.event.receipt}</ButtonLink>;
+  return <ButtonLink href={hrefOfDocument({ kbId, documentId })}>{t.event.openDocument}</ButtonLink>;
+}
+
+const ENDINGS: ReadonlySet<string> = new Set(["document_purged", "document_cleared", "document_auto_cleared"]);
 
 function Fact({ label, isProof = false, children }: { label: string; isProof?: boolean; children: ReactNode }) {
   return (
