@@ -27,14 +27,16 @@ def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there
     ours.get_by_role("button", name="Go on…").click()
     ours.get_by_label("Type DELETE to go on").fill("DELETE")
     ours.get_by_role("button", name="Delete permanently").click()
+    expect(ours.get_by_text("Permanently deleted 'Lease.txt'")).to_be_visible()
+    expect(row(ours, "Minutes.txt")).to_be_visible()  # no dialog hides it any more
     expect(row(ours, "Lease.txt")).to_have_count(0)
 
     theirs.get_by_role("dialog").get_by_role("button", name="Restore").click()
     expect(theirs.get_by_role("alert")).to_contain_text("Document not found")
     expect(theirs.get_by_role("alert")).to_contain_text("Somebody else has purged it in the meantime")
     theirs.get_by_role("dialog").get_by_role("button", name="Cancel").click()
-    expect(row(theirs, "Lease.txt")).to_have_count(0)
     expect(row(theirs, "Minutes.txt")).to_be_visible()
+    expect(row(theirs, "Lease.txt")).to_have_count(0)
 
 
 def test_what_one_restores_the_other_can_no_longer_purge(office: Office, windows: Windows) -> None:

@@ -73,6 +73,7 @@ def test_dead_letters_go_back_into_the_queue_or_away(office: Office, windows: Wi
     expect(differs).to_be_visible()
     differs.get_by_role("button", name=re.compile("^Discard")).click()
     dialog.get_by_role("button", name="Discard").click()
+    expect(dialog).to_have_count(0)
     expect(differs).to_have_count(0)
     keys = [one["document_id"] for one in operator.api.get("/api/v1/archive/dead-letters").json()["items"]]
     assert not set(letters) & set(keys)

@@ -1,6 +1,7 @@
 """The result of the last comparison of all stores, and what to type before there is one."""
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,11 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browser) -> None:
-    with open_folder() as folder, Installation(Path(folder)) as muniment, new_client(muniment.start()) as first:
+    with (
+        open_folder() as folder,
+        Installation(Path(folder)) as muniment,
+        closing(new_client(muniment.start())) as first,
+    ):
         office = new_office(muniment, first)
         operator = office.hire("operator", is_operator=True)
         kb_id = new_kb(operator)

@@ -46,7 +46,7 @@ def test_somebody_is_added_promoted_given_a_password_and_deactivated(office: Off
     choose(page, email, "Set a new password…")
     page.get_by_role("textbox", name="New password").fill("another horse battery")
     page.get_by_role("dialog").get_by_role("button", name="Set password").click()
-    expect(page.get_by_text(f"Set a new password for '{email}'")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text=f"Set a new password for '{email}'")).to_be_visible()
     assert sign_in(office, email, "correct horse battery") == 401
     assert sign_in(office, email, "another horse battery") == 200
 
