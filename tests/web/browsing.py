@@ -59,7 +59,7 @@ class Windows:
             timezone_id="Europe/Oslo",
             reduced_motion="reduce",
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         if person:
             credentials = {"email": person.email, "password": person.password}
             assert context.request.post("/api/v1/auth/login", data=credentials).ok

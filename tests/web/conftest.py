@@ -3,15 +3,20 @@
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.entry.installation import Installation
 from tests.folders import open_folder
 from tests.web.browsing import Windows
 from tests.web.office import Office, new_client, new_office
+
+# Of a machine that does everything else at the same time: nothing is proven by being early.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
@@ -49,6 +54,13 @@ def office(muniment: Installation, operator: httpx.Client) -> Iterator[Office]:
     office = new_office(muniment, operator)
     yield office
     office.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A journey has many steps, each with its patience."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(600))
 
 
 HAS_FAILED = pytest.StashKey[bool]()
