@@ -8,6 +8,7 @@ export default defineConfig({
     environment: "jsdom",
     include: ["**/*.test.{ts,tsx}"],
     exclude: ["node_modules", ".next", "out"],
+    setupFiles: ["./vitest.setup.ts"],
     restoreMocks: true,
     // The reader's zone decides what a time looks like: the tests have one, wherever they run.
     env: { TZ: "Europe/Oslo" },

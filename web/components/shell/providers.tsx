@@ -4,18 +4,23 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@ta
 import { useEffect, useState, type ReactNode } from "react";
 
 import { Toasts } from "@/components/ui/toasts";
-import { TooltipProvider } from "@/components/ui/tooltip";
+import { preloadDeferred } from "@/components/ui/deferred";
+import { TooltipLayer } from "@/components/ui/tooltip";
 import { isPassing, keys, NotSignedIn } from "@/lib/api";
 import { showTheme } from "@/lib/preferences";
+
+const LATER_MS = 1_500;
 
 /** Around every page: answers that are kept, tooltips, toasts, the theme of the system. */
 export function Providers({ children }: { children: ReactNode }) {
   const [client] = useState(newClient);
   useSystemTheme();
+  useLateCode();
   return (
     <QueryClientProvider client={client}>
-      <TooltipProvider>{children}</TooltipProvider>
+      {children}
       <Toasts />
+      <TooltipLayer />
     </QueryClientProvider>
   );
 }
@@ -40,6 +45,14 @@ function newClient(): QueryClient {
     },
   });
   return client;
+}
+
+/** Menus and dialogs come when the first page stands: nobody waits for them, and they are there when the server is not. */
+function useLateCode(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => void preloadDeferred(), LATER_MS);
+    return () => clearTimeout(timer);
+  }, []);
 }
 
 function useSystemTheme(): void {

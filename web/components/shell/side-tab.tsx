@@ -33,7 +33,7 @@ export function SideTab({
     </Link>
   );
   return isRail ? (
-    <Tooltip label={<bdi>{label}</bdi>} side="right">
+    <Tooltip label={label} side="right">
       {tab}
     </Tooltip>
   ) : (

@@ -1,13 +1,16 @@
 "use client";
 
-import * as Radix from "@radix-ui/react-dialog";
 import type { ReactNode, RefObject } from "react";
 
+<<<<<<< HEAD
 import { common } from "@/text";
 
 import { IconButton } from "./button";
 import { classNames } from "./class-names";
 import { ToothedEdge } from "./mark";
+=======
+import { deferred } from "./deferred";
+>>>>>>> main
 
 export interface DialogProps {
   isOpen: boolean;
@@ -29,9 +32,10 @@ export interface DialogProps {
   isPaper?: boolean;
 }
 
-const WIDTHS = { 400: "md:max-w-[400px]", 520: "md:max-w-[520px]", 560: "md:max-w-[560px]", 720: "md:max-w-[720px]" };
+const Frame = deferred<DialogProps>(() => import("./dialog-frame").then((module) => module.DialogFrame));
 
 /** A question in the document's voice. A sheet from below on narrow screens. */
+<<<<<<< HEAD
 export function Dialog({
   isOpen,
   onClose,
@@ -90,4 +94,8 @@ function DialogFoot({ children }: { children: ReactNode }) {
       {children}
     </div>
   );
+=======
+export function Dialog(props: DialogProps) {
+  return <Frame {...props} />;
+>>>>>>> main
 }

@@ -16,7 +16,7 @@ import type { AuditState } from "./audit-view";
 
 type Filters = { state: AuditState; change: Change<AuditState> };
 
-export function AuditBar({ state, change, count }: Filters & { count: number | undefined }) {
+export function AuditBar({ state, change }: Filters) {
   const me = usePerson();
   const { data: kbs } = useKnowledgeBases();
   const hasBoth = operates(me) && seesArchive(me, kbs?.items ?? []);
@@ -48,9 +48,6 @@ export function AuditBar({ state, change, count }: Filters & { count: number | u
           <Icon name="close" size={12} className="text-ink-3" />
         </button>
       )}
-      <span role="status" className="ml-auto text-13 text-ink-3">
-        {count !== undefined && t.match(count)}
-      </span>
     </SheetBar>
   );
 }

@@ -71,7 +71,7 @@ function Trail({ state, change, mayVerify }: { state: AuditState; change: Change
         }
       />
       <VerdictBanner verdict={verify.data} error={verify.error} onDismiss={verify.reset} />
-      <AuditBar state={state} change={change} count={data?.total} />
+      <AuditBar state={state} change={change} />
       <LoadingBar isOn={isFetching && data !== undefined} />
       {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
       {!data && !error && <SkeletonRows />}

@@ -12,6 +12,7 @@ describe("an event in words", () => {
     expect(what({ old_name: "Lease.pdf", new_name: "Lease.pdf" })).toBe("Lease.pdf");
     expect(what({ name: "Contracts", user_id: "u-1", role: "editor" })).toBe("editor@example.org · Contracts");
     expect(what({ before: "Firma", after: "Firma AS" })).toBe("Firma → Firma AS");
+    expect(what({ job_id: `org/o-1/invoice/${"ab".repeat(32)}.pdf` })).toBe("invoice abababab…abab");
     expect(what({})).toBe("");
   });
 

@@ -13,14 +13,21 @@ const sentenceCase = (words: string): string => words.charAt(0).toUpperCase() + 
 export function objectOf({ payload }: Pick<AuditEvent, "payload">, nameOf: (id: string) => string): string {
   const { old_name: before, new_name: after } = payload;
   if (typeof before === "string" && typeof after === "string") return before === after ? after : `${before} → ${after}`;
-  for (const name of ["doc_name", "email", "job_id"]) {
+  for (const name of ["doc_name", "email"]) {
     if (typeof payload[name] === "string") return payload[name];
   }
+  if (typeof payload.job_id === "string") return jobOf(payload.job_id);
   const person = typeof payload.user_id === "string" ? nameOf(payload.user_id) : "";
   const name = typeof payload.name === "string" ? payload.name : "";
   if (name && person) return `${person} · ${name}`;
   if (typeof payload.before === "string" && typeof payload.after === "string") return `${payload.before} → ${payload.after}`;
   return name || person;
+}
+
+/** `org/…/invoice/19277ef1….pdf`, of which a person compares type and hash. */
+function jobOf(key: string): string {
+  const [, type, hash] = /([^/]+)\/([0-9a-f]{64})\.pdf$/.exec(key) ?? [];
+  return type && hash ? `${type} ${hash.slice(0, 8)}…${hash.slice(-4)}` : key;
 }
 
 export interface Fact {

@@ -19,12 +19,12 @@ export const jobName = (job: ArchiveJob): string => shortId(job.document_id ?? j
 export function JobTable({ jobs, reasonOf, actions }: { jobs: readonly ArchiveJob[]; reasonOf: (job: ArchiveJob) => string; actions?: (job: ArchiveJob) => ReactNode }) {
   const c = t.archive.columns;
   return (
-    <table className="register [&_:is(th,td):first-child]:pl-4 [&_tbody_tr:last-child]:border-0 [&_tbody_tr:last-child_td]:border-0">
+    <table className="register md:[&_:is(th,td):first-child]:pl-4 [&_tbody_tr:last-child]:border-0 [&_tbody_tr:last-child_td]:border-0">
       <colgroup>
-        <col className="w-[148px]" />
-        <col className="w-[148px]" data-from="lg" />
+        <col className="w-[136px]" />
+        <col className="w-[132px]" data-from="lg" />
         <col />
-        <col className="w-[84px]" data-from="lg" />
+        <col className="w-[84px]" data-from="xl" />
         <col className="w-[64px]" data-from="lg" />
         <col className="w-[108px]" />
         {actions && <col className="w-[212px]" />}
@@ -36,7 +36,7 @@ export function JobTable({ jobs, reasonOf, actions }: { jobs: readonly ArchiveJo
             {c.organization}
           </th>
           <th scope="col">{c.reason}</th>
-          <th scope="col" data-from="lg" data-align="end">
+          <th scope="col" data-from="xl" data-align="end">
             {c.size}
           </th>
           <th scope="col" data-from="lg" data-align="end">
@@ -66,7 +66,7 @@ export function JobTable({ jobs, reasonOf, actions }: { jobs: readonly ArchiveJo
             <td role="cell" data-cell="status" title={reasonOf(job)} className="max-md:whitespace-normal!">
               {reasonOf(job)}
             </td>
-            <td role="cell" data-from="lg" data-align="end">
+            <td role="cell" data-from="xl" data-align="end">
               {job.size_bytes === null ? common.none : <Size bytes={job.size_bytes} />}
             </td>
             <td role="cell" data-from="lg" data-align="end">

@@ -3,6 +3,11 @@ import { useId, type ReactNode } from "react";
 import { classNames } from "@/components/ui/class-names";
 import { Failure } from "@/components/ui/failure";
 import { Bone, Skeleton } from "@/components/ui/skeleton";
+import { formatDuration } from "@/lib/format";
+import { operations as t } from "@/text";
+
+/** How long something took. Nothing took no time. */
+export const spanOf = (seconds: number): string => (seconds < 1 ? t.lessThanASecond : formatDuration(seconds));
 
 /** One region of the page with its own head, and its own failure: a store that is away hides no other. */
 export function Panel({ title, facts, aside, children, className }: { title: string; facts?: ReactNode; aside?: ReactNode; children: ReactNode; className?: string }) {

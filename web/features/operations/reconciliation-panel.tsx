@@ -6,10 +6,10 @@ import { CopyButton } from "@/components/ui/copy-button";
 import { StatusBadge, type BadgeStatus } from "@/components/ui/status-badge";
 import { Time } from "@/components/ui/time";
 import type { Reconciliation } from "@/lib/api";
-import { formatCount, formatDuration } from "@/lib/format";
+import { formatCount } from "@/lib/format";
 import { operations as t } from "@/text";
 
-import { Answer, Panel } from "./panel";
+import { Answer, Panel, spanOf } from "./panel";
 import { useReconciliation } from "./use-operations";
 
 const TONES: Record<number, BadgeStatus> = { 0: "completed", 1: "warn", 2: "failed" };
@@ -34,7 +34,7 @@ function Report({ report }: { report: Reconciliation }) {
         <Line label={t.reconcile.lastRun}>
           <Time at={report.ended_at} />
         </Line>
-        <Line label={t.reconcile.took}>{formatDuration(seconds)}</Line>
+        <Line label={t.reconcile.took}>{spanOf(seconds)}</Line>
         <Line label={t.reconcile.mode}>{report.repair ? t.reconcile.modes.repair : t.reconcile.modes.look}</Line>
       </dl>
       {report.drift.length === 0 ? <p className="mt-2 text-ink-2">{t.reconcile.nothing}</p> : <DriftTable report={report} />}

@@ -1,9 +1,9 @@
 "use client";
 
-import { formatCount, formatDay, formatDuration } from "@/lib/format";
+import { formatCount, formatDay } from "@/lib/format";
 import { operations as t } from "@/text";
 
-import { Answer, Figure, Panel } from "./panel";
+import { Answer, Figure, Panel, spanOf } from "./panel";
 import { useSavings } from "./use-operations";
 
 /** What the organization was spared because it had the same contents before. For admins. */
@@ -19,7 +19,7 @@ export function SavingsPanel() {
           ) : (
             <dl className="grid grid-cols-2 gap-4 px-4 pb-4">
               <Figure label={t.savings.documents}>{formatCount(documents)}</Figure>
-              <Figure label={t.savings.time}>{seconds < 1 ? t.savings.lessThanASecond : formatDuration(seconds)}</Figure>
+              <Figure label={t.savings.time}>{spanOf(seconds)}</Figure>
             </dl>
           )
         }

@@ -21,7 +21,6 @@ export const audit = {
   notSealed: "not sealed yet",
   seal: (seq: string) => `#${seq}`,
   details: (verb: string) => `Details: ${verb}`,
-  match: (count: number) => plural(count, "line", "lines"),
   empty: { title: "Nothing has happened yet", text: "What people do with knowledge bases and documents stands here from the first change on." },
   emptyInstallation: {
     title: "Nothing has happened to the installation yet",

@@ -8,6 +8,7 @@ export const operations = {
   lookedAt: (clock: string) => `Looked at ${clock}`,
   every: "Looks again every 30 s",
   check: "Check now",
+  lessThanASecond: "< 1\u00a0s",
   notAllowed: { title: "This page is for operators and admins", text: "An operator looks after the health of the installation." },
   health: {
     label: "Health of every part",
@@ -98,7 +99,6 @@ export const operations = {
     since: (day: string) => `since ${day}`,
     documents: "Documents",
     time: "Reading time",
-    lessThanASecond: "< 1\u00a0s",
     none: "No document had the contents of another one yet. When one does, it is not read a second time.",
   },
 } as const;
