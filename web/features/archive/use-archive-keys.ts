@@ -40,7 +40,7 @@ export function useArchiveKeys({
     { keys: "ArrowUp", run: () => move(-1) },
     { keys: "r", does: t.keys.restore, run: onCurrent(onRestore) },
     { keys: "x", does: t.keys.select, run: onCurrent(selection.toggle) },
-    { keys: ".", run: () => focusedRow()?.querySelector<HTMLElement>("[data-row-menu]")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true })) },
+    { keys: ".", does: t.keys.menu, run: () => focusedRow()?.querySelector<HTMLElement>("[data-row-menu]")?.click() },
     { keys: "Escape", does: t.keys.clear, run: selection.clear },
   ];
   useKeys(isOff ? [] : bindings);

@@ -134,5 +134,5 @@ export const archive = {
     copyCommand: "Copy command",
     showAudit: "Show in the audit log",
   },
-  keys: { find: "Find in the archive", restore: "Restore", down: "Next row", up: "Previous row", select: "Select", clear: "Clear the selection", open: "Open" },
+  keys: { find: "Find in the archive", restore: "Restore", down: "Next row", up: "Previous row", select: "Select", clear: "Clear the selection", menu: "Row menu" },
 } as const;
