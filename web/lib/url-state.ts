@@ -79,6 +79,15 @@ export function day(): Codec<string> {
   };
 }
 
+/** The id of something, or nothing: what is no id would only be refused. */
+export function identifier(): Codec<string> {
+  return {
+    initial: "",
+    parse: ([raw]) => (raw && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(raw) ? raw.toLowerCase() : ""),
+    format: (value) => (value ? [value] : []),
+  };
+}
+
 export function flag(): Codec<boolean> {
   return { initial: false, parse: ([raw]) => raw === "1", format: (value) => (value ? ["1"] : []) };
 }

@@ -1,5 +1,5 @@
 /** Where one can go, and who may. What a right does not allow is absent. */
-import { managesPeople, operates, seesArchive } from "@/features/session/rights";
+import { managesPeople, operates, seesArchive, seesOperations } from "@/features/session/rights";
 import type { IconName } from "@/components/ui/icons";
 import type { KnowledgeBase, Me } from "@/lib/api";
 import { shell } from "@/text";
@@ -20,11 +20,13 @@ export function placesOf(me: Me, knowledgeBases: readonly KnowledgeBase[]): Plac
   return {
     everyday: [
       { href: "/search", label: shell.search, icon: "search" },
-      ...(owns ? ([{ href: "/archive", label: shell.archive, icon: "box" }, { href: "/audit", label: shell.audit, icon: "ledger" }] as const) : []),
+      ...(owns ? ([{ href: "/archive", label: shell.archive, icon: "box" }] as const) : []),
+      // Operators read the trail of the installation there.
+      ...(owns || operates(me) ? ([{ href: "/audit", label: shell.audit, icon: "ledger" }] as const) : []),
     ],
     administration: [
       ...(managesPeople(me) ? ([{ href: "/people", label: shell.people, icon: "people" }] as const) : []),
-      ...(operates(me) ? ([{ href: "/operations", label: shell.operations, icon: "gauge" }] as const) : []),
+      ...(seesOperations(me) ? ([{ href: "/operations", label: shell.operations, icon: "gauge" }] as const) : []),
     ],
   };
 }

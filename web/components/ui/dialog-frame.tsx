@@ -7,6 +7,7 @@ import { common } from "@/text";
 
 import { IconButton } from "./button";
 import { classNames } from "./class-names";
+import { ToothedEdge } from "./mark";
 import type { DialogProps } from "./dialog";
 
 const WIDTHS = { 400: "md:max-w-[400px]", 520: "md:max-w-[520px]", 560: "md:max-w-[560px]", 720: "md:max-w-[720px]" };
@@ -23,6 +24,7 @@ export function DialogFrame({
   above,
   focusFirst,
   hasCloseButton = false,
+  isPaper = false,
 }: DialogProps) {
   const opener = useRef<Element | null>(null);
   return (
@@ -42,11 +44,13 @@ export function DialogFrame({
               goBackTo(opener.current);
             }}
             className={classNames(
-              "flex w-full animate-sheet flex-col overflow-hidden rounded-t-[16px] border border-line-2 bg-raised shadow-3 outline-none md:rounded-dialog dark:border-0",
+              "relative flex w-full animate-sheet flex-col border border-line-2 bg-raised shadow-3 outline-none",
+              isPaper ? "border-t-0 md:rounded-b-dialog" : "overflow-hidden rounded-t-[16px] md:rounded-dialog dark:border-0",
               WIDTHS[width],
             )}
           >
-            <div className="px-[18px] pt-[18px] md:px-6 md:pt-5">
+            {isPaper && <ToothedEdge className="absolute inset-x-[-1px] top-[-9px] h-2.5 w-[calc(100%+2px)]" />}
+            <div className={isPaper ? "sr-only" : "px-[18px] pt-[18px] md:px-6 md:pt-5"}>
               {above}
               <div className="flex items-start gap-3">
                 <Radix.Title className="min-w-0 flex-1 font-doc text-18 font-semibold tracking-[-0.005em] text-pretty [overflow-wrap:anywhere]">

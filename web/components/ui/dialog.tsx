@@ -20,6 +20,8 @@ export interface DialogProps {
   /** Where the focus starts: the safe button when something is destroyed, the act when it can be undone. */
   focusFirst?: RefObject<HTMLElement | null>;
   hasCloseButton?: boolean;
+  /** A receipt: the upper edge is cut, and nothing stands above the body. */
+  isPaper?: boolean;
 }
 
 const Frame = deferred<DialogProps>(() => import("./dialog-frame").then((module) => module.DialogFrame));

@@ -7,7 +7,7 @@ export function Name({ name, className }: { name: string; className?: string }) 
   const [head, tail] = splitName(name);
   return (
     <bdi title={name} className={classNames("flex max-w-full min-w-0 whitespace-pre", className)}>
-      <span className="min-w-[2ch] truncate">{head}</span>
+      <span className="min-w-[2ch] overflow-hidden text-ellipsis">{head}</span>
       {tail && <span className="shrink-0">{tail}</span>}
     </bdi>
   );

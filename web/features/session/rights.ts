@@ -14,3 +14,6 @@ export const seesArchive = (me: Me, knowledgeBases: readonly KnowledgeBase[]): b
 export const managesPeople = (me: Me): boolean => me.is_admin || me.is_operator;
 
 export const operates = (me: Me): boolean => me.is_operator;
+
+/** Operators see the installation there, admins what concerns their organization. */
+export const seesOperations = (me: Me): boolean => me.is_operator || me.is_admin;

@@ -18,3 +18,6 @@ export const listReceipts = (query: Query<"/api/v1/receipts">, signal?: AbortSig
 
 export const getReceipt = (receiptId: string, signal?: AbortSignal) =>
   call("get", "/api/v1/receipts/{receipt_id}", { path: { receipt_id: receiptId }, signal });
+
+/** Where the browser saves it from, byte for byte as it was signed. */
+export const receiptUrl = (receiptId: string) => urlOf("/api/v1/receipts/{receipt_id}", { path: { receipt_id: receiptId } });

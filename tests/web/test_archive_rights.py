@@ -1,0 +1,96 @@
+"""Viewer, editor, owner, admin, operator: each sees what their right allows, and nothing else."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.browsing import Windows
+from tests.web.office import Office, add_member, new_kb
+from tests.web.shelf import archived, row
+
+pytestmark = pytest.mark.slow
+
+PLACES = ("Search", "Archive", "Audit log", "People", "Operations")
+
+
+def places(page: Page) -> list[str]:
+    """The tabs of the sidebar, without the knowledge bases."""
+    expect(page.get_by_role("link", name="Search", exact=True)).to_be_visible()
+    sidebar = page.get_by_role("complementary", name="Main")
+    return [place for place in PLACES if sidebar.get_by_role("link", name=re.compile(rf"^{place}( [\d,]+)?$")).count()]
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_members_see_neither_archive_nor_trail(office: Office, windows: Windows, role: str) -> None:
+    owner, member = office.hire(), office.hire(role)
+    kb_id = new_kb(owner)
+    archived(owner, kb_id, "Lease.txt")
+    add_member(owner, kb_id, member, role)
+    page = windows.open(member).page
+    for address, sentence in (
+        ("/archive", "The archive is for owners and admins"),
+        ("/audit", "The audit log is for owners and admins"),
+        ("/people", "This page is for admins and operators"),
+        ("/operations", "This page is for operators and admins"),
+    ):
+        page.goto(address)
+        expect(page.get_by_text(sentence)).to_be_visible()
+    assert places(page) == ["Search"]
+    expect(page.get_by_text("Lease.txt")).to_have_count(0)
+
+
+def test_an_owner_sees_the_archive_and_trail_of_their_own(office: Office, windows: Windows) -> None:
+    owner, other = office.hire(), office.hire("other")
+    archived(owner, new_kb(owner, "Mine"), "Lease.txt")
+    archived(other, new_kb(other, "Theirs"), "Secret.txt")
+    page = windows.open(owner).page
+    page.goto("/archive")
+    expect(row(page, "Lease.txt")).to_be_visible()
+    expect(page.get_by_text("Secret.txt")).to_have_count(0)
+    assert places(page) == ["Search", "Archive", "Audit log"]
+    page.goto("/audit")
+    expect(page.get_by_role("button", name="Details: Archived Lease.txt")).to_be_visible()
+    expect(page.get_by_text("Secret.txt")).to_have_count(0)
+    expect(page.get_by_role("button", name="Verify")).to_have_count(0)
+
+
+def test_an_admin_sees_the_organization_and_no_queue(office: Office, windows: Windows) -> None:
+    owner, admin = office.hire(), office.hire("admin", is_admin=True)
+    archived(owner, new_kb(owner), "Lease.txt")
+    page = windows.open(admin).page
+    page.goto("/archive")
+    expect(row(page, "Lease.txt")).to_be_visible()
+    assert places(page) == list(PLACES)
+    page.goto("/operations")
+    expect(page.get_by_role("region", name="Saved by reuse")).to_be_visible()
+    expect(page.get_by_role("region", name="Dead letters")).to_have_count(0)
+    page.goto("/people")
+    expect(page.get_by_role("button", name="Organizations")).to_have_count(0)
+    for somebody in (owner, admin):
+        expect(row(page, somebody.email)).to_be_visible()
+
+
+def test_an_operator_sees_the_installation_and_no_name_of_a_document(office: Office, windows: Windows) -> None:
+    owner, operator = office.hire(), office.hire("operator", is_operator=True)
+    archived(owner, new_kb(owner), "Lease.txt")
+    page = windows.open(operator).page
+    page.goto("/archive")
+    expect(page.get_by_text("The archive is for owners and admins")).to_be_visible()
+    assert places(page) == ["Search", "Audit log", "People", "Operations"]
+    page.goto("/audit")  # the installation's, where no organization's line stands
+    expect(page.get_by_role("button", name="Verify")).to_be_visible()
+    expect(page.get_by_text("Nothing has happened to the installation yet")).to_be_visible()
+    expect(page.get_by_text("Lease.txt")).to_have_count(0)
+    page.goto("/operations")
+    expect(page.get_by_role("region", name="Dead letters")).to_be_visible()
+    expect(page.get_by_role("region", name="Saved by reuse")).to_have_count(0)
+    assert "Lease" not in page.content()
+
+
+def test_nobody_sees_another_organization(office: Office, windows: Windows) -> None:
+    admin = office.hire("admin", is_admin=True)
+    page = windows.open(admin).page
+    page.goto("/people")
+    expect(row(page, admin.email)).to_be_visible()
+    expect(page.locator("tbody tr")).to_have_count(1)

@@ -1,0 +1,58 @@
+"""Two people at the same archive: what one has done, the other is told."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.browsing import Windows
+from tests.web.office import Office, new_kb
+from tests.web.shelf import archived, choose, row
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there(
+    office: Office, windows: Windows
+) -> None:
+    owner, admin = office.hire(), office.hire("admin", is_admin=True)
+    kb_id = new_kb(owner)
+    archived(owner, kb_id, "Lease.txt", "Minutes.txt")
+    theirs, ours = windows.open(owner).page, windows.open(admin).page
+    theirs.goto("/archive")
+    ours.goto("/archive")
+    # The owner is already being asked when the admin purges.
+    choose(theirs, "Lease.txt", "Restore…")
+    expect(theirs.get_by_role("dialog")).to_be_visible()
+
+    choose(ours, "Lease.txt", "Purge…")
+    ours.get_by_role("button", name="Go on…").click()
+    ours.get_by_label("Type DELETE to go on").fill("DELETE")
+    ours.get_by_role("button", name="Delete permanently").click()
+    expect(ours.get_by_text("Permanently deleted 'Lease.txt'")).to_be_visible()
+    expect(row(ours, "Minutes.txt")).to_be_visible()  # no dialog hides it any more
+    expect(row(ours, "Lease.txt")).to_have_count(0)
+
+    theirs.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    expect(theirs.get_by_role("alert")).to_contain_text("Document not found")
+    expect(theirs.get_by_role("alert")).to_contain_text("Somebody else has purged it in the meantime")
+    theirs.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(row(theirs, "Minutes.txt")).to_be_visible()
+    expect(row(theirs, "Lease.txt")).to_have_count(0)
+
+
+def test_what_one_restores_the_other_can_no_longer_purge(office: Office, windows: Windows) -> None:
+    owner, admin = office.hire(), office.hire("admin", is_admin=True)
+    kb_id = new_kb(owner)
+    archived(owner, kb_id, "Lease.txt")
+    theirs, ours = windows.open(owner).page, windows.open(admin).page
+    for page in (theirs, ours):
+        page.goto("/archive")
+    choose(ours, "Lease.txt", "Purge…")
+    ours.get_by_role("button", name="Go on…").click()
+    theirs.get_by_role("button", name="Restore Lease.txt").click()
+    theirs.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    expect(theirs.get_by_text("Nothing is archived")).to_be_visible()
+
+    ours.get_by_label("Type DELETE to go on").fill("DELETE")
+    ours.get_by_role("button", name="Delete permanently").click()
+    expect(ours.get_by_role("alert")).to_contain_text("Only archived documents can be purged")
+    expect(ours.get_by_role("alert")).to_contain_text("Somebody else has restored it in the meantime.")

@@ -1,0 +1,95 @@
+"""What an operator sees and does: health, the queue's last day, dead letters."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.browsing import Windows
+from tests.web.office import Office, new_kb, settle, upload
+from tests.web.shelf import dead_letter
+
+pytestmark = pytest.mark.slow
+
+PARTS = ("Database", "Originals", "Search index", "Archive queue", "Workers", "Disk")
+
+
+def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(office: Office, windows: Windows) -> None:
+    operator = office.hire("operator", is_operator=True, is_admin=True)
+    kb_id = new_kb(operator)
+    same = b"The same contents twice are read once."
+    settle(operator, kb_id, [upload(operator, kb_id, "One.txt", same)])
+    settle(operator, kb_id, [upload(operator, kb_id, "Two.txt", same)])
+    window = windows.open(operator)
+    page = window.page
+    page.goto("/operations")
+    health = page.get_by_role("list", name="Health of every part")
+    for part in PARTS:
+        expect(health.get_by_role("listitem").filter(has_text=part)).to_contain_text("Well")
+    expect(health.get_by_text(re.compile(r"PostgreSQL \d+"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Looked at \d\d:\d\d:\d\d"))).to_be_visible()
+
+    chart = page.get_by_role("region", name="Documents per hour", exact=True).first
+    finding = chart.get_by_role("img").locator("title").text_content() or ""
+    assert re.match(r"In the last 24 hours \d+\sdocuments were read and \d+\shave failed\. Most, ", finding), finding
+    window.shoot("operations-chart")
+    chart.get_by_role("button", name="As table").click()
+    hours = chart.locator("tbody tr")
+    expect(hours).to_have_count(24)
+    read = sum(int(cell) for cell in hours.locator("td:nth-child(2)").all_inner_texts())
+    assert f"{read}\u00a0documents were read" in finding
+
+    expect(page.get_by_role("region", name="Saved by reuse").get_by_text("Documents")).to_be_visible()
+
+
+def test_dead_letters_go_back_into_the_queue_or_away(office: Office, windows: Windows) -> None:
+    operator = office.hire("operator", is_operator=True)
+    letters = [
+        dead_letter(office.muniment, operator, office.organization_id, error)
+        for error in ("Paperless answered 413: file too large", "Read-back differs from the original")
+    ]
+    window = windows.open(operator, height=1200)
+    page = window.page
+    page.goto("/operations")
+    region = page.get_by_role("region", name="Dead letters")
+    large, differs = (region.get_by_role("row").filter(has=page.get_by_title(one)) for one in letters)
+    expect(large).to_contain_text("Paperless answered 413: file too large")
+    expect(large.get_by_role("cell").nth(3)).to_have_text("5")  # tries
+    window.shoot("operations")
+
+    large.get_by_role("button", name=re.compile("^Re-queue")).click()
+    expect(large).to_have_count(0)
+    waiting = (
+        page.get_by_role("region", name="Archive queue").get_by_role("row").filter(has=page.get_by_title(letters[0]))
+    )
+    expect(waiting.get_by_role("cell").nth(3)).to_have_text("0")  # tries
+
+    differs.get_by_role("button", name=re.compile("^Discard")).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("This cannot be undone.")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    window.shoot("operations-discard")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(differs).to_be_visible()
+    differs.get_by_role("button", name=re.compile("^Discard")).click()
+    dialog.get_by_role("button", name="Discard").click()
+    expect(dialog).to_have_count(0)
+    expect(differs).to_have_count(0)
+    keys = [one["document_id"] for one in operator.api.get("/api/v1/archive/dead-letters").json()["items"]]
+    assert not set(letters) & set(keys)
+
+
+def test_a_letter_that_somebody_else_has_taken_says_so(office: Office, windows: Windows) -> None:
+    operator = office.hire("operator", is_operator=True)
+    letter = dead_letter(office.muniment, operator, office.organization_id, "Paperless is away")
+    page = windows.open(operator).page
+    page.goto("/operations")
+    region = page.get_by_role("region", name="Dead letters")
+    line = region.get_by_role("row").filter(has=page.get_by_title(letter))
+    expect(line).to_be_visible()
+    listed = operator.api.get("/api/v1/archive/dead-letters", params={"limit": 100}).json()["items"]
+    [key] = [one["key"] for one in listed if one["document_id"] == letter]
+    assert operator.api.delete(f"/api/v1/archive/dead-letters/{key}").status_code == 204
+    line.get_by_role("button", name=re.compile("^Re-queue")).click()
+    expect(region.get_by_role("alert")).to_contain_text("There is no such dead letter")
+    expect(line).to_have_count(0)

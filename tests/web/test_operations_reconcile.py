@@ -1,0 +1,58 @@
+"""The result of the last comparison of all stores, and what to type before there is one."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.entry.installation import Installation
+from tests.folders import open_folder
+from tests.web.browsing import Windows
+from tests.web.office import new_client, new_kb, new_office, settle, upload
+from tests.web.shelf import past_the_api
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browser) -> None:
+    with (
+        open_folder() as folder,
+        Installation(Path(folder)) as muniment,
+        closing(new_client(muniment.start())) as first,
+    ):
+        office = new_office(muniment, first)
+        operator = office.hire("operator", is_operator=True)
+        kb_id = new_kb(operator)
+        document_id = upload(operator, kb_id, "Lease.txt")
+        settle(operator, kb_id, [document_id])
+        windows = Windows(browser, muniment.url)
+        page = windows.open(operator, height=1200).page
+        page.goto("/operations")
+        region = page.get_by_role("region", name="Reconciliation")
+        expect(region).to_contain_text("The stores were not compared yet.")
+        expect(region.get_by_text("muniment reconcile", exact=True)).to_be_visible()
+
+        assert muniment.run("reconcile").returncode == 0
+        page.get_by_role("button", name="Check now").click()
+        expect(region.get_by_text("No drift")).to_be_visible()
+        expect(region).to_contain_text("All stores agree.")
+        expect(region).to_contain_text("looked only")
+
+        [original] = (path for path in muniment.data_dir.rglob(f"{document_id}/1/*") if path.is_file())
+        original.unlink()
+        age(muniment, document_id)
+        assert muniment.run("reconcile").returncode != 0
+        page.get_by_role("button", name="Check now").click()
+        expect(region.get_by_text("Data missing")).to_be_visible()
+        expect(region.get_by_role("row", name=re.compile(r"Originals missing 1 0 1"))).to_be_visible()
+        expect(region.get_by_text("muniment reconcile --repair")).to_be_visible()
+        assert "Lease" not in page.content()
+        office.close()
+        windows.close()
+
+
+def age(muniment: Installation, document_id: str) -> None:
+    """What changed a moment ago may be on its way, and is left alone."""
+    past_the_api(muniment, "UPDATE documents SET updated_at = now() - interval '1 day' WHERE id = %s", document_id)
