@@ -1,7 +1,7 @@
 "use client";
 
 import Link from "next/link";
-import { memo } from "react";
+import { memo, useEffect } from "react";
 
 import { Avatar } from "@/components/ui/avatar";
 import { Checkbox } from "@/components/ui/checkbox";
@@ -92,6 +92,8 @@ function Uploader({ email }: { email: string | null }) {
 }
 
 function RowMenu({ document, isGhost, isMenuOpen, mayManage, mayEdit, actions }: DocumentRowProps) {
+  const { id } = document;
+  useEffect(() => () => actions.closeMenu(id), [actions, id]);
   return (
     <DocumentActionsMenu
       document={isGhost ? { ...document, status: "archived" } : document}

@@ -12,6 +12,8 @@ export interface RowActions {
   toggle: (id: string, isRange: boolean) => void;
   undo: (document: Document) => void;
   setMenu: (id: string | null) => void;
+  /** Its row is gone, and with it the menu that was open. */
+  closeMenu: (id: string) => void;
 }
 
 /** The same object for ever, which calls the newest functions: a hundred rows stay as they are when the page renders. */
@@ -25,6 +27,7 @@ export function useStableActions(actions: RowActions): RowActions {
     toggle: (...given) => latest.current.toggle(...given),
     undo: (...given) => latest.current.undo(...given),
     setMenu: (...given) => latest.current.setMenu(...given),
+    closeMenu: (...given) => latest.current.closeMenu(...given),
   }));
   return stable;
 }

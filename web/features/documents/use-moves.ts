@@ -33,15 +33,16 @@ export function useMoves(kbId: string, ghosts: Ghosts): Moves {
   const last = useRef<{ documents: readonly Document[]; dismiss: () => void } | null>(null);
   const { add, remove } = ghosts;
   return useMemo(() => {
-    const refresh = (documents: readonly Document[]) => {
-      const lists = [api.keys.documents(kbId), api.keys.knowledgeBase(kbId), api.keys.knowledgeBases(), api.keys.archived()];
+    const refresh = (documents: readonly Document[]): Promise<void> => {
+      const lists = [api.keys.knowledgeBase(kbId), api.keys.knowledgeBases(), api.keys.archived()];
       for (const key of [...lists, ...documents.map(({ id }) => api.keys.document(id))]) void client.invalidateQueries({ queryKey: key });
+      return client.invalidateQueries({ queryKey: api.keys.documents(kbId) });
     };
     const during = async (documents: readonly Document[], move: () => Promise<unknown>) => {
       try {
         await move();
       } finally {
-        refresh(documents); // also after a refusal: what we show is not what is there
+        void refresh(documents); // also after a refusal: what we show is not what is there
       }
     };
     const offerUndo = (documents: readonly Document[], text: React.ReactNode) => {
@@ -55,6 +56,8 @@ export function useMoves(kbId: string, ghosts: Ghosts): Moves {
       await during(documents, async () => {
         for (const document of documents) await api.restoreDocument(placeOf(document)).catch((error: unknown) => refused.push({ document, error }));
       });
+      // The row stays in its place until the list has it again.
+      await refresh(documents);
       remove(documents.map(({ id }) => id));
       tellUndone(documents, refused);
     };

@@ -47,5 +47,4 @@ export const duplicate = {
   restored: "Restored '{name}'",
   isBack: "'{name}' is back",
   onCollision: "Archive or replace the active one, then restore.",
-  showIt: "Show it",
 } as const;
