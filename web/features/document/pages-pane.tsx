@@ -18,7 +18,7 @@ const A4: Extent = { width: 595, height: 842 };
 
 /** All pages below each other. Each has its room from the start, and its picture only when it comes near. */
 export function PagesPane({ viewer, zoom, notes, className }: { viewer: Viewer; zoom: number; notes: ReadonlyMap<string, Note>; className?: string }) {
-  const { place, pages, page, jumps, wishes } = viewer;
+  const { place, pages, page, jumps, jumpedTo, wishes } = viewer;
   const pane = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const near = useNear(pane, pages);
@@ -26,12 +26,14 @@ export function PagesPane({ viewer, zoom, notes, className }: { viewer: Viewer; 
   const extent = usePage(place, page).data?.layout ?? null;
   const usual = useUsual(extent);
   const isByHand = useRef(false);
+  const seenJumps = useRef(jumps);
 
   // Also when the usual size of a page becomes known: the room above has another height then.
   useLayoutEffect(() => {
-    if (isByHand.current && jumps === 0) return;
+    const isJump = seenJumps.current !== jumps;
+    seenJumps.current = jumps;
+    const slot = list.current?.children[(isJump || !isByHand.current ? jumpedTo : page) - 1];
     isByHand.current = false;
-    const slot = list.current?.children[page - 1];
     if (pane.current && slot) bring(pane.current, slot, 0.02);
     // Not for each page that somebody scrolls to: only when they are taken to one.
     // eslint-disable-next-line react-hooks/exhaustive-deps

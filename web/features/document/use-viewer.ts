@@ -26,18 +26,20 @@ export function useViewer(place: DocumentPlace, document: Document) {
   const [state, change] = useView(documentView);
   const pages = Math.max(1, document.total_pages ?? 1);
   const page = Math.min(state.page, pages);
-  const [jumps, setJumps] = useState(0);
+  // With its own page: the address follows a moment later.
+  const [jump, setJump] = useState({ count: 0, page });
   const wishes = useRef<Wishes>({ pages: true, text: true });
   const [hovered, setHovered] = useState<NotePlace | null>(null);
 
-  const arrive = useCallback(() => {
+  const arrive = useCallback((at: number) => {
     wishes.current = { pages: true, text: true };
-    setJumps((count) => count + 1);
+    setJump(({ count }) => ({ count: count + 1, page: at }));
   }, []);
   const goTo = useCallback(
     (wanted: number) => {
-      change({ page: Math.min(pages, Math.max(1, wanted)), at: "" }, { replace: true });
-      arrive();
+      const to = Math.min(pages, Math.max(1, wanted));
+      change({ page: to, at: "" }, { replace: true });
+      arrive(to);
     },
     [arrive, change, pages],
   );
@@ -50,14 +52,14 @@ export function useViewer(place: DocumentPlace, document: Document) {
   useEffect(() => {
     if (!first) return;
     change({ page: first.page }, { replace: true });
-    arrive();
+    arrive(first.page);
   }, [first, change, arrive]);
   const show = (index: number | null) => {
     const match = index === null ? undefined : finding.matches[index];
     if (!match) return;
     finding.choose(index);
     change({ page: match.page }, { replace: true });
-    arrive();
+    arrive(match.page);
   };
 
   return {
@@ -67,7 +69,8 @@ export function useViewer(place: DocumentPlace, document: Document) {
     page,
     goTo,
     follow,
-    jumps,
+    jumps: jump.count,
+    jumpedTo: jump.page,
     wishes,
     hovered,
     setHovered,

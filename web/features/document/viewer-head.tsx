@@ -38,7 +38,10 @@ export function ViewerHead({ place, document, kbName, actions }: { place: Docume
           <h1 className="min-w-0 font-doc text-[17px] leading-[22px] font-semibold md:text-[19px] md:leading-6">
             <Name name={document.name} />
           </h1>
-          <StatusBadge status={document.status} isChip />
+          {/* Quiet when well: on a phone the name needs the room. */}
+          <span className={document.status === "completed" ? "max-md:hidden" : ""}>
+            <StatusBadge status={document.status} isChip />
+          </span>
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-2">
