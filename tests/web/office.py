@@ -21,6 +21,12 @@ class Person:
     password: str
     api: httpx.Client
 
+    @property
+    def session(self) -> tuple[str, str]:
+        """Name and value of their cookie."""
+        [(name, secret)] = self.api.cookies.items()
+        return name, secret
+
 
 @dataclass
 class Office:

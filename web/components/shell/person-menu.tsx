@@ -23,15 +23,17 @@ export function PersonMenu({ me, hasWords }: { me: Me; hasWords: boolean }) {
       trigger={
         <button
           type="button"
-          aria-label={shell.personMenu(me.email)}
           className="flex min-h-9 min-w-0 flex-1 items-center gap-2.5 rounded-control p-1 text-left hover:bg-desk-2 coarse:min-h-11"
         >
           <Avatar email={me.email} />
-          {hasWords && (
+          {hasWords ? (
             <span className="min-w-0">
               <bdi className="block truncate text-13 leading-4 font-semibold">{me.email}</bdi>
               <bdi className="block truncate text-12 text-ink-3">{me.organization_name}</bdi>
+              <span className="sr-only">{shell.personMenuHint}</span>
             </span>
+          ) : (
+            <span className="sr-only">{shell.personMenu(me.email)}</span>
           )}
         </button>
       }

@@ -11,6 +11,7 @@ export function useRefreshKnowledgeBases(): () => Promise<unknown> {
     Promise.all([
       client.invalidateQueries({ queryKey: keys.knowledgeBases() }),
       client.invalidateQueries({ queryKey: ["knowledge-base"] }),
+      client.invalidateQueries({ queryKey: ["members"] }), // a new owner is no member any more, the old one is
     ]);
 }
 

@@ -19,6 +19,7 @@ export const shell = {
   account: "Account",
   apiReference: "API reference",
   signOut: "Sign out",
+  personMenuHint: "account and sign out",
   personMenu: (email: string) => `${email}: account and sign out`,
   more: "More",
   theme: "Theme",

@@ -1,0 +1,85 @@
+"""No page shuts anybody out: axe finds nothing serious, nothing is wider than the screen. Each is photographed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.entry.installation import Installation
+from tests.web.browsing import Theme, Window, Windows
+from tests.web.every_page import EVERY_PAGE, Shown
+from tests.web.scene import Scene, set_scene
+
+pytestmark = pytest.mark.slow
+
+WIDTHS = (360, 390, 768, 1024, 1280)
+LOOKS: tuple[tuple[int, str, tuple[Theme, ...]], ...] = (
+    (1280, "wide", ("light", "dark")),
+    (390, "narrow", ("light", "dark")),
+)
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def scene(muniment: Installation, operator: httpx.Client) -> Iterator[Scene]:
+    scene = set_scene(muniment, operator)
+    yield scene
+    scene.office.close()
+
+
+@pytest.mark.parametrize("shown", EVERY_PAGE, ids=lambda shown: shown.name)
+def test_every_page_is_for_everybody_and_fits(shown: Shown, scene: Scene, windows: Windows) -> None:
+    for width, look, themes in LOOKS:
+        window = opened(shown, scene, windows, width=width)
+        for theme in themes:
+            window.page.emulate_media(color_scheme=theme)
+            window.shoot(f"{shown.name}-{look}-{theme}")
+            assert violations(window.page) == [], f"{look}, {theme}"
+    for width in WIDTHS:
+        window.page.set_viewport_size({"width": width, "height": 800})
+        assert too_wide(window.page) == [], f"at {width}"
+
+
+def opened(shown: Shown, scene: Scene, windows: Windows, *, width: int) -> Window:
+    person = getattr(scene, shown.who) if shown.who else None
+    window = windows.open(person, width=width, touch=width < 768)
+    page = window.page
+    page.goto(shown.path_in(scene))
+    expect(page.get_by_role("heading", name=shown.heading).first).to_be_attached()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    if shown.act:
+        shown.act(page)
+    return window
+
+
+def violations(page: Page) -> list[str]:
+    """What axe calls serious, as sentences: rule, what it says, and where."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    result: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{found['id']}: {node['html'][:160]} {node['failureSummary']}"
+        for found in result["violations"]
+        if found["impact"] in SERIOUS
+        for node in found["nodes"]
+    ]
+
+
+def too_wide(page: Page) -> list[str]:
+    """What makes the page, or its sheet, scroll sideways."""
+    found: list[str] = page.evaluate(
+        """() => {
+            const frames = [document.documentElement, ...document.querySelectorAll("main")];
+            const wide = frames.filter((frame) => frame.scrollWidth > frame.clientWidth + 1);
+            return wide.flatMap((frame) => [
+                `${frame.tagName} scrolls to ${frame.scrollWidth} of ${frame.clientWidth}`,
+                ...[...frame.querySelectorAll("*")]
+                    .filter((inside) => inside.getBoundingClientRect().right > frame.getBoundingClientRect().right + 1)
+                    .map((inside) => inside.outerHTML.slice(0, 160)),
+            ]);
+        }"""
+    )
+    return found
