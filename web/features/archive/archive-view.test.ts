@@ -15,6 +15,10 @@ describe("the archive's address", () => {
     expect(archiveView.href("/archive", parse(address.slice(address.indexOf("?"))))).toBe(address);
   });
 
+  it("asks by what it holds", () => {
+    expect(archivedQuery(parse(`q=lease&kb=${KB}&sort=name&page=2&limit=10`))).toEqual({ search: "lease", kb_id: KB, sort: "name", page: 2, limit: 10 });
+  });
+
   it("asks for whole days of the reader's zone", () => {
     const query = archivedQuery(parse("from=2026-10-01&to=2026-11-15"));
     expect(query.archived_from).toBe("2026-09-30T22:00:00.000Z");

@@ -12,6 +12,8 @@ import { operations as t } from "@/text";
 import { Answer, Panel, spanOf } from "./panel";
 import { useReconciliation } from "./use-operations";
 
+/** Bytes that people gave us are gone: no repair brings them back. */
+const LOST = 2;
 const TONES: Record<number, BadgeStatus> = { 0: "completed", 1: "warn", 2: "failed" };
 
 /** Whether all stores agree, by the last comparison. */
@@ -38,7 +40,8 @@ function Report({ report }: { report: Reconciliation }) {
         <Line label={t.reconcile.mode}>{report.repair ? t.reconcile.modes.repair : t.reconcile.modes.look}</Line>
       </dl>
       {report.drift.length === 0 ? <p className="mt-2 text-ink-2">{t.reconcile.nothing}</p> : <DriftTable report={report} />}
-      {hasLeft && <Command text={t.reconcile.toRepair} command={t.reconcile.repairCommand} />}
+      {report.outcome === LOST && <Command text={t.reconcile.lost} command={t.reconcile.command} />}
+      {report.outcome !== LOST && hasLeft && <Command text={t.reconcile.toRepair} command={t.reconcile.repairCommand} />}
     </div>
   );
 }

@@ -63,6 +63,7 @@ export const operations = {
     type: "To compare them now, type:",
     command: "muniment reconcile",
     repairCommand: "muniment reconcile --repair",
+    lost: "Bring the missing objects back from a backup. Which ones they are tells:",
     toRepair: "To put right what is safe to put right, type:",
     lastRun: "Last run",
     took: "Took",
