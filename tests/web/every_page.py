@@ -7,7 +7,7 @@ from typing import Literal
 
 from playwright.sync_api import Page
 
-from tests.web.scene import KB, Scene
+from tests.web.scene import KB, NAMES, Scene
 
 Who = Literal["owner", "viewer", "boss", "newcomer"]
 
@@ -72,4 +72,9 @@ EVERY_PAGE: list[Shown] = [
     Shown("audit", "/audit", "Audit log"),
     Shown("people", "/people", "People", who="boss"),
     Shown("operations", "/operations", "Operations", who="boss"),
+    Shown("receipts", "/archive?receipts=1", "Receipts"),
+    Shown("archive-no-match", "/archive?q=nothing+of+this+name", "Archive"),
+    Shown("archive-purge", "/archive", "Archive", act=choose(f"Actions for {NAMES[-1]}", "Purge…")),
+    Shown("organizations", "/people?tab=organizations", "People", who="boss"),
+    Shown("person-new", "/people", "People", who="boss", act=press("Add person")),
 ]
