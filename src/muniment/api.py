@@ -21,7 +21,6 @@ from muniment.audit.keys import introduce
 from muniment.audit.receipts import endpoints as receipts
 from muniment.bootstrap import Stores, build_parts, build_stores, require_same_key, require_same_secret, signer_of
 from muniment.documents import endpoints as documents
-from muniment.documents import everywhere
 from muniment.embedded import lifeline
 from muniment.http.access_log import AccessLog
 from muniment.http.api_docs import add_api_docs
@@ -81,7 +80,7 @@ def described_app() -> FastAPI:
         receipts.router,
         knowledge_bases.router,
         documents.router,
-        everywhere.router,
+        documents.everywhere,
         lifecycle.router,
         removal.router,
         replacing.router,

@@ -31,7 +31,9 @@ def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(office:
 
     chart = page.get_by_role("region", name="Documents per hour", exact=True).first
     finding = chart.get_by_role("img").locator("title").text_content() or ""
-    assert re.match(r"In the last 24 hours \d+\sdocuments were read and \d+\s(has|have) failed\. Most, ", finding), finding
+    assert re.match(r"In the last 24 hours \d+\sdocuments were read and \d+\s(has|have) failed\. Most, ", finding), (
+        finding
+    )
     window.shoot("operations-chart")
     chart.get_by_role("button", name="As table").click()
     hours = chart.locator("tbody tr")

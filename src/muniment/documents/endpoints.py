@@ -22,6 +22,8 @@ from muniment.storage.blobs.port import BlobNotFound
 log = structlog.get_logger()
 
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["documents"])
+everywhere = APIRouter(prefix="/documents", tags=["documents"])
+"""Of all knowledge bases that the caller may see: for who knows a name or an id, and not where it belongs."""
 
 UPLOAD_BODY = {
     "requestBody": {
@@ -112,6 +114,21 @@ async def list_documents(
         offset=paging.offset,
         limit=paging.limit,
     )
+    found, total = await DocumentRepository(work.session).list_(wanted)
+    emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
+    items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
+    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+
+
+@everywhere.get("")
+async def find_documents(
+    work: CurrentWork,
+    paging: Paging,
+    search: Annotated[str, Query(max_length=255, pattern=NO_NUL, description="In the name")] = "",
+    document_id: Annotated[UUID | None, Query(alias="id", description="This one, archived or not")] = None,
+) -> Page[DocumentRead]:
+    """By name or id, the newest first; archived ones only by their id."""
+    wanted = Wanted(None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit)
     found, total = await DocumentRepository(work.session).list_(wanted)
     emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
     items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
