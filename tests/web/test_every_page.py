@@ -37,6 +37,7 @@ def test_every_page_is_for_everybody_and_fits(shown: Shown, scene: Scene, window
         window = opened(shown, scene, windows, width=width)
         for theme in themes:
             window.page.emulate_media(color_scheme=theme)
+            expect(window.page.locator("html")).to_have_attribute("data-theme", theme)
             window.shoot(f"{shown.name}-{look}-{theme}")
             assert violations(window.page) == [], f"{look}, {theme}"
     for width in WIDTHS:
