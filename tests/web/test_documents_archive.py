@@ -43,6 +43,8 @@ def test_an_archived_document_stays_in_its_place_until_undo_or_its_time_is_over(
     dialog.get_by_role("button", name="Archive").click()
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").last.click()
     expect(page.get_by_text("Restored 'lease.txt'").last).to_be_visible()
+    expect(row(page, "lease.txt")).to_contain_text("Completed")
+    expect(row(page, "lease.txt").get_by_role("button", name="Undo")).to_be_hidden()
     choose(page, "lease.txt", "Archive…")
     dialog.get_by_role("button", name="Archive").click()
     expect(row(page, "lease.txt")).to_contain_text("Archived")
