@@ -68,8 +68,8 @@ HAS_FAILED = pytest.StashKey[bool]()
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """A journey that fails is made once more: browser, server, worker and the other half of the suite share the machine,
-    and what fails twice is broken. The picture of the first try stays in `.screenshots`, and `twice.txt` names it."""
+    """A journey that fails is made once more: browser, server, worker and half of the suite share the machine, and
+    what fails twice is broken. The picture of the first try stays in `.screenshots`, and `twice.txt` names it."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, log=False, nextitem=nextitem)
     if any(report.failed for report in reports):
