@@ -1,7 +1,6 @@
 "use client";
 
-import * as Radix from "@radix-ui/react-tabs";
-import type { ReactNode } from "react";
+import { createContext, use, useId, type KeyboardEvent, type ReactNode } from "react";
 
 import { classNames } from "./class-names";
 
@@ -17,7 +16,9 @@ const TAB =
   "inline-flex h-control shrink-0 items-center gap-1.5 rounded-control px-2.5 text-13 font-medium whitespace-nowrap text-ink-2 hover:bg-sunk " +
   "data-[state=active]:bg-petrol-soft data-[state=active]:font-semibold data-[state=active]:text-petrol-2";
 
-/** Panels behind a row of tabs. Those that are not shown are not rendered. */
+const Current = createContext<{ id: string; value: string } | null>(null);
+
+/** Panels behind a row of tabs, which arrow keys go along. Those that are not shown are not rendered. */
 export function Tabs<Value extends string>({
   label,
   value,
@@ -33,26 +34,55 @@ export function Tabs<Value extends string>({
   children: ReactNode;
   className?: string;
 }) {
+  const id = useId();
+  const go = (event: KeyboardEvent<HTMLElement>) => {
+    const next = tabs[placeAfter(event.key, tabs.findIndex((tab) => tab.value === value), tabs.length)];
+    if (!next) return;
+    event.preventDefault();
+    onChoose(next.value);
+    document.getElementById(`${id}-${next.value}`)?.focus();
+  };
   return (
-    <Radix.Root value={value} onValueChange={(chosen) => onChoose(chosen as Value)} className={className}>
-      <Radix.List aria-label={label} className="flex gap-0.5 overflow-x-auto [scrollbar-width:none]">
+    <div className={className}>
+      <div role="tablist" aria-label={label} onKeyDown={go} className="flex gap-0.5 overflow-x-auto p-0.5 [scrollbar-width:none]">
         {tabs.map((tab) => (
-          <Radix.Trigger key={tab.value} value={tab.value} className={TAB}>
+          <button
+            key={tab.value}
+            type="button"
+            role="tab"
+            id={`${id}-${tab.value}`}
+            aria-selected={tab.value === value}
+            aria-controls={tab.value === value ? `${id}-panel` : undefined}
+            tabIndex={tab.value === value ? 0 : -1}
+            data-state={tab.value === value ? "active" : "inactive"}
+            onClick={() => onChoose(tab.value)}
+            className={TAB}
+          >
             {tab.label}
             {tab.count !== undefined && <span className={classNames("font-normal", tab.isBad ? "text-wax" : "text-ink-3")}>{tab.count}</span>}
-          </Radix.Trigger>
+          </button>
         ))}
-      </Radix.List>
-      {children}
-    </Radix.Root>
+      </div>
+      <Current value={{ id, value }}>{children}</Current>
+    </div>
   );
 }
 
+/** Where a key leads among so many tabs; -1 for a key that is not theirs. */
+function placeAfter(key: string, at: number, count: number): number {
+  if (key === "ArrowRight") return (at + 1) % count;
+  if (key === "ArrowLeft") return (at - 1 + count) % count;
+  if (key === "Home") return 0;
+  return key === "End" ? count - 1 : -1;
+}
+
 export function TabPanel({ value, children, className }: { value: string; children: ReactNode; className?: string }) {
+  const current = use(Current);
+  if (current?.value !== value) return null;
   return (
-    <Radix.Content value={value} className={className}>
+    <div role="tabpanel" id={`${current.id}-panel`} aria-labelledby={`${current.id}-${value}`} tabIndex={0} className={className}>
       {children}
-    </Radix.Content>
+    </div>
   );
 }
 
