@@ -36,8 +36,9 @@ def operator(muniment: Installation) -> Iterator[httpx.Client]:
     client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For one module at a time: as long as it is there a loop runs in this thread, and no test that is async can."""
     program = next(filter(None, map(shutil.which, CHROMIUM)), None)
     assert program, (
         "these tests need Chromium: tools/setup dev installs it as root, else `sudo apt-get install chromium`"

@@ -52,6 +52,10 @@ def keys(page: Page) -> None:
     page.get_by_role("dialog").wait_for()
 
 
+def document(scene: Scene) -> str:
+    return f"/document?kb={scene.kb_id}&id={scene.document_ids[0]}"
+
+
 EVERY_PAGE: list[Shown] = [
     Shown("sign-in", "/sign-in", "Sign in", who=None),
     Shown("not-found", "/no-such-page", "There is no such page", who=None),
@@ -65,9 +69,13 @@ EVERY_PAGE: list[Shown] = [
     Shown("account", "/account", "Account"),
     Shown("token", "/account", "Account", act=press("New token…")),
     Shown("keys", "/account", "Account", act=keys),
-    Shown("documents", lambda scene: f"/kb?id={scene.kb_id}", "Documents"),
-    Shown("document", lambda scene: f"/document?kb={scene.kb_id}&id={scene.document_ids[0]}", "Document"),
+    Shown("documents", lambda scene: f"/kb?id={scene.kb_id}", KB),
+    Shown("documents-viewer", lambda scene: f"/kb?id={scene.kb_id}", KB, who="viewer"),
+    Shown("document", document, NAMES[0]),
+    Shown("document-find", lambda scene: f"{document(scene)}&find=rent", NAMES[0]),
+    Shown("document-notes", lambda scene: f"{document(scene)}&tab=notes", NAMES[0]),
     Shown("search", "/search", "Search"),
+    Shown("search-found", "/search?q=when+is+the+rent+due", "Search"),
     Shown("archive", "/archive", "Archive"),
     Shown("audit", "/audit", "Audit log"),
     Shown("people", "/people", "People", who="boss"),
