@@ -56,6 +56,12 @@ async def test_each_page_comes_to_who_is_already_inside_as_a_payload(client: htt
         assert "Content-Security-Policy" in answer.headers  # the one for data
 
 
+def test_what_is_fetched_later_names_the_sources_it_was_built_from() -> None:
+    """By that name an open tab notices that the server was renewed."""
+    build = (STATIC / ".fingerprint").read_text().split()[0]
+    assert f'"b":"{build}"' in load_site().assets["/kb.txt"].content.decode()
+
+
 async def test_an_unknown_page_is_told_so_by_a_page(client: httpx.AsyncClient) -> None:
     for path in ("/kb/", "/kb.html", "/wp-admin", "/_next/static/chunks/gone.js", "/site.json", "/index.html.gz"):
         answer = await client.get(path)
