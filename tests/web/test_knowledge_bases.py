@@ -31,6 +31,30 @@ def test_a_newcomer_is_led_to_their_first_knowledge_base(office: Office, windows
     page.get_by_role("button", name="Make knowledge base").click()
     expect(page).to_have_url(re.compile(r"/kb\?id="))
     expect(page.get_by_role("navigation", name="Knowledge bases").get_by_text("Contracts")).to_be_visible()
+    second = page.get_by_role("listitem").filter(has_text="Bring in the first documents")
+    expect(second).to_have_attribute("aria-current", "step")
+    expect(second.get_by_role("button", name="Choose files")).to_be_visible()
+
+
+def test_an_owner_manages_a_knowledge_base_from_its_own_page(office: Office, windows: Windows) -> None:
+    owner, colleague = office.hire("owner"), office.hire("colleague")
+    kb_id, _ = new_kb(owner, "Contracts"), new_kb(owner, "Minutes")
+    page = windows.open(owner).page
+    page.goto(f"/kb?id={kb_id}")
+    page.get_by_role("button", name="Members").click()
+    page.get_by_label("E-mail of a colleague").fill(colleague.email)
+    page.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("list", name="Members").get_by_text(colleague.email)).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    menu(page, "Contracts", "Settings…")
+    page.get_by_label("Name").fill("Leases")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Leases")).to_be_visible()
+    menu(page, "Leases", "Remove…")
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("Removed 'Leases'")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Knowledge bases").get_by_text("Leases")).to_have_count(0)
+    expect(page.get_by_role("navigation", name="Knowledge bases").get_by_text("Minutes")).to_be_visible()
 
 
 def test_whoever_has_one_goes_straight_to_it_and_can_still_see_the_list(office: Office, windows: Windows) -> None:

@@ -21,7 +21,7 @@ def test_a_password_opens_the_page_that_was_asked_for(office: Office, windows: W
     page.get_by_label("E-mail").fill(person.email)
     page.get_by_label("Password", exact=True).fill("wrong horse")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("alert")).to_be_visible()
     page.get_by_label("Password", exact=True).fill(person.password)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Account")).to_be_visible()
@@ -66,5 +66,5 @@ def test_the_one_time_link_opens_once_and_a_password_is_set(browser: Browser) ->
             expect(page.get_by_role("navigation", name="Administration")).to_be_visible()
             again = windows.open().page
             again.goto(link[0])
-            expect(again.get_by_role("alert")).to_be_visible()
+            expect(again.get_by_role("main").get_by_role("alert")).to_be_visible()
             expect(again.get_by_role("heading", name="Sign in")).to_be_visible()

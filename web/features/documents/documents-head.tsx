@@ -1,10 +1,12 @@
 "use client";
 
 import { SheetHead } from "@/components/shell/sheet-head";
+import { KnowledgeBaseHeadActions } from "@/features/knowledge-bases/knowledge-base-head-actions";
 import type { Chooser } from "@/features/upload/chooser";
 import { UploadButtons } from "@/features/upload/upload-buttons";
 import type { KnowledgeBase } from "@/lib/api";
 import { plural } from "@/lib/format";
+import { ALL_KNOWLEDGE_BASES } from "@/lib/hrefs";
 import { documents as t, shell } from "@/text";
 
 import { activeOf } from "./documents-bar";
@@ -16,15 +18,14 @@ export function DocumentsHead({ kb, chooser }: { kb: KnowledgeBase; chooser: Cho
     <SheetHead
       title={<bdi>{kb.name}</bdi>}
       documentTitle={kb.name}
-      crumbs={[{ href: "/", label: shell.knowledgeBases }]}
+      crumbs={[{ href: ALL_KNOWLEDGE_BASES, label: shell.knowledgeBases }]}
       facts={facts.join(" · ")}
       actions={
-        chooser && (
-          <>
-            {chooser.inputs}
-            <UploadButtons chooser={chooser} />
-          </>
-        )
+        <>
+          <KnowledgeBaseHeadActions kb={kb} />
+          {chooser?.inputs}
+          {chooser && <UploadButtons chooser={chooser} />}
+        </>
       }
     />
   );

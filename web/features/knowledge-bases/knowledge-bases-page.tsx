@@ -18,9 +18,9 @@ import { hrefOfKnowledgeBase, knowledgeBasesView } from "@/lib/hrefs";
 import { useView } from "@/lib/url-state";
 import { knowledgeBases as t } from "@/text";
 
+import { documentsOf } from "./counts";
 import { CreateDialog } from "./create-dialog";
 import { KnowledgeBasesTable } from "./knowledge-bases-table";
-import { documentsOf } from "./use-removal";
 
 const LIMIT = 50;
 

@@ -12,8 +12,9 @@ import { showToast } from "@/components/ui/toast-store";
 import type { KnowledgeBase } from "@/lib/api";
 import { common, knowledgeBases } from "@/text";
 
+import { documentsOf } from "./counts";
 import { useRefreshKnowledgeBases } from "./use-knowledge-base-changes";
-import { documentsOf, useRemoval, type Removing } from "./use-removal";
+import { useRemoval, type Removing } from "./use-removal";
 
 const t = knowledgeBases.removal;
 

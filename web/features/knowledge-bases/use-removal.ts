@@ -4,14 +4,13 @@ import { useState } from "react";
 
 import { removeKnowledgeBase, type KnowledgeBase, type KnowledgeBaseRemoved } from "@/lib/api";
 
+import { documentsOf } from "./counts";
+
 export type Removing =
   | { state: "asking" }
   | { state: "running"; left: KnowledgeBaseRemoved | null }
   /** It goes no further by itself: something is in the way, or the server said no. */
   | { state: "halted"; left: KnowledgeBaseRemoved | null; error: unknown };
-
-export const documentsOf = ({ counts }: KnowledgeBase): number =>
-  counts.pending + counts.processing + counts.completed + counts.failed + counts.archived;
 
 /** A large one takes several calls; each goes on where the last one ended. Ends when a call has moved nothing. */
 export function useRemoval(kb: KnowledgeBase, onGone: () => void): [Removing, () => Promise<void>] {
