@@ -6,8 +6,9 @@ const config: NextConfig = {
   poweredByHeader: false,
   // Names and pages come from our own server already sized; there is no server here that could resize pictures.
   images: { unoptimized: true },
-  // The same sources give the same file names, so that a rebuilt page finds its old assets in the browser's cache.
-  generateBuildId: () => "muniment",
+  // Of the sources, by tools/web: a tab that was opened before the server was renewed sees another name in what it fetches,
+  // and loads the page anew instead of joining old code to new.
+  generateBuildId: () => process.env.MUNIMENT_WEB_BUILD ?? "unnamed",
 };
 
 export default config;

@@ -38,7 +38,9 @@ def test_a_part_that_cannot_be_fetched_says_so_and_comes_with_the_page_anew(offi
     page = window.page
     page.goto("/")
     expect(page.get_by_role("heading", name="Knowledge bases")).to_be_visible()
-    page.wait_for_load_state("networkidle")
+    page.get_by_role("button", name="Actions for Minutes").click()
+    page.get_by_role("menuitem", name="Settings…").hover()
+    page.keyboard.press("Escape")
     chunks = re.compile(r"/_next/static/chunks/")
     page.route(chunks, lambda route: route.fulfill(status=404))
     page.get_by_role("button", name="Actions for Minutes").click()

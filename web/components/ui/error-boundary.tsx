@@ -2,6 +2,7 @@
 
 import { Component, type ReactNode } from "react";
 
+import { isLateCode } from "./error-sentences";
 import { Failure } from "./failure";
 
 /** Around one region: a failure in it leaves the others as they are. */
@@ -18,6 +19,8 @@ export class ErrorBoundary extends Component<{ children: ReactNode; onRetry?: ()
       <Failure
         error={this.state.error}
         onRetry={() => {
+          // What the server no longer has under its old name comes with the page as it is now.
+          if (isLateCode(this.state.error)) return window.location.reload();
           this.props.onRetry?.();
           this.setState({ error: null });
         }}
