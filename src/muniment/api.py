@@ -2,8 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from socket import socket
 
@@ -17,9 +17,8 @@ from muniment.archival import endpoints as archival
 from muniment.archival.dead_letters import endpoints as dead_letters
 from muniment.archival.internal import endpoints as internal
 from muniment.audit import endpoints as audit
-from muniment.audit.keys import introduce
 from muniment.audit.receipts import endpoints as receipts
-from muniment.bootstrap import Stores, build_parts, build_stores, require_same_key, require_same_secret, signer_of
+from muniment.bootstrap import build_parts
 from muniment.documents import endpoints as documents
 from muniment.embedded import lifeline
 from muniment.http.access_log import AccessLog
@@ -36,6 +35,7 @@ from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
 from muniment.lifecycle.removal import endpoints as removal
 from muniment.lifecycle.replacing import endpoints as replacing
+from muniment.opening import open_stores
 from muniment.processing import endpoints as processing
 from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results
@@ -125,19 +125,6 @@ async def run(settings: Settings) -> None:
             await parts.pictures.close()
             await parts.searching.close()
     flush_traces()
-
-
-@asynccontextmanager
-async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
-    stores = build_stores(settings)
-    try:
-        await stores.database.require_current()
-        await require_same_secret(settings, stores)
-        await require_same_key(settings, stores)
-        await introduce(stores.database, signer_of(settings))
-        yield stores
-    finally:
-        await stores.close()
 
 
 class Server(uvicorn.Server):

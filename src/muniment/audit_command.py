@@ -7,13 +7,13 @@ from uuid import UUID
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from muniment.api import open_stores
 from muniment.audit.export_file import FileVerdict, verify_file
 from muniment.audit.hashes import INSTALLATION
 from muniment.audit.keys import replace_key
 from muniment.audit.verification import Verdict
 from muniment.bootstrap import build_stores, build_verification, signer_of
 from muniment.errors import NotFound
+from muniment.opening import open_stores
 from muniment.settings import Settings
 
 

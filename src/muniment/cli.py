@@ -148,9 +148,9 @@ def gc(
     as_json: AsJson = False,
 ) -> None:
     """Remove what no document has shown for MUNIMENT_ARTIFACT_GRACE_DAYS, now instead of within the hour."""
-    from muniment.api import open_stores
     from muniment.artifacts.collection import Collected
     from muniment.bootstrap import build_collection
+    from muniment.opening import open_stores
     from muniment.storage.db.base import now
 
     settings = _load().with_secrets()
