@@ -18,7 +18,7 @@ from muniment.web import site
 DOCUMENTS = 10_000
 ROWS = 100
 TIMES = 5
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # One document that was really read, as many times over as are wanted, each with a name, a size and a day of its own.
 _COPY = """
     INSERT INTO documents

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from muniment.accounts.passwords import Passwords
-from muniment.api import create_app, framed
+from muniment.api import framed
 from muniment.bootstrap import Stores, build_parts, build_stores
 from muniment.http.parts import Parts
 from muniment.settings import AuditSettings, DatabaseSettings, DocumentSettings, ServerSettings, Settings
 from muniment.storage.db.address import DatabaseAddress
+from tests.apps import app_of
 from tests.cluster import PASSWORDS
+from tests.http.clients import local_client
 from tests.http.live_server import serving
 from tests.seed import CHEAP_HASHER, HMAC_SECRET, SIGNING_KEY, Person
 
@@ -34,22 +37,31 @@ class Api:
 
     def client(self, person: Person) -> httpx.AsyncClient:
         """Signed in by token."""
-        return httpx.AsyncClient(base_url=self.url, headers=person.headers, timeout=30, trust_env=False)
+        return local_client(self.url, headers=person.headers)
+
+
+@cache
+def _settings_of_all() -> Settings:
+    """What every test has in common: reading the environment for each of the sections takes its time."""
+    return Settings(
+        server=ServerSettings(host="127.0.0.1", port=0),
+        database=DatabaseSettings(
+            app_password=SecretStr(PASSWORDS.app), service_password=SecretStr(PASSWORDS.service), pool_size=10
+        ),
+        documents=DocumentSettings(hmac_secret=SecretStr(HMAC_SECRET), disk_floor_bytes=0),
+        audit=AuditSettings(signing_key=SecretStr(SIGNING_KEY)),
+    )
 
 
 def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) -> Settings:
     """As if set by an operator: nothing is read from the environment of the run."""
-    return Settings(
-        server=ServerSettings(data_dir=data_dir, host="127.0.0.1", port=0),
-        database=DatabaseSettings(
-            url=SecretStr(database.conninfo),
-            app_password=SecretStr(PASSWORDS.app),
-            service_password=SecretStr(PASSWORDS.service),
-            pool_size=10,
-        ),
-        documents=DocumentSettings(hmac_secret=SecretStr(HMAC_SECRET), disk_floor_bytes=0, **documents),
-        audit=AuditSettings(signing_key=SecretStr(SIGNING_KEY)),
-    )
+    common = _settings_of_all()
+    own = {
+        "server": common.server.model_copy(update={"data_dir": data_dir}),
+        "database": common.database.model_copy(update={"url": SecretStr(database.conninfo)}),
+        "documents": common.documents.model_copy(update=documents),
+    }
+    return common.model_copy(update=own)
 
 
 @asynccontextmanager
@@ -57,13 +69,13 @@ async def running_api(settings: Settings, stores: Stores | None = None) -> Async
     """Served by uvicorn as in production; `stores` where a test brings a faulty one."""
     own = stores or build_stores(settings)
     parts = build_parts(settings, own, Passwords(CHEAP_HASHER))
-    app = create_app(parts)
     try:
-        async with serving(framed(app, settings)) as anonymous:
-            try:
-                yield Api(str(anonymous.base_url), app, settings, own, parts, anonymous)
-            finally:
-                await parts.events.close()  # as in production: the server waits for streams that are open
+        with app_of(parts) as app:
+            async with serving(framed(app, settings)) as anonymous:
+                try:
+                    yield Api(str(anonymous.base_url), app, settings, own, parts, anonymous)
+                finally:
+                    await parts.events.close()  # as in production: the server waits for streams that are open
     finally:
         await parts.pictures.close()
         await parts.searching.close()

@@ -3,6 +3,7 @@
 import httpx
 
 from muniment.http.cookies import COOKIE
+from tests.http.clients import local_client
 from tests.live import Api
 from tests.seed import PASSWORD, Person, Seed
 
@@ -21,8 +22,8 @@ def browser_of(api: Api, seed: Seed, person: Person) -> httpx.AsyncClient:
 
 
 def with_cookie(api: Api, secret: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=api.url, cookies={COOKIE: secret}, timeout=30, trust_env=False)
+    return local_client(api.url, cookies={COOKIE: secret})
 
 
 def fresh_client(api: Api) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=api.url, timeout=30, trust_env=False)
+    return local_client(api.url)

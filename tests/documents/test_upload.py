@@ -29,7 +29,8 @@ async def test_answer_names_the_document_and_says_that_it_waits(kb: KB) -> None:
     assert body["status_detail"] == "Stored safely and waiting to be read."
     assert "auto_cleared_document_id" not in body
     assert "content_hmac" not in body
-    assert (await kb.client.get(f"{kb.path}/{body['id']}")).json() == body
+    read = (await kb.client.get(f"{kb.path}/{body['id']}")).json()
+    assert read == body | {"uploaded_by_email": kb.owner.email}  # which only reading tells
 
 
 async def test_rows_job_audit_line_and_object_are_all_there(api: Api, kb: KB, seed: Seed) -> None:

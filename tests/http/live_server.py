@@ -10,6 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from muniment.http.head_limit import LimitedHead
+from tests.http.clients import local_client
 
 
 @asynccontextmanager
@@ -26,7 +27,19 @@ async def serving(app: ASGIApp, http: type[asyncio.Protocol] = LimitedHead) -> A
         await server.startup(sockets=[listener])
         try:
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            async with httpx.AsyncClient(base_url=url, timeout=30, trust_env=False) as client:
+            async with local_client(url) as client:
                 yield client
         finally:
-            await server.shutdown(sockets=[listener])
+            await _end(server)
+
+
+async def _end(server: uvicorn.Server) -> None:
+    """As its own `shutdown`, which first sleeps for a tenth of a second whoever is there."""
+    for listening in server.servers:
+        listening.close()
+    for connection in list(server.server_state.connections):
+        connection.shutdown()
+    while server.server_state.connections or server.server_state.tasks:  # noqa: ASYNC110  # it tells nobody
+        await asyncio.sleep(0.005)
+    for listening in server.servers:
+        await listening.wait_closed()

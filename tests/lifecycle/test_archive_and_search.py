@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from muniment.accounts.passwords import Passwords
-from muniment.api import create_app, framed
+from muniment.api import framed
 from muniment.bootstrap import build_parts, build_stores
 from muniment.errors import Unavailable
 from muniment.lifecycle.reprocess import Reprocessing
@@ -20,6 +20,8 @@ from muniment.storage.tasks.port import RunWish
 from muniment.storage.tasks.queue import QueuedTasks
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.storage.vectors.port import VectorIndex
+from tests.apps import app_of
+from tests.http.clients import local_client
 from tests.http.live_server import serving
 from tests.lifecycle.test_archive import move
 from tests.lifecycle.test_explain import explain, moves_of
@@ -51,9 +53,11 @@ async def client(desk: Desk, settings: Settings, index: VectorIndex) -> AsyncIte
     embedders = {embedder.model: embedder for embedder in (desk.embedder, NEWER)}
     searching = Searching(stores.database, index, embedders=embedders)
     parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
-    async with serving(framed(create_app(parts), settings)) as anonymous:
-        url = str(anonymous.base_url)
-        async with httpx.AsyncClient(base_url=url, headers=desk.owner.headers, trust_env=False, timeout=30) as client:
+    with app_of(parts) as app:
+        async with (
+            serving(framed(app, settings)) as anonymous,
+            local_client(str(anonymous.base_url), headers=desk.owner.headers) as client,
+        ):
             yield client
     await stores.database.close()
 

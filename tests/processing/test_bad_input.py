@@ -103,7 +103,7 @@ COMPLETED = [
     Odd("broken", EML, bad_files.broken_mail, "Still to be read"),
     Odd("5 MB", TEXT, lambda: bad_files.long_text(5_000_000), "The last words."),
     pytest.param(
-        Odd("50 MB", TEXT, lambda: bad_files.long_text(50_000_000), "The last words."), marks=pytest.mark.slow
+        Odd("50 MB", TEXT, lambda: bad_files.long_text(50_000_000), "The last words."), marks=pytest.mark.every_fault
     ),
 ]
 

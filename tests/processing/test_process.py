@@ -8,7 +8,7 @@ from muniment.artifacts.content_keys import Scope
 from muniment.artifacts.eraser import ArtifactEraser, OfDocument, artifact_lines
 from muniment.artifacts.packs import read_page
 from muniment.artifacts.variants import reading_variant
-from muniment.processing.drafts import MAX_WORDS
+from muniment.processing import drafts
 from muniment.processing.nodes.error_handling import MAX_FAILURES
 from muniment.processing.readers.contract import Code, Method, Page, Unreadable, Word
 from muniment.processing.runs import RunRepository
@@ -233,8 +233,11 @@ async def test_a_document_over_which_workers_die_again_and_again_is_given_up(des
     assert desk.reader.opened == 0
 
 
-async def test_a_document_that_holds_more_than_a_library_is_refused(desk: Desk) -> None:
-    words = tuple(Word(0, 1, (0, 0, 1, 1)) for _ in range(MAX_WORDS // 10 + 1))
+async def test_a_document_that_holds_more_than_a_library_is_refused(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafts, "MAX_WORDS", 10_000)
+    words = tuple(Word(0, 1, (0, 0, 1, 1)) for _ in range(1001))
     desk.reader.pages = [Page(number, "a", Method.TEXT, words=words) for number in range(1, 11)]
     await desk.process(await desk.document())
     assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"

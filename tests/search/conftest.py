@@ -7,11 +7,12 @@ import httpx
 import pytest
 
 from muniment.accounts.passwords import Passwords
-from muniment.api import create_app, framed
+from muniment.api import framed
 from muniment.bootstrap import build_parts, build_stores
 from muniment.search.service import Searching
 from muniment.settings import Settings
 from muniment.storage.vectors.pgvector import PgVectorIndex
+from tests.apps import app_of
 from tests.http.live_server import serving
 from tests.live import Api
 from tests.processing.conftest import desk  # noqa: F401
@@ -35,9 +36,9 @@ async def api(settings: Settings, speaker: Speaker) -> AsyncIterator[Api]:
     stores = build_stores(settings)
     searching = Searching(stores.database, PgVectorIndex(stores.database), {speaker.model: speaker})
     parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
-    app = create_app(parts)
-    async with serving(framed(app, settings)) as anonymous:
-        yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
+    with app_of(parts) as app:
+        async with serving(framed(app, settings)) as anonymous:
+            yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
     await stores.close()
 
 

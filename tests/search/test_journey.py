@@ -10,7 +10,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from muniment.accounts.passwords import Passwords
-from muniment.api import create_app, framed
+from muniment.api import framed
 from muniment.bootstrap import build_parts, build_stores
 from muniment.processing.process import Processing
 from muniment.search.copies import Copies
@@ -20,6 +20,8 @@ from muniment.storage.tasks.port import FAST, READING, MoveOn
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.storage.vectors.port import Indexed, VectorIndex
 from muniment.storage.vectors.qdrant import QdrantIndex
+from tests.apps import app_of
+from tests.http.clients import local_client
 from tests.http.live_server import serving
 from tests.processing.desk import Desk
 from tests.seed import CHEAP_HASHER
@@ -41,9 +43,11 @@ async def client(desk: Desk, settings: Settings, index: VectorIndex) -> AsyncIte
     stores = build_stores(settings)
     searching = Searching(stores.database, index, embedders={desk.embedder.model: desk.embedder})
     parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
-    async with serving(framed(create_app(parts), settings)) as anonymous:
-        url = str(anonymous.base_url)
-        async with httpx.AsyncClient(base_url=url, headers=desk.owner.headers, trust_env=False, timeout=30) as client:
+    with app_of(parts) as app:
+        async with (
+            serving(framed(app, settings)) as anonymous,
+            local_client(str(anonymous.base_url), headers=desk.owner.headers) as client,
+        ):
             yield client
     await stores.close()
 

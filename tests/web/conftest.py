@@ -19,7 +19,8 @@ from tests.web.office import Office, new_client, new_office
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+# The shell is the same browser without what no test looks at.
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")

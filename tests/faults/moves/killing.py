@@ -16,6 +16,7 @@ from muniment.storage.db.address import DatabaseAddress
 from tests.faults.moves.installation import Installation
 from tests.faults.moves.moves import Prepared
 from tests.faults.moves.programs.dying_api import LISTENS
+from tests.http.clients import NO_AUTHORITIES
 
 PROGRAM = "tests.faults.moves.programs.dying_api"
 
@@ -32,7 +33,10 @@ class Nest:
         self.socket.unlink(missing_ok=True)
         case = (address.conninfo, str(installation.settings.server.data_dir), str(self.socket), at)
         assert await asyncio.to_thread(self._ask, json.dumps(case)) == LISTENS
-        transport, headers = httpx.AsyncHTTPTransport(uds=str(self.socket)), installation.owner.headers
+        transport, headers = (
+            httpx.AsyncHTTPTransport(uds=str(self.socket), verify=NO_AUTHORITIES),
+            installation.owner.headers,
+        )
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
             with suppress(httpx.TransportError):
                 await prepared.request(client)

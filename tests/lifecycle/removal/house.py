@@ -9,7 +9,7 @@ from uuid import UUID
 import httpx
 
 from muniment.accounts.passwords import Passwords
-from muniment.api import create_app, framed
+from muniment.api import framed
 from muniment.bootstrap import Stores, build_ledger, build_parts, build_stores
 from muniment.errors import Unavailable
 from muniment.http.parts import Parts
@@ -21,6 +21,8 @@ from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.tasks.port import FAST, READING, MoveOn
 from muniment.storage.vectors.port import Indexed, VectorIndex
+from tests.apps import app_of
+from tests.http.clients import local_client
 from tests.http.live_server import serving
 from tests.processing.desk import Desk
 from tests.seed import CHEAP_HASHER, Person
@@ -59,7 +61,7 @@ class House:
     _number: int = field(default=0)
 
     def client_of(self, person: Person) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=self.url, headers=person.headers, trust_env=False, timeout=30)
+        return local_client(self.url, headers=person.headers)
 
     def worker(self, **tools: Any) -> Processing:
         copies = Copies(self.stores.database, self.stores.index) if self.stores.index.holds_copies else None
@@ -149,10 +151,11 @@ async def open_house(
     parts = build_parts(settings, stores, Passwords(CHEAP_HASHER))
     finishing = replace(parts.removal.finishing, patience_seconds=patience_seconds)
     parts = replace(parts, removal=replace(parts.removal, finishing=finishing))
-    async with serving(framed(create_app(parts), settings)) as anonymous:
-        url = str(anonymous.base_url)
-        async with httpx.AsyncClient(base_url=url, headers=desk.owner.headers, trust_env=False, timeout=60) as client:
-            yield House(desk, client, stores, parts, url, blobs)
+    with app_of(parts) as app:
+        async with serving(framed(app, settings)) as anonymous:
+            url = str(anonymous.base_url)
+            async with local_client(url, headers=desk.owner.headers, timeout=60) as client:
+                yield House(desk, client, stores, parts, url, blobs)
     await parts.events.close()
     await parts.pictures.close()
     await stores.close()

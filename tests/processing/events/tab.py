@@ -8,6 +8,7 @@ from uuid import UUID
 
 import httpx
 
+from tests.http.clients import local_client
 from tests.live import Api
 from tests.seed import Person
 
@@ -76,7 +77,7 @@ def ids(events: list[Event]) -> set[UUID]:
 async def open_tab(api: Api, person: Person, headers: dict[str, str] | None = None) -> AsyncIterator[Tab]:
     """Before its snapshot has been read."""
     async with (
-        httpx.AsyncClient(base_url=api.url, timeout=30, trust_env=False) as client,
+        local_client(api.url) as client,
         client.stream("GET", PATH, headers=person.headers if headers is None else headers) as response,
     ):
         assert response.status_code == 200, await response.aread()

@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from muniment.api import Server, create_app, framed, uvicorn_config
+from muniment.api import Server, framed, uvicorn_config
 from muniment.settings import Settings
 from tests.documents.uploads import until
 from tests.live import Api
@@ -114,8 +114,7 @@ async def test_a_stream_that_the_reader_leaves_is_no_error_in_the_log(api: Api, 
 @asynccontextmanager
 async def production_server(api: Api, settings: Settings) -> AsyncIterator[tuple[Server, Api]]:
     """As `api.run` builds it, with its own time limit for open answers."""
-    app = framed(create_app(api.parts), settings)
-    server = Server(uvicorn_config(settings, app), end_streams=api.parts.events.close)
+    server = Server(uvicorn_config(settings, framed(api.app, settings)), end_streams=api.parts.events.close)
     serving = asyncio.create_task(server.serve())
 
     async def is_started() -> bool:

@@ -4,10 +4,11 @@ from dataclasses import replace
 import pytest
 
 from muniment.accounts.passwords import Passwords
-from muniment.api import create_app, framed
+from muniment.api import framed
 from muniment.bootstrap import build_parts, build_stores
 from muniment.processing.results.pictures import Pictures
 from muniment.settings import Settings
+from tests.apps import app_of
 from tests.http.live_server import serving
 from tests.live import Api
 from tests.processing.results.shelf import Drawer, Shelf
@@ -25,9 +26,9 @@ async def api(settings: Settings, drawer: Drawer) -> AsyncIterator[Api]:
     stores = build_stores(settings)
     pictures = Pictures(stores.blobs, drawer)
     parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), pictures=pictures)
-    app = create_app(parts)
-    async with serving(framed(app, settings)) as anonymous:
-        yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
+    with app_of(parts) as app:
+        async with serving(framed(app, settings)) as anonymous:
+            yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
     await stores.close()
 
 

@@ -52,7 +52,7 @@ async def test_the_end_of_a_job_is_noted_although_the_connection_breaks_just_the
         await until(lambda: not queue.jobs())
 
 
-@pytest.mark.slow
+@pytest.mark.every_fault  # half a minute of waiting
 async def test_a_worker_waits_for_a_database_that_lets_nobody_in(
     address: DatabaseAddress, cluster: Cluster, queue: Enqueuer, seed: Seed
 ) -> None:
