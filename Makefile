@@ -36,7 +36,7 @@ check-tools:
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
 	@tools/web npx tsc --noEmit
-	@tools/web npx vitest run --silent --reporter=dot
+	@tools/web npx vitest run --silent --reporter=dot --maxWorkers=2
 
 setup-runtime:
 	@tools/setup runtime
