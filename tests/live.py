@@ -13,7 +13,8 @@ from pydantic import SecretStr
 
 from muniment.accounts.passwords import Passwords
 from muniment.api import framed
-from muniment.bootstrap import Stores, build_parts, build_stores
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.stores import Stores, build_stores
 from muniment.http.parts import Parts
 from muniment.settings import AuditSettings, DatabaseSettings, DocumentSettings, ServerSettings, Settings
 from muniment.storage.db.address import DatabaseAddress

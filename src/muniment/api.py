@@ -18,7 +18,8 @@ from muniment.archival.dead_letters import endpoints as dead_letters
 from muniment.archival.internal import endpoints as internal
 from muniment.audit import endpoints as audit
 from muniment.audit.receipts import endpoints as receipts
-from muniment.bootstrap import build_parts
+from muniment.bootstrap.opening import open_stores
+from muniment.bootstrap.parts import build_parts
 from muniment.documents import endpoints as documents
 from muniment.embedded import lifeline
 from muniment.http.access_log import AccessLog
@@ -35,7 +36,6 @@ from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
 from muniment.lifecycle.removal import endpoints as removal
 from muniment.lifecycle.replacing import endpoints as replacing
-from muniment.opening import open_stores
 from muniment.processing import endpoints as processing
 from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results

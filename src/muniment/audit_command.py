@@ -11,9 +11,10 @@ from muniment.audit.export_file import FileVerdict, verify_file
 from muniment.audit.hashes import INSTALLATION
 from muniment.audit.keys import replace_key
 from muniment.audit.verification import Verdict
-from muniment.bootstrap import build_stores, build_verification, signer_of
+from muniment.bootstrap.auditing import build_verification, signer_of
+from muniment.bootstrap.opening import open_stores
+from muniment.bootstrap.stores import build_stores
 from muniment.errors import NotFound
-from muniment.opening import open_stores
 from muniment.settings import Settings
 
 

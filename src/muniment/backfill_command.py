@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from muniment.archival.backfill import Backfill, Chosen, Filled
-from muniment.bootstrap import build_own_documents
-from muniment.opening import open_stores
+from muniment.bootstrap.archiving import build_own_documents
+from muniment.bootstrap.opening import open_stores
 from muniment.settings import Settings
 
 

@@ -149,8 +149,8 @@ def gc(
 ) -> None:
     """Remove what no document has shown for MUNIMENT_ARTIFACT_GRACE_DAYS, now instead of within the hour."""
     from muniment.artifacts.collection import Collected
-    from muniment.bootstrap import build_collection
-    from muniment.opening import open_stores
+    from muniment.bootstrap.opening import open_stores
+    from muniment.bootstrap.removal import build_collection
     from muniment.storage.db.base import now
 
     settings = _load().with_secrets()

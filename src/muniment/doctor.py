@@ -8,16 +8,10 @@ import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
 from muniment.archive_stores import DEAD_LETTERS, QUEUE, QueueGone
-from muniment.bootstrap import (
-    StoreGone,
-    Stores,
-    build_parts,
-    build_sandbox,
-    build_stores,
-    require_same_key,
-    require_same_secret,
-    room_check,
-)
+from muniment.bootstrap.opening import require_same_key, require_same_secret
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.reading import build_sandbox
+from muniment.bootstrap.stores import StoreGone, Stores, build_stores, room_check
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.health import run_check
 from muniment.listening import answers

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from muniment.bootstrap import build_embedders
-from muniment.opening import open_stores
+from muniment.bootstrap.opening import open_stores
+from muniment.bootstrap.reading import build_embedders
 from muniment.search.switching import IndexStatus, Switching
 from muniment.settings import Settings
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from muniment.bootstrap import build_reconciliation
-from muniment.opening import open_stores
+from muniment.bootstrap.opening import open_stores
+from muniment.bootstrap.removal import build_reconciliation
 from muniment.reconcile.kept import keep
 from muniment.reconcile.report import DATA_MISSING, Report
 from muniment.reconcile.subset import Subset

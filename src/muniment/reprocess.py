@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from muniment.bootstrap.opening import open_stores
 from muniment.lifecycle.reprocess import Progress, Reprocessing
-from muniment.opening import open_stores
 from muniment.settings import Settings
 from muniment.storage.tasks.port import RunWish
 from muniment.storage.tasks.queue import QueuedTasks

@@ -5,9 +5,10 @@ import signal
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 
-from muniment.bootstrap import build_worker, open_processing
+from muniment.bootstrap.opening import open_stores
+from muniment.bootstrap.reading import open_processing
+from muniment.bootstrap.working import build_worker
 from muniment.embedded import lifeline
-from muniment.opening import open_stores
 from muniment.settings import Settings
 from muniment.storage.tasks.port import Process
 from muniment.telemetry.metrics import configure_metrics, serve_metrics, watch_disk

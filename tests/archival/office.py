@@ -17,7 +17,8 @@ from muniment.archival.sidecar import Sidecar, parse
 from muniment.archival.stores import ArchiveStores
 from muniment.archival.sweeps import HandOverSweep
 from muniment.archive_settings import ArchiveSettings
-from muniment.bootstrap import build_ledger, build_own_documents, build_stores
+from muniment.bootstrap.archiving import build_own_documents
+from muniment.bootstrap.stores import build_ledger, build_stores
 from muniment.errors import Unavailable
 from muniment.settings import Settings
 from muniment.storage.blobs.port import BlobWriter

@@ -8,7 +8,7 @@ from muniment.archival.backfill import ALL, Backfill, Chosen, Filled
 from muniment.archive_settings import ArchiverSettings
 from muniment.archive_stores import QueueGone, build_archive_stores, build_archivers_stores
 from muniment.backfill_command import backfill
-from muniment.bootstrap import build_own_documents
+from muniment.bootstrap.archiving import build_own_documents
 from muniment.setting_sources import SettingsError
 from muniment.settings import S3Settings, Settings
 from muniment.storage.db.base import now

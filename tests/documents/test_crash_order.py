@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from muniment.bootstrap import Stores, build_ledger, build_stores
+from muniment.bootstrap.stores import Stores, build_ledger, build_stores
 from muniment.documents.sweeps import Sweeps
 from muniment.errors import Unavailable
 from muniment.settings import Settings

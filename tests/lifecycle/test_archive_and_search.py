@@ -9,7 +9,8 @@ import pytest
 
 from muniment.accounts.passwords import Passwords
 from muniment.api import framed
-from muniment.bootstrap import build_parts, build_stores
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.stores import build_stores
 from muniment.errors import Unavailable
 from muniment.lifecycle.reprocess import Reprocessing
 from muniment.search.intents import IntentSweep

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from muniment.bootstrap import build_stores
+from muniment.bootstrap.stores import build_stores
 from muniment.settings import Settings
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.storage.vectors.qdrant import QdrantIndex

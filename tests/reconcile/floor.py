@@ -8,7 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from muniment.artifacts.variants import Variant
-from muniment.bootstrap import Stores, build_reconciliation
+from muniment.bootstrap.removal import build_reconciliation
+from muniment.bootstrap.stores import Stores
 from muniment.processing.context import Tools
 from muniment.processing.process import Processing
 from muniment.reconcile.drift import Scope

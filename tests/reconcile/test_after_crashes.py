@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from muniment.bootstrap import build_stores
+from muniment.bootstrap.stores import build_stores
 from muniment.processing import progress
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress

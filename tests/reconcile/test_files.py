@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from muniment.bootstrap import build_parts
+from muniment.bootstrap.parts import build_parts
 from muniment.documents.tables import DocumentType
 from muniment.knowledge_bases.access import get_access
 from muniment.reconcile.reconciliation import Patience

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from muniment.bootstrap import build_ledger
+from muniment.bootstrap.stores import build_ledger
 from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.vectors.port import Indexed, Model, Point
 from muniment.storage.vectors.qdrant import QdrantIndex

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from muniment.bootstrap import build_reconciliation
+from muniment.bootstrap.removal import build_reconciliation
 from muniment.reconcile.kept import keep, publish
 from muniment.reconcile.nightly import Nightly
 from muniment.reconcile.reconciliation import Patience

@@ -8,7 +8,8 @@ import pytest
 
 from muniment.accounts.passwords import Passwords
 from muniment.api import framed
-from muniment.bootstrap import build_parts, build_stores
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.stores import build_stores
 from muniment.search.service import Searching
 from muniment.settings import Settings
 from muniment.storage.vectors.pgvector import PgVectorIndex

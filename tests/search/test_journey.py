@@ -11,7 +11,8 @@ from qdrant_client import AsyncQdrantClient
 
 from muniment.accounts.passwords import Passwords
 from muniment.api import framed
-from muniment.bootstrap import build_parts, build_stores
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.stores import build_stores
 from muniment.processing.process import Processing
 from muniment.search.copies import Copies
 from muniment.search.service import Searching

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from muniment.bootstrap import build_parts, build_stores, open_processing
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.reading import open_processing
+from muniment.bootstrap.stores import build_stores
 from muniment.processing.process import Processing
 from muniment.settings import Settings
 from muniment.storage.vectors.qdrant import QdrantIndex

@@ -14,17 +14,10 @@ from fastapi import FastAPI
 from muniment.accounts.passwords import Passwords
 from muniment.api import create_app, framed
 from muniment.audit.sweeps import AuditSweeps
-from muniment.bootstrap import (
-    Stores,
-    build_finishing,
-    build_heads,
-    build_ledger,
-    build_parts,
-    build_sealer,
-    build_stores,
-    build_sweeps,
-    build_verification,
-)
+from muniment.bootstrap.auditing import build_heads, build_sealer, build_verification
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.removal import build_finishing, build_sweeps
+from muniment.bootstrap.stores import Stores, build_ledger, build_stores
 from muniment.http.parts import Parts
 from muniment.lifecycle.removal.sweep import ReceiptSweep
 from muniment.processing.completion import mark_started

@@ -20,7 +20,8 @@ from uuid import UUID
 
 import psutil
 
-from muniment.bootstrap import Stores, build_stores, open_processing
+from muniment.bootstrap.reading import open_processing
+from muniment.bootstrap.stores import Stores, build_stores
 from muniment.processing import progress
 from muniment.processing.process import Processing
 from muniment.settings import Settings

@@ -10,7 +10,8 @@ import httpx
 
 from muniment.accounts.passwords import Passwords
 from muniment.api import framed
-from muniment.bootstrap import Stores, build_ledger, build_parts, build_stores
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.stores import Stores, build_ledger, build_stores
 from muniment.errors import Unavailable
 from muniment.http.parts import Parts
 from muniment.lifecycle.removal.sweep import ReceiptSweep

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import httpx
 
-from muniment.bootstrap import Stores
+from muniment.bootstrap.stores import Stores
 from muniment.processing.process import Processing
 from muniment.processing.readers.contract import Code, Method, Page, Paragraph, Unreadable
 from muniment.search.copies import Copies

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from muniment.bootstrap import build_collection
+from muniment.bootstrap.removal import build_collection
 from muniment.processing.readers.contract import Page
 from muniment.settings import Settings
 from muniment.storage.db.base import now

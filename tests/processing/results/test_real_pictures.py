@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from muniment.bootstrap import build_sandbox
+from muniment.bootstrap.reading import build_sandbox
 from muniment.processing.results.pictures import FigureView, NotDrawable, Original, PageView, Pictures
 from muniment.settings import Settings
 from muniment.storage.blobs.folder import FolderBlobs

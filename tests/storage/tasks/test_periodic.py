@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from croniter import croniter  # type: ignore[import-untyped]  # comes with Procrastinate
 
-from muniment.bootstrap import build_stores, build_worker
+from muniment.bootstrap.stores import build_stores
+from muniment.bootstrap.working import build_worker
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.tasks.port import MAINTENANCE, NIGHTLY, Periodic

@@ -17,7 +17,8 @@ from typing import TextIO
 import uvicorn
 
 from muniment.api import create_app, framed
-from muniment.bootstrap import build_ledger, build_parts, build_stores
+from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.stores import build_ledger, build_stores
 from muniment.http.head_limit import LimitedHead
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
-from muniment.bootstrap import build_stores
+from muniment.bootstrap.stores import build_stores
 from muniment.processing.runs import RunRepository
 from muniment.settings import WorkerSettings
 from muniment.storage.db.address import DatabaseAddress

@@ -1,0 +1,1 @@
+"""Puts the parts together from the settings. The only package that names concrete adapters."""

@@ -1,0 +1,45 @@
+"""The stores of this installation, opened only if they are the ones it had before."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from muniment.audit.keys import UnknownSigningKey, introduce, require_known
+from muniment.bootstrap.auditing import signer_of
+from muniment.bootstrap.stores import Stores, build_stores, content_keys_of
+from muniment.setting_sources import SettingsError
+from muniment.settings import Settings
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
+    stores = build_stores(settings)
+    try:
+        await stores.database.require_current()
+        await require_same_secret(settings, stores)
+        await require_same_key(settings, stores)
+        await introduce(stores.database, signer_of(settings))
+        yield stores
+    finally:
+        await stores.close()
+
+
+async def require_same_secret(settings: Settings, stores: Stores) -> None:
+    """With another secret, equal bytes would no longer be recognised as equal, and nobody would notice for months."""
+    known = await stores.database.known_content_key_id()
+    if known not in (None, content_keys_of(settings).key_id):
+        raise SettingsError(
+            "DOCUMENT_HMAC_SECRET is not the one that the documents were stored with: bring the old one back "
+            f"(on one machine it stands in {settings.secrets_dir / 'documents_hmac_secret'})"
+        )
+
+
+async def require_same_key(settings: Settings, stores: Stores) -> None:
+    """A lost key must not be replaced silently: what is signed from then on would look like somebody else's."""
+    try:
+        await require_known(stores.database, signer_of(settings))
+    except UnknownSigningKey as error:
+        raise SettingsError(
+            f"{error.message}: bring the old one back "
+            f"(on one machine it stands in {settings.secrets_dir / 'audit_signing_key'}), or, if it is meant to be "
+            "another from now on, run `muniment audit replace-key`"
+        ) from None
