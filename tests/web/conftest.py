@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in journeys:
         item.add_marker(pytest.mark.timeout(600))
         item.add_marker(pytest.mark.xdist_group(f"browser {modules.index(item.path) % AT_ONCE}"))
-    items.sort(key=lambda item: "browser" in item.fixturenames, reverse=True)
+    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()), reverse=True)
 
 
 HAS_FAILED = pytest.StashKey[bool]()
