@@ -1,5 +1,6 @@
 """Taking a completed document out of the search and keeping it (specs/lifecycle.md)."""
 
+from functools import partial
 from uuid import UUID
 
 from sqlalchemy import func
@@ -10,7 +11,7 @@ from muniment.documents.tables import Document
 from muniment.knowledge_bases.tables import HandOverPolicy
 from muniment.lifecycle.hand_over_wish import wish_hand_over
 from muniment.lifecycle.measured import measured, moved
-from muniment.lifecycle.mover import Mover, hold, indexed, look
+from muniment.lifecycle.mover import Mover, hold, look
 from muniment.lifecycle.moves import carry_out
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
@@ -21,9 +22,8 @@ from muniment.storage.tasks.port import Tasks
 async def archive(mover: Mover, caller: Principal, kb_id: UUID, document_id: UUID) -> Document:
     """From the moment of the answer on nobody finds it. `Unavailable`: nothing was changed, the index is put back."""
     async with measured("archive", kb_id=kb_id, document_id=document_id, user_id=caller.user_id):
-        async with mover.database.work(caller) as work:
-            seen = await look(work, Move.ARCHIVE, kb_id, document_id)
-        async with mover.index.hiding(caller, indexed(seen), seen.epoch) as work:
+        seen = partial(look, move=Move.ARCHIVE, kb_id=kb_id, document_id=document_id)
+        async with mover.hiding(caller, seen) as work:
             document = await hold(work, Move.ARCHIVE, kb_id, document_id)
             await _put_away(work, mover.tasks, document)
     moved(Move.ARCHIVE, kb_id, caller.user_id)

@@ -1,5 +1,7 @@
 """What a move works with that changes who finds the document: the index is told of it (DESIGN §5.5)."""
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -13,12 +15,38 @@ from muniment.storage.index_intents.moves import IndexMoves
 from muniment.storage.tasks.port import Tasks
 from muniment.storage.vectors.port import Indexed
 
+Look = Callable[[Work[Principal]], Awaitable[Document]]
+
 
 @dataclass(frozen=True)
 class Mover:
     database: Database
     index: IndexMoves
     tasks: Tasks
+
+    def hiding(self, caller: Principal, look: Look) -> AbstractAsyncContextManager[Work[Principal]]:
+        """The transaction of a move after which nobody finds the document; an index with copies knows by then."""
+        return self._moving(caller, look, self.index.hiding)
+
+    def showing(self, caller: Principal, look: Look) -> AbstractAsyncContextManager[Work[Principal]]:
+        """The same for a document that is to be found again."""
+        return self._moving(caller, look, self.index.showing)
+
+    @asynccontextmanager
+    async def _moving(
+        self,
+        caller: Principal,
+        look: Look,
+        moving: Callable[[Principal, Indexed, int], AbstractAsyncContextManager[Work[Principal]]],
+    ) -> AsyncIterator[Work[Principal]]:
+        if not self.index.holds_copies:  # nobody to tell, and the transaction itself sees whether the move is allowed
+            async with self.database.work(caller) as work:
+                yield work
+            return
+        async with self.database.work(caller) as work:
+            seen = await look(work)
+        async with moving(caller, indexed(seen), seen.epoch) as work:
+            yield work
 
 
 async def look(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID) -> Document:

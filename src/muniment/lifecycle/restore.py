@@ -1,5 +1,6 @@
 """Bringing an archived document back into the search (specs/lifecycle.md)."""
 
+from functools import partial
 from uuid import UUID
 
 from sqlalchemy import text
@@ -11,7 +12,7 @@ from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document
 from muniment.errors import Conflict
 from muniment.lifecycle.measured import measured, moved
-from muniment.lifecycle.mover import Mover, hold, indexed, look
+from muniment.lifecycle.mover import Mover, hold, look
 from muniment.lifecycle.moves import carry_out
 from muniment.lifecycle.retry import reread
 from muniment.lifecycle.rules import Move
@@ -36,20 +37,25 @@ class RestoredNameTaken(Conflict):
 async def restore(mover: Mover, caller: Principal, kb_id: UUID, document_id: UUID) -> Document:
     """It is found again as before. `Unavailable`: nothing was changed, the index is put back."""
     async with measured("restore", kb_id=kb_id, document_id=document_id, user_id=caller.user_id):
-        async with mover.database.work(caller) as work:
-            seen = await look(work, Move.RESTORE, kb_id, document_id)
-            await _require_free_name(work, seen)
-        async with mover.index.showing(caller, indexed(seen), seen.epoch) as work:
+        seen = partial(_look, kb_id=kb_id, document_id=document_id)
+        async with mover.showing(caller, seen) as work:
             document = await hold(work, Move.RESTORE, kb_id, document_id)
             await _bring_back(work, mover, document)
     moved(Move.RESTORE, kb_id, caller.user_id)
     return document
 
 
+async def _look(work: Work[Principal], kb_id: UUID, document_id: UUID) -> Document:
+    document = await look(work, Move.RESTORE, kb_id, document_id)
+    if await DocumentRepository(work.session).find_active(document.kb_id, document.name_key):
+        raise RestoredNameTaken
+    return document
+
+
 async def _bring_back(work: Work[Principal], mover: Mover, document: Document) -> None:
     try:
         await carry_out(work.session, Move.RESTORE, document.id, document.epoch, archived_at=None)
-    except IntegrityError:  # a namesake came between our look and the move: the constraint decides
+    except IntegrityError:  # a namesake: the constraint decides
         raise RestoredNameTaken from None
     await AuditLog(work).record(DocumentRestored(document.id, document.kb_id, document.name))
     await reread_if_lacking(work, mover, document)
@@ -61,11 +67,6 @@ async def reread_if_lacking(work: Work[Principal], mover: Mover, document: Docum
     if await _lacks_passages(work, document, are_copies=mover.index.holds_copies):
         # `force`: to a worker, a document that shows the newest text is done, whatever its copies are worth.
         await reread(work, mover.tasks, document, RunWish(force=True))
-
-
-async def _require_free_name(work: Work[Principal], document: Document) -> None:
-    if await DocumentRepository(work.session).find_active(document.kb_id, document.name_key):
-        raise RestoredNameTaken
 
 
 async def _lacks_passages(work: Work[Principal], document: Document, *, are_copies: bool) -> bool:
