@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from muniment.search.repository import Key, Scope, SearchRepository
 from muniment.storage.db.principal import Principal
-from muniment.storage.db.work import Database
+from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import Candidate, Vector, VectorIndex
 
 FIRST_BATCH = 100
@@ -32,29 +32,26 @@ class Authority:
         seen: set[Key] = set()
         size, skip = FIRST_BATCH, 0
         for _ in range(ROUNDS):
-            proposed = await self._propose(scope, vector, size, skip)
-            fresh = [candidate for candidate in proposed if _key(candidate) not in seen]
+            # An engine elsewhere asks for no connection: the transaction begins with the confirmation.
+            async with self.database.work(self.principal) as work:
+                found = await self.index.nearest(work, scope.model, scope.kb_ids, vector, limit=size, skip=skip)
+                proposed = found[:size]
+                fresh = [candidate for candidate in proposed if _key(candidate) not in seen]
+                confirmed = await self._confirm(work, scope, fresh)
             seen |= {_key(candidate) for candidate in fresh}
             distances = {_key(candidate): candidate.distance for candidate in reversed(fresh)}
-            for key in await self._confirm(scope, fresh):
+            for key in confirmed:
                 kept.setdefault(key, distances[key])
             if len(proposed) < size or enough(kept):
                 break
             size, skip = size * GROWTH, skip + len(proposed)
         return kept
 
-    async def _propose(self, scope: Scope, vector: Vector, limit: int, skip: int) -> Sequence[Candidate]:
-        # A transaction of its own: an engine elsewhere takes no connection, and none is held while it thinks.
-        async with self.database.work(self.principal) as work:
-            found = await self.index.nearest(work, scope.model, scope.kb_ids, vector, limit=limit, skip=skip)
-        return found[:limit]
-
-    async def _confirm(self, scope: Scope, candidates: Sequence[Candidate]) -> Sequence[Key]:
+    async def _confirm(self, work: Work[Principal], scope: Scope, candidates: Sequence[Candidate]) -> Sequence[Key]:
         if not candidates:
             return []
-        async with self.database.work(self.principal) as work:
-            repository = SearchRepository(work.session)
-            return await repository.confirm(scope, candidates, are_copies=self.index.holds_copies)
+        repository = SearchRepository(work.session)
+        return await repository.confirm(scope, candidates, are_copies=self.index.holds_copies)
 
 
 def _key(candidate: Candidate) -> Key:

@@ -1,5 +1,6 @@
 """Asking: by meaning, by words, or by both."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -120,21 +121,37 @@ class Searching:
         self, principal: Principal, question: Question, query: QueryText, scope: Scope
     ) -> tuple[Sequence[Hit], Mode]:
         depth = max(LEAST_DEPTH, question.limit * 2)
-        mode, vector = await self._meaning(question.mode, query, scope)
-        rankings: list[Ranking[Key]] = []
-        if vector is not None:
-            authority = Authority(self.database, self.index, principal)
-            try:
-                near = await authority.nearest(scope, vector, lambda kept: len(_shown(kept)) >= depth)
-                rankings.append(Ranking(list(near)))
-            except Unavailable:
-                mode = _without_meaning(mode)
+        # Side by side: the two know nothing of each other, and whoever asks waits for the slower one only.
+        words = asyncio.create_task(self._by_words(principal, question.mode, query, scope, depth))
+        try:
+            mode, near = await self._by_meaning(principal, question.mode, query, scope, depth)
+            rankings = [ranking for ranking in (near, await words) if ranking]
+        finally:
+            words.cancel()
         async with self.database.work(principal) as work:
-            repository = SearchRepository(work.session)
-            if mode is not Mode.VECTOR:
-                weight = weight_of_words(len(query.spoken.split()))
-                rankings.append(Ranking(await repository.match_words(scope, limit=depth), weight))
             return await self._read(work, query, scope, rankings, question.limit), mode
+
+    async def _by_words(
+        self, principal: Principal, mode: Mode, query: QueryText, scope: Scope, depth: int
+    ) -> Ranking[Key] | None:
+        if mode is Mode.VECTOR:
+            return None
+        async with self.database.work(principal) as work:
+            found = await SearchRepository(work.session).match_words(scope, limit=depth)
+        return Ranking(found, weight_of_words(len(query.spoken.split())))
+
+    async def _by_meaning(
+        self, principal: Principal, mode: Mode, query: QueryText, scope: Scope, depth: int
+    ) -> tuple[Mode, Ranking[Key] | None]:
+        mode, vector = await self._meaning(mode, query, scope)
+        if vector is None:
+            return mode, None
+        authority = Authority(self.database, self.index, principal)
+        try:
+            near = await authority.nearest(scope, vector, lambda kept: len(_shown(kept)) >= depth)
+        except Unavailable:
+            return _without_meaning(mode), None
+        return mode, Ranking(list(near))
 
     async def _meaning(self, mode: Mode, query: QueryText, scope: Scope) -> tuple[Mode, Vector | None]:
         """The question as a vector, asked for while no transaction is open."""

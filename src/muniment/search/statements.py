@@ -28,20 +28,19 @@ _LANGUAGES = """
            CAST(CAST(:strict AS text[]) AS tsquery[]))
         AS l (language, phrases, excluded, query, strict)
 """
-# The empty tsvector makes a plain copy: each is unpacked once, and not again for every word. No more than these are
-# ranked, and those that satisfy everything that was typed are never left out for others.
+# No more than these are ranked, and those that satisfy everything that was typed are never left out for others. The
+# inner one stands by itself, or the planner asks the index of the words for every single document.
 _FEW = """
     matched AS MATERIALIZED (
         SELECT p.document_id, p.chunk_index, p.language, p.tsv
-          FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv || CAST('' AS tsvector) AS tsv
-                  FROM passages p WHERE {of_kbs} OFFSET 0) AS p
+          FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p WHERE {of_kbs} OFFSET 0) AS p
           JOIN {languages} ON l.language = p.language
          WHERE p.tsv @@ l.query AND {allowed} ORDER BY (p.tsv @@ l.strict) IS TRUE DESC LIMIT :most_ranked
     )
 """
 # First a constant that the index can look up; then, for each passage, the query of its own language.
 _OF_MANY = """
-        SELECT p.document_id, p.chunk_index, p.language, p.tsv || CAST('' AS tsvector) AS tsv
+        SELECT p.document_id, p.chunk_index, p.language, p.tsv
           FROM passages p JOIN {languages} ON l.language = p.language WHERE {of_kbs} AND {allowed}
 """
 _MANY = """
