@@ -89,7 +89,7 @@ def duplicate(page: Page, kb_id: str, folder: Path) -> None:
 
 def search(page: Page) -> None:
     page.goto("/search?q=how+long+is+the+notice+period")
-    expect(page.locator("[data-hit]").first).to_be_visible()
+    expect(page.get_by_role("complementary", name="Preview").locator("img").first).to_be_visible()
     shoot(page, "search")
 
 
@@ -109,7 +109,9 @@ def purge(page: Page) -> None:
 
 def operations(page: Page) -> None:
     page.goto("/operations")
-    expect(page.get_by_role("heading", name="Operations")).to_be_visible()
+    expect(page.get_by_text("Nothing waits for the archiver")).to_be_visible()
+    expect(page.get_by_text("PostgreSQL 1")).to_be_visible()
+    expect(page.get_by_text("not read a second time")).to_be_visible()
     shoot(page, "operations")
 
 
