@@ -45,6 +45,14 @@ class SeaweedFS:
         """The multipart uploads that were neither completed nor aborted."""
         return self._entries(f"/buckets/{self.bucket}/.uploads/")
 
+    def make_bucket(self) -> None:
+        """Unless it is there: a folder, past the S3 interface."""
+        try:
+            self._ask("POST", f"/buckets/{self.bucket}/")
+        except HTTPError as error:
+            if error.code != 409:
+                raise
+
     def empty(self) -> None:
         """Remove every object, past the S3 interface."""
         for path in self._entries(f"/buckets/{self.bucket}/"):
