@@ -59,18 +59,11 @@ def office(muniment: Installation, operator: httpx.Client) -> Iterator[Office]:
     office.close()
 
 
-AT_ONCE = 2
-"""Processes of a parallel run that have a browser and a server of their own: with more, none of them moves."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A journey has many steps, each with its patience. They come first: what is left fills the gaps at the end."""
-    journeys = [item for item in items if Path(__file__).parent in item.path.parents]
-    modules = list(dict.fromkeys(item.path for item in journeys))
-    for item in journeys:
-        item.add_marker(pytest.mark.timeout(600))
-        item.add_marker(pytest.mark.xdist_group(f"browser {modules.index(item.path) % AT_ONCE}"))
-    items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()), reverse=True)
+    """A journey has many steps, each with its patience."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(600))
 
 
 HAS_FAILED = pytest.StashKey[bool]()
