@@ -62,6 +62,12 @@ def _lose_queue(state: State, _: Body) -> None:
     state.unfinished.clear()
 
 
+def _release(state: State, _: Body) -> None:
+    """A worker comes to the tasks that were stuck before they began."""
+    for task in state.unfinished:
+        task.outcome = None
+
+
 def _upgrade(state: State, _: Body) -> None:
     """From 2.x to 3.x: checksums are made anew, the history of tasks is dropped."""
     state.switches = replace(state.switches, flavour=3, version="", makes_archive=None)
@@ -139,6 +145,7 @@ ACTIONS: Mapping[str, Callable[[State, Body], Any]] = {
     "forget-thing": _forget_thing,
     "forget-tasks": _forget_tasks,
     "lose-queue": _lose_queue,
+    "release": _release,
     "upgrade": _upgrade,
     "forget-requests": _forget_requests,
 }

@@ -164,6 +164,10 @@ class StandIn:
         """As when Redis starts again empty: what waits stays pending for ever."""
         self._control("lose-queue")
 
+    def release(self) -> None:
+        """What was stuck pending is worked off after all."""
+        self._control("release")
+
     def upgrade(self) -> None:
         """From 2.x to 3.x, while nobody asks."""
         self._control("upgrade")

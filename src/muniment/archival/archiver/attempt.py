@@ -45,10 +45,13 @@ async def upload(tools: Tools, noted: Noted, ids: Ids, pdf: Pdf) -> None:
 
 async def _take_back(tools: Tools, noted: Noted, ids: Ids, task_id: str) -> None:
     """Somebody wrote the sidecar while we uploaded: a producer, or an archiver that took the job while we were away.
-    The next look at the job finds the document by its tags; if the other one uploaded it too, ours is put away."""
+    The next look at the job finds the document by its tags; if the other one uploaded it too, ours is put away.
+
+    Without the lease, which is theirs now: what is put away here is what they have not, or decide the same about.
+    """
     task = await _watched(tools, task_id)
     if task is not None and task.failure is None and task.document_id is not None:
-        await put_away_double(tools, noted.key, ids, task.document_id)
+        await put_away_double(tools, noted.key, ids.telling_tags, task.document_id)
 
 
 async def follow(tools: Tools, noted: Noted, ids: Ids) -> PaperlessDocument | None:

@@ -36,12 +36,9 @@ async def _one_of(tools: Tools, key: JobKey, found: list[PaperlessDocument]) -> 
     return kept
 
 
-async def put_away_double(tools: Tools, key: JobKey, ids: Ids, ours: int) -> None:
-    """Our own upload, after whoever took the job from us: the lower id stays, as they would decide it, too.
-
-    Without the lease, which is theirs now: what is put away here is what they have not, or decide the same about.
-    """
-    others = [document.id for document in await tools.paperless.find_tagged(ids.telling_tags) if document.id != ours]
+async def put_away_double(tools: Tools, key: JobKey, telling_tags: frozenset[int], ours: int) -> None:
+    """Our own upload, if there is another: the lower id stays, as whoever took the job from us would decide it, too."""
+    others = [document.id for document in await tools.paperless.find_tagged(telling_tags) if document.id != ours]
     if not others:
         return
     if min(others) < ours and await has_bytes(tools.paperless, min(others), key.sha256):

@@ -1,6 +1,7 @@
 """Where an upload went whose task does not tell: documents, trash and task list under the name that we gave it."""
 
 from muniment.archival.archiver.copies import adopt, find_in_trash, find_own
+from muniment.archival.archiver.late import remember
 from muniment.archival.archiver.notes import Noted
 from muniment.archival.archiver.objects import Ids
 from muniment.archival.archiver.outcomes import Dead
@@ -15,6 +16,7 @@ async def reconcile(tools: Tools, noted: Noted, ids: Ids, why: str) -> Paperless
     """The document, wherever it went; else it counts, and nothing: it is to be uploaded again. `Dead` at the third."""
     if found := await _find_document(tools, noted, ids):
         return found
+    await remember(tools, noted)
     await noted.failed(why, counts=True, now=tools.clock.now(), forgets_attempt=True)
     if noted.sidecar.retry_count >= MAX_RETRIES:
         raise Dead(why)

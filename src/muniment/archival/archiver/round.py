@@ -2,8 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from muniment.archival.archiver import late
 from muniment.archival.archiver.closing import close
 from muniment.archival.archiver.dead_letters import bury
 from muniment.archival.archiver.failures import Failure, settle
@@ -20,7 +23,7 @@ from muniment.archival.dead_letters.jobs import ListedJob
 from muniment.archival.keys import JobKey
 from muniment.errors import MunimentError
 
-Work = Callable[[ListedJob], Awaitable[None]]
+Item = TypeVar("Item")
 
 
 @dataclass
@@ -36,18 +39,21 @@ class Round:
     async def tend_halves(self, halves: Iterable[ListedJob]) -> None:
         await self._each(iter(halves), self._tend)
 
+    async def tend_late(self, notes: Iterable[str]) -> None:
+        await self._each(iter(notes), self._tend_late)
+
     async def settle_failures(self, depth: int) -> None:
         """Also after the line was stopped? No: then no count is touched."""
         for failure in self.failures:
             if self.tools.pace.stopped_by is None and (line := await settle(self.tools, failure, depth=depth)):
                 self._write(line)
 
-    async def _each(self, jobs: Iterator[ListedJob], work: Work) -> None:
+    async def _each(self, jobs: Iterator[Item], work: Callable[[Item], Awaitable[None]]) -> None:
         async with asyncio.TaskGroup() as workers:
             for _ in range(self.tools.options.concurrency):
                 workers.create_task(self._work_off(jobs, work))
 
-    async def _work_off(self, jobs: Iterator[ListedJob], work: Work) -> None:
+    async def _work_off(self, jobs: Iterator[Item], work: Callable[[Item], Awaitable[None]]) -> None:
         """One after the other, from the line that all share; those in hand are finished when the pass closes."""
         while not self.tools.pace.is_closed and (job := next(jobs, None)) is not None:
             try:
@@ -89,6 +95,10 @@ class Round:
             return  # the next pass looks again
         if line is not None:
             self._write(line)
+
+    async def _tend_late(self, note: str) -> None:
+        with suppress(Changed, Left, Failed, Dead):  # the next pass looks again
+            await with_patience(self.tools, lambda: late.tend(self.tools, note))
 
     def _note_failed(self, failure: Failure) -> None:
         self.metrics.failed.inc()

@@ -10,6 +10,7 @@ import structlog
 from muniment.archival.archiver import lease
 from muniment.archival.archiver.alerts import Alert, Alerts
 from muniment.archival.archiver.clock import Clock
+from muniment.archival.archiver.late import list_late
 from muniment.archival.archiver.lease import Lease
 from muniment.archival.archiver.listing import count_jobs, list_queue, spread
 from muniment.archival.archiver.metrics import Metrics
@@ -72,6 +73,7 @@ class Archiver:
                 await self.paperless.version()  # a wrong token or address is found before any job is touched
             await passing.archive(spread(listing.jobs, self.random))
             await passing.tend_halves(listing.halves)
+            await passing.tend_late(await list_late(self.stores.queue, self.random))
             await passing.settle_failures(listing.depth)
             report.dead_letters = await count_jobs(self.stores.dead_letters)
             self.metrics.dlq_depth.set(report.dead_letters)
