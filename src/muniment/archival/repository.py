@@ -25,15 +25,17 @@ _BEFORE = text("""
       FROM organizations o WHERE id = :id
 """)
 _IS_PURGED = text("SELECT EXISTS (SELECT FROM receipts WHERE document_id = :id)")
-_SETTLE = text("""
+_SETTLE = """
     UPDATE documents d SET archive_status = a.archive_status, paperless_doc_url = a.paperless_doc_url,
                            handed_over_at = a.archived_at
       FROM archive_audit_log a
      WHERE a.bilko_document_id = d.id AND a.organization_id = d.organization_id AND a.r2_object_key = d.archive_job_id
        AND (d.archive_status, d.paperless_doc_url, d.handed_over_at)
            IS DISTINCT FROM (a.archive_status::text, a.paperless_doc_url, a.archived_at)
-       AND (CAST(:key AS text) IS NULL OR d.archive_job_id = CAST(:key AS text))
-""")
+"""
+_SETTLE_OF_KEY = text(f"{_SETTLE} AND d.archive_job_id = :key")
+# What is archived stays so; and there may be a hundred thousand of them.
+_SETTLE_ON_THEIR_WAY = text(f"{_SETTLE} AND d.archive_job_id IS NOT NULL AND d.archive_status <> 'archived'")
 _HOLDS_ORIGINAL = text("""
     EXISTS (SELECT FROM documents d
              WHERE d.organization_id = archive_audit_log.organization_id AND d.sha256 = archive_audit_log.sha256)
@@ -149,7 +151,7 @@ class ArchiveRepository:
             () if outcome.status is ArchiveStatus.ARCHIVED else (ArchiveAudit.archive_status != ArchiveStatus.ARCHIVED,)
         )
         await self._set(*of_key, *may_change, **values)
-        await self._session.execute(_SETTLE, {"key": key.pdf})
+        await self._session.execute(_SETTLE_OF_KEY, {"key": key.pdf})
         return changed
 
     async def _add_missing(self, document_id: UUID, key: JobKey) -> None:
@@ -208,7 +210,10 @@ class ArchiveRepository:
 
     async def settle_documents(self, key: JobKey | None = None) -> None:
         """Let documents say what their rows say: a revert brings columns back that are older than their row."""
-        await self._session.execute(_SETTLE, {"key": key.pdf if key else None})
+        if key is None:
+            await self._session.execute(_SETTLE_ON_THEIR_WAY)
+        else:
+            await self._session.execute(_SETTLE_OF_KEY, {"key": key.pdf})
 
     async def list_wishes(self, *, limit: int) -> Sequence[UUID]:
         """Documents of ours that are to be handed over and that nobody has taken in hand."""
@@ -244,7 +249,7 @@ class ArchiveRepository:
             last_error=None,
             next_attempt_at=func.now() + LOOK_AFTER,
         )
-        await self._session.execute(_SETTLE, {"key": key.pdf})
+        await self._session.execute(_SETTLE_OF_KEY, {"key": key.pdf})
 
     async def forget(self, document_id: UUID, key: JobKey) -> None:
         """Of a document that is gone and is not in the archive."""

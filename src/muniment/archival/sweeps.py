@@ -18,7 +18,7 @@ from muniment.archival.tables import ArchiveAudit, ArchiveStatus, Priority
 from muniment.errors import MunimentError, Unavailable
 from muniment.storage.blobs.port import BlobNotFound
 from muniment.storage.db.base import now
-from muniment.storage.db.organizations import list_organizations
+from muniment.storage.db.organizations import Waiting, list_waiting
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 
@@ -43,7 +43,7 @@ class HandOverSweep:
         return self.own.hand_over.stores
 
     async def sweep(self) -> None:
-        for organization_id in await list_organizations(self.database):
+        for organization_id in await list_waiting(self.database, Waiting.HAND_OVERS):
             await self.sweep_one(organization_id)
 
     async def sweep_one(self, organization_id: UUID) -> None:

@@ -26,6 +26,10 @@ def chain_of(organization_id: UUID | None) -> UUID:
     return organization_id or INSTALLATION
 
 
+def organization_of(chain: UUID) -> UUID | None:
+    return None if chain == INSTALLATION else chain
+
+
 def written(at: datetime) -> str:
     """A moment as it is hashed, signed and exported: RFC 3339, UTC, microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import structlog
 
-from muniment.audit.hashes import chain_of
+from muniment.audit.hashes import chain_of, organization_of
 from muniment.audit.heads import ChainBroken, Heads
 from muniment.audit.sealing import Sealer, SealRepository
-from muniment.storage.db.organizations import list_organizations
+from muniment.storage.db.organizations import Waiting, list_organizations, list_waiting
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.telemetry.metrics import AUDIT_CHAINS_BROKEN, AUDIT_UNSEALED_OLDEST_SECONDS
@@ -24,9 +24,11 @@ class AuditSweeps:
 
     async def seal(self) -> None:
         """Seal what was committed, and tell how long the oldest of it had waited."""
-        chains = await self._chains()
-        AUDIT_UNSEALED_OLDEST_SECONDS.set(max([await self._waited_seconds(chain) for chain in chains]))
-        for organization_id in chains:
+        chains = await list_waiting(self._database, Waiting.EVENTS)
+        waiting = [organization_of(chain) for chain in chains]
+        waited = [await self._waited_seconds(organization_id) for organization_id in waiting]
+        AUDIT_UNSEALED_OLDEST_SECONDS.set(max(waited, default=0))
+        for organization_id in waiting:
             await self._sealer.seal(organization_id)
 
     async def sign(self) -> None:

@@ -8,7 +8,7 @@ import structlog
 from muniment.documents.repository import UploadRepository
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.base import now
-from muniment.storage.db.organizations import list_organizations
+from muniment.storage.db.organizations import Waiting, list_organizations, list_waiting
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
@@ -51,7 +51,7 @@ class Sweeps:
     async def deletions(self) -> None:
         """Carry out what is due in the ledger, and say how much is left."""
         pending, oldest_seconds = 0, 0.0
-        for organization_id in await list_organizations(self._database):
+        for organization_id in await list_waiting(self._database, Waiting.DELETIONS):
             await self._ledger.carry_out(organization_id, limit=BATCH)
             async with self._database.service_work(Service(organization_id)) as work:
                 count, age = await DeletionRepository(work.session).count_pending()

@@ -8,11 +8,12 @@ from sqlalchemy import func
 from muniment.audit.events import DocumentArchived
 from muniment.audit.log import AuditLog
 from muniment.documents.tables import Document
-from muniment.knowledge_bases.tables import HandOverPolicy
+from muniment.knowledge_bases.tables import HandOverPolicy, KnowledgeBase
 from muniment.lifecycle.hand_over_wish import wish_hand_over
 from muniment.lifecycle.measured import measured, moved
-from muniment.lifecycle.mover import Mover, hold, look
-from muniment.lifecycle.moves import carry_out
+from muniment.lifecycle.mover import Mover, hold_in, look
+from muniment.lifecycle.moves import carry_out_with
+from muniment.lifecycle.permission import require_mover
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
@@ -24,17 +25,18 @@ async def archive(mover: Mover, caller: Principal, kb_id: UUID, document_id: UUI
     async with measured("archive", kb_id=kb_id, document_id=document_id, user_id=caller.user_id):
         seen = partial(look, move=Move.ARCHIVE, kb_id=kb_id, document_id=document_id)
         async with mover.hiding(caller, seen) as work:
-            document = await hold(work, Move.ARCHIVE, kb_id, document_id)
-            await _put_away(work, mover.tasks, document)
+            access = await require_mover(work, Move.ARCHIVE, kb_id)
+            document = await hold_in(work, Move.ARCHIVE, access, document_id)
+            await _put_away(work, mover.tasks, document, access.kb)
     moved(Move.ARCHIVE, kb_id, caller.user_id)
     return document
 
 
-async def _put_away(work: Work[Principal], tasks: Tasks, document: Document) -> None:
+async def _put_away(work: Work[Principal], tasks: Tasks, document: Document, kb: KnowledgeBase) -> None:
     await tasks.revoke_run(work, document.id, document.epoch)  # a reread that is under way
     # The epoch grows against that reread's worker. `index_epoch` stays: it names the passages that a restore shows.
-    columns = {"epoch": document.epoch + 1, "archived_at": func.now()}
-    await carry_out(work.session, Move.ARCHIVE, document.id, document.epoch, **columns)
+    await carry_out_with(work.session, Move.ARCHIVE, document, epoch=document.epoch + 1, archived_at=func.now())
     await AuditLog(work).record(DocumentArchived(document.id, document.kb_id, document.name))
-    await wish_hand_over(work, document.id, HandOverPolicy.ON_ARCHIVED)
-    await work.session.refresh(document)
+    if kb.hand_over_policy == HandOverPolicy.ON_ARCHIVED:
+        await wish_hand_over(work, document.id, HandOverPolicy.ON_ARCHIVED)
+        await work.session.refresh(document)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
+from muniment.knowledge_bases.access import Access
 from muniment.lifecycle.permission import require_mover
 from muniment.lifecycle.rules import Move, target
 from muniment.storage.db.principal import Principal
@@ -59,8 +60,12 @@ async def look(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID
 
 async def hold(work: Work[Principal], move: Move, kb_id: UUID, document_id: UUID) -> Document:
     """The same in the transaction of the move: nobody else changes the document until it ends."""
-    await require_mover(work, move, kb_id)
-    document = await DocumentRepository(work.session).lock(kb_id, document_id)
+    return await hold_in(work, move, await require_mover(work, move, kb_id), document_id)
+
+
+async def hold_in(work: Work[Principal], move: Move, access: Access, document_id: UUID) -> Document:
+    """The same in a knowledge base that the caller was found to manage."""
+    document = await DocumentRepository(work.session).lock(access.kb.id, document_id)
     target(move, Status(document.status))
     return document
 

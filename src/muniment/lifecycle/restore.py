@@ -13,7 +13,7 @@ from muniment.documents.tables import Document
 from muniment.errors import Conflict
 from muniment.lifecycle.measured import measured, moved
 from muniment.lifecycle.mover import Mover, hold, look
-from muniment.lifecycle.moves import carry_out
+from muniment.lifecycle.moves import carry_out_with
 from muniment.lifecycle.retry import reread
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
@@ -54,12 +54,11 @@ async def _look(work: Work[Principal], kb_id: UUID, document_id: UUID) -> Docume
 
 async def _bring_back(work: Work[Principal], mover: Mover, document: Document) -> None:
     try:
-        await carry_out(work.session, Move.RESTORE, document.id, document.epoch, archived_at=None)
+        await carry_out_with(work.session, Move.RESTORE, document, archived_at=None)
     except IntegrityError:  # a namesake: the constraint decides
         raise RestoredNameTaken from None
     await AuditLog(work).record(DocumentRestored(document.id, document.kb_id, document.name))
     await reread_if_lacking(work, mover, document)
-    await work.session.refresh(document)
 
 
 async def reread_if_lacking(work: Work[Principal], mover: Mover, document: Document) -> None:
@@ -67,6 +66,7 @@ async def reread_if_lacking(work: Work[Principal], mover: Mover, document: Docum
     if await _lacks_passages(work, document, are_copies=mover.index.holds_copies):
         # `force`: to a worker, a document that shows the newest text is done, whatever its copies are worth.
         await reread(work, mover.tasks, document, RunWish(force=True))
+        await work.session.refresh(document)
 
 
 async def _lacks_passages(work: Work[Principal], document: Document, *, are_copies: bool) -> bool:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, literal_column, select
 
 from muniment.documents.tables import Document, Status
 from muniment.errors import MunimentError
-from muniment.storage.db.organizations import list_organizations
+from muniment.storage.db.organizations import Waiting, list_waiting
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.index_intents.repository import IntentRepository
@@ -39,7 +39,7 @@ class IntentSweep:
     async def sweep(self) -> None:
         """Every open intent whose writer had its time, in all organizations; says how much is left."""
         still_open, oldest_seconds = 0, 0.0
-        for organization_id in await list_organizations(self._database):
+        for organization_id in await list_waiting(self._database, Waiting.INTENTS):
             await self.put_right(organization_id)
             async with self._database.service_work(Service(organization_id)) as work:
                 count, age = await IntentRepository(work.session).count_open()

@@ -7,7 +7,7 @@ import structlog
 
 from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.lifecycle.removal.finishing import Finishing, Tombstone
-from muniment.storage.db.organizations import list_organizations
+from muniment.storage.db.organizations import Waiting, list_waiting
 from muniment.storage.db.principal import Service
 from muniment.telemetry.metrics import RECEIPTS_OLDEST_SECONDS, RECEIPTS_UNFINISHED
 
@@ -23,7 +23,7 @@ class ReceiptSweep:
     async def sweep(self) -> None:
         """Finish the receipts that are due, and say how many are left and how old the oldest is."""
         unsigned, oldest_seconds = 0, 0.0
-        for organization_id in await list_organizations(self._finishing.database):
+        for organization_id in await list_waiting(self._finishing.database, Waiting.RECEIPTS):
             await self.finish_due(organization_id)
             async with self._finishing.database.service_work(Service(organization_id)) as work:
                 count, age = await ReceiptRepository(work.session).count_unsigned()
