@@ -28,7 +28,15 @@ class Liar(PgVectorIndex):
         self.rounds = 0
 
     async def nearest(
-        self, work: Work[Any], model: Model, kb_ids: Sequence[UUID], vector: Vector, *, limit: int, skip: int = 0
+        self,
+        work: Work[Any],
+        model: Model,
+        kb_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        limit: int,
+        skip: int = 0,
+        among: int | None = None,
     ) -> Sequence[Candidate]:
         self.rounds += 1
         return self.proposals[skip : skip + limit]

@@ -12,8 +12,9 @@ from muniment.storage.vectors.pgvector import PgVectorIndex, literal
 from muniment.storage.vectors.port import Candidate
 from tests.search.library import MODEL, Library, Passage, vector
 from tests.seed import Person, Seed
+from tests.storage.tasks.queue import until
 
-INDEX = "ix_artifact_chunks_hnsw_local"
+INDEX, VECTORS = "ix_artifact_chunks_hnsw_local", "ix_artifact_chunks_vectors_local"
 
 
 class Statements:
@@ -82,6 +83,46 @@ async def test_above_the_threshold_the_index_of_the_model_is_really_used(
         plan = "\n".join(row[0] for row in await connection.exec_driver_sql("EXPLAIN " + statement, parameters))
     assert f"Index Scan using {INDEX}" in plan
     assert "Seq Scan on artifact_chunks" not in plan
+
+
+async def test_what_is_compared_one_by_one_is_read_from_its_index_alone(
+    database: Database, library: Library, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
+    seed.execute(f"DROP INDEX {INDEX}")  # not asked here, and slow to fill
+    library.crowd(kb_id, owner, documents=10, chunks=10)
+    library.crowd(seed.knowledge_base(owner), owner, documents=400, chunks=10)
+
+    def is_vacuumed() -> bool:
+        """Whoever still looks from before holds it up."""
+        seed.execute("VACUUM ANALYZE artifact_chunks, documents")
+        return bool(seed.one("SELECT relallvisible = relpages FROM pg_class WHERE relname = 'artifact_chunks'"))
+
+    await until(is_vacuumed)
+    statements = Statements(database)
+    for _ in range(8):  # often enough for a prepared statement with a general plan
+        await nearest(database, PgVectorIndex(database), owner, [kb_id])
+    statement, parameters = statements.last_with("OFFSET 0")
+
+    async with database.work(owner.principal) as work:
+        connection = await work.session.connection()
+        for way in ("seqscan", "bitmapscan"):  # which are as good for so few
+            await connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
+        plan = "\n".join(row[0] for row in await connection.exec_driver_sql("EXPLAIN " + statement, parameters))
+    assert f"Index Only Scan using {VECTORS}" in plan
+
+
+async def test_who_has_counted_the_scope_is_believed(
+    database: Database, library: Library, owner: Person, kb_id: UUID
+) -> None:
+    library.crowd(kb_id, owner, documents=2, chunks=5)
+    statements, index = Statements(database), PgVectorIndex(database, exact_up_to=10)
+
+    await nearest(database, index, owner, [kb_id], among=10)
+    assert not [sent for sent, _ in statements.sent if "hnsw" in sent]
+    await nearest(database, index, owner, [kb_id], among=11)
+
+    assert [sent for sent, _ in statements.sent if "hnsw.iterative_scan" in sent]
+    assert not [sent for sent, _ in statements.sent if "sum(total_chunks)" in sent]
 
 
 async def test_the_settings_do_not_outlive_the_question(

@@ -25,12 +25,20 @@ class Waiting(PgVectorIndex):
         self._error = error
 
     async def nearest(
-        self, work: Work[Any], model: Model, kb_ids: Sequence[UUID], vector: Vector, *, limit: int, skip: int = 0
+        self,
+        work: Work[Any],
+        model: Model,
+        kb_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        limit: int,
+        skip: int = 0,
+        among: int | None = None,
     ) -> Sequence[Candidate]:
         await self._asked.wait()
         if self._error:
             raise self._error
-        return await super().nearest(work, model, kb_ids, vector, limit=limit, skip=skip)
+        return await super().nearest(work, model, kb_ids, vector, limit=limit, skip=skip, among=among)
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ def _paragraph(world: World) -> ArtifactParagraph:
 
 
 def _scope(world: World) -> Scope:
-    query = LanguageQuery("english", f"'{SECRET}'", f"'{SECRET}'", None, None)
+    query = LanguageQuery("english", f"'{SECRET}'", f"'{SECRET}'", None, None, 1)
     return Scope(MODEL, [world.kb_id], [query])
 
 

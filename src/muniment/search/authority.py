@@ -34,7 +34,9 @@ class Authority:
         for _ in range(ROUNDS):
             # An engine elsewhere asks for no connection: the transaction begins with the confirmation.
             async with self.database.work(self.principal) as work:
-                found = await self.index.nearest(work, scope.model, scope.kb_ids, vector, limit=size, skip=skip)
+                found = await self.index.nearest(
+                    work, scope.model, scope.kb_ids, vector, limit=size, skip=skip, among=scope.chunks
+                )
                 proposed = found[:size]
                 fresh = [candidate for candidate in proposed if _key(candidate) not in seen]
                 confirmed = await self._confirm(work, scope, fresh)

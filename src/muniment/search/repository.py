@@ -14,12 +14,12 @@ from muniment.search.query_text import QueryText
 from muniment.search.statements import (
     CONFIRM_COPIES,
     CONFIRM_SHARED,
-    IS_SMALL,
     MATCH_FEW,
     MATCH_MANY,
     RESTORE,
     SMALL_SCOPE,
-    TUNE,
+    TUNE_FOR_FEW,
+    TUNE_FOR_MANY,
 )
 from muniment.storage.vectors.port import Candidate, Model
 
@@ -44,6 +44,8 @@ class LanguageQuery:
     """Any of the wanted terms."""
     phrases: str | None
     excluded: str | None
+    chunks: int
+    """Passages in scope that are written in it."""
 
     @property
     def lexemes(self) -> Sequence[str]:
@@ -59,6 +61,10 @@ class Scope:
     kb_ids: Sequence[UUID]
     queries: Sequence[LanguageQuery]
     document_types: Sequence[str] = field(default=())
+
+    @property
+    def chunks(self) -> int:
+        return sum(query.chunks for query in self.queries)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -99,9 +105,11 @@ _QUERIES = text("""
            (SELECT string_agg(format('(%s)', q), ' & ') FROM unnest(CAST(:phrases AS text[])) AS term,
                    phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
            (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:excluded AS text[])) AS term,
-                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0)
-      FROM (SELECT DISTINCT language FROM indexed_documents
-             WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint) AS present
+                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
+           chunks
+      FROM (SELECT language, sum(total_chunks) AS chunks FROM indexed_documents
+             WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint
+             GROUP BY language) AS present
      ORDER BY language
 """)
 _READ = text("""
@@ -172,10 +180,11 @@ class SearchRepository:
             "most_ranked": MOST_RANKED,
             "limit": limit,
         }
-        if await self._session.scalar(IS_SMALL, {**scope.columns, "small_scope": self._small_scope}):
+        if scope.chunks <= self._small_scope:
+            await self._session.execute(TUNE_FOR_FEW)
             rows = (await self._session.execute(MATCH_FEW, {**scope.columns, **asked})).all()
         else:
-            await self._session.execute(TUNE)
+            await self._session.execute(TUNE_FOR_MANY)
             rows = (await self._session.execute(MATCH_MANY, {**scope.columns, **asked})).all()
             await self._session.execute(RESTORE)
         return [(document_id, chunk_index) for document_id, chunk_index in rows]

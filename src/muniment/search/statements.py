@@ -6,15 +6,11 @@ SMALL_SCOPE = 10_000
 """Chunks: so few are looked through one by one; where there are more, the index of the words is asked first."""
 # A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions. With
 # the memory as it is set usually, what is looked through would be sorted on the disk.
-IS_SMALL = text("""
-    SELECT coalesce(sum(total_chunks), 0) <= :small_scope,
-           set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)
-      FROM indexed_documents
-     WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint
-""")
+_PLANNED = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)"
+TUNE_FOR_FEW = text(_PLANNED)
 # The planner takes a scope for a twentieth of what it is, because the view compares knowledge bases once more. Left
 # alone it would ask the index of the words again for every single document.
-TUNE = text("SELECT set_config('enable_nestloop', 'off', true)")
+TUNE_FOR_MANY = text(f"{_PLANNED}, set_config('enable_nestloop', 'off', true)")
 RESTORE = text("SELECT set_config('enable_nestloop', 'on', true)")
 _OF_KBS = """
     p.knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND p.fingerprint = :fingerprint

@@ -60,6 +60,13 @@ class ArtifactChunk(Table):
             postgresql_ops={"of_model": "halfvec_cosine_ops"},
             postgresql_where=text("model = 'all-MiniLM-L6-v2-int8'"),
         ),
+        Index(
+            "ix_artifact_chunks_vectors_local",
+            "artifact_text_id",
+            "fingerprint",
+            postgresql_include=["chunk_index", "embedding"],
+            postgresql_where=text("model = 'all-MiniLM-L6-v2-int8'"),
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True, server_default=text("gen_random_uuid()"))

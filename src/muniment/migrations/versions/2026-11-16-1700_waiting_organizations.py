@@ -45,6 +45,6 @@ def upgrade() -> None:
 def downgrade() -> None:
     for signature in _FUNCTIONS:
         op.execute(f"DROP FUNCTION {signature}")
-    op.execute(
-        "DROP INDEX ix_documents_on_their_way; DROP POLICY owner_all ON index_intents; DROP POLICY owner_all ON deletions"
-    )
+    for table in ("index_intents", "deletions"):
+        op.execute(f"DROP POLICY owner_all ON {table}")
+    op.execute("DROP INDEX ix_documents_on_their_way")

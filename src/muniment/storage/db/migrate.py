@@ -11,6 +11,7 @@ from muniment.storage.db import extensions, roles
 from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress, LoginPasswords
 from muniment.storage.db.version import MIGRATIONS, DatabaseUnreachable
 from muniment.storage.tasks import schema as queue_schema
+from muniment.storage.vectors import model_indexes
 
 LOCK = 6_110_426_853_002  # any number that nobody else on this database uses
 
@@ -31,6 +32,7 @@ def migrate(
             queue_schema.bring_up(connection)
             connection.commit()
             command.upgrade(_alembic(connection), "head")
+            model_indexes.ensure(connection)
             if then:
                 then(connection)
             connection.commit()

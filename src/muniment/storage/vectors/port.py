@@ -81,11 +81,20 @@ class VectorIndex(Protocol):
         """How many points are held, so that a purge can be proven."""
 
     async def nearest(
-        self, work: Work[Any], model: Model, kb_ids: Sequence[UUID], vector: Vector, *, limit: int, skip: int = 0
+        self,
+        work: Work[Any],
+        model: Model,
+        kb_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        limit: int,
+        skip: int = 0,
+        among: int | None = None,
     ) -> Sequence[Candidate]:
         """The nearest visible passages of these knowledge bases, nearest first; fewer than `limit` when there are no
-        more. `skip` goes on behind an earlier answer. `work` is the caller's transaction: an engine inside PostgreSQL
-        asks through it, under the caller's row level security."""
+        more. `skip` goes on behind an earlier answer. `among` so many they are chosen, where that was counted before.
+        `work` is the caller's transaction: an engine inside PostgreSQL asks through it, under the caller's row level
+        security."""
 
     async def list_kb_ids(self) -> Sequence[UUID]:
         """The knowledge bases that copies are held of, those that are gone from PostgreSQL too."""

@@ -115,7 +115,15 @@ class QdrantIndex(VectorIndex):
         return counted.count
 
     async def nearest(
-        self, work: Work[Any], model: Model, kb_ids: Sequence[UUID], vector: Vector, *, limit: int, skip: int = 0
+        self,
+        work: Work[Any],
+        model: Model,
+        kb_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        limit: int,
+        skip: int = 0,
+        among: int | None = None,
     ) -> Sequence[Candidate]:
         if limit < 1:
             return []
