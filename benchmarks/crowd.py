@@ -109,9 +109,11 @@ class Crowd:
 
     def question(self, kbs: int, *, is_foreign: bool) -> tuple[Sequence[UUID], Sequence[float]]:
         """Some knowledge bases, and a vector near a subject of one of them, or one that only others have."""
-        chosen = self._random.choice(KBS, kbs, replace=False)
-        own = set(self._of_kb[chosen].ravel())
-        subjects = sorted(set(range(SUBJECTS)) - own if is_foreign else own)
+        subjects: list[int] = []
+        while not subjects:  # among many knowledge bases there is seldom a subject that none of them has
+            chosen = self._random.choice(KBS, kbs, replace=False)
+            own = set(self._of_kb[chosen].ravel())
+            subjects = sorted(set(range(SUBJECTS)) - own if is_foreign else own)
         near = self._near(np.array([self._random.choice(subjects)]))[0]
         return [self.kb_ids[kb] for kb in chosen], near.tolist()
 

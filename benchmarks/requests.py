@@ -32,7 +32,7 @@ def measure_requests(report: Report) -> None:
 
 
 def _measure_endpoints(report: Report, muniment: Installation, client: httpx.Client) -> None:
-    with psycopg.connect(_app_login(muniment).conninfo, autocommit=True) as connection:
+    with psycopg.connect(app_login(muniment).conninfo, autocommit=True) as connection:
         bare = timed(lambda: connection.execute("SELECT 1").fetchone(), times=300)
     live = timed(lambda: client.get("/health/live"), times=300)
     me = timed(lambda: client.get("/api/v1/auth/me"), times=300)
@@ -80,7 +80,7 @@ def _write_durably(path: Path, pieces: list[bytes]) -> None:
     path.unlink()
 
 
-def _app_login(muniment: Installation) -> DatabaseAddress:
+def app_login(muniment: Installation) -> DatabaseAddress:
     address = find_address(muniment.data_dir)
     assert address is not None
     return address.as_login(APP_LOGIN, (muniment.data_dir / "secrets" / "database_app_password").read_text())

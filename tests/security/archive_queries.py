@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.archival.cache_repository import PaperlessCacheRepository, PaperlessIds
+from muniment.archival.due_repository import DueRepository
 from muniment.archival.keys import JobKey
 from muniment.archival.repository import ArchiveRepository, Job, Outcome
 from muniment.archival.tables import ArchiveAudit, ArchiveStatus
@@ -35,21 +36,21 @@ ARCHIVE_QUERIES: dict[str, Query] = {
     "ArchiveRepository.record": lambda s, w: ArchiveRepository(s).record(
         w.document_id, _key(w), Outcome(ArchiveStatus.FAILED)
     ),
-    "ArchiveRepository.take_due": lambda s, w: ArchiveRepository(s).take_due(limit=10),
-    "ArchiveRepository.find_archived": lambda s, w: ArchiveRepository(s).find_archived(SHA256),
-    "ArchiveRepository.close": lambda s, w: ArchiveRepository(s).close(w.archive_row_id, PROVEN),
-    "ArchiveRepository.give_up": lambda s, w: ArchiveRepository(s).give_up(w.archive_row_id, "test"),
+    "DueRepository.take_due": lambda s, w: DueRepository(s).take_due(limit=10),
+    "DueRepository.find_archived": lambda s, w: DueRepository(s).find_archived(SHA256),
+    "DueRepository.close": lambda s, w: DueRepository(s).close(w.archive_row_id, PROVEN),
+    "DueRepository.give_up": lambda s, w: DueRepository(s).give_up(w.archive_row_id, "test"),
     "ArchiveRepository.settle_documents": lambda s, w: ArchiveRepository(s).settle_documents(_key(w)),
-    "ArchiveRepository.list_wishes": lambda s, w: ArchiveRepository(s).list_wishes(limit=10),
-    "ArchiveRepository.find_original": lambda s, w: ArchiveRepository(s).find_original(SHA256),
-    "ArchiveRepository.find_document": lambda s, w: ArchiveRepository(s).find_document(w.document_id, SHA256),
+    "DueRepository.list_wishes": lambda s, w: DueRepository(s).list_wishes(limit=10),
+    "DueRepository.find_original": lambda s, w: DueRepository(s).find_original(SHA256),
+    "DueRepository.find_document": lambda s, w: DueRepository(s).find_document(w.document_id, SHA256),
     "ArchiveRepository.find_of_key": lambda s, w: ArchiveRepository(s).find_of_key(_key(w)),
     "ArchiveRepository.await_again": lambda s, w: ArchiveRepository(s).await_again(_failed_key(w)),
     "ArchiveRepository.forget": lambda s, w: ArchiveRepository(s).forget(w.document_id, _key(w)),
     "ArchiveRepository.is_waited_for": lambda s, w: ArchiveRepository(s).is_waited_for(
         _key(w), PENDING, besides=new_id()
     ),
-    "ArchiveRepository.hasten_failed": lambda s, w: ArchiveRepository(s).hasten_failed(),
+    "DueRepository.hasten_failed": lambda s, w: DueRepository(s).hasten_failed(),
     "PaperlessCacheRepository.find": lambda s, w: PaperlessCacheRepository(s).find(w.organization_id),
     "PaperlessCacheRepository.put": lambda s, w: PaperlessCacheRepository(s).put(w.organization_id, PaperlessIds(3, 4)),
 }

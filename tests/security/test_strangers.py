@@ -69,7 +69,9 @@ FOR_SERVICE |= {
     for name in QUERIES
     if name.startswith(("ArtifactRepository.", "IndexRepository.", "UnusedArtifactRepository.", "PartRepository."))
 }
-FOR_SERVICE |= {name for name in QUERIES if name.startswith(("ArchiveRepository.", "PaperlessCacheRepository."))}
+FOR_SERVICE |= {
+    name for name in QUERIES if name.startswith(("ArchiveRepository.", "DueRepository.", "PaperlessCacheRepository."))
+}
 EVERY_TABLE = """
     SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
        AND relname <> 'procrastinate_workers'

@@ -6,13 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, literal_column, or_, select, text, update
+from sqlalchemy import delete, func, literal_column, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.archival.keys import JobKey, underscored
 from muniment.archival.tables import ArchiveAudit, ArchiveStatus, Priority
-from muniment.documents.tables import Document
 from muniment.errors import NotFound
 
 LOOK_AFTER = timedelta(hours=1)
@@ -36,10 +35,6 @@ _SETTLE = """
 _SETTLE_OF_KEY = text(f"{_SETTLE} AND d.archive_job_id = :key")
 # What is archived stays so; and there may be a hundred thousand of them.
 _SETTLE_ON_THEIR_WAY = text(f"{_SETTLE} AND d.archive_job_id IS NOT NULL AND d.archive_status <> 'archived'")
-_HOLDS_ORIGINAL = text("""
-    EXISTS (SELECT FROM documents d
-             WHERE d.organization_id = archive_audit_log.organization_id AND d.sha256 = archive_audit_log.sha256)
-""")
 
 
 class OrganizationUnknown(NotFound):
@@ -128,7 +123,8 @@ class ArchiveRepository:
         """It could not be put into the queue; the sweep tries again (after 1 minute, doubling to 1 hour) or nobody."""
         minutes = func.least(60, func.power(2, func.least(6, ArchiveAudit.attempts)))
         again = func.now() + minutes * literal_column("interval '1 minute'") if is_repeated else None
-        await self._set(
+        await set_rows(
+            self._session,
             *_of(document_id, key),
             archive_status=ArchiveStatus.FAILED,
             last_error=error,
@@ -150,7 +146,7 @@ class ArchiveRepository:
         may_change = (
             () if outcome.status is ArchiveStatus.ARCHIVED else (ArchiveAudit.archive_status != ArchiveStatus.ARCHIVED,)
         )
-        await self._set(*of_key, *may_change, **values)
+        await set_rows(self._session, *of_key, *may_change, **values)
         await self._session.execute(_SETTLE_OF_KEY, {"key": key.pdf})
         return changed
 
@@ -170,67 +166,12 @@ class ArchiveRepository:
             .on_conflict_do_nothing()
         )
 
-    async def take_due(self, *, limit: int) -> Sequence[ArchiveAudit]:
-        """Rows that are to be seen after, for this attempt; nobody else takes them before the next."""
-        due = select(ArchiveAudit.id).where(ArchiveAudit.next_attempt_at <= func.now())
-        due = due.order_by(ArchiveAudit.next_attempt_at).limit(limit).with_for_update(skip_locked=True)
-        taken = await self._session.scalars(
-            update(ArchiveAudit)
-            .where(ArchiveAudit.id.in_(due))
-            .values(next_attempt_at=func.now() + LOOK_AFTER)
-            .returning(ArchiveAudit)
-        )
-        return taken.all()
-
-    async def find_archived(self, sha256: str) -> ArchiveAudit | None:
-        """A proof that the archive has these bytes of this organization."""
-        proven = select(ArchiveAudit).where(
-            ArchiveAudit.sha256 == sha256,
-            ArchiveAudit.archive_status == ArchiveStatus.ARCHIVED,
-            ArchiveAudit.paperless_doc_id.is_not(None),
-        )
-        return await self._session.scalar(proven.order_by(ArchiveAudit.archived_at).limit(1))
-
-    async def close(self, row_id: UUID, proven: ArchiveAudit) -> None:
-        """End a row with the copy that another one was proven by."""
-        await self._set(
-            ArchiveAudit.id == row_id,
-            archive_status=ArchiveStatus.ARCHIVED,
-            paperless_doc_id=proven.paperless_doc_id,
-            paperless_doc_url=proven.paperless_doc_url,
-            archived_at=func.now(),
-            last_error=None,
-            next_attempt_at=None,
-        )
-
-    async def give_up(self, row_id: UUID, error: str | None) -> None:
-        """It is failed, and nothing is tried without somebody's wish."""
-        values: dict[str, Any] = {"archive_status": ArchiveStatus.FAILED, "next_attempt_at": None}
-        await self._set(ArchiveAudit.id == row_id, **values, last_error=func.coalesce(error, ArchiveAudit.last_error))
-
     async def settle_documents(self, key: JobKey | None = None) -> None:
         """Let documents say what their rows say: a revert brings columns back that are older than their row."""
         if key is None:
             await self._session.execute(_SETTLE_ON_THEIR_WAY)
         else:
             await self._session.execute(_SETTLE_OF_KEY, {"key": key.pdf})
-
-    async def list_wishes(self, *, limit: int) -> Sequence[UUID]:
-        """Documents of ours that are to be handed over and that nobody has taken in hand."""
-        waiting = select(Document.id).where(
-            Document.archive_status == ArchiveStatus.PENDING, Document.archive_job_id.is_(None)
-        )
-        return (await self._session.scalars(waiting.order_by(Document.id).limit(limit))).all()
-
-    async def find_original(self, sha256: str) -> Document | None:
-        """A document of ours that has these bytes now."""
-        return await self._session.scalar(
-            select(Document).where(Document.sha256 == sha256).order_by(Document.id).limit(1)
-        )
-
-    async def find_document(self, document_id: UUID, sha256: str) -> Document | None:
-        """The document itself, if it still has these bytes."""
-        return await self._session.scalar(select(Document).where(Document.id == document_id, Document.sha256 == sha256))
 
     async def find_of_key(self, key: JobKey) -> ArchiveAudit | None:
         """The newest of the rows that wait for this job, or failed with it."""
@@ -241,7 +182,8 @@ class ArchiveRepository:
 
     async def await_again(self, key: JobKey) -> None:
         """What failed with this job waits for the archiver again."""
-        await self._set(
+        await set_rows(
+            self._session,
             ArchiveAudit.r2_object_key == key.pdf,
             ArchiveAudit.archive_status == ArchiveStatus.FAILED,
             archive_status=ArchiveStatus.PENDING,
@@ -266,24 +208,6 @@ class ArchiveRepository:
         )
         return await self._session.scalar(waiting.limit(1)) is not None
 
-    async def hasten_failed(self) -> int:
-        """What failed and can be handed over again from an original of ours is due now; how many."""
-        due = update(ArchiveAudit).where(
-            ArchiveAudit.archive_status == ArchiveStatus.FAILED,
-            or_(ArchiveAudit.next_attempt_at.is_(None), ArchiveAudit.next_attempt_at > func.now()),
-            _HOLDS_ORIGINAL,
-        )
-        hastened = await self._session.scalars(
-            due.values(next_attempt_at=func.now())
-            .returning(ArchiveAudit.id)
-            .execution_options(synchronize_session=False)
-        )
-        return len(hastened.all())
-
-    async def _set(self, *conditions: Any, **values: Any) -> None:
-        changed = update(ArchiveAudit).where(*conditions).values(updated_at=func.now(), **values)
-        await self._session.execute(changed.execution_options(synchronize_session=False))
-
     async def _now(self) -> datetime:
         at: datetime = (await self._session.execute(select(func.now()))).scalar_one()
         return at
@@ -295,3 +219,8 @@ def _of(document_id: UUID, key: JobKey) -> tuple[Any, ...]:
         ArchiveAudit.bilko_document_id == document_id,
         ArchiveAudit.r2_object_key == key.pdf,
     )
+
+
+async def set_rows(session: AsyncSession, *conditions: Any, **values: Any) -> None:
+    changed = update(ArchiveAudit).where(*conditions).values(updated_at=func.now(), **values)
+    await session.execute(changed.execution_options(synchronize_session=False))

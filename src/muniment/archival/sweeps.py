@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 
 from muniment.archival.content import StoredContent
+from muniment.archival.due_repository import DueRepository
 from muniment.archival.keys import JobKey
 from muniment.archival.own_documents import OwnDocuments
 from muniment.archival.queue import delete_job, find_sidecar, resume_job
@@ -56,15 +57,14 @@ class HandOverSweep:
 
     async def _carry_out_wishes(self, organization_id: UUID) -> None:
         async with self.database.service_work(Service(organization_id)) as work:
-            wishes = await ArchiveRepository(work.session).list_wishes(limit=BATCH)
+            wishes = await DueRepository(work.session).list_wishes(limit=BATCH)
         for document_id in wishes:
             await self._hand_over(organization_id, document_id)
 
     async def _see_after(self, organization_id: UUID) -> None:
         async with self.database.service_work(Service(organization_id)) as work:
-            archive = ArchiveRepository(work.session)
-            await archive.settle_documents()
-            due = await archive.take_due(limit=BATCH)
+            await ArchiveRepository(work.session).settle_documents()
+            due = await DueRepository(work.session).take_due(limit=BATCH)
         for row in due:
             await (self._repeat(row) if row.archive_status == ArchiveStatus.FAILED else self._look_for(row))
 
@@ -104,21 +104,21 @@ class HandOverSweep:
     async def _close(self, row: ArchiveAudit) -> bool:
         """With the copy that another row of the same bytes was proven by."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            archive = ArchiveRepository(work.session)
-            proven = await archive.find_archived(row.sha256)
+            due = DueRepository(work.session)
+            proven = await due.find_archived(row.sha256)
             if proven is None:
                 return False
-            await archive.close(row.id, proven)
-            await archive.settle_documents(key_of(row))
+            await due.close(row.id, proven)
+            await ArchiveRepository(work.session).settle_documents(key_of(row))
         return True
 
     async def _from_original(self, row: ArchiveAudit) -> bool:
         """Hand it over again from bytes that Muniment holds; `False` where it holds none."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            archive = ArchiveRepository(work.session)
-            document = await archive.find_document(row.bilko_document_id, row.sha256)
-            original = document or await archive.find_original(row.sha256)
-            name = await archive.organization_name(row.organization_id)
+            due = DueRepository(work.session)
+            document = await due.find_document(row.bilko_document_id, row.sha256)
+            original = document or await due.find_original(row.sha256)
+            name = await ArchiveRepository(work.session).organization_name(row.organization_id)
         if original is None:
             return False
         if document is not None:
@@ -141,7 +141,7 @@ class HandOverSweep:
 
     async def _give_up(self, row: ArchiveAudit, error: str | None) -> None:
         async with self.database.service_work(Service(row.organization_id)) as work:
-            await ArchiveRepository(work.session).give_up(row.id, error)
+            await DueRepository(work.session).give_up(row.id, error)
             await ArchiveRepository(work.session).settle_documents(key_of(row))
 
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import structlog
 
 from muniment.archival.dead_letters.jobs import ListedJob, list_jobs
+from muniment.archival.due_repository import DueRepository
 from muniment.archival.queue import delete_job
-from muniment.archival.repository import ArchiveRepository
 from muniment.archival.stores import ArchiveStores
 from muniment.audit.events import DeadLetterExpired
 from muniment.audit.log import AuditLog
@@ -61,7 +61,7 @@ class DeadLetterSweep:
 
     async def _is_held(self, job: ListedJob) -> bool:
         async with self.database.service_work(Service(job.key.organization_id)) as work:
-            original = await ArchiveRepository(work.session).find_original(job.key.sha256)
+            original = await DueRepository(work.session).find_original(job.key.sha256)
         if original is None:
             return False
         try:

@@ -10,6 +10,7 @@ from muniment.archival.cache_repository import PaperlessCacheRepository, Paperle
 from muniment.archival.confirmation import confirm
 from muniment.archival.dead_letters.letters import DeadLetterNotFound
 from muniment.archival.dead_letters.schemas import RequeuedRead
+from muniment.archival.due_repository import DueRepository
 from muniment.archival.internal.schemas import ArchiveAuditPatch, PaperlessCacheBody, RequeuedFailedRead
 from muniment.archival.keys import JobKey
 from muniment.archival.repository import ArchiveRepository
@@ -91,7 +92,7 @@ async def requeue_failed(parts: CurrentParts, archiver: Archiver) -> RequeuedFai
     requeued = 0
     for organization_id in await list_organizations(parts.database):
         async with parts.database.service_work(archiver.within(organization_id)) as work:
-            count = await ArchiveRepository(work.session).hasten_failed()
+            count = await DueRepository(work.session).hasten_failed()
             if count:
                 await AuditLog(work).record(FailedHandOversHastened(count))
         requeued += count
