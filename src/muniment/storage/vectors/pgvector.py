@@ -12,10 +12,10 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import Candidate, Held, Indexed, Model, Point, Vector
 
-EXACT_UP_TO = 100_000
+EXACT_UP_TO = 200_000
 """Chunks in scope: so many are compared one by one, with recall 1. More are left to the HNSW index. With the vectors in
-an index of their own (`model_indexes`) that takes 100 ms; HNSW takes as long in a tenth of a million, and finds nine of
-ten."""
+an index of their own (`model_indexes`) that takes a millisecond for a thousand; in a tenth of a million HNSW takes as
+long, up to five times where the subject is rare there, and misses one or two of ten."""
 OVER_FETCH = 3
 LEAST_FETCHED = 600
 """In scope, then ranked exactly: the index gives them in an order that is only nearly the right one. Measured in a
