@@ -124,14 +124,24 @@ async def test_what_is_not_understood_is_said(client: httpx.AsyncClient, paramet
     assert (await client.get("/api/v1/documents/archived", params=parameters)).status_code == 422
 
 
+WHO = {"an admin": (True, 0), "owner of all": (False, 0), "owner of most": (False, 1), "owner of some": (False, 3)}
+
+
 @pytest.mark.parametrize("sort", SORTS)
-@pytest.mark.parametrize("is_admin", [False, True])
+@pytest.mark.parametrize(("is_admin", "of_others"), WHO.values(), ids=WHO)
 async def test_the_pages_together_are_the_whole_list_in_its_order(
-    database: Database, seed: Seed, sort: str, is_admin: bool
+    database: Database, seed: Seed, sort: str, is_admin: bool, of_others: int
 ) -> None:
-    """Pages of the second half are counted from the end."""
+    """Pages of the second half are counted from the end. Who owns most goes along the organization's list: what lies
+    between is not theirs, though they may read it while it is active."""
     owner = seed.person(is_admin=is_admin)
     kbs = [seed.knowledge_base(owner, name) for name in ("one", "two")]
+    colleague = seed.person(owner.organization_id)
+    for number in range(of_others):
+        kb_id = seed.knowledge_base(colleague, f"other {number}")
+        seed.member(kb_id, owner, "editor")
+        for minute in range(6):
+            archived(seed, kb_id, colleague, f"{minute}.pdf", archived_at=NOON + timedelta(minutes=minute))
     rows: list[tuple[UUID, dict[str, Any]]] = []
     for number in range(11):
         at = NOON + timedelta(minutes=number // 2)  # some of them at the same moment
