@@ -1,6 +1,5 @@
 """Searching among many: what the HNSW index finds of what there is, and how long a whole request takes."""
 
-import asyncio
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from time import perf_counter
 from uuid import UUID
 
 import httpx
+import uvloop
 from tests.live import running_api, settings_for
 
 from benchmarks.bare_search import BareSearch
@@ -36,7 +36,7 @@ ASKED = "word7 about word31 and word205"
 
 def measure_search(report: Report) -> None:
     configure_logs("json", "ERROR")  # a line for each request would be the only thing to see
-    asyncio.run(_measure(report))
+    uvloop.run(_measure(report))  # as the API runs
 
 
 async def _measure(report: Report) -> None:

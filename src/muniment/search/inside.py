@@ -13,7 +13,7 @@ from muniment.artifacts.tables import KEY, ArtifactPage, FullText
 from muniment.documents.repository import DocumentRepository
 from muniment.search.query_text import QueryText, parse
 from muniment.search.repository import LanguageQuery, SearchRepository
-from muniment.search.snippets import Snippet, Span, cut, merged, substring_spans, word_spans, words_of
+from muniment.search.snippets import Snippet, Span, cut, merged, substring_spans, word_spans, words_by_language
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.port import Model
@@ -122,8 +122,8 @@ class Inside:
                 return [], set()
             queries = await repository.list_queries(model, [kb_id], query)
             found = await WithinRepository(work.session).list_within(model, document_id, query, queries)
-            words = {(passage.language, word) for passage in found for word in words_of(passage.text)}
-            return found, await repository.list_matching_words(sorted(words), query.spoken)
+            words = words_by_language((passage.language, passage.text) for passage in found)
+            return found, await repository.list_matching_words(words, query.spoken)
 
     async def _layouts(
         self, document_id: UUID, text_id: UUID, numbers: Sequence[int]

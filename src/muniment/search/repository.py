@@ -1,7 +1,7 @@
 """Every query of searching. All read views that show a caller the completed documents of their own knowledge bases."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -14,12 +14,11 @@ from muniment.search.query_text import QueryText
 from muniment.search.statements import (
     CONFIRM_COPIES,
     CONFIRM_SHARED,
-    MATCH_FEW,
-    MATCH_MANY,
     RESTORE,
     SMALL_SCOPE,
     TUNE_FOR_FEW,
     TUNE_FOR_MANY,
+    match_words,
 )
 from muniment.storage.vectors.port import Candidate, Model
 
@@ -119,13 +118,14 @@ _READ = text("""
       JOIN passages p ON p.document_id = chosen.document_id AND p.chunk_index = chosen.chunk_index
      WHERE p.fingerprint = :fingerprint
 """)
+# A string for each language: an array of a thousand words takes longer to send than to look through.
 _MATCHING_WORDS = text("""
     WITH asked AS MATERIALIZED (
-        SELECT language, tsvector_to_array(to_tsvector(language::regconfig, :spoken)) AS lexemes
-          FROM (SELECT DISTINCT unnest(CAST(:languages AS text[])) AS language) AS present
+        SELECT language, words, tsvector_to_array(to_tsvector(language::regconfig, :spoken)) AS lexemes
+          FROM unnest(CAST(:languages AS text[]), CAST(:words AS text[])) AS given (language, words)
     )
-    SELECT language, word FROM unnest(CAST(:languages AS text[]), CAST(:words AS text[])) AS w (language, word)
-      JOIN asked USING (language) WHERE tsvector_to_array(to_tsvector(language::regconfig, word)) && lexemes
+    SELECT language, word FROM asked, string_to_table(words, ' ') AS word
+     WHERE tsvector_to_array(to_tsvector(language::regconfig, word)) && lexemes
 """)
 _CENTRE = text("""
     SELECT CAST(avg(embedding) AS text) FROM passages
@@ -175,17 +175,16 @@ class SearchRepository:
             "all": _one_of([query.strict for query in scope.queries]),
             "queries": [query.loose for query in scope.queries],
             "strict": [query.strict for query in scope.queries],
-            "lexeme_languages": [language for language, _ in wanted],
-            "lexemes": [lexeme for _, lexeme in wanted],
+            **{f"language_{n}": language for n, (language, _) in enumerate(wanted)},
+            **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(wanted)},
             "most_ranked": MOST_RANKED,
             "limit": limit,
         }
-        if scope.chunks <= self._small_scope:
-            await self._session.execute(TUNE_FOR_FEW)
-            rows = (await self._session.execute(MATCH_FEW, {**scope.columns, **asked})).all()
-        else:
-            await self._session.execute(TUNE_FOR_MANY)
-            rows = (await self._session.execute(MATCH_MANY, {**scope.columns, **asked})).all()
+        is_small = scope.chunks <= self._small_scope
+        await self._session.execute(TUNE_FOR_FEW if is_small else TUNE_FOR_MANY)
+        matching = match_words(len(wanted), is_small=is_small)
+        rows = (await self._session.execute(matching, {**scope.columns, **asked})).all()
+        if not is_small:
             await self._session.execute(RESTORE)
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
@@ -208,9 +207,9 @@ class SearchRepository:
         found = [FoundPassage(*row) for row in rows]
         return {passage.key: passage for passage in found}
 
-    async def list_matching_words(self, words: Sequence[tuple[str, str]], spoken: str) -> set[tuple[str, str]]:
-        """Of words, each with its language, those that mean the same as one that was asked for."""
-        given = {"languages": [language for language, _ in words], "words": [word for _, word in words]}
+    async def list_matching_words(self, words: Mapping[str, Iterable[str]], spoken: str) -> set[tuple[str, str]]:
+        """Of words by their languages, those that mean the same as one that was asked for."""
+        given = {"languages": list(words), "words": [" ".join(of_language) for of_language in words.values()]}
         rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": spoken})
         return {(language, word) for language, word in rows}
 

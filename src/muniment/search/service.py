@@ -17,7 +17,7 @@ from muniment.search.authority import Authority, best_of_each
 from muniment.search.fusion import Ranking, fuse, weight_of_words
 from muniment.search.query_text import QueryText, parse
 from muniment.search.repository import FoundPassage, Key, Scope, SearchRepository
-from muniment.search.snippets import Snippet, cut, word_spans, words_of
+from muniment.search.snippets import Snippet, cut, word_spans, words_by_language
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import Vector, VectorIndex
@@ -201,6 +201,6 @@ def _without_meaning(mode: Mode) -> Mode:
 async def snippets_of(
     repository: SearchRepository, passages: Sequence[FoundPassage], query: QueryText
 ) -> Sequence[Snippet]:
-    words = {(passage.language, word) for passage in passages for word in words_of(passage.text)}
-    matching = await repository.list_matching_words(sorted(words), query.spoken)
+    words = words_by_language((passage.language, passage.text) for passage in passages)
+    matching = await repository.list_matching_words(words, query.spoken)
     return [cut(passage.text, word_spans(passage.text, passage.language, matching)) for passage in passages]

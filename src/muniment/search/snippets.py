@@ -23,6 +23,14 @@ def words_of(text: str) -> set[str]:
     return {match.group().lower() for match in WORD.finditer(text)}
 
 
+def words_by_language(texts: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """Of texts, each with its language before it."""
+    words: dict[str, set[str]] = {}
+    for language, text in texts:
+        words.setdefault(language, set()).update(words_of(text))
+    return words
+
+
 def word_spans(text: str, language: str, matching: Container[tuple[str, str]]) -> list[Span]:
     """Of the words that are, with the language of the text, among the matching ones."""
     return [match.span() for match in WORD.finditer(text) if (language, match.group().lower()) in matching]

@@ -1,6 +1,8 @@
 """The two large statements: which passages hold the words, and which of the proposed ones may be shown."""
 
-from sqlalchemy import text
+from functools import lru_cache
+
+from sqlalchemy import TextClause, text
 
 SMALL_SCOPE = 10_000
 """Chunks: so few are looked through one by one; where there are more, the index of the words is asked first."""
@@ -27,7 +29,7 @@ _LANGUAGES = """
 # No more than these are ranked, and those that satisfy everything that was typed are never left out for others. The
 # inner one stands by itself, or the planner asks the index of the words for every single document.
 _FEW = """
-    matched AS MATERIALIZED (
+    matched AS (
         SELECT p.document_id, p.chunk_index, p.language, p.tsv
           FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p WHERE {of_kbs} OFFSET 0) AS p
           JOIN {languages} ON l.language = p.language
@@ -45,28 +47,41 @@ _MANY = """
     ), part AS MATERIALIZED (
         {of_many} AND p.tsv @@ CAST(:any AS tsquery) AND p.tsv @@ l.query AND (p.tsv @@ l.strict) IS NOT TRUE
          LIMIT :most_ranked - (SELECT count(*) FROM whole)
-    ), matched AS MATERIALIZED (
+    ), matched AS (
         SELECT * FROM whole UNION ALL SELECT * FROM part
     )
 """
-# PostgreSQL's own ranks take every word for equally telling; here one counts the more, the fewer of them hold it.
+# PostgreSQL's own ranks take every word for equally telling; here one counts the more, the fewer of them hold it. Each
+# word has a column: joined with a list of the words, the passages would be copied and hashed first, at half the speed.
 _MATCH = """
-    WITH {matched}, held AS MATERIALIZED (
-        SELECT document_id, chunk_index, word, ts_rank(tsv, lexeme, 1) AS rank
-          FROM matched JOIN unnest(CAST(CAST(:lexeme_languages AS text[]) AS regconfig[]),
-                                   CAST(CAST(:lexemes AS text[]) AS tsquery[])) WITH ORDINALITY
-                            AS wanted (language, lexeme, word)
-               ON wanted.language = matched.language AND tsv @@ lexeme
+    WITH {matched}, ranked AS MATERIALIZED (
+        SELECT document_id, chunk_index, {ranks} FROM matched OFFSET 0
     ), told AS MATERIALIZED (
-        SELECT word, ln(1 + ((SELECT count(*) FROM matched) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
-          FROM held GROUP BY word
+        SELECT {weights} FROM ranked
+    ), scored AS (
+        SELECT document_id, chunk_index, {score} AS score FROM ranked, told
     )
-    SELECT document_id, chunk_index FROM held JOIN told USING (word) GROUP BY document_id, chunk_index
-     ORDER BY sum(weight * rank) DESC, document_id, chunk_index LIMIT :limit
+    SELECT document_id, chunk_index FROM scored WHERE score > 0
+     ORDER BY score DESC, document_id, chunk_index LIMIT :limit
 """
+_RANK = """
+    CASE WHEN language = CAST(:language_{n} AS regconfig)
+         THEN nullif(ts_rank(tsv, CAST(:lexeme_{n} AS tsquery), 1), 0) END AS rank_{n}
+"""
+_WEIGHT = "CAST(ln(1 + (count(*) - count(rank_{n}) + 0.5) / (count(rank_{n}) + 0.5)) AS float8) AS weight_{n}"
+_SCORE = "coalesce(weight_{n} * rank_{n}, 0)"
 _PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": _LANGUAGES}
-MATCH_FEW = text(_MATCH.format(matched=_FEW.format(**_PARTS)))
-MATCH_MANY = text(_MATCH.format(matched=_MANY.format(of_many=_OF_MANY.format(**_PARTS))))
+
+
+@lru_cache(maxsize=200)
+def match_words(words: int, *, is_small: bool) -> TextClause:
+    """For so many words, `:language_n` and `:lexeme_n` each."""
+    matched = _FEW.format(**_PARTS) if is_small else _MANY.format(of_many=_OF_MANY.format(**_PARTS))
+    ranks, weights = (", ".join(column.format(n=n) for n in range(words)) for column in (_RANK, _WEIGHT))
+    score = " + ".join(_SCORE.format(n=n) for n in range(words))
+    return text(_MATCH.format(matched=matched, ranks=ranks, weights=weights, score=score))
+
+
 _CONFIRM = """
     SELECT p.document_id, p.chunk_index
       FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[]), CAST(:epochs AS integer[])) WITH ORDINALITY
