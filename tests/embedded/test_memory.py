@@ -8,7 +8,7 @@ GIB = 2**30
 
 
 @pytest.mark.parametrize(
-    ("memory", "buffers"), [(GIB // 2, "128MB"), (4 * GIB, "512MB"), (8 * GIB, "1024MB"), (64 * GIB, "1024MB")]
+    ("memory", "buffers"), [(GIB // 2, "128MB"), (4 * GIB, "512MB"), (8 * GIB, "1024MB"), (64 * GIB, "4096MB")]
 )
 def test_an_eighth_of_the_memory_but_neither_too_little_nor_all_there_is(
     memory: int, buffers: str, monkeypatch: pytest.MonkeyPatch
