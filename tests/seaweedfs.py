@@ -18,6 +18,8 @@ from urllib.request import Request, urlopen
 from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
+from muniment.storage.blobs.s3_address import S3Address
+
 _PORTS = (
     "master.port",
     "master.port.grpc",
@@ -40,6 +42,10 @@ class SeaweedFS:
     region: str = "us-east-1"
     access_key_id: str = "tester"
     secret_access_key: str = "tester-secret"
+
+    @property
+    def address(self) -> S3Address:
+        return S3Address(self.bucket, self.endpoint, self.region, self.access_key_id, self.secret_access_key)
 
     def open_uploads(self) -> list[str]:
         """The multipart uploads that were neither completed nor aborted."""

@@ -7,6 +7,7 @@ from muniment.errors import Unavailable
 from muniment.setting_sources import SettingsError
 from muniment.settings import S3Settings, Settings
 from muniment.storage.queues.folder import FolderQueue
+from muniment.store_places import MadeFolder, address_of
 
 QUEUE, DEAD_LETTERS = "archive-queue", "archive-dlq"
 
@@ -47,19 +48,15 @@ def _build(settings: Settings, s3: S3Settings | None) -> ArchiveStores:
 def _bucket(s3: S3Settings, bucket: str) -> QueueStore:
     from muniment.storage.queues.s3 import S3Queue
 
-    secret = s3.secret_access_key.get_secret_value() if s3.secret_access_key else None
-    return S3Queue(
-        bucket, s3.endpoint, s3.region, s3.access_key_id, secret, server_side_encryption=s3.server_side_encryption
-    )
+    return S3Queue(address_of(s3, bucket))
 
 
 def _folder(data_dir: Path, name: str) -> QueueStore:
-    """Made once. One that was there and is gone must not come back empty: what waited in it would seem archived."""
-    root, outer = data_dir / name, data_dir / f"{name}.made"
-    inner = root / ".made"
-    if outer.exists() and not inner.exists():
-        raise QueueGone(f"What waited in {root} is gone. Mount that disk again, or bring it back from a backup")
-    queue = FolderQueue(root)
-    for mark in (inner, outer):
-        mark.touch(mode=0o600)
+    """If it came back empty, what waited in it would seem archived."""
+    folder = MadeFolder(data_dir, name)
+    folder.require(
+        QueueGone(f"What waited in {folder.root} is gone. Mount that disk again, or bring it back from a backup")
+    )
+    queue = FolderQueue(folder.root)
+    folder.mark()
     return queue

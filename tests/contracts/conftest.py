@@ -1,7 +1,7 @@
 """The stores that a contract suite runs against, each on its real engine."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -33,14 +33,7 @@ def empty_s3_server(s3_server: SeaweedFS) -> SeaweedFS:
 
 def connect(server: SeaweedFS, **changes: str) -> S3Blobs:
     """A client of `server`, but for `changes`."""
-    given = {
-        "bucket": server.bucket,
-        "endpoint": server.endpoint,
-        "region": server.region,
-        "access_key_id": server.access_key_id,
-        "secret_access_key": server.secret_access_key,
-    }
-    return S3Blobs(**given | changes)
+    return S3Blobs(replace(server.address, **changes))
 
 
 @pytest.fixture(params=["folder", "s3"])

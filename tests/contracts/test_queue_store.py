@@ -33,12 +33,8 @@ async def queue(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await queue.close()
 
 
-def address_of(server: SeaweedFS) -> tuple[str, str, str, str, str]:
-    return server.bucket, server.endpoint, server.region, server.access_key_id, server.secret_access_key
-
-
 def s3_queue(server: SeaweedFS) -> S3Queue:
-    return S3Queue(*address_of(server))
+    return S3Queue(server.address)
 
 
 async def keys(queue: QueueStore, prefix: str = "", *, after: str = "") -> list[str]:
@@ -228,7 +224,7 @@ async def test_objects_in_a_bucket_have_their_content_types(empty_s3_server: Sea
     await queue.put_new(KEY, b"{}")
     await queue.put_if(KEY, b"[]", version=(await queue.get(KEY)).version)
 
-    store = connect(*address_of(empty_s3_server), None)
+    store = connect(empty_s3_server.address)
     types = [await content_type(store, key) for key in ("small.pdf", "large.pdf", KEY)]
     assert types == ["application/pdf", "application/pdf", "application/json"]
     await queue.close()

@@ -9,7 +9,7 @@ from muniment.bootstrap.archiving import build_archiving
 from muniment.bootstrap.auditing import build_auditing
 from muniment.bootstrap.reading import PICTURE_PATIENCE, build_embedders, build_sandbox
 from muniment.bootstrap.removal import build_finishing
-from muniment.bootstrap.stores import Stores, app_address, content_keys_of, revealed, room_check
+from muniment.bootstrap.stores import Stores, app_address, content_keys_of, room_check
 from muniment.checks import checks
 from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
@@ -24,6 +24,7 @@ from muniment.search.service import Searching
 from muniment.settings import Settings
 from muniment.storage.index_intents.moves import IndexMoves
 from muniment.storage.tasks.queue import QueuedTasks
+from muniment.store_places import revealed
 
 
 def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Parts:

@@ -11,7 +11,7 @@ import structlog
 
 from muniment.artifacts.content_keys import Scope
 from muniment.artifacts.variants import reading_variant
-from muniment.bootstrap.stores import Stores, revealed
+from muniment.bootstrap.stores import Stores
 from muniment.errors import MunimentError
 from muniment.ocr_languages import ocr_languages, require_ocr_languages
 from muniment.processing.readers.contract import Means, Options
@@ -25,6 +25,7 @@ from muniment.search.installed import Indexing
 from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
 from muniment.storage.tasks.port import Process
+from muniment.store_places import revealed
 
 if TYPE_CHECKING:
     from muniment.processing.sandbox.client import Sandbox

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pydantic import SecretStr
-
 from muniment.archival.stores import ArchiveStores
 from muniment.archival.withdrawal import queue_erasers
 from muniment.archive_stores import build_archive_stores
@@ -27,6 +25,7 @@ from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.storage.vectors.port import VectorIndex
+from muniment.store_places import MadeFolder, address_of, revealed
 
 
 class StoreGone(Unavailable):
@@ -76,26 +75,16 @@ def build_blobs(settings: Settings) -> Blobs:
     s3 = settings.s3
     if s3.bucket is None:
         return _folder(settings.server.data_dir)
-    return S3Blobs(
-        s3.bucket,
-        s3.endpoint,
-        s3.region,
-        s3.access_key_id,
-        revealed(s3.secret_access_key),
-        server_side_encryption=s3.server_side_encryption,
-    )
+    return S3Blobs(address_of(s3, s3.bucket))
 
 
 def _folder(data_dir: Path) -> FolderBlobs:
-    """The folder of the originals, made once. One that was there and is gone must not come back empty."""
-    root = data_dir / "blobs"
-    # Two marks: a disk that is not mounted leaves an empty folder in its place, which lacks the inner one.
-    outer, inner = data_dir / "blobs.made", root / ".made"
-    if outer.exists() and not inner.exists():
-        raise StoreGone(f"The documents in {root} are gone. Mount that disk again, or bring them back from a backup")
-    blobs = FolderBlobs(root)
-    for mark in (inner, outer):
-        mark.touch(mode=0o600)
+    folder = MadeFolder(data_dir, "blobs")
+    folder.require(
+        StoreGone(f"The documents in {folder.root} are gone. Mount that disk again, or bring them back from a backup")
+    )
+    blobs = FolderBlobs(folder.root)
+    folder.mark()
     return blobs
 
 
@@ -126,7 +115,3 @@ def app_address(settings: Settings) -> DatabaseAddress:
 
 def service_address(settings: Settings) -> DatabaseAddress:
     return database_address(settings).as_login(SERVICE_LOGIN, login_passwords(settings).service)
-
-
-def revealed(value: SecretStr | None) -> str | None:
-    return value.get_secret_value() if value else None

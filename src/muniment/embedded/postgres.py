@@ -25,8 +25,8 @@ STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5
 
 
 def shared_buffers() -> str:
-    """An eighth of the memory, up to 4 GB: what searches read again and again stays with the server. It takes of it what
-    it uses; with a million passages and 1 GB, a search in a tenth of them takes a quarter longer."""
+    """An eighth of the memory, up to 4 GB: what searches read again and again stays with the server, and of it only
+    what they do read. With a million passages and 1 GB, a search in a tenth of them takes a quarter longer."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return f"{min(max(memory // 8 // 2**20, 128), 4096)}MB"
 

@@ -5,10 +5,11 @@ import sys
 
 from muniment.errors import Unavailable
 from muniment.storage.blobs.s3 import S3Blobs
+from muniment.storage.blobs.s3_address import S3Address
 
 
 async def main() -> None:
-    blobs = S3Blobs("documents", sys.argv[1], "us-east-1", "key", "secret")
+    blobs = S3Blobs(S3Address("documents", sys.argv[1], "us-east-1", "key", "secret"))
     try:
         await blobs.size_bytes("a/x")
     except Unavailable:

@@ -12,6 +12,7 @@ from muniment.errors import Unavailable
 from muniment.storage.blobs.keys import check_listing, check_range, parts_of
 from muniment.storage.blobs.port import BlobInfo, BlobNotFound, Blobs, BlobWriter
 from muniment.storage.blobs.probe import probe
+from muniment.storage.blobs.s3_address import S3Address
 from muniment.storage.blobs.s3_connection import NO_SUCH_BUCKET, answered, connect
 from muniment.storage.blobs.s3_upload import uploading
 
@@ -24,7 +25,7 @@ _BEYOND_THE_END = "InvalidRange"
 
 
 class S3Blobs(Blobs):
-    """One bucket, addressed by path. Without keys, those of the machine's role are used.
+    """One bucket, addressed by path.
 
     What the bucket should have: no versioning, or a deleted object lives on as an old version; and a rule that aborts
     incomplete multipart uploads after a day, because a process that was killed cannot abort its own.
@@ -32,18 +33,10 @@ class S3Blobs(Blobs):
 
     name = "s3"
 
-    def __init__(
-        self,
-        bucket: str,
-        endpoint: str | None,
-        region: str,
-        access_key_id: str | None,
-        secret_access_key: str | None,
-        server_side_encryption: str | None = None,
-    ) -> None:
-        self._bucket = bucket
-        self._endpoint = endpoint or "Amazon"
-        self._store = connect(bucket, endpoint, region, access_key_id, secret_access_key, server_side_encryption)
+    def __init__(self, address: S3Address) -> None:
+        self._bucket = address.bucket
+        self._endpoint = address.endpoint or "Amazon"
+        self._store = connect(address)
 
     def writer(self, key: str) -> AbstractAsyncContextManager[BlobWriter]:
         parts_of(key)

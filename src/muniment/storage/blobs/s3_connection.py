@@ -11,6 +11,7 @@ from obstore.store import S3Store
 
 from muniment.errors import Unavailable
 from muniment.storage.blobs.port import BlobNotFound
+from muniment.storage.blobs.s3_address import S3Address
 
 if TYPE_CHECKING:  # obstore has these names for type checkers only
     from obstore.store import RetryConfig, S3Config
@@ -24,28 +25,21 @@ _RETRY: "RetryConfig" = {
 }
 
 
-def connect(
-    bucket: str,
-    endpoint: str | None,
-    region: str,
-    access_key_id: str | None,
-    secret_access_key: str | None,
-    server_side_encryption: str | None,
-) -> S3Store:
+def connect(address: S3Address) -> S3Store:
     config: S3Config = {
-        "region": region,
+        "region": address.region,
         "virtual_hosted_style_request": False,
         "disable_bulk_delete": True,  # not every store has it, and we delete one by one
     }
-    if endpoint is not None:
+    if (endpoint := address.endpoint) is not None:
         # obstore reads the environment too, where the second name would win over the first.
         config |= {"endpoint": endpoint, "aws_endpoint_url_s3": endpoint}
-    if access_key_id is not None and secret_access_key is not None:
-        config |= {"access_key_id": access_key_id, "secret_access_key": secret_access_key}
-    if server_side_encryption is not None:
-        config["server_side_encryption"] = server_side_encryption
+    if address.access_key_id is not None and address.secret_access_key is not None:
+        config |= {"access_key_id": address.access_key_id, "secret_access_key": address.secret_access_key}
+    if address.server_side_encryption is not None:
+        config["server_side_encryption"] = address.server_side_encryption
     return S3Store(
-        bucket,
+        address.bucket,
         config=config,
         retry_config=_RETRY,
         client_options={

@@ -9,6 +9,7 @@ from obstore.exceptions import AlreadyExistsError, PreconditionError
 from muniment.storage.blobs.keys import parts_of
 from muniment.storage.blobs.port import BlobInfo, BlobNotFound, BlobWriter
 from muniment.storage.blobs.s3 import S3Blobs
+from muniment.storage.blobs.s3_address import S3Address
 from muniment.storage.blobs.s3_connection import answered, connect
 from muniment.storage.blobs.s3_upload import uploading
 from muniment.storage.queues.port import JSON, PDF, Held, QueueStore
@@ -26,18 +27,9 @@ class S3Queue(QueueStore):
 
     name = "s3"
 
-    def __init__(
-        self,
-        bucket: str,
-        endpoint: str | None,
-        region: str,
-        access_key_id: str | None,
-        secret_access_key: str | None,
-        server_side_encryption: str | None = None,
-    ) -> None:
-        address = (bucket, endpoint, region, access_key_id, secret_access_key, server_side_encryption)
-        self._blobs = S3Blobs(*address)
-        self._store = connect(*address)
+    def __init__(self, address: S3Address) -> None:
+        self._blobs = S3Blobs(address)
+        self._store = connect(address)
 
     def writer(self, key: str, *, content_type: str = PDF) -> AbstractAsyncContextManager[BlobWriter]:
         parts_of(key)
