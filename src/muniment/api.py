@@ -36,6 +36,7 @@ from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
 from muniment.lifecycle.removal import endpoints as removal
 from muniment.lifecycle.replacing import endpoints as replacing
+from muniment.memory import rest_loaded
 from muniment.processing import endpoints as processing
 from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results
@@ -119,6 +120,7 @@ async def run(settings: Settings) -> None:
         app = framed(create_app(parts), settings)
         server = Server(uvicorn_config(settings, app), end_streams=parts.events.close)
         server.stop_on_signals()
+        rest_loaded()
         try:
             await server.serve()
         finally:

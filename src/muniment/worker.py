@@ -9,6 +9,7 @@ from muniment.bootstrap.opening import open_stores
 from muniment.bootstrap.reading import open_processing
 from muniment.bootstrap.working import build_worker
 from muniment.embedded import lifeline
+from muniment.memory import rest_loaded
 from muniment.settings import Settings
 from muniment.storage.tasks.port import Process
 from muniment.telemetry.metrics import configure_metrics, serve_metrics, watch_disk
@@ -35,4 +36,5 @@ async def _work(settings: Settings, process: Process | None) -> None:
     async with open_stores(settings) as stores, AsyncExitStack() as opened:
         watch_disk(settings.server.data_dir)
         process = process or await opened.enter_async_context(open_processing(settings, stores))
+        rest_loaded()
         await build_worker(settings, stores, process).run()

@@ -19,7 +19,7 @@ from muniment.storage.db.work import Database, PrincipalSession
 from muniment.storage.tasks.port import FAST
 
 COMMIT, COMMITTED, PUT, STORED, OPEN, LAST_PAGE = "commit", "committed", "put", "stored", "open", "last page"
-PRINCIPAL = "SELECT set_config("
+PRINCIPAL = "BEGIN; SELECT set_config("
 """How every transaction begins."""
 ERROR_HANDLING, _LANGGRAPHS_NAME_FOR_IT = "ErrorHandling", "__default_error_handler__"
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, event
 
 from muniment.artifacts.content_keys import Scope
 from muniment.artifacts.eraser import ArtifactEraser, OfDocument, artifact_lines
@@ -50,6 +51,14 @@ async def test_unknown_content_is_read_and_completed(desk: Desk) -> None:
     run = "SELECT status, last_step, artifact_text_id, ended_at IS NOT NULL FROM document_processing_runs"
     assert desk.seed.rows(run) == [("completed", "MarkBasicComplete", None, True)]
     assert desk.seed.one("SELECT count(*) FROM deletions") == 0
+
+
+async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(desk: Desk) -> None:
+    """The driver forgets all statements that it has prepared on a connection when something is rolled back there."""
+    rolled_back: list[Connection] = []
+    event.listen(desk.database.service_engine.sync_engine, "rollback", rolled_back.append)
+    assert await desk.process(await desk.document()) == READING
+    assert rolled_back == []
 
 
 async def test_the_text_of_each_page_is_in_the_pack(desk: Desk) -> None:

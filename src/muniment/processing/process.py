@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import structlog
 
+from muniment.artifacts.tables import FullText
 from muniment.errors import Unavailable
 from muniment.processing.completion import attach, find_wanted, mark_complete, mark_started, show
 from muniment.processing.context import Context, Tools
@@ -16,6 +17,7 @@ from muniment.processing.tables import STEPS, StepStatus
 from muniment.storage.blobs.uninterrupted import to_the_end
 from muniment.storage.db.locks import lock_of
 from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
 from muniment.storage.tasks.port import FAST, READING, MoveOn, PutBack, RunJob
 from muniment.telemetry.metrics import ARTIFACTS
 
@@ -44,22 +46,34 @@ class Processing:
     async def _finish_known(self, job: RunJob) -> None:
         """One transaction and a few statements, whatever the number of pages, without opening the file."""
         async with self._tools.database.service_work(Service(job.organization_id)) as work:
-            claimed = await RunRepository(work.session).claim(job.run_id)
-            if claimed is None:
+            found = await RunRepository(work.session).look(job.run_id)
+            if found is None:
                 return
-            run, record = claimed
-            full = await find_wanted(work, run, Context(self._tools, run, record).artifact_key(record.content_key))
-            if full is None or self._tools.copies or await self._tools.indexing.list_missing(work, full.id):
-                raise MoveOn(READING)  # and the claim is undone with the transaction
-            await RunRepository(work.session).enter_steps(run, ALL_STEPS)
-            await mark_started(work, run)
-            await attach(work, run, full, was_known=True)
-            await show(work, run, full.id)
-            await mark_complete(work, run)
+            full = await self._find_known(work, *found)
+            claimed = await RunRepository(work.session).claim(job.run_id) if full else None
+            if full and claimed:
+                run, _ = claimed
+                await RunRepository(work.session).enter_steps(run, ALL_STEPS)
+                await mark_started(work, run)
+                await attach(work, run, full, was_known=True)
+                await show(work, run, full.id)
+                await mark_complete(work, run)
+        if full is None:
+            # Not from within the block: the driver forgets with a rollback all statements that it had prepared.
+            raise MoveOn(READING)
+        if claimed is None:
+            raise Superseded
         ARTIFACTS.labels("hit").inc()
         log.info(
             "processing.completed", run_id=str(run.run_id), document_id=str(run.document_id), pages=full.total_pages
         )
+
+    async def _find_known(self, work: Work[Service], run: ClaimedRun, record: Record) -> FullText | None:
+        """What this run is to show, if nothing of it is left to be done."""
+        full = await find_wanted(work, run, Context(self._tools, run, record).artifact_key(record.content_key))
+        if full is None or self._tools.copies or await self._tools.indexing.list_missing(work, full.id):
+            return None
+        return full
 
     async def _read(self, job: RunJob) -> None:
         async with self._tools.database.service_work(Service(job.organization_id), lasting=False) as work:

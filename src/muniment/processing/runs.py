@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import TextClause, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.tables import Document
@@ -77,6 +77,13 @@ _ENTER_STEPS = text("""
 """)
 
 
+_LOOK = text("""
+    SELECT r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
+           r.algorithm_version, r.failures, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
+           d.artifact_text_id, d.processing_status
+      FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
+     WHERE r.run_id = :run_id AND d.epoch = r.epoch AND r.status IN ('queued', 'in_progress')
+""")
 # The document first here too. A run that is `in_progress` was left by a worker that died.
 _CLAIM = text("""
     WITH held AS (
@@ -120,7 +127,14 @@ class RunRepository:
 
         `None` when it has ended, or when the document has moved on to another epoch.
         """
-        row = (await self._session.execute(_CLAIM, {"run_id": run_id})).one_or_none()
+        return await self._find(_CLAIM, run_id)
+
+    async def look(self, run_id: UUID) -> tuple[ClaimedRun, Record] | None:
+        """As `claim`, and takes nothing: whoever looked may not write."""
+        return await self._find(_LOOK, run_id)
+
+    async def _find(self, statement: TextClause, run_id: UUID) -> tuple[ClaimedRun, Record] | None:
+        row = (await self._session.execute(statement, {"run_id": run_id})).one_or_none()
         return (ClaimedRun(*row[:_COLUMNS_OF_RUN]), Record(*row[_COLUMNS_OF_RUN:])) if row else None
 
     async def hold(self, run: ClaimedRun) -> Document:

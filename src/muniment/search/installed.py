@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, exists, select
 
 from muniment.search.chunking import ChunkOptions
 from muniment.search.embedding.port import Embedder
@@ -13,8 +13,16 @@ from muniment.search.tables import ArtifactIndex, IndexingVariantRow
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
-_THERE = select(ArtifactIndex.fingerprint).where(ArtifactIndex.artifact_text_id == bindparam("text_id"))
-_KNOWN = select(IndexingVariantRow.fingerprint, IndexingVariantRow.is_active)
+_VARIANTS = select(
+    IndexingVariantRow.fingerprint,
+    IndexingVariantRow.is_active,
+    exists()
+    .where(
+        ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint,
+        ArtifactIndex.artifact_text_id == bindparam("text_id"),
+    )
+    .label("is_there"),
+)
 
 
 def variant_of(embedder: Embedder) -> IndexingVariant:
@@ -31,17 +39,14 @@ class Indexing:
 
     async def list_missing(self, work: Work[Service], text_id: UUID) -> Mapping[str, Embedder]:
         """By fingerprint: what this text has no passages for yet."""
-        wanted = await self._wanted(work)
-        known = set(await work.session.scalars(_THERE, {"text_id": text_id}))
-        return {fingerprint: embedder for fingerprint, embedder in wanted.items() if fingerprint not in known}
-
-    async def _wanted(self, work: Work[Service]) -> dict[str, Embedder]:
+        known = {row.fingerprint: row for row in await work.session.execute(_VARIANTS, {"text_id": text_id})}
         variant = variant_of(self.wanted)
-        known = {row.fingerprint: row.is_active for row in await work.session.execute(_KNOWN)}
         if variant.fingerprint not in known:
             await IndexRepository(work.session).register_variant(variant)
-        found = {variant.fingerprint: self.wanted}
+        wanted = {variant.fingerprint: self.wanted}
         for other in self.others:
-            if known.get(named := variant_of(other).fingerprint):
-                found[named] = other
-        return found
+            if (named := variant_of(other).fingerprint) in known and known[named].is_active:
+                wanted[named] = other
+        return {
+            named: embedder for named, embedder in wanted.items() if named not in known or not known[named].is_there
+        }

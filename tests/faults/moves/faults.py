@@ -114,7 +114,7 @@ class Faults:
                 event.remove(*listener)
 
     def _before(self, connection: Connection, cursor: Any, statement: str, *_rest: Any) -> None:
-        part = Part.CALL if connection._is_autocommit_isolation() else Part.STATEMENT
+        part = Part.STATEMENT if is_in_transaction(connection) or statement.startswith("BEGIN") else Part.CALL
         fault = self.meet(part, " ".join(statement.split()))
         if fault is Fault.FAILS:
             _break(connection)
@@ -129,7 +129,7 @@ class Faults:
             _break(connection)
 
     def _commit(self, connection: Connection) -> None:
-        if connection._is_autocommit_isolation():
+        if not is_in_transaction(connection):
             return
         fault = self.meet(Part.COMMIT, COMMIT)
         if fault is Fault.GETS_NO_ANSWER:
@@ -137,6 +137,11 @@ class Faults:
         if fault is not None:
             # What the driver says to the commit that comes now is its own.
             _driver(connection).pgconn.finish()
+
+
+def is_in_transaction(connection: Connection) -> bool:
+    """As the server sees it: the driver begins none by itself."""
+    return _driver(connection).info.transaction_status is not psycopg.pq.TransactionStatus.IDLE
 
 
 def _break(connection: Connection) -> None:

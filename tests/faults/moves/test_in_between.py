@@ -12,7 +12,7 @@ from sqlalchemy.util.concurrency import await_only
 
 from muniment.settings import Settings
 from tests.documents.uploads import until
-from tests.faults.moves.faults import Fault, Faults, Part
+from tests.faults.moves.faults import Fault, Faults, Part, is_in_transaction
 from tests.faults.moves.installation import Installation, installed
 from tests.faults.moves.moves import NEW, OTHER, documents_of, prepare
 from tests.seed import Seed
@@ -62,7 +62,7 @@ class Visited(Faults):
         super()._before(*arguments)
 
     def _commit(self, connection: Connection) -> None:
-        if not connection._is_autocommit_isolation() and self._is_time():
+        if is_in_transaction(connection) and self._is_time():
             await_only(self._visitor())
         super()._commit(connection)
 

@@ -5,8 +5,9 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
+import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import ProgrammingError
 
 from muniment.knowledge_bases.tables import KnowledgeBase
@@ -65,6 +66,34 @@ async def test_any_error_rolls_back(database: Database, seed: Seed, owner: Perso
             await work.session.flush()
             raise error
     assert seed.one(COUNT) == 0
+
+
+async def test_a_transaction_begins_with_its_principal_in_one_message(database: Database, owner: Person) -> None:
+    said: list[str] = []
+    event.listen(database.app_engine.sync_engine, "before_cursor_execute", lambda *given: said.append(given[2]))
+    await _ask(database, owner)
+    assert said[0].startswith("BEGIN; SELECT set_config('app.user_id', '")
+    assert said[1:] == ["SELECT 1", "SELECT 1"]
+
+
+async def test_a_savepoint_stays_within_its_transaction(database: Database, seed: Seed, owner: Person) -> None:
+    with suppress(ZeroDivisionError):
+        async with database.work(owner.principal) as work:
+            async with work.session.begin_nested():
+                work.session.add(a_knowledge_base(owner))
+            assert await work.session.scalar(text("SELECT current_setting('app.user_id')")) == str(owner.id)
+            raise ZeroDivisionError
+    assert seed.one(COUNT) == 0
+
+
+async def test_nothing_of_a_principal_stays_on_the_connection(one_connection: Database, owner: Person) -> None:
+    await _ask(one_connection, owner)
+    async with one_connection.look_up() as connection:
+        assert await connection.scalar(text("SELECT current_setting('app.user_id', true)")) in (None, "")
+        assert await connection.scalar(text("SELECT pg_current_xact_id_if_assigned()")) is None
+        assert connection.sync_connection is not None
+        driver: psycopg.AsyncConnection = connection.sync_connection.connection.driver_connection  # type: ignore[assignment]
+        assert driver.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
 
 
 async def test_no_connection_is_taken_before_the_first_query(one_connection: Database, owner: Person) -> None:

@@ -1,6 +1,6 @@
 """`Work`: a transaction that knows who is asking. Opened at the edges, and only there."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -34,22 +34,27 @@ class PrincipalSession(Session):
     """A session without a principal cannot reach the database: forgetting fails, it does not leak."""
 
 
-_SET = "SELECT set_config('app.user_id', :user, true), set_config('app.organization_id', :organization, true)"
-_SET_LASTING = text(_SET)
-_SET_LOSABLE = text(f"{_SET}, set_config('synchronous_commit', 'off', true)")
-
-
 @event.listens_for(PrincipalSession, "after_begin")
-def set_principal(session: Session, _: SessionTransaction, connection: Connection) -> None:
-    # `true` = local to this transaction, so that the principal cannot leak to the next borrower of the connection.
+def begin_as_principal(session: Session, transaction: SessionTransaction, connection: Connection) -> None:
+    """The transaction and its principal in one message: each of ours would be a round trip longer otherwise."""
     caller: Caller = session.info["caller"]
-    connection.execute(
-        _SET_LASTING if session.info["lasting"] else _SET_LOSABLE,
-        {
-            "user": caller.database_settings["app.user_id"],
-            "organization": caller.database_settings["app.organization_id"],
-        },
+    if transaction.nested:  # a savepoint: who asks stays who asks
+        return
+    connection.exec_driver_sql(
+        _beginning(caller.database_settings, lasting=session.info["lasting"]), execution_options=_SEVERAL_STATEMENTS
     )
+
+
+_SEVERAL_STATEMENTS = {"no_parameters": True}
+"""The driver sends several statements at once only where nothing is to be put into them."""
+
+
+def _beginning(settings: Mapping[str, str], *, lasting: bool) -> str:
+    # `true` = local to this transaction, so that the principal cannot leak to the next borrower of the connection.
+    wanted = {**settings, **({} if lasting else {"synchronous_commit": "off"})}
+    quoted = ("'{}'".format(value.replace("'", "''")) for value in wanted.values())
+    sets = (f"set_config('{name}', {value}, true)" for name, value in zip(wanted, quoted, strict=True))
+    return f"BEGIN; SELECT {', '.join(sets)}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,6 @@ class Database:
         )
         self.app_engine = build(address.as_login(APP_LOGIN, app_password))
         self.service_engine = build(address.as_login(SERVICE_LOGIN, service_password))
-        self._autocommit = self.app_engine.execution_options(isolation_level="AUTOCOMMIT")
         self._app = async_sessionmaker(self.app_engine, sync_session_class=PrincipalSession, expire_on_commit=False)
         self._service = async_sessionmaker(
             self.service_engine, sync_session_class=PrincipalSession, expire_on_commit=False
@@ -104,7 +108,7 @@ class Database:
         Every request begins with it, and a transaction would be three more round trips.
         """
         with translated():
-            async with self._autocommit.connect() as connection:
+            async with self.app_engine.connect() as connection:
                 yield connection
 
     @asynccontextmanager
@@ -153,6 +157,10 @@ def _engine(
         address.sqlalchemy_url,
         pool_size=pool_size,
         max_overflow=0,
+        # Few connections that know our statements already, instead of all of them by turns.
+        pool_use_lifo=True,
+        # The driver begins no transaction by itself: `begin_as_principal` does, and outside of a `Work` there is none.
+        isolation_level="AUTOCOMMIT",
         pool_timeout=pool_timeout_seconds,
         hide_parameters=True,  # names and hashes must not reach a log through an error message
         connect_args={"connect_timeout": 5, "application_name": "muniment", "options": "-c timezone=UTC"},

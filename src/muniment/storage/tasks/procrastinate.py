@@ -1,28 +1,58 @@
 """Procrastinate's side of the queue: what a worker needs. Requests do without it (`queue.py`)."""
 
 import json
+import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
+from psycopg_pool import AsyncConnectionPool
 
 from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.pool import REST_SECONDS
 
 ATTEMPTS = 3
 
 
-def queue_app(service: DatabaseAddress, *, patience: timedelta) -> App:
+def queue_app(service: DatabaseAddress, *, patience: timedelta, rest_seconds: float = REST_SECONDS) -> App:
     """Procrastinate's own connections, as the service login."""
-    timeout = patience.total_seconds()
-    app = App(connector=PsycopgConnector(conninfo=service.conninfo, min_size=1, max_size=8, timeout=timeout))
+    connector = PsycopgConnector(
+        pool_factory=partial(_pool, rest_seconds),
+        configure=_without_transactions,
+        conninfo=service.conninfo,
+        min_size=1,
+        max_size=8,
+        timeout=patience.total_seconds(),
+    )
+    app = App(connector=connector)
     app.job_manager = PatientJobManager(app.connector)
     return app
+
+
+def _pool(rest_seconds: float, **arguments: Any) -> AsyncConnectionPool:
+    """Asks a connection whether it lives only when it has rested; Procrastinate's would ask before each statement."""
+    used_at: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()
+
+    async def ping_after_rest(connection: psycopg.AsyncConnection) -> None:
+        now = time.monotonic()
+        if now - used_at.get(connection, now) > rest_seconds:
+            await AsyncConnectionPool.check_connection(connection)
+        used_at[connection] = now
+
+    return AsyncConnectionPool(**{**arguments, "check": ping_after_rest})
+
+
+async def _without_transactions(connection: psycopg.AsyncConnection) -> None:
+    """Each call of the queue is one statement: a transaction around it would be two more round trips."""
+    await connection.set_autocommit(True)
 
 
 class PatientJobManager(JobManager):
