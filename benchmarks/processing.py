@@ -31,7 +31,8 @@ from muniment.search.embedding.local import LocalEmbedder
 
 LOOK_SECONDS = 0.002
 SMALL_FILES = 50
-OCR_TURNS = 3
+OCR_TURNS, OCR_PAGES = 2, 16
+"""Of one document, so that both cores are busy most of the time, and not only at its beginning and end."""
 SHORT_PAGE_LINES = 9
 """Of 2,000 full pages the model alone needs a quarter of an hour."""
 ENDED = {"completed", "failed"}
@@ -190,10 +191,10 @@ def _measure_small_files(report: Report, desk: Desk) -> None:
 
 def _measure_ocr(report: Report, desk: Desk) -> None:
     """By turns, the best of each: whatever else the machine does must not fall on one of the two."""
-    pictures = scanned_pages(6 * OCR_TURNS, seed=3)
+    pictures = scanned_pages(OCR_PAGES * OCR_TURNS, seed=3)
     bare, reading, whole = [], [], []
     for turn in range(OCR_TURNS):
-        some = pictures[6 * turn : 6 * (turn + 1)]
+        some = pictures[OCR_PAGES * turn : OCR_PAGES * (turn + 1)]
         bare.append(len(some) / _bare_ocr(some))
         library = Library(desk)
         whole.append(len(some) / library.seconds_to_completed(scanned_pdf(some)))

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from uuid import UUID
 
 import structlog
 
@@ -50,19 +51,12 @@ class Processing:
             if found is None:
                 return
             full = await self._find_known(work, *found)
-            claimed = await RunRepository(work.session).claim(job.run_id) if full else None
-            if full and claimed:
-                run, _ = claimed
-                await RunRepository(work.session).enter_steps(run, ALL_STEPS)
-                await mark_started(work, run)
-                await attach(work, run, full, was_known=True)
-                await show(work, run, full.id)
-                await mark_complete(work, run)
+            if full is not None:
+                await _show_known(work, job.run_id, full)
         if full is None:
-            # Not from within the block: the driver forgets with a rollback all statements that it had prepared.
+            # Not from within the block: with a rollback the driver forgets all statements that it had prepared.
             raise MoveOn(READING)
-        if claimed is None:
-            raise Superseded
+        run, _ = found
         ARTIFACTS.labels("hit").inc()
         log.info(
             "processing.completed", run_id=str(run.run_id), document_id=str(run.document_id), pages=full.total_pages
@@ -102,3 +96,15 @@ class Processing:
         with suppress(Unavailable):
             async with self._tools.database.service_work(Service(run.organization_id), lasting=False) as work:
                 await RunRepository(work.session).put_back(run, has_failed=has_failed)
+
+
+async def _show_known(work: Work[Service], run_id: UUID, full: FullText) -> None:
+    claimed = await RunRepository(work.session).claim(run_id)
+    if claimed is None:
+        raise Superseded
+    run, _ = claimed
+    await RunRepository(work.session).enter_steps(run, ALL_STEPS)
+    await mark_started(work, run)
+    await attach(work, run, full, was_known=True)
+    await show(work, run, full.id)
+    await mark_complete(work, run)

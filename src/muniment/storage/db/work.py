@@ -34,6 +34,10 @@ class PrincipalSession(Session):
     """A session without a principal cannot reach the database: forgetting fails, it does not leak."""
 
 
+_SEVERAL_STATEMENTS = {"no_parameters": True}
+"""The driver sends several statements at once only where nothing is to be put into them."""
+
+
 @event.listens_for(PrincipalSession, "after_begin")
 def begin_as_principal(session: Session, transaction: SessionTransaction, connection: Connection) -> None:
     """The transaction and its principal in one message: each of ours would be a round trip longer otherwise."""
@@ -43,10 +47,6 @@ def begin_as_principal(session: Session, transaction: SessionTransaction, connec
     connection.exec_driver_sql(
         _beginning(caller.database_settings, lasting=session.info["lasting"]), execution_options=_SEVERAL_STATEMENTS
     )
-
-
-_SEVERAL_STATEMENTS = {"no_parameters": True}
-"""The driver sends several statements at once only where nothing is to be put into them."""
 
 
 def _beginning(settings: Mapping[str, str], *, lasting: bool) -> str:
