@@ -330,6 +330,7 @@ QUERIES: dict[str, Query] = {
     "IntentRepository.take_due": lambda s, _: IntentRepository(s).take_due(),
     "IntentRepository.remove": lambda s, w: IntentRepository(s).remove(w.intent_id),
     "IntentRepository.count_open": lambda s, _: IntentRepository(s).count_open(),
+    "RunRepository.look": lambda s, w: RunRepository(s).look(w.run.run_id),
     "RunRepository.claim": lambda s, w: RunRepository(s).claim(w.run.run_id),
     "RunRepository.enter_steps": lambda s, w: RunRepository(s).enter_steps(w.run, {"Index": StepStatus.SUCCESS}),
     "RunRepository.put_back": lambda s, w: RunRepository(s).put_back(w.run, has_failed=True),
