@@ -88,12 +88,28 @@ async def test_a_savepoint_stays_within_its_transaction(database: Database, seed
 
 async def test_nothing_of_a_principal_stays_on_the_connection(one_connection: Database, owner: Person) -> None:
     await _ask(one_connection, owner)
-    async with one_connection.look_up() as connection:
-        assert await connection.scalar(text("SELECT current_setting('app.user_id', true)")) in (None, "")
-        assert await connection.scalar(text("SELECT pg_current_xact_id_if_assigned()")) is None
+    assert await _left_behind(one_connection) == ("", psycopg.pq.TransactionStatus.IDLE)
+
+
+async def test_a_transaction_that_is_cut_off_as_it_begins_is_not_left_open(
+    one_connection: Database, owner: Person
+) -> None:
+    def cut_off(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    event.listen(one_connection.app_engine.sync_engine, "after_cursor_execute", cut_off, once=True)
+    with pytest.raises(asyncio.CancelledError):
+        await _ask(one_connection, owner)
+    assert await _left_behind(one_connection) == ("", psycopg.pq.TransactionStatus.IDLE)
+
+
+async def _left_behind(database: Database) -> tuple[str, psycopg.pq.TransactionStatus]:
+    """What the next borrower of the only connection finds: somebody's name, and whether a transaction is open."""
+    async with database.look_up() as connection:
+        found = await connection.scalar(text("SELECT current_setting('app.user_id', true)"))
         assert connection.sync_connection is not None
         driver: psycopg.AsyncConnection = connection.sync_connection.connection.driver_connection  # type: ignore[assignment]
-        assert driver.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
+        return found or "", driver.info.transaction_status
 
 
 async def test_no_connection_is_taken_before_the_first_query(one_connection: Database, owner: Person) -> None:
