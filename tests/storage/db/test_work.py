@@ -91,6 +91,15 @@ async def test_nothing_of_a_principal_stays_on_the_connection(one_connection: Da
     assert await _left_behind(one_connection) == ("", psycopg.pq.TransactionStatus.IDLE)
 
 
+async def test_a_transaction_that_was_rolled_back_is_not_left_open(one_connection: Database, owner: Person) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await _ask(one_connection, owner, cut=fail)
+    assert await _left_behind(one_connection) == ("", psycopg.pq.TransactionStatus.IDLE)
+
+
 async def test_a_transaction_that_is_cut_off_as_it_begins_is_not_left_open(
     one_connection: Database, owner: Person
 ) -> None:
