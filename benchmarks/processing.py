@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,6 +30,8 @@ from muniment.search.chunking import ChunkOptions, PageSource, make_chunks
 from muniment.search.embedding.local import LocalEmbedder
 
 LOOK_SECONDS = 0.002
+LOOK_SHARE = 0.01
+"""Of the time that has passed: more looks would take from what they measure, a tenth of it where OCR is at work."""
 SMALL_FILES = 50
 OCR_TURNS, OCR_PAGES = 2, 16
 """Of one document, so that both cores are busy most of the time, and not only at its beginning and end."""
@@ -68,8 +70,7 @@ class Library:
         return perf_counter() - began
 
     def wait(self, document_id: str) -> None:
-        while (status := self._one("SELECT status FROM documents WHERE id = %s", document_id)) not in ENDED:
-            sleep(LOOK_SECONDS)
+        status = self._wait_until("SELECT status FROM documents WHERE id = %s", document_id, ENDED.__contains__)
         assert status == "completed", self._client.get(f"{self.path}/{document_id}").text
 
     def seconds_of_reading(self) -> float:
@@ -82,13 +83,16 @@ class Library:
 
     def wait_for(self, number: int) -> None:
         completed = "SELECT count(*) FROM documents WHERE knowledge_base_id = %s AND status = 'completed'"
-        while self._one(completed, self.kb_id) < number:
-            sleep(LOOK_SECONDS)
+        self._wait_until(completed, self.kb_id, lambda found: found >= number)
 
-    def _one(self, statement: LiteralString, *values: object) -> Any:
-        row = self._rows.execute(statement, values).fetchone()
-        assert row is not None
-        return row[0]
+    def _wait_until(self, statement: LiteralString, value: str, is_so: Callable[[Any], bool]) -> Any:
+        began = perf_counter()
+        while True:
+            row = self._rows.execute(statement, [value]).fetchone()
+            assert row is not None
+            if is_so(row[0]):
+                return row[0]
+            sleep(max(LOOK_SECONDS, LOOK_SHARE * (perf_counter() - began)))
 
 
 def measure_processing(report: Report) -> None:
