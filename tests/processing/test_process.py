@@ -77,6 +77,17 @@ async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_fi
     assert counts(desk) == {**ROWS, "document_pages": 4, "document_diagrams": 6}
 
 
+async def test_known_content_that_nobody_shows_yet_gets_its_diagrams(desk: Desk) -> None:
+    """Of a worker that died after it had read and indexed, before it made anything of what it found."""
+    first = await desk.document()
+    await desk.process(first)
+    desk.seed.execute("DELETE FROM documents WHERE id = %s", first)
+    desk.seed.execute("DELETE FROM artifact_diagrams")
+    second = await desk.document()
+    assert await desk.process(second) == FAST
+    assert counts(desk) == ROWS
+
+
 async def test_people_see_the_same_steps_whether_computed_or_found(desk: Desk) -> None:
     first, second = await desk.document(), await desk.document()
     for document_id in (first, second):

@@ -33,22 +33,21 @@ async def find_wanted(work: Work[Service], run: ClaimedRun, key: ArtifactKey) ->
     return await artifacts.find_newest(key.content_key, run.algorithm_version)
 
 
-async def attach(work: Work[Service], run: ClaimedRun, full: FullText, *, was_known: bool) -> None:
-    saved = await _saved_seconds(work, run, full) if was_known else None
-    await RunRepository(work.session).attach(run, full.id, saved)
-
-
-async def _saved_seconds(work: Work[Service], run: ClaimedRun, full: FullText) -> float | None:
-    """Only where a document of this organization had it: what others have must not show, not even as a sum."""
+async def attach(work: Work[Service], run: ClaimedRun, full: FullText, *, was_known: bool) -> bool:
+    """Whether another document of this organization shows it already."""
     another = exists().where(Document.artifact_text_id == full.id, Document.id != run.document_id)
-    if not await work.session.scalar(select(another)):
-        return None
-    return float((full.timings or {}).get("seconds", 0))
+    is_shown = was_known and bool(await work.session.scalar(select(another)))
+    # Only then: what other organizations have must not show, not even as a sum.
+    saved = float((full.timings or {}).get("seconds", 0)) if is_shown else None
+    await RunRepository(work.session).attach(run, full.id, saved)
+    return is_shown
 
 
-async def show(work: Work[Service], run: ClaimedRun, text_id: UUID) -> None:
-    """Everything that the nodes between reading and the end do, at once."""
-    await ArtifactRepository(work.session).add_diagrams(text_id)
+async def show(work: Work[Service], run: ClaimedRun, text_id: UUID, *, is_shown: bool) -> None:
+    """Everything that the nodes between reading and the end do, at once. Where another document shows it already, its
+    diagrams were made before that: a thousand pages need not be looked through for them."""
+    if not is_shown:
+        await ArtifactRepository(work.session).add_diagrams(text_id)
     await save_pages(work.session, run, text_id)
     await save_paragraphs(work.session, run, text_id)
     await save_diagrams(work.session, run, text_id)

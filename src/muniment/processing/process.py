@@ -105,6 +105,6 @@ async def _show_known(work: Work[Service], run_id: UUID, full: FullText) -> None
     run, _ = claimed
     await RunRepository(work.session).enter_steps(run, ALL_STEPS)
     await mark_started(work, run)
-    await attach(work, run, full, was_known=True)
-    await show(work, run, full.id)
+    is_shown = await attach(work, run, full, was_known=True)
+    await show(work, run, full.id, is_shown=is_shown)
     await mark_complete(work, run)

@@ -50,6 +50,13 @@ _SAVE_PAGES = text(
         same_place="here.page_number = mine.page_number",
     )
 )
+# A document that shows nothing yet, as most do: the rows take half the time when nothing can be in their way. The fence
+# of the run's transaction keeps every other writer away.
+_HAS_PAGES = text("SELECT 1 FROM document_pages WHERE document_id = :document_id LIMIT 1")
+_FIRST_PAGES = text(f"""
+    INSERT INTO document_pages (document_id, organization_id, page_number, artifact_page_id)
+    SELECT :document_id, :organization_id, a.page_number, a.id FROM artifact_pages a {_OF_TEXT}
+""")
 _SAVE_DIAGRAMS = text(
     _SAVE.format(
         table="document_diagrams",
@@ -83,7 +90,8 @@ _METHODS = text("SELECT methods FROM artifacts_full_text WHERE id = :text_id")
 
 
 async def save_pages(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
-    await session.execute(_SAVE_PAGES, _values(run, text_id))
+    has_pages = await session.scalar(_HAS_PAGES, {"document_id": run.document_id})
+    await session.execute(_SAVE_PAGES if has_pages else _FIRST_PAGES, _values(run, text_id))
 
 
 async def save_diagrams(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
