@@ -15,15 +15,13 @@ from muniment.search.statements import (
     CONFIRM_COPIES,
     CONFIRM_SHARED,
     RESTORE,
-    SMALL_SCOPE,
+    SHARES,
     TUNE_FOR_FEW,
     TUNE_FOR_MANY,
     match_words,
 )
+from muniment.search.ways import SAMPLE, Limits, Shares, Way, ways
 from muniment.storage.vectors.port import Candidate, Model
-
-MOST_RANKED = 2000
-"""Text matches that are ranked at all: a word that stands everywhere would cost a quarter of a second otherwise."""
 
 _LEXEME = re.compile(r"'(?:[^']|'')*'")
 """In a query as PostgreSQL writes it; each is a query of its own."""
@@ -134,9 +132,9 @@ _CENTRE = text("""
 
 
 class SearchRepository:
-    def __init__(self, session: AsyncSession, *, small_scope: int = SMALL_SCOPE) -> None:
+    def __init__(self, session: AsyncSession, *, limits: Limits = Limits()) -> None:  # noqa: B008  # it is frozen
         self._session = session
-        self._small_scope = small_scope
+        self._limits = limits
 
     async def list_kb_ids(self, kb_ids: Sequence[UUID]) -> Sequence[UUID]:
         """These, or all that the caller may see when none is named. One that they may not see does not exist."""
@@ -171,22 +169,40 @@ class SearchRepository:
             return []
         wanted = [(query.language, lexeme) for query in scope.queries for lexeme in query.lexemes]
         asked = {
+            **scope.columns,
             "any": one_of,
             "all": _one_of([query.strict for query in scope.queries]),
             "queries": [query.loose for query in scope.queries],
             "strict": [query.strict for query in scope.queries],
             **{f"language_{n}": language for n, (language, _) in enumerate(wanted)},
             **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(wanted)},
-            "most_ranked": MOST_RANKED,
+            "most_ranked": self._limits.most_ranked,
+            "looked_through": self._limits.looked_through,
             "limit": limit,
         }
-        is_small = scope.chunks <= self._small_scope
-        await self._session.execute(TUNE_FOR_FEW if is_small else TUNE_FOR_MANY)
-        matching = match_words(len(wanted), is_small=is_small)
-        rows = (await self._session.execute(matching, {**scope.columns, **asked})).all()
-        if not is_small:
+        rows: Sequence[Any] = ()
+        for way in await self._ways(scope, asked):
+            rows = await self._match(way, len(wanted), asked)
+            if rows and rows[0][2] == self._limits.most_ranked:
+                break
+        return [(document_id, chunk_index) for document_id, chunk_index, _ in rows]
+
+    async def _ways(self, scope: Scope, asked: dict[str, Any]) -> Sequence[Way]:
+        if scope.chunks <= self._limits.small_scope:
+            return [Way.FEW]
+        if scope.document_types:  # of a sample there would be little left
+            return [Way.MANY]
+        kb_ids = scope.kb_ids[:: -(-len(scope.kb_ids) // SAMPLE)]
+        sample = {**asked, "kb_ids": list(kb_ids), "of_each": SAMPLE // len(kb_ids)}
+        strict, loose = (await self._session.execute(SHARES, sample)).one()
+        return ways(scope.chunks, Shares(strict or 0, loose or 0), self._limits)
+
+    async def _match(self, way: Way, words: int, asked: dict[str, Any]) -> Sequence[Any]:
+        await self._session.execute(TUNE_FOR_MANY if way is Way.MANY else TUNE_FOR_FEW)
+        rows = (await self._session.execute(match_words(words, way), asked)).all()
+        if way is Way.MANY:
             await self._session.execute(RESTORE)
-        return [(document_id, chunk_index) for document_id, chunk_index in rows]
+        return rows
 
     async def confirm(self, scope: Scope, candidates: Sequence[Candidate], *, are_copies: bool) -> Sequence[Key]:
         """Those that the caller may see now and that the question allows, in the order of the candidates."""

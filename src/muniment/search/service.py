@@ -1,7 +1,7 @@
 """Asking: by meaning, by words, or by both."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from time import perf_counter
@@ -20,7 +20,7 @@ from muniment.search.repository import FoundPassage, Key, Scope, SearchRepositor
 from muniment.search.snippets import Snippet, cut, word_spans, words_by_language
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import Vector, VectorIndex
+from muniment.storage.vectors.port import Model, Vector, VectorIndex
 
 log = structlog.get_logger()
 
@@ -98,53 +98,64 @@ class Searching:
         """Raises `KnowledgeBaseNotFound` when one is named that the caller may not see."""
         started = perf_counter()
         query = parse(question.typed)
-        scope = await self._scope(principal, question, query)
-        hits, mode = await self._find(principal, question, query, scope) if scope else ([], question.mode)
+        where = await self._where(principal, question)
+        hits, mode = (
+            await self._find(principal, question, query, *where) if where and query.spoken else ([], question.mode)
+        )
         if self.audit_queries:
             await self._record(principal, question, len(hits))
         took_ms = round((perf_counter() - started) * 1000, 1)
         log.info("search.asked", user_id=str(principal.user_id), mode=str(mode), results=len(hits), took_ms=took_ms)
         return Answer(hits, mode, took_ms)
 
-    async def _scope(self, principal: Principal, question: Question, query: QueryText) -> Scope | None:
-        """`None` when there is nothing to look for, or nothing to look into."""
+    async def _where(self, principal: Principal, question: Question) -> tuple[Model, Sequence[UUID]] | None:
+        """Whose vectors answer, and in which knowledge bases; `None` before anything was ever indexed."""
         async with self.database.work(principal) as work:
             repository = SearchRepository(work.session)
             kb_ids = await repository.list_kb_ids(question.kb_ids)
             model = await repository.find_model()
-            if model is None or not query.spoken:
-                return None
-            queries = await repository.list_queries(model, kb_ids, query)
-        return Scope(model, kb_ids, queries, question.document_types) if queries else None
+        return (model, kb_ids) if model else None
 
     async def _find(
-        self, principal: Principal, question: Question, query: QueryText, scope: Scope
+        self, principal: Principal, question: Question, query: QueryText, model: Model, kb_ids: Sequence[UUID]
     ) -> tuple[Sequence[Hit], Mode]:
         depth = max(LEAST_DEPTH, question.limit * 2)
-        # Side by side: the two know nothing of each other, and whoever asks waits for the slower one only.
-        words = asyncio.create_task(self._by_words(principal, question.mode, query, scope, depth))
+        # Side by side: nobody waits for what they do not need, and whoever asks waits for the slower half only.
+        scoping = asyncio.create_task(self._scope(principal, question, query, model, kb_ids))
+        words = asyncio.create_task(self._by_words(principal, question.mode, query, scoping, depth))
         try:
-            mode, near = await self._by_meaning(principal, question.mode, query, scope, depth)
+            mode, vector = await self._meaning(question.mode, query, model)
+            scope = await scoping
+            mode, near = await self._by_meaning(principal, mode, vector, scope, depth)
             rankings = [ranking for ranking in (near, await words) if ranking]
         finally:
+            scoping.cancel()
             words.cancel()
+            await asyncio.gather(scoping, words, return_exceptions=True)
         async with self.database.work(principal) as work:
-            return await self._read(work, query, scope, rankings, question.limit), mode
+            return await self._read(work, query, model, rankings, question.limit), mode
+
+    async def _scope(
+        self, principal: Principal, question: Question, query: QueryText, model: Model, kb_ids: Sequence[UUID]
+    ) -> Scope:
+        async with self.database.work(principal) as work:
+            queries = await SearchRepository(work.session).list_queries(model, kb_ids, query)
+        return Scope(model, kb_ids, queries, question.document_types)
 
     async def _by_words(
-        self, principal: Principal, mode: Mode, query: QueryText, scope: Scope, depth: int
+        self, principal: Principal, mode: Mode, query: QueryText, scoping: Awaitable[Scope], depth: int
     ) -> Ranking[Key] | None:
         if mode is Mode.VECTOR:
             return None
+        scope = await scoping
         async with self.database.work(principal) as work:
             found = await SearchRepository(work.session).match_words(scope, limit=depth)
         return Ranking(found, weight_of_words(len(query.spoken.split())))
 
     async def _by_meaning(
-        self, principal: Principal, mode: Mode, query: QueryText, scope: Scope, depth: int
+        self, principal: Principal, mode: Mode, vector: Vector | None, scope: Scope, depth: int
     ) -> tuple[Mode, Ranking[Key] | None]:
-        mode, vector = await self._meaning(mode, query, scope)
-        if vector is None:
+        if vector is None or not scope.queries:
             return mode, None
         authority = Authority(self.database, self.index, principal)
         try:
@@ -153,11 +164,11 @@ class Searching:
             return _without_meaning(mode), None
         return mode, Ranking(list(near))
 
-    async def _meaning(self, mode: Mode, query: QueryText, scope: Scope) -> tuple[Mode, Vector | None]:
-        """The question as a vector, asked for while no transaction is open."""
+    async def _meaning(self, mode: Mode, query: QueryText, model: Model) -> tuple[Mode, Vector | None]:
+        """The question as a vector; no transaction waits for it."""
         if mode is Mode.TEXT:
             return mode, None
-        embedder = self.embedders.get(scope.model.name)
+        embedder = self.embedders.get(model.name)
         try:
             if embedder is None:
                 raise NoModel
@@ -169,14 +180,14 @@ class Searching:
         self,
         work: Work[Principal],
         query: QueryText,
-        scope: Scope,
+        model: Model,
         rankings: Sequence[Ranking[Key]],
         limit: int,
     ) -> Sequence[Hit]:
         scores = dict(fuse(rankings))
         repository = SearchRepository(work.session)
         # A last look: who lost a right, or a document that was archived, since the halves answered is left out.
-        found = await repository.read(scope.model, _shown(scores)[:limit])
+        found = await repository.read(model, _shown(scores)[:limit])
         chosen = [found[key] for key in scores if key in found]
         snippets = await snippets_of(repository, chosen, query)
         return [Hit(passage, snippet, scores[passage.key]) for passage, snippet in zip(chosen, snippets, strict=True)]

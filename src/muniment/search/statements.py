@@ -4,8 +4,8 @@ from functools import lru_cache
 
 from sqlalchemy import TextClause, text
 
-SMALL_SCOPE = 10_000
-"""Chunks: so few are looked through one by one; where there are more, the index of the words is asked first."""
+from muniment.search.ways import Way
+
 # A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions. With
 # the memory as it is set usually, what is looked through would be sorted on the disk.
 _PLANNED = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)"
@@ -29,11 +29,16 @@ _LANGUAGES = """
 # No more than these are ranked, and those that satisfy everything that was typed are never left out for others. The
 # inner one stands by itself, or the planner asks the index of the words for every single document.
 _FEW = """
-    matched AS (
-        SELECT p.document_id, p.chunk_index, p.language, p.tsv
+    found AS MATERIALIZED (
+        SELECT p.document_id, p.chunk_index, p.language, p.tsv, (p.tsv @@ l.strict) IS TRUE AS is_whole
           FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p WHERE {of_kbs} OFFSET 0) AS p
           JOIN {languages} ON l.language = p.language
-         WHERE p.tsv @@ l.query AND {allowed} ORDER BY (p.tsv @@ l.strict) IS TRUE DESC LIMIT :most_ranked
+         WHERE p.tsv @@ l.query AND {allowed}
+    ), matched AS (
+        (SELECT * FROM found WHERE is_whole LIMIT :most_ranked)
+        UNION ALL
+        (SELECT * FROM found WHERE NOT is_whole
+          LIMIT greatest(0, :most_ranked - (SELECT count(*) FROM found WHERE is_whole)))
     )
 """
 # First a constant that the index can look up; then, for each passage, the query of its own language.
@@ -51,6 +56,15 @@ _MANY = """
         SELECT * FROM whole UNION ALL SELECT * FROM part
     )
 """
+_FREQUENT = """
+    matched AS (
+        SELECT p.document_id, p.chunk_index, p.language, p.tsv
+          FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p
+                 WHERE {of_kbs} LIMIT :looked_through) AS p
+          JOIN {languages} ON l.language = p.language
+         WHERE p.tsv @@ l.strict AND {allowed} LIMIT :most_ranked
+    )
+"""
 # PostgreSQL's own ranks take every word for equally telling; here one counts the more, the fewer of them hold it. Each
 # word has a column: joined with a list of the words, the passages would be copied and hashed first, at half the speed.
 _MATCH = """
@@ -61,7 +75,7 @@ _MATCH = """
     ), scored AS (
         SELECT document_id, chunk_index, {score} AS score FROM ranked, told
     )
-    SELECT document_id, chunk_index FROM scored WHERE score > 0
+    SELECT document_id, chunk_index, (SELECT count(*) FROM ranked) FROM scored WHERE score > 0
      ORDER BY score DESC, document_id, chunk_index LIMIT :limit
 """
 _RANK = """
@@ -73,10 +87,26 @@ _SCORE = "coalesce(weight_{n} * rank_{n}, 0)"
 _PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": _LANGUAGES}
 
 
+_MATCHED = {
+    Way.FEW: _FEW.format(**_PARTS),
+    Way.FREQUENT: _FREQUENT.format(**_PARTS),
+    Way.MANY: _MANY.format(of_many=_OF_MANY.format(**_PARTS)),
+}
+# Not only first pages, and of no document more than three.
+_SHARES = """
+    SELECT avg(CAST((p.tsv @@ l.strict) IS TRUE AS integer)), avg(CAST((p.tsv @@ l.query) IS TRUE AS integer))
+      FROM unnest(CAST(:kb_ids AS uuid[])) AS kb (id),
+           LATERAL (SELECT language, tsv FROM passages WHERE knowledge_base_id = kb.id AND fingerprint = :fingerprint
+                       AND chunk_index IN (0, 3, 6) LIMIT :of_each) AS p
+      JOIN {languages} ON l.language = p.language
+"""
+SHARES = text(_SHARES.format(languages=_LANGUAGES))
+
+
 @lru_cache(maxsize=200)
-def match_words(words: int, *, is_small: bool) -> TextClause:
-    """For so many words, `:language_n` and `:lexeme_n` each."""
-    matched = _FEW.format(**_PARTS) if is_small else _MANY.format(of_many=_OF_MANY.format(**_PARTS))
+def match_words(words: int, way: Way) -> TextClause:
+    """For so many words, `:language_n` and `:lexeme_n` each. Beside each passage, how many were ranked."""
+    matched = _MATCHED[way]
     ranks, weights = (", ".join(column.format(n=n) for n in range(words)) for column in (_RANK, _WEIGHT))
     score = " + ".join(_SCORE.format(n=n) for n in range(words))
     return text(_MATCH.format(matched=matched, ranks=ranks, weights=weights, score=score))

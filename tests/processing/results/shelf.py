@@ -124,7 +124,7 @@ class Shelf:
         run = ClaimedRun(new_id(), self.owner.organization_id, document_id, epoch=1, attempt=1)
         async with self.api.stores.database.service_work(Service(self.owner.organization_id)) as work:
             full, _ = await ArtifactRepository(work.session).add_once(key, draft.finished(0.5))
-            await show(work, run, full.id)
+            await show(work, run, full.id, is_shown=False)
 
     def original_key(self, document_id: UUID) -> str:
         return f"{self.kb_id}/{document_id}/1/original"
