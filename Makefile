@@ -12,7 +12,7 @@ serve: setup-runtime ## Install what is needed and start everything; Ctrl-C stop
 	@exec $(BIN)/muniment serve
 
 test: setup-dev check-tools ## Install what the tests need; the tools of `make check`, then the whole suite
-	@$(PYTEST) -n 2 --dist loadgroup
+	@$(PYTEST) -n 3 --dist loadgroup
 
 test-faults: setup-dev ## What `make test` has no time for: a real process killed at every single effect, every fault
 	@$(PYTEST) -n 2 --dist loadgroup -m every_fault

@@ -8,8 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from muniment.search.repository import Key, Scope, SearchRepository
+from muniment.search.scope import Key, Scope
 from muniment.search.service import Question
+from muniment.search.word_repository import WordRepository
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.pgvector import PgVectorIndex
 from muniment.storage.vectors.port import Candidate, Model, Vector
@@ -44,13 +45,13 @@ class Waiting(PgVectorIndex):
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Set as soon as words are looked for."""
-    asked, match_words = asyncio.Event(), SearchRepository.match_words
+    asked, match = asyncio.Event(), WordRepository.match
 
-    async def noted(repository: SearchRepository, scope: Scope, *, limit: int) -> Sequence[Key]:
+    async def noted(repository: WordRepository, scope: Scope, *, limit: int) -> Sequence[Key]:
         asked.set()
-        return await match_words(repository, scope, limit=limit)
+        return await match(repository, scope, limit=limit)
 
-    monkeypatch.setattr(SearchRepository, "match_words", noted)
+    monkeypatch.setattr(WordRepository, "match", noted)
     return asked
 
 

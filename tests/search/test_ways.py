@@ -6,8 +6,10 @@ import pytest
 from sqlalchemy import event
 
 from muniment.search.query_text import parse
-from muniment.search.repository import Key, Scope, SearchRepository
+from muniment.search.repository import SearchRepository
+from muniment.search.scope import Key, Scope
 from muniment.search.ways import Limits, Shares, Way, ways
+from muniment.search.word_repository import WordRepository
 from muniment.storage.db.work import Database
 from tests.search.library import MODEL, Library, Passage
 from tests.seed import Person, Seed
@@ -42,9 +44,9 @@ class Room:
 
     async def found(self, typed: str, limits: Limits) -> set[Key]:
         async with self.database.work(self.owner.principal) as work:
-            repository = SearchRepository(work.session, limits=limits)
-            queries = await repository.list_queries(MODEL, [self.kb_id], parse(typed))
-            return set(await repository.match_words(Scope(MODEL, [self.kb_id], queries), limit=10))
+            queries = await SearchRepository(work.session).list_queries(MODEL, [self.kb_id], parse(typed))
+            words = WordRepository(work.session, limits=limits)
+            return set(await words.match(Scope(MODEL, [self.kb_id], queries), limit=10))
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ from uuid import UUID
 import pytest
 
 from muniment.search.query_text import parse
-from muniment.search.repository import Key, Scope, SearchRepository
+from muniment.search.repository import SearchRepository
+from muniment.search.scope import Key, Scope
 from muniment.search.ways import Limits
+from muniment.search.word_repository import WordRepository
 from muniment.storage.db.work import Database
 from tests.search.library import MODEL, Library, Passage
 from tests.seed import Person, Seed
@@ -35,9 +37,8 @@ def kb_id(seed: Seed, owner: Person) -> UUID:
 
 async def found(database: Database, owner: Person, kb_id: UUID, typed: str, limits: Limits) -> Sequence[Key]:
     async with database.work(owner.principal) as work:
-        repository = SearchRepository(work.session, limits=limits)
-        queries = await repository.list_queries(MODEL, [kb_id], parse(typed))
-        return await repository.match_words(Scope(MODEL, [kb_id], queries), limit=10)
+        queries = await SearchRepository(work.session).list_queries(MODEL, [kb_id], parse(typed))
+        return await WordRepository(work.session, limits=limits).match(Scope(MODEL, [kb_id], queries), limit=10)
 
 
 async def test_a_rare_word_tells_more_than_common_ones(

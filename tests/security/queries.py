@@ -48,7 +48,9 @@ from muniment.reconcile.said import SaidRepository
 from muniment.search.indexes import IndexingVariant, IndexRepository, NewIndex
 from muniment.search.inside import WithinRepository
 from muniment.search.query_text import parse
-from muniment.search.repository import LanguageQuery, Scope, SearchRepository
+from muniment.search.repository import SearchRepository
+from muniment.search.scope import LanguageQuery, Scope
+from muniment.search.word_repository import WordRepository
 from muniment.storage.db.base import new_id, now
 from muniment.storage.deletions.ledger import DeletionRepository, Line
 from muniment.storage.deletions.tables import Outcome, Store
@@ -312,7 +314,7 @@ QUERIES: dict[str, Query] = {
     "NoteRepository.remove_paragraph": lambda s, w: NoteRepository(s).remove_paragraph(w.document_id, 1, 0),
     "SearchRepository.list_kb_ids": lambda s, w: SearchRepository(s).list_kb_ids([w.kb_id]),
     "SearchRepository.list_queries": lambda s, w: SearchRepository(s).list_queries(MODEL, [w.kb_id], parse(SECRET)),
-    "SearchRepository.match_words": lambda s, w: SearchRepository(s).match_words(_scope(w), limit=10),
+    "WordRepository.match": lambda s, w: WordRepository(s).match(_scope(w), limit=10),
     "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)], are_copies=True),
     "SearchRepository.read": lambda s, w: SearchRepository(s).read(MODEL, [(w.indexed_id, 0)]),
     "SearchRepository.find_centre": lambda s, w: SearchRepository(s).find_centre(MODEL, w.indexed_id),

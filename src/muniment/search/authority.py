@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from muniment.search.repository import Key, Scope, SearchRepository
+from muniment.search.repository import SearchRepository
+from muniment.search.scope import Key, Scope
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import Candidate, Vector, VectorIndex

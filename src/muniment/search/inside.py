@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.artifacts.tables import KEY, ArtifactPage, FullText
 from muniment.documents.repository import DocumentRepository
 from muniment.search.query_text import QueryText, parse
-from muniment.search.repository import LanguageQuery, SearchRepository
+from muniment.search.repository import SearchRepository
+from muniment.search.scope import LanguageQuery
 from muniment.search.snippets import Snippet, Span, cut, merged, substring_spans, word_spans, words_by_language
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Database

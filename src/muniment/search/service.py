@@ -16,8 +16,10 @@ from muniment.errors import Unavailable
 from muniment.search.authority import Authority, best_of_each
 from muniment.search.fusion import Ranking, fuse, weight_of_words
 from muniment.search.query_text import QueryText, parse
-from muniment.search.repository import FoundPassage, Key, Scope, SearchRepository
+from muniment.search.repository import FoundPassage, SearchRepository
+from muniment.search.scope import Key, Scope
 from muniment.search.snippets import Snippet, cut, word_spans, words_by_language
+from muniment.search.word_repository import WordRepository
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import Model, Vector, VectorIndex
@@ -98,10 +100,11 @@ class Searching:
         """Raises `KnowledgeBaseNotFound` when one is named that the caller may not see."""
         started = perf_counter()
         query = parse(question.typed)
+        hits: Sequence[Hit] = []
+        mode = question.mode
         where = await self._where(principal, question)
-        hits, mode = (
-            await self._find(principal, question, query, *where) if where and query.spoken else ([], question.mode)
-        )
+        if where and query.spoken:
+            hits, mode = await self._find(principal, question, query, *where)
         if self.audit_queries:
             await self._record(principal, question, len(hits))
         took_ms = round((perf_counter() - started) * 1000, 1)
@@ -149,7 +152,7 @@ class Searching:
             return None
         scope = await scoping
         async with self.database.work(principal) as work:
-            found = await SearchRepository(work.session).match_words(scope, limit=depth)
+            found = await WordRepository(work.session).match(scope, limit=depth)
         return Ranking(found, weight_of_words(len(query.spoken.split())))
 
     async def _by_meaning(

@@ -7,7 +7,8 @@ from uuid import UUID
 from muniment.documents.repository import DocumentRepository
 from muniment.search.authority import Authority, best_of_each
 from muniment.search.query_text import parse
-from muniment.search.repository import Scope, SearchRepository
+from muniment.search.repository import SearchRepository
+from muniment.search.scope import Scope
 from muniment.search.service import Hit
 from muniment.search.snippets import cut
 from muniment.storage.db.principal import Principal

@@ -75,7 +75,7 @@ _MATCH = """
     ), scored AS (
         SELECT document_id, chunk_index, {score} AS score FROM ranked, told
     )
-    SELECT document_id, chunk_index, (SELECT count(*) FROM ranked) FROM scored WHERE score > 0
+    SELECT document_id, chunk_index, (SELECT count(*) FROM ranked) AS ranked FROM scored WHERE score > 0
      ORDER BY score DESC, document_id, chunk_index LIMIT :limit
 """
 _RANK = """
@@ -85,8 +85,6 @@ _RANK = """
 _WEIGHT = "CAST(ln(1 + (count(*) - count(rank_{n}) + 0.5) / (count(rank_{n}) + 0.5)) AS float8) AS weight_{n}"
 _SCORE = "coalesce(weight_{n} * rank_{n}, 0)"
 _PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": _LANGUAGES}
-
-
 _MATCHED = {
     Way.FEW: _FEW.format(**_PARTS),
     Way.FREQUENT: _FREQUENT.format(**_PARTS),

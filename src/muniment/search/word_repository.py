@@ -1,0 +1,64 @@
+"""Which passages hold the words. Read through a view that shows a caller the completed documents of their own knowledge
+bases."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.search.scope import Key, Scope
+from muniment.search.statements import RESTORE, SHARES, TUNE_FOR_FEW, TUNE_FOR_MANY, match_words
+from muniment.search.ways import SAMPLE, Limits, Shares, Way, ways
+
+
+class WordRepository:
+    def __init__(self, session: AsyncSession, *, limits: Limits = Limits()) -> None:  # noqa: B008  # it is frozen
+        self._session = session
+        self._limits = limits
+
+    async def match(self, scope: Scope, *, limit: int) -> Sequence[Key]:
+        """Passages that hold any of the wanted terms and none that is excluded; more and rarer ones first."""
+        one_of = _one_of([query.loose for query in scope.queries])
+        if not one_of:
+            return []
+        wanted = [(query.language, lexeme) for query in scope.queries for lexeme in query.lexemes]
+        asked = {
+            **scope.columns,
+            "any": one_of,
+            "all": _one_of([query.strict for query in scope.queries]),
+            "queries": [query.loose for query in scope.queries],
+            "strict": [query.strict for query in scope.queries],
+            **{f"language_{n}": language for n, (language, _) in enumerate(wanted)},
+            **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(wanted)},
+            "most_ranked": self._limits.most_ranked,
+            "looked_through": self._limits.looked_through,
+            "limit": limit,
+        }
+        rows: Sequence[Any] = ()
+        for way in await self._ways(scope, asked):
+            rows = await self._match(way, len(wanted), asked)
+            if rows and rows[0].ranked == self._limits.most_ranked:
+                break
+        return [(document_id, chunk_index) for document_id, chunk_index, _ in rows]
+
+    async def _ways(self, scope: Scope, asked: dict[str, Any]) -> Sequence[Way]:
+        if scope.chunks <= self._limits.small_scope:
+            return [Way.FEW]
+        if scope.document_types:  # of a sample there would be little left
+            return [Way.MANY]
+        kb_ids = scope.kb_ids[:: -(-len(scope.kb_ids) // SAMPLE)]
+        sample = {**asked, "kb_ids": list(kb_ids), "of_each": SAMPLE // len(kb_ids)}
+        strict, loose = (await self._session.execute(SHARES, sample)).one()
+        return ways(scope.chunks, Shares(strict or 0, loose or 0), self._limits)
+
+    async def _match(self, way: Way, words: int, asked: dict[str, Any]) -> Sequence[Any]:
+        await self._session.execute(TUNE_FOR_MANY if way is Way.MANY else TUNE_FOR_FEW)
+        rows = (await self._session.execute(match_words(words, way), asked)).all()
+        if way is Way.MANY:
+            await self._session.execute(RESTORE)
+        return rows
+
+
+def _one_of(queries: Sequence[str | None]) -> str | None:
+    """What any of these asks for: a constant, which an index can look up."""
+    return " | ".join(f"({query})" for query in dict.fromkeys(filter(None, queries))) or None
