@@ -1,7 +1,8 @@
 """Asking over HTTP: what is found, what is refused, and what is never said."""
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -9,7 +10,9 @@ from uuid import uuid4
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.search.service import Question, Searching
+from muniment.search.scope import Key, Scope
+from muniment.search.service import Mode, Question, Searching
+from muniment.search.word_repository import WordRepository
 from tests.search.conftest import Room
 from tests.search.library import MODEL, Passage, Speaker
 from tests.telemetry.log_lines import Lines, reading_logs
@@ -241,18 +244,33 @@ async def test_a_question_is_in_the_audit_trail_only_where_that_is_wanted(
     assert written == ([("search_asked", str(room.owner.id), said)] if audit_queries else [])
 
 
-async def test_no_transaction_is_open_while_the_question_is_embedded(room: Room) -> None:
+async def test_no_transaction_waits_until_the_question_is_embedded(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     room.document("An invoice.")
     pool = room.api.stores.database.app_engine.pool
-    seen: list[int] = []
+    matched, match = asyncio.Event(), WordRepository.match
 
-    class Watching(Speaker):
+    async def noted(repository: WordRepository, scope: Scope, *, limit: int) -> Sequence[Key]:
+        matched.set()
+        return await match(repository, scope, limit=limit)
+
+    class Slow(Speaker):
         async def embed_query(self, text: str) -> list[float]:
-            seen.append(pool.checkedout())  # type: ignore[attr-defined]  # of the pool that is used
+            await matched.wait()
+            while pool.checkedout():  # type: ignore[attr-defined]  # noqa: ASYNC110  # a pool has no event
+                await asyncio.sleep(0)
             return await super().embed_query(text)
 
-    watching = Watching()
+    monkeypatch.setattr(WordRepository, "match", noted)
+    slow = Slow()
     parts = room.api.parts
-    searching = Searching(parts.database, parts.searching.index, {watching.model: watching})
+    searching = Searching(parts.database, parts.searching.index, {slow.model: slow})
     assert (await searching.search(room.owner.principal, Question("invoice"))).hits
-    assert seen == [0]
+    assert slow.asked == ["invoice"]
+
+
+async def test_where_nothing_is_to_be_found_no_model_is_needed(room: Room) -> None:
+    parts = room.api.parts
+    searching = Searching(parts.database, parts.searching.index, {})
+    for mode in (Mode.VECTOR, Mode.HYBRID):
+        answer = await searching.search(room.owner.principal, Question("invoice", [room.kb_id], mode=mode))
+        assert (answer.hits, answer.mode) == ([], mode)

@@ -8,21 +8,33 @@ from sqlalchemy import event
 from muniment.search.query_text import parse
 from muniment.search.repository import SearchRepository
 from muniment.search.scope import Key, Scope
-from muniment.search.ways import Limits, Shares, Way, ways
+from muniment.search.ways import Limits, Sample, Way, ways
 from muniment.search.word_repository import WordRepository
 from muniment.storage.db.work import Database
 from tests.search.library import MODEL, Library, Passage
 from tests.seed import Person, Seed
 
-BY_SCOPE_AND_SHARES = [
-    (20_000, Shares(0, 0.5), [Way.FEW]),
-    (20_000, Shares(0, 0.01), [Way.MANY]),
-    (20_000, Shares(0.3, 0.3), [Way.FREQUENT, Way.FEW]),
-    (100_000, Shares(0, 0.5), [Way.MANY]),
-    (100_000, Shares(0.24, 0.5), [Way.MANY]),
-    (100_000, Shares(0.25, 0.5), [Way.FREQUENT, Way.MANY]),
+MILLION = 1_000_000
+BY_SCOPE_AND_SAMPLE = [
+    # A sentence of which every passage holds some words, hardly any all of them.
+    (15_000, Sample(0, 0.9, MILLION), [Way.FEW]),
+    (50_000, Sample(0, 0.9, MILLION), [Way.MANY]),
+    # A word of every third passage.
+    (15_000, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.FEW]),
+    (100_000, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.MANY]),
+    (MILLION, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.MANY]),
+    # One that is not quite frequent enough to be sure.
+    (100_000, Sample(0.2, 0.2, MILLION), [Way.MANY]),
+    # Rare ones.
+    (15_000, Sample(0, 0.001, MILLION), [Way.MANY]),
+    (15_000, Sample(0, 0, MILLION), [Way.MANY]),
+    # The scope is all that there is, and the index lists no more than what is wanted.
+    (15_000, Sample(0, 0.05, 15_000), [Way.MANY]),
+    (15_000, Sample(0.3, 0.3, 15_000), [Way.MANY]),
+    # Never counted by PostgreSQL.
+    (15_000, Sample(0.05, 0.05, -1), [Way.MANY]),
 ]
-FEW_RANKED = Limits(small_scope=0, medium_scope=0, most_ranked=3)
+FEW_RANKED = Limits(small_scope=0, medium_scope=0, most_ranked=4)
 MARKS = {"looked_through": Way.FREQUENT, "whole AS MATERIALIZED": Way.MANY, "found AS MATERIALIZED": Way.FEW}
 
 
@@ -32,21 +44,23 @@ class Room:
     def __init__(self, database: Database, library: Library, seed: Seed) -> None:
         self.database, self.library = database, library
         self.owner: Person = seed.person()
-        self.kb_id = seed.knowledge_base(self.owner)
+        self.kb_id, self.other_kb_id = seed.knowledge_base(self.owner), seed.knowledge_base(self.owner)
+        seed.execute(f"UPDATE pg_class SET reltuples = {MILLION} WHERE oid = 'artifact_chunks'::regclass")
         self.gone: list[Way] = []
         event.listen(database.app_engine.sync_engine, "before_cursor_execute", self._note)
 
     def _note(self, _: object, __: object, statement: str, *___: object) -> None:
         self.gone += [way for mark, way in MARKS.items() if mark in statement]
 
-    def document(self, *texts: str) -> UUID:
-        return self.library.add(self.kb_id, self.owner, [Passage(text) for text in texts])
+    def document(self, *texts: str, kb_id: UUID | None = None) -> UUID:
+        return self.library.add(kb_id or self.kb_id, self.owner, [Passage(text) for text in texts])
 
     async def found(self, typed: str, limits: Limits) -> set[Key]:
+        kb_ids = [self.kb_id, self.other_kb_id]
         async with self.database.work(self.owner.principal) as work:
-            queries = await SearchRepository(work.session).list_queries(MODEL, [self.kb_id], parse(typed))
+            queries = await SearchRepository(work.session).list_queries(MODEL, kb_ids, parse(typed))
             words = WordRepository(work.session, limits=limits)
-            return set(await words.match(Scope(MODEL, [self.kb_id], queries), limit=10))
+            return set(await words.match(Scope(MODEL, kb_ids, queries), limit=10))
 
 
 @pytest.fixture
@@ -54,23 +68,36 @@ def room(database: Database, library: Library, seed: Seed) -> Room:
     return Room(database, library, seed)
 
 
-@pytest.mark.parametrize(("chunks", "shares", "expected"), BY_SCOPE_AND_SHARES)
-def test_the_scope_and_a_sample_decide(chunks: int, shares: Shares, expected: list[Way]) -> None:
-    assert ways(chunks, shares, Limits()) == expected
+@pytest.mark.parametrize(("chunks", "sample", "expected"), BY_SCOPE_AND_SAMPLE)
+def test_the_scope_and_a_sample_decide(chunks: int, sample: Sample, expected: list[Way]) -> None:
+    assert ways(chunks, sample, Limits()) == expected
 
 
-async def test_a_frequent_word_is_looked_for_until_enough_hold_it(room: Room) -> None:
-    document_id = room.document(*["The rent"] * 8)
-    found = await room.found("rent", FEW_RANKED)
-    assert (len(found), {found_id for found_id, _ in found}) == (3, {document_id})
+async def test_a_frequent_word_is_looked_for_in_every_knowledge_base_until_enough_hold_it(room: Room) -> None:
+    one = room.document(*["The rent"] * 8)
+    other = room.document(*["The rent"] * 8, kb_id=room.other_kb_id)
+    assert await room.found("rent", FEW_RANKED) == {(one, 0), (one, 1), (other, 0), (other, 1)}
     assert room.gone == [Way.FREQUENT]
 
 
-async def test_where_the_sample_was_wrong_the_index_finds_the_rest(room: Room) -> None:
-    sampled = room.document("The rent", "A garden", "A garden", "The rent")
-    room.document(*["A garden"] * 7)
-    assert await room.found("rent", FEW_RANKED) == {(sampled, 0), (sampled, 3)}
+async def test_where_the_sample_was_wrong_another_way_finds_the_rest(room: Room) -> None:
+    sampled = room.document("The rent", "A garden", "The rent")
+    room.document(*["A garden"] * 3, kb_id=room.other_kb_id)
+    assert await room.found("rent", Limits(small_scope=0, medium_scope=0, most_ranked=5)) == {
+        (sampled, 0),
+        (sampled, 2),
+    }
     assert room.gone == [Way.FREQUENT, Way.MANY]
+
+
+async def test_documents_of_one_type_are_no_sample(room: Room) -> None:
+    document_id = room.document(*["The rent"] * 8)
+    async with room.database.work(room.owner.principal) as work:
+        queries = await SearchRepository(work.session).list_queries(MODEL, [room.kb_id], parse("rent"))
+        scope = Scope(MODEL, [room.kb_id], queries, ["other"])
+        found = await WordRepository(work.session, limits=FEW_RANKED).match(scope, limit=10)
+    assert {found_id for found_id, _ in found} == {document_id}
+    assert room.gone == [Way.MANY]
 
 
 async def test_a_rare_word_is_looked_up_in_the_index_at_once(room: Room) -> None:

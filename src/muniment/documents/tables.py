@@ -110,6 +110,7 @@ class Document(Table):
             "archive_job_id",
             postgresql_where=text("archive_job_id IS NOT NULL AND archive_status <> 'archived'"),
         ),
+        Index("ix_documents_completed", "organization_id", "id", postgresql_where=text("status = 'completed'")),
         Index("ix_documents_sha256", "sha256", postgresql_include=["organization_id"]),
         Index("ix_documents_unfinished", "created_at", postgresql_where=text("status IN ('pending', 'processing')")),
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from time import perf_counter
@@ -112,12 +113,12 @@ class Searching:
         return Answer(hits, mode, took_ms)
 
     async def _where(self, principal: Principal, question: Question) -> tuple[Model, Sequence[UUID]] | None:
-        """Whose vectors answer, and in which knowledge bases; `None` before anything was ever indexed."""
+        """Whose vectors answer, and in which knowledge bases; `None` where nothing can be found."""
         async with self.database.work(principal) as work:
             repository = SearchRepository(work.session)
             kb_ids = await repository.list_kb_ids(question.kb_ids)
             model = await repository.find_model()
-        return (model, kb_ids) if model else None
+        return (model, kb_ids) if model and kb_ids else None
 
     async def _find(
         self, principal: Principal, question: Question, query: QueryText, model: Model, kb_ids: Sequence[UUID]
@@ -127,9 +128,9 @@ class Searching:
         scoping = asyncio.create_task(self._scope(principal, question, query, model, kb_ids))
         words = asyncio.create_task(self._by_words(principal, question.mode, query, scoping, depth))
         try:
-            mode, vector = await self._meaning(question.mode, query, model)
+            vector = await self._vector(question.mode, query, model)
             scope = await scoping
-            mode, near = await self._by_meaning(principal, mode, vector, scope, depth)
+            mode, near = await self._by_meaning(principal, question.mode, vector, scope, depth)
             rankings = [ranking for ranking in (near, await words) if ranking]
         finally:
             scoping.cancel()
@@ -158,26 +159,26 @@ class Searching:
     async def _by_meaning(
         self, principal: Principal, mode: Mode, vector: Vector | None, scope: Scope, depth: int
     ) -> tuple[Mode, Ranking[Key] | None]:
-        if vector is None or not scope.queries:
+        """What really answered, too."""
+        if mode is Mode.TEXT or not scope.queries:
             return mode, None
         authority = Authority(self.database, self.index, principal)
         try:
+            if vector is None:
+                raise NoModel
             near = await authority.nearest(scope, vector, lambda kept: len(_shown(kept)) >= depth)
         except Unavailable:
             return _without_meaning(mode), None
         return mode, Ranking(list(near))
 
-    async def _meaning(self, mode: Mode, query: QueryText, model: Model) -> tuple[Mode, Vector | None]:
-        """The question as a vector; no transaction waits for it."""
-        if mode is Mode.TEXT:
-            return mode, None
+    async def _vector(self, mode: Mode, query: QueryText, model: Model) -> Vector | None:
+        """The question's, if the model answers. No transaction waits for it."""
         embedder = self.embedders.get(model.name)
-        try:
-            if embedder is None:
-                raise NoModel
-            return mode, await embedder.embed_query(query.spoken)
-        except Unavailable:
-            return _without_meaning(mode), None
+        if mode is Mode.TEXT or embedder is None:
+            return None
+        with suppress(Unavailable):
+            return await embedder.embed_query(query.spoken)
+        return None
 
     async def _read(
         self,

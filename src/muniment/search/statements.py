@@ -7,12 +7,11 @@ from sqlalchemy import TextClause, text
 from muniment.search.ways import Way
 
 # A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions. With
-# the memory as it is set usually, what is looked through would be sorted on the disk.
-_PLANNED = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)"
-TUNE_FOR_FEW = text(_PLANNED)
+# the memory as it is set usually, what was found would be kept on the disk.
+TUNE = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)")
 # The planner takes a scope for a twentieth of what it is, because the view compares knowledge bases once more. Left
 # alone it would ask the index of the words again for every single document.
-TUNE_FOR_MANY = text(f"{_PLANNED}, set_config('enable_nestloop', 'off', true)")
+TUNE_FOR_MANY = text("SELECT set_config('enable_nestloop', 'off', true)")
 RESTORE = text("SELECT set_config('enable_nestloop', 'on', true)")
 _OF_KBS = """
     p.knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND p.fingerprint = :fingerprint
@@ -56,13 +55,16 @@ _MANY = """
         SELECT * FROM whole UNION ALL SELECT * FROM part
     )
 """
+# From each knowledge base the same: the first ones alone could have enough.
 _FREQUENT = """
     matched AS (
-        SELECT p.document_id, p.chunk_index, p.language, p.tsv
-          FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p
-                 WHERE {of_kbs} LIMIT :looked_through) AS p
-          JOIN {languages} ON l.language = p.language
-         WHERE p.tsv @@ l.strict AND {allowed} LIMIT :most_ranked
+        SELECT p.* FROM unnest(CAST(:kb_ids AS uuid[])) AS kb (id), LATERAL (
+            SELECT p.document_id, p.chunk_index, p.language, p.tsv
+              FROM (SELECT document_id, chunk_index, language, tsv FROM passages
+                     WHERE knowledge_base_id = kb.id AND fingerprint = :fingerprint LIMIT :looked_through_of_each) AS p
+              JOIN {languages} ON l.language = p.language
+             WHERE p.tsv @@ l.strict AND {allowed} LIMIT :most_ranked_of_each
+        ) AS p LIMIT :most_ranked
     )
 """
 # PostgreSQL's own ranks take every word for equally telling; here one counts the more, the fewer of them hold it. Each
@@ -90,15 +92,17 @@ _MATCHED = {
     Way.FREQUENT: _FREQUENT.format(**_PARTS),
     Way.MANY: _MANY.format(of_many=_OF_MANY.format(**_PARTS)),
 }
-# Not only first pages, and of no document more than three.
-_SHARES = """
-    SELECT avg(CAST((p.tsv @@ l.strict) IS TRUE AS integer)), avg(CAST((p.tsv @@ l.query) IS TRUE AS integer))
+# Of each document some, the fewer the further from its beginning: a word of the first page must not seem frequent.
+_SAMPLE = """
+    SELECT coalesce(CAST(avg(CAST((p.tsv @@ l.strict) IS TRUE AS integer)) AS float8), 0),
+           coalesce(CAST(avg(CAST((p.tsv @@ l.query) IS TRUE AS integer)) AS float8), 0),
+           (SELECT CAST(reltuples AS integer) FROM pg_class WHERE oid = CAST('artifact_chunks' AS regclass))
       FROM unnest(CAST(:kb_ids AS uuid[])) AS kb (id),
            LATERAL (SELECT language, tsv FROM passages WHERE knowledge_base_id = kb.id AND fingerprint = :fingerprint
-                       AND chunk_index IN (0, 3, 6) LIMIT :of_each) AS p
+                       AND chunk_index IN (0, 2, 4, 7, 11, 16) LIMIT :sampled_of_each) AS p
       JOIN {languages} ON l.language = p.language
 """
-SHARES = text(_SHARES.format(languages=_LANGUAGES))
+SAMPLE = text(_SAMPLE.format(languages=_LANGUAGES))
 
 
 @lru_cache(maxsize=200)

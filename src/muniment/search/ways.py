@@ -1,4 +1,5 @@
-"""Which way leads to the passages that hold the words soonest. All of them find the same."""
+"""Which way leads soonest to the passages that hold the words. All find the same, where there are no more of them than
+are ranked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ class Way(StrEnum):
     FEW = "few"
     """All in scope are looked through."""
     FREQUENT = "frequent"
-    """They are looked through until enough hold everything that was typed; another way follows when they do not."""
+    """Of each knowledge base, passages are looked through until its share of those that hold everything is found.
+    Another way follows where that was too little."""
     MANY = "many"
     """The index of the words is asked first. It goes over all organizations: of a word that stands in every third
     passage it lists a third of everything that there is, however small the scope."""
@@ -17,12 +19,10 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """Measured in a million passages; looking one through takes three microseconds."""
-
     small_scope: int = 10_000
     """Passages: so few are looked through, whatever the words."""
-    medium_scope: int = 30_000
-    """So many too, unless the words are rare."""
+    medium_scope: int = 20_000
+    """More are never looked through as a whole: the words of all that match are kept for a moment, some 2 kB each."""
     looked_through: int = 16_000
     """At most, where the words are frequent."""
     most_ranked: int = 2_000
@@ -30,23 +30,41 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Shares:
-    """Of a sample of the passages in scope."""
-
+class Sample:
     strict: float
-    """Hold everything that was typed."""
+    """The share of the passages in scope that hold everything that was typed."""
     loose: float
-    """Hold any of the wanted terms."""
+    """The share of those that hold any of the wanted terms."""
+    installation: int
+    """Passages of everybody, as PostgreSQL remembers them."""
 
 
-SAMPLE = 256
-"""Passages, of every knowledge base in scope as many."""
-FREQUENT_FROM = 0.25
-RARE_BELOW = 0.02
+SAMPLED = 256
+"""Passages, of every knowledge base in scope as many. In more knowledge bases than these no sample is taken."""
+SAFETY = 2
+"""A sample may be wrong by so much."""
+NEARLY_ALL = 0.6
+LISTING = 0.15
+"""What it costs that the index lists a passage, where looking one through (three microseconds) costs 1."""
 
 
-def ways(chunks: int, shares: Shares, limits: Limits) -> Sequence[Way]:
+def ways(chunks: int, sample: Sample, limits: Limits) -> Sequence[Way]:
     """To a scope of so many passages that is not a small one; one after the other until enough was found."""
-    is_medium = chunks <= limits.medium_scope and shares.loose >= RARE_BELOW
-    whole = Way.FEW if is_medium else Way.MANY
-    return [Way.FREQUENT, whole] if shares.strict >= FREQUENT_FROM else [whole]
+    costs = {Way.MANY: _cost_of_many(chunks, sample, limits)}
+    if chunks <= limits.medium_scope:
+        costs[Way.FEW] = chunks
+    whole = min(costs, key=lambda way: costs[way])
+    frequent = limits.most_ranked / sample.strict if sample.strict else limits.looked_through
+    is_frequent = frequent * SAFETY <= limits.looked_through and frequent < costs[whole]
+    return [Way.FREQUENT, whole] if is_frequent else [whole]
+
+
+def _cost_of_many(chunks: int, sample: Sample, limits: Limits) -> float:
+    """All that match are listed, and then read until enough are in scope. Where nearly all match, PostgreSQL reads
+    from the beginning instead."""
+    installation = max(sample.installation, chunks)
+    matching = sample.loose * installation
+    read = limits.most_ranked * installation / chunks
+    if sample.loose > NEARLY_ALL:
+        return read / sample.loose
+    return LISTING * matching + min(matching, read)

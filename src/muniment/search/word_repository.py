@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.search.scope import Key, Scope
-from muniment.search.statements import RESTORE, SHARES, TUNE_FOR_FEW, TUNE_FOR_MANY, match_words
-from muniment.search.ways import SAMPLE, Limits, Shares, Way, ways
+from muniment.search.statements import RESTORE, SAMPLE, TUNE, TUNE_FOR_MANY, match_words
+from muniment.search.ways import SAMPLED, Limits, Sample, Way, ways
 
 
 class WordRepository:
@@ -31,32 +31,40 @@ class WordRepository:
             **{f"language_{n}": language for n, (language, _) in enumerate(wanted)},
             **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(wanted)},
             "most_ranked": self._limits.most_ranked,
-            "looked_through": self._limits.looked_through,
+            "most_ranked_of_each": _of_each(self._limits.most_ranked, scope),
+            "looked_through_of_each": _of_each(self._limits.looked_through, scope),
+            "sampled_of_each": _of_each(SAMPLED, scope),
             "limit": limit,
         }
+        await self._session.execute(TUNE)
         rows: Sequence[Any] = ()
         for way in await self._ways(scope, asked):
             rows = await self._match(way, len(wanted), asked)
-            if rows and rows[0].ranked == self._limits.most_ranked:
+            # Half of it, as not every knowledge base may have its share.
+            if rows and rows[0].ranked * 2 >= self._limits.most_ranked:
                 break
         return [(document_id, chunk_index) for document_id, chunk_index, _ in rows]
 
     async def _ways(self, scope: Scope, asked: dict[str, Any]) -> Sequence[Way]:
         if scope.chunks <= self._limits.small_scope:
             return [Way.FEW]
-        if scope.document_types:  # of a sample there would be little left
+        if scope.document_types or len(scope.kb_ids) > SAMPLED:  # a sample would be a costly or a poor one
             return [Way.MANY]
-        kb_ids = scope.kb_ids[:: -(-len(scope.kb_ids) // SAMPLE)]
-        sample = {**asked, "kb_ids": list(kb_ids), "of_each": SAMPLE // len(kb_ids)}
-        strict, loose = (await self._session.execute(SHARES, sample)).one()
-        return ways(scope.chunks, Shares(strict or 0, loose or 0), self._limits)
+        sample = (await self._session.execute(SAMPLE, asked)).one()
+        return ways(scope.chunks, Sample(*sample), self._limits)
 
     async def _match(self, way: Way, words: int, asked: dict[str, Any]) -> Sequence[Any]:
-        await self._session.execute(TUNE_FOR_MANY if way is Way.MANY else TUNE_FOR_FEW)
+        if way is Way.MANY:
+            await self._session.execute(TUNE_FOR_MANY)
         rows = (await self._session.execute(match_words(words, way), asked)).all()
         if way is Way.MANY:
             await self._session.execute(RESTORE)
         return rows
+
+
+def _of_each(number: int, scope: Scope) -> int:
+    """Knowledge base, rounded up."""
+    return -(-number // max(1, len(scope.kb_ids)))
 
 
 def _one_of(queries: Sequence[str | None]) -> str | None:
