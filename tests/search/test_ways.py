@@ -24,7 +24,7 @@ BY_SCOPE_AND_SAMPLE = [
     (100_000, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.MANY]),
     (MILLION, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.MANY]),
     # One that is not quite frequent enough to be sure.
-    (100_000, Sample(0.2, 0.2, MILLION), [Way.MANY]),
+    (100_000, Sample(0.15, 0.15, MILLION), [Way.MANY]),
     # Rare ones.
     (15_000, Sample(0, 0.001, MILLION), [Way.MANY]),
     (15_000, Sample(0, 0, MILLION), [Way.MANY]),

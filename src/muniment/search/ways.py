@@ -23,7 +23,7 @@ class Limits:
     """Passages: so few are looked through, whatever the words."""
     medium_scope: int = 20_000
     """More are never looked through as a whole: the words of all that match are kept for a moment, some 2 kB each."""
-    looked_through: int = 16_000
+    looked_through: int = 24_000
     """At most, where the words are frequent."""
     most_ranked: int = 2_000
     """Text matches that are ranked at all: a word that stands everywhere would cost a quarter of a second otherwise."""
