@@ -23,6 +23,8 @@ BY_SCOPE_AND_SAMPLE = [
     (15_000, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.FEW]),
     (100_000, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.MANY]),
     (MILLION, Sample(0.3, 0.3, MILLION), [Way.FREQUENT, Way.MANY]),
+    # A word of nearly every passage, in everything: PostgreSQL looks through as well, from the beginning.
+    (MILLION, Sample(0.95, 0.95, MILLION), [Way.MANY]),
     # One that is not quite frequent enough to be sure.
     (100_000, Sample(0.15, 0.15, MILLION), [Way.MANY]),
     # Rare ones.
