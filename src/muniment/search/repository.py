@@ -1,4 +1,5 @@
-"""Every query of searching. All read views that show a caller the completed documents of their own knowledge bases."""
+"""Every query of searching but for the words. All read views that show a caller the completed documents of their own
+knowledge bases."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

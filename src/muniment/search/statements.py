@@ -1,4 +1,4 @@
-"""The two large statements: which passages hold the words, and which of the proposed ones may be shown."""
+"""The large statements: which passages hold the words, by each way, and which of the proposed ones may be shown."""
 
 from functools import lru_cache
 
@@ -96,7 +96,7 @@ _MATCHED = {
 _SAMPLE = """
     SELECT coalesce(CAST(avg(CAST((p.tsv @@ l.strict) IS TRUE AS integer)) AS float8), 0),
            coalesce(CAST(avg(CAST((p.tsv @@ l.query) IS TRUE AS integer)) AS float8), 0),
-           (SELECT CAST(reltuples AS integer) FROM pg_class WHERE oid = CAST('artifact_chunks' AS regclass))
+           (SELECT CAST(reltuples AS bigint) FROM pg_class WHERE oid = CAST('artifact_chunks' AS regclass))
       FROM unnest(CAST(:kb_ids AS uuid[])) AS kb (id),
            LATERAL (SELECT language, tsv FROM passages WHERE knowledge_base_id = kb.id AND fingerprint = :fingerprint
                        AND chunk_index IN (0, 2, 4, 7, 11, 16) LIMIT :sampled_of_each) AS p

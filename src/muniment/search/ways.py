@@ -1,5 +1,5 @@
-"""Which way leads soonest to the passages that hold the words. All find the same, where there are no more of them than
-are ranked."""
+"""Which way leads soonest to the passages that hold the words. All find the same where these are few; where they are
+many, each has its own choice of those that are ranked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class Way(StrEnum):
     """All in scope are looked through."""
     FREQUENT = "frequent"
     """Of each knowledge base, passages are looked through until its share of those that hold everything is found.
-    Another way follows where that was too little."""
+    Another way follows where all together gave less than half of what is ranked at most."""
     MANY = "many"
     """The index of the words is asked first. It goes over all organizations: of a word that stands in every third
     passage it lists a third of everything that there is, however small the scope."""
@@ -44,6 +44,7 @@ SAMPLED = 256
 SAFETY = 2
 """A sample may be wrong by so much."""
 NEARLY_ALL = 0.6
+"""From this share on PostgreSQL does not ask the index."""
 LISTING = 0.15
 """What it costs that the index lists a passage, where looking one through (three microseconds) costs 1."""
 
