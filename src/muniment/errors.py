@@ -27,6 +27,12 @@ class MunimentError(Exception):
     body: Mapping[str, object] | None = None
     """A body that a specification prescribes, instead of `{"detail": message}`."""
     headers: ClassVar[Mapping[str, str]] = {}
+    code: ClassVar[str] = "MunimentError"
+    """Metric label and log field. It defaults to the class name; a renamed class keeps its old code."""
+
+    def __init_subclass__(cls) -> None:
+        if "code" not in cls.__dict__:
+            cls.code = cls.__name__
 
     def __init__(self, message: str | None = None) -> None:
         self.message = message or (type(self).__doc__ or "").strip().splitlines()[0]

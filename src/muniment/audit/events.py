@@ -1,8 +1,7 @@
-"""What is worth remembering, as types. The name of the class in snake case is the action that people read."""
+"""What is worth remembering, as types. Each concrete event writes out its action."""
 
-import re
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 
@@ -10,9 +9,8 @@ from uuid import UUID
 class Event:
     """One thing that was done. `kb_id` and `document_id` become columns; everything else is the payload."""
 
-    @property
-    def action(self) -> str:
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+    action: ClassVar[str]
+    """What audit trails store and people filter by. It never changes, whatever the class is called."""
 
     @property
     def kb_id(self) -> UUID | None:
@@ -55,6 +53,7 @@ class DocumentEvent(Event):
 
 @dataclass(frozen=True)
 class DocumentUploaded(DocumentEvent):
+    action = "document_uploaded"
     revision: int
     file_size: int
     sha256: str
@@ -62,32 +61,35 @@ class DocumentUploaded(DocumentEvent):
 
 @dataclass(frozen=True)
 class DocumentAutoCleared(DocumentEvent):
+    action = "document_auto_cleared"
     uploader: UUID
     reason: str = "duplicate_upload"
 
 
 @dataclass(frozen=True)
 class DocumentArchived(DocumentEvent):
-    pass
+    action = "document_archived"
 
 
 @dataclass(frozen=True)
 class DocumentRestored(DocumentEvent):
-    pass
+    action = "document_restored"
 
 
 @dataclass(frozen=True)
 class DocumentPurged(DocumentEvent):
-    pass
+    action = "document_purged"
 
 
 @dataclass(frozen=True)
 class DocumentCleared(DocumentEvent):
+    action = "document_cleared"
     reason: str
 
 
 @dataclass(frozen=True)
 class DocumentCancelled(DocumentEvent):
+    action = "document_cancelled"
     before: str
     """Its status."""
 
@@ -96,12 +98,16 @@ class DocumentCancelled(DocumentEvent):
 class DocumentHandOverSkipped(DocumentEvent):
     """The policy of its knowledge base asks for it, and the archive takes PDFs alone."""
 
+    action = "document_hand_over_skipped"
+
     media_type: str
 
 
 @dataclass(frozen=True)
 class DocumentHandOverCancelled(DocumentEvent):
     """Taken back out of the archive queue, to be purged."""
+
+    action = "document_hand_over_cancelled"
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,7 @@ class ArchiveEvent(Event):
 
 @dataclass(frozen=True)
 class DocumentHandedOver(ArchiveEvent):
+    action = "document_handed_over"
     document_type: str
     sha256: str
     doc_kb_id: UUID | None = None
@@ -136,6 +143,8 @@ class DocumentHandedOver(ArchiveEvent):
 class DocumentArchiveConfirmed(ArchiveEvent):
     """Read back from Paperless and found to be the same."""
 
+    action = "document_archive_confirmed"
+
     paperless_doc_id: int | None
     paperless_doc_url: str | None
 
@@ -144,22 +153,28 @@ class DocumentArchiveConfirmed(ArchiveEvent):
 class DocumentArchiveFailed(ArchiveEvent):
     """It is a dead letter."""
 
+    action = "document_archive_failed"
+
     retry_count: int
 
 
 @dataclass(frozen=True)
 class DeadLetterRequeued(Event):
+    action = "dead_letter_requeued"
     job_id: str
 
 
 @dataclass(frozen=True)
 class DeadLetterDiscarded(Event):
+    action = "dead_letter_discarded"
     job_id: str
 
 
 @dataclass(frozen=True)
 class DeadLetterExpired(Event):
     """Muniment still holds the original, which can be handed over again."""
+
+    action = "dead_letter_expired"
 
     job_id: str
 
@@ -168,12 +183,16 @@ class DeadLetterExpired(Event):
 class FailedHandOversHastened(Event):
     """They are handed over again."""
 
+    action = "failed_hand_overs_hastened"
+
     count: int
 
 
 @dataclass(frozen=True)
 class PaperlessObjectsNoted(Event):
     """Which correspondent and tag of Paperless stand for the organization."""
+
+    action = "paperless_objects_noted"
 
     paperless_correspondent_id: int
     paperless_org_tag_id: int
@@ -183,6 +202,7 @@ class PaperlessObjectsNoted(Event):
 class DocumentReplaced(Event):
     """The payload that the lifecycle specification gives: `{doc_id, kb_id, old_name, new_name}`, and the revisions."""
 
+    action = "document_replaced"
     doc_id: UUID
     doc_kb_id: UUID
     old_name: str
@@ -210,9 +230,12 @@ class DocumentReplaced(Event):
 class DocumentReverted(DocumentReplaced):
     """An earlier revision came back; named as in a replace."""
 
+    action = "document_reverted"
+
 
 @dataclass(frozen=True)
 class DocumentRetried(DocumentEvent):
+    action = "document_retried"
     purpose: str
     """`first` or `reread`."""
     force: bool
@@ -221,6 +244,8 @@ class DocumentRetried(DocumentEvent):
 @dataclass(frozen=True)
 class DocumentAnnotated(DocumentEvent):
     """Where somebody wrote, not what."""
+
+    action = "document_annotated"
 
     revision: int
     kind: str
@@ -241,11 +266,12 @@ class KnowledgeBaseEvent(Event):
 
 @dataclass(frozen=True)
 class KnowledgeBaseCreated(KnowledgeBaseEvent):
-    pass
+    action = "knowledge_base_created"
 
 
 @dataclass(frozen=True)
 class KnowledgeBaseChanged(KnowledgeBaseEvent):
+    action = "knowledge_base_changed"
     before: dict[str, Any]
     after: dict[str, Any]
 
@@ -254,16 +280,19 @@ class KnowledgeBaseChanged(KnowledgeBaseEvent):
 class KnowledgeBaseRemovalBegun(KnowledgeBaseEvent):
     """With all its documents, each of which leaves a line of its own."""
 
+    action = "knowledge_base_removal_begun"
+
     documents: int
 
 
 @dataclass(frozen=True)
 class KnowledgeBaseDeleted(KnowledgeBaseEvent):
-    pass
+    action = "knowledge_base_deleted"
 
 
 @dataclass(frozen=True)
 class MemberSet(KnowledgeBaseEvent):
+    action = "member_set"
     user_id: UUID
     before: str | None
     """Their role; none for who was no member."""
@@ -272,6 +301,7 @@ class MemberSet(KnowledgeBaseEvent):
 
 @dataclass(frozen=True)
 class MemberRemoved(KnowledgeBaseEvent):
+    action = "member_removed"
     user_id: UUID
     before: str
     """Their role."""
@@ -279,17 +309,19 @@ class MemberRemoved(KnowledgeBaseEvent):
 
 @dataclass(frozen=True)
 class SignedIn(Event):
+    action = "signed_in"
     by: str
     """`password` or `link`."""
 
 
 @dataclass(frozen=True)
 class SignedOut(Event):
-    pass
+    action = "signed_out"
 
 
 @dataclass(frozen=True)
 class PasswordChanged(Event):
+    action = "password_changed"
     user_id: UUID
 
 
@@ -297,12 +329,15 @@ class PasswordChanged(Event):
 class SignInLinkCreated(Event):
     """A way in for who has no password; the link itself stands nowhere."""
 
+    action = "sign_in_link_created"
+
     user_id: UUID
     expires_at: str
 
 
 @dataclass(frozen=True)
 class TokenCreated(Event):
+    action = "token_created"
     token_id: UUID
     name: str
     expires_at: str
@@ -310,18 +345,21 @@ class TokenCreated(Event):
 
 @dataclass(frozen=True)
 class TokenRevoked(Event):
+    action = "token_revoked"
     token_id: UUID
     name: str
 
 
 @dataclass(frozen=True)
 class OrganizationCreated(Event):
+    action = "organization_created"
     id: UUID
     name: str
 
 
 @dataclass(frozen=True)
 class OrganizationRenamed(Event):
+    action = "organization_renamed"
     id: UUID
     before: str
     after: str
@@ -329,6 +367,7 @@ class OrganizationRenamed(Event):
 
 @dataclass(frozen=True)
 class UserCreated(Event):
+    action = "user_created"
     user_id: UUID
     email: str
     is_admin: bool
@@ -337,6 +376,7 @@ class UserCreated(Event):
 
 @dataclass(frozen=True)
 class UserChanged(Event):
+    action = "user_changed"
     user_id: UUID
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
@@ -345,6 +385,8 @@ class UserChanged(Event):
 @dataclass(frozen=True)
 class ArtifactCollected(Event):
     """What was read from bytes that no document shows any more was removed."""
+
+    action = "artifact_collected"
 
     artifact_id: UUID
     was_shared: bool
@@ -355,6 +397,8 @@ class ArtifactCollected(Event):
 class SigningKeyChanged(Event):
     """Which key signs from here on, by its id; for the whole installation, so in no organization's trail."""
 
+    action = "signing_key_changed"
+
     before: str | None
     after: str
 
@@ -362,6 +406,8 @@ class SigningKeyChanged(Event):
 @dataclass(frozen=True)
 class SearchAsked(Event):
     """Only where an installation wants to know what people look for."""
+
+    action = "search_asked"
 
     query: str
     mode: str

@@ -38,7 +38,7 @@ def counted_refusals() -> Iterator[None]:
     try:
         yield
     except MunimentError as error:
-        UPLOADS.labels(type(error).__name__).inc()
+        UPLOADS.labels(error.code).inc()
         raise
     except ClientDisconnect:
         UPLOADS.labels("hung_up").inc()

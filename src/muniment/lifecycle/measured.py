@@ -106,7 +106,7 @@ def _report(ended: Operation, operation: str, seconds: float, **ids: UUID | None
     if ended.error is None:
         log.info("lifecycle.operation", **said)
         return
-    error_type = type(ended.error).__name__
+    error_type = ended.error.code if isinstance(ended.error, MunimentError) else type(ended.error).__name__
     if ended.status is Outcome.REFUSED:  # everyday, and the one who asked was told: nobody is to be woken by it
         log.info("lifecycle.operation", **said, error_type=error_type)
         return

@@ -29,7 +29,7 @@ PUT_BACK_SECONDS = 1
 async def extract_text(state: RunState, runtime: Runtime[Context]) -> RunState:
     context = runtime.context
     key = context.artifact_key(state["content_key"])
-    async with context.tools.locks.attempt(f"compute {key.content_key} {key.variant}") as is_ours:
+    async with context.tools.locks.attempt(_lock_name(key)) as is_ours:
         if not is_ours:
             # Somebody computes it right now: let others have the slot, and find the result when it is there.
             raise PutBack(PUT_BACK_SECONDS)
@@ -50,6 +50,13 @@ async def extract_text(state: RunState, runtime: Runtime[Context]) -> RunState:
             await to_the_end(_release(context, reservation))
             raise
     return found(full)
+
+
+def _lock_name(key: ArtifactKey) -> str:
+    # Written out field by field: workers of two versions must agree on it, whatever the class is called.
+    variant = key.variant
+    fields = f"algorithm_version={variant.algorithm_version!r}, params_fingerprint={variant.params_fingerprint!r}"
+    return f"compute {key.content_key} Variant({fields})"
 
 
 async def _release(context: Context, reservation: Reservation) -> None:
