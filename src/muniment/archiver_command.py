@@ -19,7 +19,7 @@ from muniment.archival.dead_letters.jobs import DescribedJob, describe, list_job
 from muniment.archival.keys import JobKey
 from muniment.archive_stores import build_archivers_stores
 from muniment.archiver_bootstrap import build_archiver, build_internal_api
-from muniment.embedded import lifeline
+from muniment.embedded.lifeline import watch as on_supervisor_exit
 from muniment.errors import Invalid, NotFound
 from muniment.settings import Settings
 
@@ -49,7 +49,7 @@ async def watch(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, working.cancel)
-    lifeline.watch(partial(loop.call_soon_threadsafe, working.cancel))
+    on_supervisor_exit(partial(loop.call_soon_threadsafe, working.cancel))
     with suppress(asyncio.CancelledError):
         await working
 

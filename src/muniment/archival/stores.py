@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-from muniment.storage.queues.port import Held, QueueStore
-
-__all__ = ["ArchiveStores", "Held", "QueueStore"]
+from muniment.storage.queues.port import QueueStore
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from muniment.archival.archiver import names
 from muniment.archival.archiver.copies import put_away_double, take_duplicate
+from muniment.archival.archiver.names import document_title
 from muniment.archival.archiver.notes import Changed, Noted
 from muniment.archival.archiver.objects import Ids
 from muniment.archival.archiver.outcomes import Dead, Failed, Left
@@ -28,7 +28,7 @@ async def upload(tools: Tools, noted: Noted, ids: Ids, pdf: Pdf) -> None:
     task_id = await tools.paperless.upload(
         pdf,
         file_name=noted.sidecar.file_name,
-        title=names.title(sidecar),
+        title=document_title(sidecar),
         created=sidecar.timestamp.date(),
         correspondent=ids.correspondent,
         document_type=ids.document_type,

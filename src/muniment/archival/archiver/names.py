@@ -18,26 +18,26 @@ DOCUMENT_TYPES: Mapping[str, str] = {
 _FIELD_CHARACTERS = 128
 
 
-def correspondent(organization_id: UUID) -> str:
+def correspondent_name(organization_id: UUID) -> str:
     return f"org-{organization_id}"
 
 
-def organization_tag(organization_id: UUID) -> str:
+def organization_tag_name(organization_id: UUID) -> str:
     return f"org:{organization_id}"
 
 
-def type_tag(document_type: str) -> str:
+def type_tag_name(document_type: str) -> str:
     return f"doc-type:{document_type}"
 
 
-def document_type(document_type: str) -> str:
+def document_type_name(document_type: str) -> str:
     """As people read it; a type that we do not know is called as its producer calls it."""
     return DOCUMENT_TYPES.get(document_type) or document_type.replace("-", " ").capitalize()
 
 
-def title(sidecar: Sidecar) -> str:
+def document_title(sidecar: Sidecar) -> str:
     """`Invoice — Firma AS 2026-05-08`: what is too long is cut in the organization's name, not in the date."""
-    before, after = f"{document_type(sidecar.document_type)} — ", f" {sidecar.timestamp.date().isoformat()}"
+    before, after = f"{document_type_name(sidecar.document_type)} — ", f" {sidecar.timestamp.date().isoformat()}"
     name = " ".join(sidecar.organization_name.split())
     return before + name[: TITLE_CHARACTERS - len(before) - len(after)] + after
 

@@ -7,8 +7,14 @@ from uuid import UUID
 
 import structlog
 
-from muniment.archival.archiver import names
-from muniment.archival.archiver.names import Label
+from muniment.archival.archiver.names import (
+    DOCUMENT_TYPES,
+    Label,
+    correspondent_name,
+    document_type_name,
+    organization_tag_name,
+    type_tag_name,
+)
 from muniment.archival.internal_client import CachedIds, InternalApi
 from muniment.archival.paperless.client import Paperless
 from muniment.archival.paperless.kinds import Kind
@@ -57,9 +63,9 @@ class Objects:
             organization = await self._organization(sidecar.organization_id)
             values = self.label.values(sidecar)
             shared = {
-                "type_tag": await self._tag(names.type_tag(sidecar.document_type), sidecar.document_type),
+                "type_tag": await self._tag(type_tag_name(sidecar.document_type), sidecar.document_type),
                 "source_tag": await self.source_tag(),
-                "document_type": await self._find(Kind.DOCUMENT_TYPE, names.document_type(sidecar.document_type)),
+                "document_type": await self._find(Kind.DOCUMENT_TYPE, document_type_name(sidecar.document_type)),
             }
             fields = {await self._find(Kind.CUSTOM_FIELD, name): value for name, value in values.items()}
         content_tag = await self.paperless.find_or_make(Kind.TAG, self.label.content_tag(sidecar.sha256))
@@ -72,14 +78,14 @@ class Objects:
 
     async def find_telling_tags(self, organization_id: UUID, sha256: str) -> frozenset[int] | None:
         """Nothing is made: if one of them is missing, no document can carry both."""
-        wanted = (names.organization_tag(organization_id), self.label.content_tag(sha256))
+        wanted = (organization_tag_name(organization_id), self.label.content_tag(sha256))
         found = [await self.paperless.find(Kind.TAG, name) for name in wanted]
         return frozenset(tag for tag in found if tag is not None) if None not in found else None
 
     async def set_up(self) -> Mapping[str, int]:
         """Everything that does not depend on an organization, found or made; its ids by name."""
-        for document_type, name in names.DOCUMENT_TYPES.items():
-            await self._tag(names.type_tag(document_type), document_type)
+        for document_type, name in DOCUMENT_TYPES.items():
+            await self._tag(type_tag_name(document_type), document_type)
             await self._find(Kind.DOCUMENT_TYPE, name)
         await self.source_tag()
         for name in self.label.fields:
@@ -100,8 +106,8 @@ class Objects:
         if organization_id not in self._organizations:
             kept = await self.api.cached_ids(organization_id)
             found = CachedIds(
-                await self.paperless.find_or_make(Kind.CORRESPONDENT, names.correspondent(organization_id)),
-                await self.paperless.find_or_make(Kind.TAG, names.organization_tag(organization_id)),
+                await self.paperless.find_or_make(Kind.CORRESPONDENT, correspondent_name(organization_id)),
+                await self.paperless.find_or_make(Kind.TAG, organization_tag_name(organization_id)),
             )
             if found != kept:
                 await self.api.keep_ids(organization_id, found)

@@ -6,11 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from muniment.archival.archiver import late
 from muniment.archival.archiver.closing import close
 from muniment.archival.archiver.dead_letters import bury
 from muniment.archival.archiver.failures import Failure, settle
 from muniment.archival.archiver.job import bring_in, take
+from muniment.archival.archiver.late import tend as tend_late
 from muniment.archival.archiver.lines import JobLine
 from muniment.archival.archiver.metrics import Metrics
 from muniment.archival.archiver.notes import Changed, Noted
@@ -98,7 +98,7 @@ class Round:
 
     async def _tend_late(self, note: str) -> None:
         with suppress(Changed, Left, Failed, Dead):  # the next pass looks again
-            await with_patience(self.tools, lambda: late.tend(self.tools, note))
+            await with_patience(self.tools, lambda: tend_late(self.tools, note))
 
     def _note_failed(self, failure: Failure) -> None:
         self.metrics.failed.inc()

@@ -9,11 +9,9 @@ from typing import NewType
 from PIL import Image
 
 from muniment.processing.readers.contract import Means, Options
-from muniment.processing.readers.ocr_engine import Engine, environment_of, find_engine, languages_of
+from muniment.processing.readers.ocr_engine import environment_of, languages_of
 from muniment.processing.readers.ocr_process import OcrProcess
-from muniment.processing.readers.ocr_words import Recognised, RecognisedWord, RecognitionFailed, parse
-
-__all__ = ["Engine", "OcrPool", "Recognised", "RecognisedWord", "RecognitionFailed", "Ticket", "find_engine"]
+from muniment.processing.readers.ocr_words import Recognised, RecognitionFailed, parse
 
 Ticket = NewType("Ticket", int)
 

@@ -11,12 +11,12 @@ from typing import NoReturn
 import structlog
 
 from muniment.processing.readers.contract import Image, Page
-from muniment.processing.sandbox import untrusted, verdicts
+from muniment.processing.sandbox import untrusted
 from muniment.processing.sandbox.confinement import Limits
 from muniment.processing.sandbox.control import Ended
 from muniment.processing.sandbox.link import Link
 from muniment.processing.sandbox.pages_received import Violation
-from muniment.processing.sandbox.verdicts import NoReader
+from muniment.processing.sandbox.verdicts import NoReader, crashed, judge, timed_out, violated
 from muniment.processing.sandbox.wire import Kind
 from muniment.storage.blobs.uninterrupted import to_the_end
 
@@ -100,10 +100,10 @@ class RunningJob:
             yield
         except Violation as violation:
             self._reason = f"violation: {violation}"
-            raise verdicts.violated() from None
+            raise violated() from None
         except TimeoutError:
             self._reason = "timeout"
-            raise verdicts.timed_out() from None
+            raise timed_out() from None
 
     async def _body(self, wanted: Kind) -> bytes:
         """The next frame, which is of this kind, or the reason why it does not come."""
@@ -112,7 +112,7 @@ class RunningJob:
             try:
                 kind, body = await untrusted.receive_frame(self._output)
             except (untrusted.Gone, ConnectionResetError):
-                raise verdicts.judge(await asyncio.shield(self._ended), self._limits) from None
+                raise judge(await asyncio.shield(self._ended), self._limits) from None
         if kind in _LAST:
             self._reason = None
         match kind:
@@ -120,7 +120,7 @@ class RunningJob:
                 raise untrusted.failure_of(body)
             case Kind.CRASHED:
                 log.warning("sandbox.crashed", where=untrusted.place_of(body))
-                raise verdicts.crashed()
+                raise crashed()
         if kind is not wanted:
             raise Violation(f"{kind.name} instead of {wanted.name}")
         return body
