@@ -74,17 +74,17 @@ def described_app() -> FastAPI:
     )
     v1 = APIRouter(prefix="/api/v1", dependencies=SCHEMES)
     for router in (
-        accounts.auth,
-        accounts.organizations,
-        accounts.users,
+        accounts.auth_router,
+        accounts.organizations_router,
+        accounts.users_router,
         audit.router,
-        receipts.router,
+        receipts.receipts_router,
         knowledge_bases.router,
         documents.router,
         documents.everywhere,
         lifecycle.router,
-        removal.router,
-        replacing.router,
+        removal.purge_router,
+        replacing.replace_router,
         lifecycle.bulk,
         lifecycle.archived,
         processing.runs,
@@ -93,9 +93,9 @@ def described_app() -> FastAPI:
         results.router,
         reconcile.router,
         search.router,
-        archival.router,
-        archival.of_documents,
-        dead_letters.router,
+        archival.organization_router,
+        archival.document_router,
+        dead_letters.operator_router,
     ):
         v1.include_router(router)
     for router in (v1, health):

@@ -37,7 +37,7 @@ def build_archivers_stores(settings: Settings) -> ArchiveStores:
 def _build(settings: Settings, s3: S3Settings | None) -> ArchiveStores:
     if s3 is None:
         folder = settings.server.data_dir
-        return ArchiveStores(_folder(folder, QUEUE), _folder(folder, DEAD_LETTERS))
+        return ArchiveStores(_open_queue_folder(folder, QUEUE), _open_queue_folder(folder, DEAD_LETTERS))
     archive = settings.archive
     if len({archive.queue_bucket, archive.dead_letter_bucket, s3.bucket}) < 3:
         # What lies beside the originals and is no original would be cleared away as litter.
@@ -51,7 +51,7 @@ def _bucket(s3: S3Settings, bucket: str) -> QueueStore:
     return S3Queue(address_of(s3, bucket))
 
 
-def _folder(data_dir: Path, name: str) -> QueueStore:
+def _open_queue_folder(data_dir: Path, name: str) -> QueueStore:
     """If it came back empty, what waited in it would seem archived."""
     folder = MadeFolder(data_dir, name)
     folder.require(

@@ -15,7 +15,7 @@ from muniment.storage.blobs.port import BlobNotFound
 from muniment.storage.blobs.s3_connection import connect
 from muniment.storage.queues.folder import FolderQueue
 from muniment.storage.queues.port import QueueStore
-from muniment.storage.queues.probe import probe
+from muniment.storage.queues.probe import probe_versioned_store
 from muniment.storage.queues.s3 import S3Queue
 from tests.seaweedfs import SeaweedFS
 
@@ -214,7 +214,7 @@ class Forgetful(FolderQueue):
 
 async def test_store_without_conditional_changes_is_found_out(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="If-Match"):
-        await probe(Forgetful(tmp_path))
+        await probe_versioned_store(Forgetful(tmp_path))
 
 
 async def test_objects_in_a_bucket_have_their_content_types(empty_s3_server: SeaweedFS) -> None:

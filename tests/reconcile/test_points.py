@@ -144,7 +144,7 @@ class Watching:
 
 
 async def test_an_empty_index_is_filled_from_what_was_computed(floor: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "BATCH", 2)
+    monkeypatch.setattr(comparing, "DOCUMENT_BATCH", 2)
     ids = [await floor.completed(f"bytes {number}".encode()) for number in range(5)]
     floor.seed.execute("UPDATE documents SET status = 'archived' WHERE id = %s", ids[0])
     before, embedded, watching = await held(floor), floor.desk.embedder.embedded, Watching()

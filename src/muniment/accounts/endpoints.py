@@ -11,12 +11,12 @@ from muniment.http.pagination import Page, Paging
 from muniment.http.parts import Parts
 from muniment.storage.db.principal import Principal
 
-auth = APIRouter(prefix="/auth", tags=["sign-in"])
-organizations = APIRouter(prefix="/organizations", tags=["people"])
-users = APIRouter(prefix="/users", tags=["people"])
+auth_router = APIRouter(prefix="/auth", tags=["sign-in"])
+organizations_router = APIRouter(prefix="/organizations", tags=["people"])
+users_router = APIRouter(prefix="/users", tags=["people"])
 
 
-@auth.post("/login")
+@auth_router.post("/login")
 async def login(
     credentials: schemas.LoginRequest, response: Response, parts: CurrentParts, address: ClientAddress, now: Now
 ) -> schemas.Me:
@@ -24,7 +24,7 @@ async def login(
     return await _welcome(opened, response, parts)
 
 
-@auth.post("/redeem")
+@auth_router.post("/redeem")
 async def redeem(
     link: schemas.RedeemRequest, response: Response, parts: CurrentParts, address: ClientAddress, now: Now
 ) -> schemas.Me:
@@ -37,14 +37,14 @@ async def _welcome(opened: OpenedSession, response: Response, parts: Parts) -> s
     return await _me(opened.principal, parts)
 
 
-@auth.post("/logout", status_code=204)
+@auth_router.post("/logout", status_code=204)
 async def logout(request: Request, response: Response, work: CurrentWork, parts: CurrentParts) -> None:
     if secret := session_secret(request):
         await sign_out(work, secret)
     clear_session(response, secure=parts.secure_cookies)
 
 
-@auth.get("/me")
+@auth_router.get("/me")
 async def me(principal: CurrentPrincipal, parts: CurrentParts) -> schemas.Me:
     return await _me(principal, parts)
 
@@ -65,7 +65,7 @@ async def _me(principal: Principal, parts: Parts) -> schemas.Me:
     )
 
 
-@auth.put("/password", status_code=204)
+@auth_router.put("/password", status_code=204)
 async def change_own_password(
     change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, parts: CurrentParts
 ) -> None:
@@ -76,31 +76,31 @@ async def change_own_password(
         await set_password(work, password_hash, current_session=session_secret(request))
 
 
-@auth.post("/tokens", status_code=201)
+@auth_router.post("/tokens", status_code=201)
 async def create_token(wanted: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreated:
     """A token with your own rights. It is shown this once."""
     new = await tokens.create(work, wanted.name, expires_at=wanted.expiry(now), now=now)
     return schemas.TokenCreated(id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at)
 
 
-@auth.get("/tokens")
+@auth_router.get("/tokens")
 async def list_tokens(work: CurrentWork, paging: Paging) -> Page[schemas.TokenRead]:
     found, total = await TokenRepository(work.session).list_(offset=paging.offset, limit=paging.limit)
     items = [schemas.TokenRead.model_validate(token) for token in found]
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
-@auth.delete("/tokens/{token_id}", status_code=204)
+@auth_router.delete("/tokens/{token_id}", status_code=204)
 async def revoke_token(token_id: UUID, work: CurrentWork) -> None:
     await tokens.revoke(work, token_id)
 
 
-@organizations.post("", status_code=201)
+@organizations_router.post("", status_code=201)
 async def create_organization(wanted: schemas.OrganizationRequest, work: CurrentWork) -> schemas.OrganizationRead:
     return schemas.OrganizationRead.model_validate(await people.create_organization(work, wanted.name))
 
 
-@organizations.get("")
+@organizations_router.get("")
 async def list_organizations(work: CurrentWork, paging: Paging) -> Page[schemas.OrganizationRead]:
     people.require_operator(work.caller)
     found, total = await OrganizationRepository(work.session).list_(offset=paging.offset, limit=paging.limit)
@@ -108,7 +108,7 @@ async def list_organizations(work: CurrentWork, paging: Paging) -> Page[schemas.
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
-@organizations.patch("/{organization_id}")
+@organizations_router.patch("/{organization_id}")
 async def rename_organization(
     organization_id: UUID, wanted: schemas.OrganizationRequest, work: CurrentWork
 ) -> schemas.OrganizationRead:
@@ -116,7 +116,7 @@ async def rename_organization(
     return schemas.OrganizationRead.model_validate(changed)
 
 
-@users.post("", status_code=201)
+@users_router.post("", status_code=201)
 async def create_user(
     wanted: schemas.UserRequest, parts: CurrentParts, principal: CurrentPrincipal
 ) -> schemas.UserRead:
@@ -132,7 +132,7 @@ async def create_user(
         return schemas.UserRead.model_validate(await people.create_user(work, new))
 
 
-@users.get("")
+@users_router.get("")
 async def list_users(
     work: CurrentWork, paging: Paging, organization_id: UUID | None = None, search: schemas.SearchText = ""
 ) -> Page[schemas.UserRead]:
@@ -145,7 +145,7 @@ async def list_users(
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
-@users.patch("/{user_id}")
+@users_router.patch("/{user_id}")
 async def change_user(
     user_id: UUID, wanted: schemas.UserPatch, parts: CurrentParts, principal: CurrentPrincipal
 ) -> schemas.UserRead:

@@ -15,8 +15,8 @@ from muniment.http.dependencies import CurrentParts, CurrentPrincipal
 from muniment.http.multipart import IncomingForm, MalformedUpload
 from muniment.http.streams import request_chunks
 
-router = APIRouter(prefix="/organizations/{organization_id}/archive", tags=["archive"])
-of_documents = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/hand-over", tags=["archive"])
+organization_router = APIRouter(prefix="/organizations/{organization_id}/archive", tags=["archive"])
+document_router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/hand-over", tags=["archive"])
 
 TEXT = {"type": "string"}
 HAND_OVER_BODY = {
@@ -43,7 +43,7 @@ HAND_OVER_BODY = {
 FAILURE: dict[int | str, dict[str, Any]] = {503: {"model": QueueFailureBody}}
 
 
-@router.post("", status_code=202, openapi_extra=HAND_OVER_BODY, responses=FAILURE)
+@organization_router.post("", status_code=202, openapi_extra=HAND_OVER_BODY, responses=FAILURE)
 async def hand_over(
     organization_id: UUID, request: Request, principal: CurrentPrincipal, parts: CurrentParts
 ) -> HandedOverRead:
@@ -77,7 +77,7 @@ def _source(organization_id: UUID, described: Described, incoming: Incoming) -> 
     )
 
 
-@of_documents.post("", status_code=202, responses=FAILURE)
+@document_router.post("", status_code=202, responses=FAILURE)
 async def hand_over_document(
     kb_id: UUID, doc_id: UUID, principal: CurrentPrincipal, parts: CurrentParts
 ) -> HandedOverRead:

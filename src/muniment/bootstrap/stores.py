@@ -74,11 +74,11 @@ def build_ledger(database: Database, blobs: Blobs, archive: ArchiveStores) -> Le
 def build_blobs(settings: Settings) -> Blobs:
     s3 = settings.s3
     if s3.bucket is None:
-        return _folder(settings.server.data_dir)
+        return _open_originals_folder(settings.server.data_dir)
     return S3Blobs(address_of(s3, s3.bucket))
 
 
-def _folder(data_dir: Path) -> FolderBlobs:
+def _open_originals_folder(data_dir: Path) -> FolderBlobs:
     folder = MadeFolder(data_dir, "blobs")
     folder.require(
         StoreGone(f"The documents in {folder.root} are gone. Mount that disk again, or bring them back from a backup")

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.reconcile.drift import Drift, Kind, Scope, Store
 from muniment.storage.db.work import Database
 
-BATCH = 500
+UNINDEXED_BATCH = 500
 FIRST = UUID(int=0)
 
 _LACKING = """
@@ -60,7 +60,7 @@ class LackingDocuments:
         while True:
             async with self.database.service_work(scope.service) as work:
                 found = await LackingRepository(work.session, needs_epoch=self.holds_copies).list_next(
-                    scope.kb_ids, scope.settled_before, after=after, limit=BATCH
+                    scope.kb_ids, scope.settled_before, after=after, limit=UNINDEXED_BATCH
                 )
             if not found:
                 return

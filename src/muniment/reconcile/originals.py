@@ -11,7 +11,7 @@ from muniment.reconcile.files import Place
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.work import Database
 
-BATCH = 500
+ORIGINALS_BATCH = 500
 FIRST = UUID(int=0)
 
 
@@ -36,7 +36,7 @@ class Originals:
 
     async def _batch(self, scope: Scope, kb_id: UUID, after: UUID) -> Sequence[Named]:
         async with self.database.service_work(scope.service) as work:
-            return await NamedFileRepository(work.session).list_originals(kb_id, after=after, limit=BATCH)
+            return await NamedFileRepository(work.session).list_originals(kb_id, after=after, limit=ORIGINALS_BATCH)
 
     async def is_whole(self, named: Named) -> bool:
         seen, size_bytes = hashlib.sha256(), 0

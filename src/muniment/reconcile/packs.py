@@ -10,7 +10,7 @@ from muniment.reconcile.files import Place
 from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.work import Database
 
-BATCH = 2000
+PACKS_BATCH = 2000
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Packs:
     async def _batch(self, scope: Scope, after: str) -> Sequence[Named]:
         owner = None if self.are_shared else scope.organization_id
         async with self.database.service_work(scope.service) as work:
-            return await NamedFileRepository(work.session).list_packs(owner, after=after, limit=BATCH)
+            return await NamedFileRepository(work.session).list_packs(owner, after=after, limit=PACKS_BATCH)
 
     async def is_whole(self, named: Named) -> bool:
         try:

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.tables import Status
 from muniment.reconcile.drift import Kind, Scope
-from muniment.reconcile.said import Said, SaidRepository
+from muniment.reconcile.said import DocumentIndexState, SaidRepository
 from muniment.reconcile.tallies import Tally
 from muniment.search.copies import Copies
 from muniment.storage.db.locks import AdvisoryLocks, lock_of
@@ -26,7 +26,7 @@ class PointRepair:
         async with self.database.service_work(scope.service) as work:
             return await SaidRepository(work.session).list_models()
 
-    async def tally(self, kb_id: UUID, models: Sequence[Model], said: Sequence[Said]) -> Sequence[Tally]:
+    async def tally(self, kb_id: UUID, models: Sequence[Model], said: Sequence[DocumentIndexState]) -> Sequence[Tally]:
         """What the index holds of these documents, those that nobody is at."""
         tallies = {each.document_id: Tally(each) for each in said if each.is_settled}
         if tallies:
@@ -57,12 +57,12 @@ class PointRepair:
             held = await SaidRepository(work.session).hold(document.kb_id, scope.settled_before, document.document_id)
         return held == before
 
-    async def _find(self, session: AsyncSession, scope: Scope, document: Indexed) -> Said | None:
+    async def _find(self, session: AsyncSession, scope: Scope, document: Indexed) -> DocumentIndexState | None:
         said = SaidRepository(session)
         found = await said.list_of(document.kb_id, scope.settled_before, [document.document_id])
         return found[0] if found else None
 
-    async def _tell(self, scope: Scope, document: Indexed, said: Said) -> None:
+    async def _tell(self, scope: Scope, document: Indexed, said: DocumentIndexState) -> None:
         (tally,) = await self.tally(document.kb_id, await self.models(scope), [said])
         if tally.stale_epochs:
             await self.index.remove_epochs(document, sorted(tally.stale_epochs))

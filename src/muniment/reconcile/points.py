@@ -7,11 +7,11 @@ from uuid import UUID
 
 from muniment.reconcile.drift import Drift, Kind, Scope, Store
 from muniment.reconcile.point_repair import PointRepair
-from muniment.reconcile.said import Said, SaidRepository
+from muniment.reconcile.said import DocumentIndexState, SaidRepository
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.port import Indexed, Model, VectorIndex
 
-BATCH = 100
+DOCUMENT_BATCH = 100
 POINTS = 1000
 FIRST = UUID(int=0)
 
@@ -33,19 +33,19 @@ class PointComparison:
             async for document_id in self._orphans(scope, kb_id):
                 yield Drift(self.store, Kind.ORPHANED, str(document_id), kb_id, document_id)
 
-    async def _batches(self, scope: Scope, kb_id: UUID) -> AsyncIterator[Sequence[Said]]:
+    async def _batches(self, scope: Scope, kb_id: UUID) -> AsyncIterator[Sequence[DocumentIndexState]]:
         after = FIRST
         while True:
             async with self.database.service_work(scope.service) as work:
                 said = await SaidRepository(work.session).list_next(
-                    kb_id, scope.settled_before, after=after, limit=BATCH
+                    kb_id, scope.settled_before, after=after, limit=DOCUMENT_BATCH
                 )
             if not said:
                 return
             yield said
             after = said[-1].document_id
 
-    async def _compare(self, kb_id: UUID, models: Sequence[Model], said: Sequence[Said]) -> Sequence[Drift]:
+    async def _compare(self, kb_id: UUID, models: Sequence[Model], said: Sequence[DocumentIndexState]) -> Sequence[Drift]:
         tallies = await self.repairs.tally(kb_id, models, said)
         return [
             Drift(self.store, kind, str(tally.said.document_id), kb_id, tally.said.document_id)

@@ -14,7 +14,7 @@ from muniment.storage.vectors.port import Model
 
 
 @dataclass(frozen=True)
-class Said:
+class DocumentIndexState:
     document_id: UUID
     status: str
     index_epoch: int | None
@@ -60,16 +60,16 @@ class SaidRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def list_next(self, kb_id: UUID, settled_before: datetime, *, after: UUID, limit: int) -> Sequence[Said]:
+    async def list_next(self, kb_id: UUID, settled_before: datetime, *, after: UUID, limit: int) -> Sequence[DocumentIndexState]:
         """The next documents behind `after`, by their ids."""
         values = {"kb_id": kb_id, "settled_before": settled_before, "after": after, "limit": limit}
         return [_said(*row) for row in await self._session.execute(_NEXT, values)]
 
-    async def list_of(self, kb_id: UUID, settled_before: datetime, ids: Sequence[UUID]) -> Sequence[Said]:
+    async def list_of(self, kb_id: UUID, settled_before: datetime, ids: Sequence[UUID]) -> Sequence[DocumentIndexState]:
         values = {"kb_id": kb_id, "settled_before": settled_before, "ids": list(ids)}
         return [_said(*row) for row in await self._session.execute(_THESE, values)]
 
-    async def hold(self, kb_id: UUID, settled_before: datetime, document_id: UUID) -> Said | None:
+    async def hold(self, kb_id: UUID, settled_before: datetime, document_id: UUID) -> DocumentIndexState | None:
         """As `list_of`, and nobody changes it before the transaction ends."""
         values = {"kb_id": kb_id, "settled_before": settled_before, "ids": [document_id]}
         found = (await self._session.execute(_HELD, values)).one_or_none()
@@ -92,5 +92,5 @@ def _said(
     kept_epochs: Sequence[int],
     expected: Mapping[str, int],
     is_settled: bool,
-) -> Said:
-    return Said(document_id, status, index_epoch, text_id, frozenset(kept_epochs), expected, is_settled)
+) -> DocumentIndexState:
+    return DocumentIndexState(document_id, status, index_epoch, text_id, frozenset(kept_epochs), expected, is_settled)

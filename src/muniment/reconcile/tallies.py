@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 
 from muniment.documents.tables import Status
 from muniment.reconcile.drift import Kind
-from muniment.reconcile.said import Said
+from muniment.reconcile.said import DocumentIndexState
 from muniment.storage.vectors.port import Held
 
 
 @dataclass
 class Tally:
-    said: Said
+    said: DocumentIndexState
     found: int = 0
     """Of those that count."""
     wrong_status: int = 0

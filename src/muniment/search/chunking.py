@@ -8,7 +8,7 @@ sentences repeated for their context) fits into the room between target and maxi
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from muniment.search.sentences import halves, lines, sentences, words
+from muniment.search.sentences import bisect_span, line_spans, sentence_spans, word_spans
 
 CountTokens = Callable[[str], int]
 
@@ -177,7 +177,7 @@ def _parts(text: str, paragraph: Span, weigh: Weigh, options: ChunkOptions) -> I
             return
         # Too long to be one: it is text that only looks like it.
     is_table = paragraph.kind == TABLE
-    for start, end in (lines if is_table else sentences)(text, paragraph.start, paragraph.end):
+    for start, end in (line_spans if is_table else sentence_spans)(text, paragraph.start, paragraph.end):
         tokens = weigh(start, end)
         if tokens <= options.target_tokens:
             yield _Piece(start, end, tokens, is_sentence=not is_table)
@@ -188,8 +188,8 @@ def _parts(text: str, paragraph: Span, weigh: Weigh, options: ChunkOptions) -> I
 def _cut(text: str, start: int, end: int, weigh: Weigh, most: int) -> Iterator[_Piece]:
     """A sentence that is too long, at words; a word that is too long, in halves."""
     begin, last, tokens = start, start, 0
-    for word_start, word_end in words(text, start, end):
-        for part_start, part_end in halves(word_start, word_end, lambda a, b: weigh(a, b) <= most):
+    for word_start, word_end in word_spans(text, start, end):
+        for part_start, part_end in bisect_span(word_start, word_end, lambda a, b: weigh(a, b) <= most):
             weight = weigh(part_start, part_end)
             if tokens and tokens + weight > most:
                 yield _Piece(begin, last, tokens)

@@ -24,7 +24,7 @@ FAILURES_A_ROUND = 3
 
 
 @dataclass(frozen=True)
-class Said:
+class DesiredIndexState:
     """What a document's row says of its passages."""
 
     is_visible: bool
@@ -62,7 +62,7 @@ class IntentSweep:
     async def _put_right(self, intent: IndexIntent) -> bool:
         document = Indexed(intent.document_id, intent.kb_id, intent.organization_id)
         async with self._database.service_work(Service(intent.organization_id)) as work:
-            said = await _find_said(work, document)
+            said = await find_desired_state(work, document)
         try:
             await self._tell(document, said)
         except MunimentError as error:
@@ -76,12 +76,12 @@ class IntentSweep:
             return False
         async with self._database.service_work(Service(intent.organization_id)) as work:
             # Held until the intent is gone: whoever changes the row after us tells the index after us.
-            if await _find_said(work, document, is_held=True) != said:
+            if await find_desired_state(work, document, is_held=True) != said:
                 return False
             await IntentRepository(work.session).remove(intent.id)
         return True
 
-    async def _tell(self, document: Indexed, said: Said | None) -> None:
+    async def _tell(self, document: Indexed, said: DesiredIndexState | None) -> None:
         if said is None:
             await self._index.remove(document)
             return
@@ -90,7 +90,7 @@ class IntentSweep:
             await self._index.remove(document, before_epoch=said.index_epoch)
 
 
-async def _find_said(work: Work[Service], document: Indexed, *, is_held: bool = False) -> Said | None:
+async def find_desired_state(work: Work[Service], document: Indexed, *, is_held: bool = False) -> DesiredIndexState | None:
     """`None`: it is gone, or was never in this knowledge base."""
     index_epoch: ColumnElement[int | None] = literal_column("documents.index_epoch")
     row = select(Document.status, index_epoch).where(
@@ -101,4 +101,4 @@ async def _find_said(work: Work[Service], document: Indexed, *, is_held: bool = 
     found = (await work.session.execute(row)).one_or_none()
     # Only an archived one is hidden. One that is being read shows its passages the moment it is complete, and the index
     # is not told once more; until then PostgreSQL shows none of them.
-    return Said(found[0] != Status.ARCHIVED, found[1]) if found else None
+    return DesiredIndexState(found[0] != Status.ARCHIVED, found[1]) if found else None

@@ -15,7 +15,7 @@ _LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _WORD = re.compile(r"\S+")
 
 
-def sentences(text: str, start: int, end: int) -> Iterator[Place]:
+def sentence_spans(text: str, start: int, end: int) -> Iterator[Place]:
     begin = start
     for match in _END.finditer(text, start, end):
         if _goes_on(text, match, end):
@@ -37,23 +37,23 @@ def _goes_on(text: str, mark: re.Match[str], end: int) -> bool:
     return (len(word) == 1 and word.isalpha()) or _ABBREVIATIONS.fullmatch(word.lower()) is not None
 
 
-def lines(text: str, start: int, end: int) -> Iterator[Place]:
+def line_spans(text: str, start: int, end: int) -> Iterator[Place]:
     """Rows of a table."""
     return (match.span() for match in _LINE.finditer(text, start, end))
 
 
-def words(text: str, start: int, end: int) -> Iterator[Place]:
+def word_spans(text: str, start: int, end: int) -> Iterator[Place]:
     return (match.span() for match in _WORD.finditer(text, start, end))
 
 
-def halves(start: int, end: int, is_small: Callable[[int, int], bool]) -> Iterator[Place]:
+def bisect_span(start: int, end: int, is_small: Callable[[int, int], bool]) -> Iterator[Place]:
     """The span itself if it is small enough, or else its halves, and theirs."""
     if end - start <= 1 or is_small(start, end):
         yield start, end
         return
     middle = (start + end) // 2
-    yield from halves(start, middle, is_small)
-    yield from halves(middle, end, is_small)
+    yield from bisect_span(start, middle, is_small)
+    yield from bisect_span(middle, end, is_small)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Place]:

@@ -21,12 +21,12 @@ async def bury(tools: Tools, key: JobKey, reason: str) -> Sidecar | None:
     await _copy_pdf(queue, letters, key)
     sidecar = await _copy_sidecar(queue, letters, key, reason)
     if sidecar is not None:
-        await _say(tools, key, sidecar)
+        await _report_failed(tools, key, sidecar)
     await remove(tools, key)
     return sidecar
 
 
-async def _say(tools: Tools, key: JobKey, sidecar: Sidecar) -> None:
+async def _report_failed(tools: Tools, key: JobKey, sidecar: Sidecar) -> None:
     said = Said("failed", retry_count=sidecar.retry_count, last_error=sidecar.last_error)
     try:
         await tools.api.say(sidecar.bilko_document_id, key, said)

@@ -36,7 +36,7 @@ async def settle(tools: Tools, failure: Failure, *, depth: int) -> JobLine | Non
     if noted.sidecar.retry_count >= MAX_RETRIES:
         sidecar = await bury(tools, failure.key, error.message)
         return JobLine(failure.key, "dead_letter", sidecar, error=error.message)
-    await _say(tools, noted)
+    await _report_pending(tools, noted)
     return None
 
 
@@ -50,7 +50,7 @@ def _counts(tools: Tools, failure: Failure, noted: Noted, depth: int) -> bool:
     return last is None or tools.clock.now() - last >= ALONE_AGAIN_AFTER
 
 
-async def _say(tools: Tools, noted: Noted) -> None:
+async def _report_pending(tools: Tools, noted: Noted) -> None:
     sidecar = noted.sidecar
     said = Said("pending", retry_count=sidecar.retry_count, last_error=sidecar.last_error)
     try:

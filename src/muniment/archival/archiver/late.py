@@ -64,7 +64,7 @@ async def list_late(queue: QueueStore, random: Random) -> list[str]:
     return random.sample(notes, LOOKS_IN_PASS) if len(notes) > LOOKS_IN_PASS else notes
 
 
-async def tend(tools: Tools, note: str) -> None:
+async def resolve_abandoned(tools: Tools, note: str) -> None:
     """Put away what arrived after all, behind the one that was proven; forget what will not arrive any more."""
     queue = tools.stores.queue
     try:

@@ -16,7 +16,7 @@ REPORTED_AFTER = timedelta(hours=1)
 BURIED_AFTER = timedelta(days=7)
 
 
-async def tend(tools: Tools, half: ListedJob) -> JobLine | None:
+async def resolve_incomplete(tools: Tools, half: ListedJob) -> JobLine | None:
     """Close it if it is archived, report it after an hour, bury it after a week. Nothing while it may become whole."""
     if half.pdf is None and (line := await _close_archived(tools, half)):
         return line

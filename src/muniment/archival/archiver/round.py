@@ -10,11 +10,11 @@ from muniment.archival.archiver.closing import close
 from muniment.archival.archiver.dead_letters import bury
 from muniment.archival.archiver.failures import Failure, settle
 from muniment.archival.archiver.job import bring_in, take
-from muniment.archival.archiver.late import tend as tend_late
+from muniment.archival.archiver.late import resolve_abandoned as tend_late
 from muniment.archival.archiver.lines import JobLine
 from muniment.archival.archiver.metrics import Metrics
 from muniment.archival.archiver.notes import Changed, Noted
-from muniment.archival.archiver.orphans import tend
+from muniment.archival.archiver.orphans import resolve_incomplete
 from muniment.archival.archiver.outcomes import Dead, Failed, Left
 from muniment.archival.archiver.report import PassReport
 from muniment.archival.archiver.tools import Tools
@@ -90,7 +90,7 @@ class Round:
 
     async def _tend(self, half: ListedJob) -> None:
         try:
-            line = await with_patience(self.tools, lambda: tend(self.tools, half))
+            line = await with_patience(self.tools, lambda: resolve_incomplete(self.tools, half))
         except (Changed, Left, Failed, Dead):
             return  # the next pass looks again
         if line is not None:

@@ -10,17 +10,17 @@ from muniment.http.dependencies import CurrentParts, CurrentPrincipal
 from muniment.http.pagination import Page, Paging
 from muniment.storage.queues.port import QueueStore
 
-router = APIRouter(prefix="/archive", tags=["archive"])
+operator_router = APIRouter(prefix="/archive", tags=["archive"])
 
 
-@router.get("/queue")
+@operator_router.get("/queue")
 async def list_queue(parts: CurrentParts, principal: CurrentPrincipal, paging: Paging) -> Page[ArchiveJobRead]:
     """What waits for the archiver, of all organizations, for operators."""
     require_operator(principal)
     return await _page(parts.archive.letters.stores.queue, paging)
 
 
-@router.get("/dead-letters")
+@operator_router.get("/dead-letters")
 async def list_dead_letters(parts: CurrentParts, principal: CurrentPrincipal, paging: Paging) -> Page[ArchiveJobRead]:
     """What could not be archived, for operators: requeue it when its cause is gone, or discard it."""
     require_operator(principal)
@@ -33,7 +33,7 @@ async def _page(store: QueueStore, paging: Paging) -> Page[ArchiveJobRead]:
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
-@router.post("/dead-letters/{key:path}/requeue")
+@operator_router.post("/dead-letters/{key:path}/requeue")
 async def requeue_dead_letter(key: str, parts: CurrentParts, principal: CurrentPrincipal) -> RequeuedRead:
     """Put it back into the queue, with its count reset."""
     require_operator(principal)
@@ -42,7 +42,7 @@ async def requeue_dead_letter(key: str, parts: CurrentParts, principal: CurrentP
     return RequeuedRead(job_id=job.pdf)
 
 
-@router.delete("/dead-letters/{key:path}", status_code=204)
+@operator_router.delete("/dead-letters/{key:path}", status_code=204)
 async def discard_dead_letter(key: str, parts: CurrentParts, principal: CurrentPrincipal) -> None:
     """Delete it for good. If Muniment holds its original, that stays."""
     require_operator(principal)

@@ -19,7 +19,7 @@ WHO_MAY: Mapping[Move, Sequence[Standing]] = {
     Move.RETRY: (*MANAGERS, Standing.EDITOR),
 }
 ITSELF = "Muniment does this by itself, when it is time"
-PUT_BACK = "The search index is being put back; try again shortly"
+INDEX_UPDATE_PENDING = "The search index is being put back; try again shortly"
 NAMESAKE = {
     Move.RESTORE: "Cannot restore: a document with this name already exists",
     Move.RETRY: "A document with this name already exists",
@@ -84,7 +84,7 @@ def _name(facts: Facts, move: Move) -> str | None:
 
 
 def _index(facts: Facts, move: Move) -> str | None:
-    return PUT_BACK if facts.is_being_put_back and move in (Move.ARCHIVE, Move.RESTORE) else None
+    return INDEX_UPDATE_PENDING if facts.is_being_put_back and move in (Move.ARCHIVE, Move.RESTORE) else None
 
 
 def _hand_over(facts: Facts, move: Move) -> str | None:

@@ -11,7 +11,7 @@ from muniment.lifecycle.rules import Move
 
 INTERRUPTED = "Stored safely; a first attempt to read it was interrupted, and it waits for the next."
 REREAD = "It is being read anew; until that is complete the old result answers."
-PUT_BACK = "The search index did not answer, and is being put back to what the document says."
+INDEX_UPDATE_NOTE = "The search index did not answer, and is being put back to what the document says."
 HANDING_OVER = "It is being handed over to the archive."
 
 ADVICE: dict[tuple[Status, Move], str] = {
@@ -32,7 +32,7 @@ def why(facts: Facts) -> str:
     if facts.run and facts.document.status == Status.COMPLETED:
         said.append(REREAD)
     if facts.is_being_put_back:
-        said.append(PUT_BACK)
+        said.append(INDEX_UPDATE_NOTE)
     if facts.document.archive_status == "pending":
         said.append(HANDING_OVER)
     return " ".join(said)

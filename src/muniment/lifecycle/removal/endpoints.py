@@ -16,7 +16,7 @@ from muniment.lifecycle.removal.schemas import (
 )
 from muniment.lifecycle.schemas import SeveralDocuments
 
-router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
+purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
 
 PURGED, BEING_PURGED = "Document permanently deleted", "Document removed; its last traces are being deleted"
 CLEARED, BEING_CLEARED = "Failed document cleared", "Failed document removed; its last traces are being deleted"
@@ -25,7 +25,7 @@ UNPROVEN: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.delete("/documents/{doc_id}/purge", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
+@purge_router.delete("/documents/{doc_id}/purge", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
 async def purge_document(
     kb_id: UUID,
     doc_id: UUID,
@@ -40,7 +40,7 @@ async def purge_document(
     return ended_read(ended, PURGED, BEING_PURGED)
 
 
-@router.delete("/documents/{doc_id}/clear", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
+@purge_router.delete("/documents/{doc_id}/clear", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
 async def clear_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal, response: Response
 ) -> RemovedRead | BeingRemovedRead:
@@ -50,7 +50,7 @@ async def clear_document(
     return ended_read(ended, CLEARED, BEING_CLEARED)
 
 
-@router.post("/documents/bulk-purge")
+@purge_router.post("/documents/bulk-purge")
 async def purge_documents(
     kb_id: UUID, wanted: SeveralDocuments, parts: CurrentParts, principal: CurrentPrincipal
 ) -> BulkPurgedRead:
@@ -58,7 +58,7 @@ async def purge_documents(
     return BulkPurgedRead.of(await bulk_purge(parts.removal, principal, kb_id, wanted.document_ids))
 
 
-@router.delete(
+@purge_router.delete(
     "",
     response_model=None,
     responses={

@@ -9,7 +9,7 @@ from muniment.http.multipart import IncomingForm
 from muniment.http.streams import counted_refusals, request_chunks
 from muniment.lifecycle.replacing.schemas import ReplacedRead
 
-router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/replace", tags=["lifecycle"])
+replace_router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/replace", tags=["lifecycle"])
 
 FILE_BODY = {
     "requestBody": {
@@ -27,7 +27,7 @@ FILE_BODY = {
 }
 
 
-@router.post("", responses={409: {"model": DuplicateBody}}, openapi_extra=FILE_BODY)
+@replace_router.post("", responses={409: {"model": DuplicateBody}}, openapi_extra=FILE_BODY)
 async def replace_document(
     kb_id: UUID, doc_id: UUID, request: Request, parts: CurrentParts, principal: CurrentPrincipal, now: Now
 ) -> ReplacedRead:
@@ -41,7 +41,7 @@ async def replace_document(
             return ReplacedRead.of(await parts.replacing.receive(place, staged))
 
 
-@router.post("/revert", responses={409: {"model": DuplicateBody}})
+@replace_router.post("/revert", responses={409: {"model": DuplicateBody}})
 async def revert_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> DocumentRead:
     """The last revision that could be read, with its name, status and annotations, instead of one that failed."""
     return DocumentRead.of(await parts.replacing.revert(principal, kb_id, doc_id))

@@ -5,7 +5,7 @@ from muniment.processing.context import Context, RunState
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
-NAME = "AggregateDiagrams"
+AGGREGATE_DIAGRAMS = "AggregateDiagrams"
 
 
 async def aggregate_diagrams(state: RunState, runtime: Runtime[Context]) -> RunState:
@@ -14,5 +14,5 @@ async def aggregate_diagrams(state: RunState, runtime: Runtime[Context]) -> RunS
     async def aggregate(work: Work[Service]) -> None:
         await ArtifactRepository(work.session).add_diagrams(state["artifact_text_id"])
 
-    runtime.context.later(NAME, aggregate)
+    runtime.context.later(AGGREGATE_DIAGRAMS, aggregate)
     return {}

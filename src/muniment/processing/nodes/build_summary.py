@@ -6,7 +6,7 @@ from muniment.processing.nodes.index import indexed
 
 log = structlog.get_logger()
 
-NAME = "BuildSummary"
+BUILD_SUMMARY = "BuildSummary"
 
 
 async def build_summary(state: RunState, runtime: Runtime[Context]) -> RunState:

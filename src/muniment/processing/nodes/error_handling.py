@@ -18,7 +18,7 @@ from muniment.storage.tasks.port import PutBack
 
 log = structlog.get_logger()
 
-NAME = "ErrorHandling"
+ERROR_HANDLING = "ErrorHandling"
 INTERNAL = "internal"
 INTERNAL_MESSAGE = "Reading failed for a reason of ours, not of the file's. Try again, or tell your operator."
 FULL_SECONDS = 60

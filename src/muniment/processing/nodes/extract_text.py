@@ -22,7 +22,7 @@ from muniment.storage.deletions.reservations import Reservation, reserve
 from muniment.storage.tasks.port import PutBack
 from muniment.telemetry.metrics import ARTIFACTS, OCR_PAGES, PAGES_READ
 
-NAME = "ExtractText"
+EXTRACT_TEXT = "ExtractText"
 PUT_BACK_SECONDS = 1
 
 
@@ -34,10 +34,10 @@ async def extract_text(state: RunState, runtime: Runtime[Context]) -> RunState:
             # Somebody computes it right now: let others have the slot, and find the result when it is there.
             raise PutBack(PUT_BACK_SECONDS)
         draft = Draft(key.organization_id)
-        async with context.step(NAME, StepStatus.STARTED, lasting=True) as work:
+        async with context.step(EXTRACT_TEXT, StepStatus.STARTED, lasting=True) as work:
             if full := await find_wanted(work, context.run, key):
                 await attach(work, context.run, full, was_known=True)
-                await RunRepository(work.session).enter_steps(context.run, {NAME: StepStatus.SUCCESS})
+                await RunRepository(work.session).enter_steps(context.run, {EXTRACT_TEXT: StepStatus.SUCCESS})
                 ARTIFACTS.labels("hit").inc()
                 return found(full)
             _require_installed(context, key)
@@ -77,7 +77,7 @@ async def _compute(
     async with local_copy(context.tools.blobs, state["original"]) as file:
         await _read(context, file, state["media_type"], draft)
     await context.tools.blobs.put(draft.pack.key, draft.pack.data)
-    async with context.step(NAME) as work:
+    async with context.step(EXTRACT_TEXT) as work:
         new = draft.finished(time.monotonic() - began)
         full, is_ours = await ArtifactRepository(work.session).add_once(key, new)
         await (reservation.keep(work) if is_ours else reservation.release(work))
@@ -92,7 +92,7 @@ async def _compute(
 async def _read(context: Context, file: BinaryIO, media_type: str, draft: Draft) -> None:
     tools = context.tools
     async with tools.reader.read(file, media_type, tools.options) as reading:
-        progress = Progress(context, NAME, reading.total_pages)
+        progress = Progress(context, EXTRACT_TEXT, reading.total_pages)
         async for page in reading.pages:
             draft.add(page)
             await progress.note(page.number)

@@ -3,7 +3,7 @@ from langgraph.runtime import Runtime
 from muniment.processing.completion import PROCESSED, attach, find_wanted
 from muniment.processing.context import Context, RunState, found
 
-NAME = "FetchDocumentRecord"
+FETCH_DOCUMENT_RECORD = "FetchDocumentRecord"
 
 
 async def fetch_document_record(state: RunState, runtime: Runtime[Context]) -> RunState:
@@ -17,9 +17,9 @@ async def fetch_document_record(state: RunState, runtime: Runtime[Context]) -> R
     }
     # Copies outside PostgreSQL are this document's own: that another one's passages are known says nothing of them.
     if record.shown is None or record.processing_status not in PROCESSED or context.tools.copies:
-        context.later(NAME)
+        context.later(FETCH_DOCUMENT_RECORD)
         return known
-    async with context.step(NAME) as work:
+    async with context.step(FETCH_DOCUMENT_RECORD) as work:
         wanted = await find_wanted(work, context.run, context.artifact_key(record.content_key))
         is_shown = wanted is not None and wanted.id == record.shown
         if wanted and is_shown and not await context.tools.indexing.list_missing(work, wanted.id):

@@ -12,7 +12,7 @@ from muniment.storage.tasks.port import PutBack
 from muniment.storage.vectors.port import Indexed
 from muniment.telemetry.metrics import INDEXES
 
-NAME = "Index"
+INDEX = "Index"
 PUT_BACK_SECONDS = 1
 
 
@@ -25,7 +25,7 @@ async def index(state: RunState, runtime: Runtime[Context]) -> RunState:
     if context.tools.copies is not None:
         # Under this run's epoch: nobody finds them before the document names it.
         await context.tools.copies.put(indexed(context, state), text_id, context.run.epoch)
-    context.later(NAME)
+    context.later(INDEX)
     return {}
 
 
@@ -35,7 +35,7 @@ def indexed(context: Context, state: RunState) -> Indexed:
 
 async def _make_missing(context: Context, text_id: UUID) -> None:
     tools = context.tools
-    async with context.within(NAME) as work:
+    async with context.within(INDEX) as work:
         missing = await tools.indexing.list_missing(work, text_id)
         full = await ArtifactRepository(work.session).get(text_id) if missing else None
     for embedder in missing.values():
@@ -48,6 +48,6 @@ async def _make_missing(context: Context, text_id: UUID) -> None:
             organization_id=context.run.organization_id,
             pages=context.pending.pages,
         )
-        async with context.within(NAME) as work:
+        async with context.within(INDEX) as work:
             await IndexRepository(work.session).add_once(new)
         INDEXES.labels("compute").inc()

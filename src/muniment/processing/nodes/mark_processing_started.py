@@ -5,7 +5,7 @@ from muniment.processing.context import Context, RunState
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
-NAME = "MarkProcessingStarted"
+MARK_PROCESSING_STARTED = "MarkProcessingStarted"
 
 
 async def mark_processing_started(state: RunState, runtime: Runtime[Context]) -> RunState:
@@ -15,5 +15,5 @@ async def mark_processing_started(state: RunState, runtime: Runtime[Context]) ->
     async def mark(work: Work[Service]) -> None:
         await mark_started(work, run)
 
-    runtime.context.later(NAME, mark)
+    runtime.context.later(MARK_PROCESSING_STARTED, mark)
     return {}

@@ -5,7 +5,7 @@ from muniment.processing.results import hydration
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
-NAME = "SaveParagraphs"
+SAVE_PARAGRAPHS = "SaveParagraphs"
 
 
 async def save_paragraphs(state: RunState, runtime: Runtime[Context]) -> RunState:
@@ -15,5 +15,5 @@ async def save_paragraphs(state: RunState, runtime: Runtime[Context]) -> RunStat
     async def save(work: Work[Service]) -> None:
         await hydration.save_paragraphs(work.session, run, state["artifact_text_id"])
 
-    runtime.context.later(NAME, save)
+    runtime.context.later(SAVE_PARAGRAPHS, save)
     return {}

@@ -5,7 +5,7 @@ from muniment.processing.results import hydration
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
-NAME = "UpdateMetrics"
+UPDATE_METRICS = "UpdateMetrics"
 
 
 async def update_metrics(state: RunState, runtime: Runtime[Context]) -> RunState:
@@ -15,5 +15,5 @@ async def update_metrics(state: RunState, runtime: Runtime[Context]) -> RunState
     async def save(work: Work[Service]) -> None:
         await hydration.save_metrics(work.session, run, state["artifact_text_id"])
 
-    runtime.context.later(NAME, save)
+    runtime.context.later(UPDATE_METRICS, save)
     return {}

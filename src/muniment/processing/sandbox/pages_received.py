@@ -32,7 +32,7 @@ MAX_SENTENCE = 10_000
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 
-Kind = TypeVar("Kind", Method, ParagraphKind, FigureKind)
+EnumT = TypeVar("Kind", Method, ParagraphKind, FigureKind)
 
 
 class Violation(Exception):
@@ -174,7 +174,7 @@ def _sentence(given: Any) -> str | None:
     return clean(given[:MAX_SENTENCE])
 
 
-def _one_of(kind: type[Kind], given: Any) -> Kind:
+def _one_of(kind: type[EnumT], given: Any) -> EnumT:
     return kind(given)
 
 

@@ -17,7 +17,7 @@ from muniment.storage.blobs.folder_tree import FolderTree
 from muniment.storage.blobs.gathering import GatheringWriter
 from muniment.storage.blobs.keys import check_listing, check_range, parts_of
 from muniment.storage.blobs.port import BlobInfo, Blobs, BlobWriter
-from muniment.storage.blobs.probe import probe
+from muniment.storage.blobs.probe import probe_object_store
 from muniment.storage.blobs.uninterrupted import in_thread
 
 _PIECE_BYTES = 1024 * 1024
@@ -95,7 +95,7 @@ class FolderBlobs(Blobs):
 
     async def check(self) -> None:
         try:
-            await probe(self)
+            await probe_object_store(self)
         except (Unavailable, StorageFull) as error:
             if isinstance(error.__cause__, OSError):
                 raise self._unusable(error.__cause__) from error

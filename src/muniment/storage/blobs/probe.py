@@ -6,7 +6,7 @@ from muniment.errors import Unavailable
 from muniment.storage.blobs.port import Blobs
 
 
-async def probe(blobs: Blobs) -> None:
+async def probe_object_store(blobs: Blobs) -> None:
     """Write, read and delete an object, with the errors of the store, or `Unavailable` if it breaks the contract."""
     key = f"probe/{uuid4()}"
     written = key.encode()

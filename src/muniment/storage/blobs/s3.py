@@ -11,7 +11,7 @@ from obstore.exceptions import AlreadyExistsError, PermissionDeniedError, Unauth
 from muniment.errors import Unavailable
 from muniment.storage.blobs.keys import check_listing, check_range, parts_of
 from muniment.storage.blobs.port import BlobInfo, BlobNotFound, Blobs, BlobWriter
-from muniment.storage.blobs.probe import probe
+from muniment.storage.blobs.probe import probe_object_store
 from muniment.storage.blobs.s3_address import S3Address
 from muniment.storage.blobs.s3_connection import NO_SUCH_BUCKET, answered, connect
 from muniment.storage.blobs.s3_upload import uploading
@@ -110,7 +110,7 @@ class S3Blobs(Blobs):
     async def check(self) -> None:
         try:
             async with answered():
-                await probe(self)
+                await probe_object_store(self)
         except Unavailable as error:
             if error.__cause__ is not None:
                 raise Unavailable(self._advice(error.__cause__)) from error

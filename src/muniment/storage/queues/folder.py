@@ -17,7 +17,7 @@ from muniment.storage.blobs.keys import parts_of
 from muniment.storage.blobs.port import BlobInfo, BlobNotFound, BlobWriter
 from muniment.storage.blobs.uninterrupted import in_thread
 from muniment.storage.queues.port import JSON, PDF, Held, QueueStore
-from muniment.storage.queues.probe import probe
+from muniment.storage.queues.probe import probe_versioned_store
 
 _LOCK = ".lock"  # begins with a dot: no key can reach it
 
@@ -78,7 +78,7 @@ class FolderQueue(QueueStore):
 
     async def check(self) -> None:
         await self._blobs.check()
-        await probe(self)
+        await probe_versioned_store(self)
 
     async def close(self) -> None:
         await self._blobs.close()

@@ -6,7 +6,7 @@ from muniment.errors import Unavailable
 from muniment.storage.queues.port import QueueStore
 
 
-async def probe(queue: QueueStore) -> None:
+async def probe_versioned_store(queue: QueueStore) -> None:
     """Write, change and delete an object, or `Unavailable` if the store breaks the contract."""
     key = f"probe/{uuid4()}"
     await queue.put_new(key, b"{}")

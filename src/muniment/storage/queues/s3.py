@@ -13,7 +13,7 @@ from muniment.storage.blobs.s3_address import S3Address
 from muniment.storage.blobs.s3_connection import answered, connect
 from muniment.storage.blobs.s3_upload import uploading
 from muniment.storage.queues.port import JSON, PDF, Held, QueueStore
-from muniment.storage.queues.probe import probe
+from muniment.storage.queues.probe import probe_versioned_store
 
 if TYPE_CHECKING:  # obstore has this name for type checkers only
     from obstore import UpdateVersion
@@ -94,7 +94,7 @@ class S3Queue(QueueStore):
 
     async def check(self) -> None:
         await self._blobs.check()
-        await probe(self)
+        await probe_versioned_store(self)
 
     async def close(self) -> None:
         await self._blobs.close()

@@ -15,7 +15,7 @@ _STOP = text("""
     SELECT procrastinate_cancel_job_v1(id, true, true) FROM procrastinate_jobs
      WHERE id = ANY (CAST(:ids AS bigint[])) AND status IN ('todo', 'doing')
 """)
-_FORGET = text("""
+_DELETE_FINISHED = text("""
     DELETE FROM procrastinate_jobs WHERE id = ANY (CAST(:ids AS bigint[])) AND status NOT IN ('todo', 'doing')
 """)
 _KNOWN = text("SELECT id FROM procrastinate_jobs WHERE id = ANY (CAST(:ids AS bigint[]))")
@@ -40,7 +40,7 @@ class QueuedTasks:
 
     async def forget_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> None:
         # The row of one that runs is left to its worker: it could not note the end of its job otherwise.
-        for statement in (_STOP, _FORGET):
+        for statement in (_STOP, _DELETE_FINISHED):
             await work.session.execute(statement, {"ids": list(job_ids)})
 
     async def list_known(self, work: Work[Service], job_ids: Sequence[int]) -> Sequence[int]:

@@ -39,7 +39,7 @@ _WITHOUT_RUN = """
 _LIST = text(f"{_WITHOUT_RUN} ORDER BY j.id")
 # Its lock first: a worker that takes it this moment keeps it.
 _HOLD = text(f"{_WITHOUT_RUN} AND j.id = :job_id FOR UPDATE SKIP LOCKED")
-_FORGET = text("SELECT procrastinate_cancel_job_v1(:job_id, false, true)")
+_CANCEL_ORPHANED = text("SELECT procrastinate_cancel_job_v1(:job_id, false, true)")
 
 
 async def queue_again(work: Work[Any], run_id: UUID) -> None:
@@ -57,7 +57,7 @@ async def forget_job(work: Work[Any], settled_before: datetime, job_id: int) -> 
     """Take it out of the queue, if it still has nothing to do."""
     if await work.session.scalar(_HOLD, {**_within(work, settled_before), "job_id": job_id}) is None:
         return False
-    await work.session.execute(_FORGET, {"job_id": job_id})
+    await work.session.execute(_CANCEL_ORPHANED, {"job_id": job_id})
     return True
 
 
