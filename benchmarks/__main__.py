@@ -5,15 +5,15 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks.archive import measure_archive
-from benchmarks.lifecycle import measure_lifecycle
-from benchmarks.processing import measure_processing
+from benchmarks.handover.handover import measure_archive
+from benchmarks.http.requests import measure_requests
+from benchmarks.lifecycle.moves import measure_lifecycle
+from benchmarks.processing.throughput import measure_processing
 from benchmarks.report import Report
-from benchmarks.requests import measure_requests
-from benchmarks.retrieval import measure_retrieval
-from benchmarks.search import measure_search
-from benchmarks.start import measure_start
-from benchmarks.web import measure_web
+from benchmarks.retrieval.quality import measure_retrieval
+from benchmarks.search.scale import measure_search
+from benchmarks.startup.startup import measure_start
+from benchmarks.web.documents_page import measure_web
 
 MEASURES: dict[str, Callable[[Report], None]] = {
     "start": measure_start,

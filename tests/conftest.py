@@ -12,9 +12,9 @@ from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from muniment.telemetry.logs import configure_logs
-from tests.cluster import PASSWORDS, Cluster, RunningCluster
-from tests.live import Api, running_api, settings_for
-from tests.seed import Seed
+from tests.support.cluster import PASSWORDS, Cluster, RunningCluster
+from tests.support.live_api import Api, running_api, settings_for
+from tests.support.seed import Seed
 
 AMBIENT: tuple[str, ...] = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_", "DOCUMENT_HMAC_SECRET", "OTEL_")
 AMBIENT += ("INTERNAL_API_KEY", "PAPERLESS_", "CF_ACCESS_")

@@ -13,40 +13,34 @@ from starlette.types import ASGIApp
 
 from muniment import __version__
 from muniment.accounts import endpoints as accounts
-from muniment.archival import endpoints as archival
-from muniment.archival.dead_letters import endpoints as dead_letters
-from muniment.archival.internal import endpoints as internal
 from muniment.audit import endpoints as audit
-from muniment.audit.receipts import endpoints as receipts
-from muniment.bootstrap.opening import open_stores
-from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.installation import open_stores
+from muniment.bootstrap.process import rest_loaded
+from muniment.bootstrap.services import build_parts
 from muniment.documents import endpoints as documents
-from muniment.embedded import lifeline
-from muniment.http.access_log import AccessLog
+from muniment.embedded import child_process
+from muniment.handover import endpoints as handover
+from muniment.handover.internal import endpoints as internal
 from muniment.http.api_docs import add_api_docs
-from muniment.http.body_limit import BodyLimit
 from muniment.http.dependencies import SCHEMES
 from muniment.http.errors import add_error_handlers
-from muniment.http.head_limit import LimitedHead
 from muniment.http.health import router as health
-from muniment.http.origins import SameSiteWrites
-from muniment.http.parts import Parts
-from muniment.http.security_headers import SecurityHeaders
+from muniment.http.middleware.access_log import AccessLog
+from muniment.http.middleware.limits import BodyLimit, LimitedHead
+from muniment.http.middleware.origin_check import SameSiteWrites
+from muniment.http.middleware.security_headers import SecurityHeaders
+from muniment.http.services import Parts
 from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
-from muniment.lifecycle.removal import endpoints as removal
-from muniment.lifecycle.replacing import endpoints as replacing
-from muniment.memory import rest_loaded
-from muniment.processing import endpoints as processing
 from muniment.processing.events import endpoints as events
 from muniment.processing.results import endpoints as results
+from muniment.processing.runs import endpoints as processing
 from muniment.reconcile import endpoints as reconcile
 from muniment.search import endpoints as search
 from muniment.settings import Settings
 from muniment.telemetry.metrics import configure_metrics, watch_disk
 from muniment.telemetry.traces import configure_traces
-from muniment.web.pages import add_pages
-from muniment.web.site import load_site
+from muniment.web.static_site import add_pages, load_site
 
 MAX_CONNECTIONS = 1000
 
@@ -78,13 +72,13 @@ def described_app() -> FastAPI:
         accounts.organizations_router,
         accounts.users_router,
         audit.router,
-        receipts.receipts_router,
+        audit.receipts_router,
         knowledge_bases.router,
         documents.router,
         documents.everywhere,
         lifecycle.router,
-        removal.purge_router,
-        replacing.replace_router,
+        lifecycle.purge_router,
+        lifecycle.replace_router,
         lifecycle.bulk,
         lifecycle.archived,
         processing.runs,
@@ -93,9 +87,9 @@ def described_app() -> FastAPI:
         results.router,
         reconcile.router,
         search.router,
-        archival.organization_router,
-        archival.document_router,
-        dead_letters.operator_router,
+        handover.organization_router,
+        handover.document_router,
+        handover.operator_router,
     ):
         v1.include_router(router)
     for router in (v1, health):
@@ -149,7 +143,7 @@ class Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
-        lifeline.watch(partial(loop.call_soon_threadsafe, self.handle_exit, signal.SIGTERM, None))
+        child_process.watch(partial(loop.call_soon_threadsafe, self.handle_exit, signal.SIGTERM, None))
 
 
 def uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:

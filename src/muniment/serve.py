@@ -6,16 +6,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from muniment.embedded.children import Child
-from muniment.embedded.lock import DataDirectoryLock
+from muniment.bootstrap.database import database_address, login_passwords
+from muniment.bootstrap.ocr import require_ocr_languages
+from muniment.bootstrap.process import answers
+from muniment.embedded.child_process import Child
+from muniment.embedded.data_directory import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
-from muniment.listening import answers
-from muniment.logins import database_address, login_passwords
-from muniment.ocr_languages import require_ocr_languages
-from muniment.setting_sources import SettingsError
 from muniment.settings import Settings
-from muniment.storage.db.settled import look
+from muniment.settings.sources import SettingsError
+from muniment.storage.db.schema_version import look
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def prepare(settings: Settings) -> WayIn:
     """Migrate and see to the first account, unless a quick look tells that there is nothing to do."""
     if settled := look(database_address(settings), login_passwords(settings)):
         return WayIn(settled.email, link=None)
-    from muniment.prepare import migrate_with_first_account  # loads Alembic and half of the rest
+    from muniment.bootstrap.migration import migrate_with_first_account  # loads Alembic and half of the rest
 
     first = migrate_with_first_account(settings)
     return WayIn(first.email, sign_in_link(settings, first.link_secret)) if first else WayIn(None, None)

@@ -5,11 +5,11 @@ import signal
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 
-from muniment.bootstrap.opening import open_stores
-from muniment.bootstrap.reading import open_processing
-from muniment.bootstrap.working import build_worker
-from muniment.embedded import lifeline
-from muniment.memory import rest_loaded
+from muniment.bootstrap.installation import open_stores
+from muniment.bootstrap.process import rest_loaded
+from muniment.bootstrap.processing import open_processing
+from muniment.bootstrap.worker import build_worker
+from muniment.embedded import child_process
 from muniment.settings import Settings
 from muniment.storage.tasks.port import Process
 from muniment.telemetry.metrics import configure_metrics, serve_metrics, watch_disk
@@ -25,7 +25,7 @@ async def run(settings: Settings, process: Process | None = None) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, working.cancel)
-    lifeline.watch(partial(loop.call_soon_threadsafe, working.cancel))
+    child_process.watch(partial(loop.call_soon_threadsafe, working.cancel))
     with suppress(asyncio.CancelledError):
         await working
     stop_metrics()

@@ -2,10 +2,10 @@
 
 import httpx
 
-from muniment.http.cookies import COOKIE
-from tests.http.clients import local_client
-from tests.live import Api
-from tests.seed import PASSWORD, Person, Seed
+from muniment.http.dependencies import COOKIE
+from tests.support.clients import local_client
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Person, Seed
 
 ME = "/api/v1/auth/me"
 LOGIN = "/api/v1/auth/login"

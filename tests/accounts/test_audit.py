@@ -2,8 +2,8 @@ from typing import Any
 from uuid import UUID
 
 from tests.accounts.browser import LOGIN, browser_of, fresh_client
-from tests.live import Api
-from tests.seed import PASSWORD, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Seed
 
 NEW = {"email": "new@example.org", "password": "a password of theirs"}
 

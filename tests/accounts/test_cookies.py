@@ -4,11 +4,11 @@ from http.cookies import Morsel, SimpleCookie
 import httpx
 import pytest
 
-from muniment.http.cookies import COOKIE, SECURE_COOKIE
+from muniment.http.dependencies import COOKIE, SECURE_COOKIE
 from muniment.settings import Settings
 from tests.accounts.browser import ME, browser_of, log_in, with_cookie
-from tests.live import Api, running_api
-from tests.seed import Seed
+from tests.support.live_api import Api, running_api
+from tests.support.seed import Seed
 
 TOKENS = "/api/v1/auth/tokens"
 

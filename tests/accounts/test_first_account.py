@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import NullPool, create_engine, text
 
-from muniment.accounts.emails import InvalidEmail
+from muniment.accounts.credentials import InvalidEmail
 from muniment.accounts.first_account import DEFAULT_EMAIL, FirstAccount, ensure_first_account
 from muniment.accounts.sign_in import LinkSpent
 from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress
 from muniment.storage.db.base import now
 from tests.accounts.browser import log_in
-from tests.live import Api
-from tests.seed import PASSWORD, PASSWORD_HASH, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, PASSWORD_HASH, Seed
 
 Ensure = Callable[..., FirstAccount | None]
 

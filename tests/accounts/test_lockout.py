@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 ME = "/api/v1/auth/me"
 

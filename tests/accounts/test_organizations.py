@@ -1,7 +1,7 @@
 from uuid import uuid4
 
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 ORGANIZATIONS = "/api/v1/organizations"
 

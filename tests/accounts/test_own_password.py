@@ -2,8 +2,8 @@ import httpx
 import pytest
 
 from tests.accounts.browser import ME, browser_of, log_in
-from tests.live import Api
-from tests.seed import PASSWORD, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Seed
 
 NEW = "a brand new password"
 

@@ -7,8 +7,8 @@ from uuid import UUID
 import httpx
 import pytest
 
-from tests.live import Api
-from tests.seed import PASSWORD, Person, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Person, Seed
 
 CALLERS = [(False, False), (True, False), (False, True), (True, True)]
 """Plain, admin, operator, both."""

@@ -1,10 +1,10 @@
 import hashlib
 from datetime import timedelta
 
-from muniment.http.cookies import COOKIE
+from muniment.http.dependencies import COOKIE
 from tests.accounts.browser import LOGIN, ME, browser_of, fresh_client, log_in, with_cookie
-from tests.live import Api
-from tests.seed import PASSWORD, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Seed
 
 
 async def test_right_password_opens_a_session_that_says_who_i_am(api: Api, seed: Seed) -> None:

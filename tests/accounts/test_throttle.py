@@ -7,8 +7,8 @@ import pytest
 from muniment.accounts.sign_in import FREE_PER_ACCOUNT, FREE_PER_ADDRESS, TooManyFailures, WrongCredentials
 from muniment.storage.db.base import now
 from tests.accounts.browser import browser_of, log_in
-from tests.live import Api
-from tests.seed import PASSWORD, Person, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Person, Seed
 
 WRONG = "not the password"
 HOUR_LATER = "UPDATE sign_in_failures SET blocked_until = blocked_until - interval '1 hour'"

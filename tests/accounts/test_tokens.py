@@ -3,10 +3,10 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from muniment.accounts.secrets import digest
+from muniment.accounts.credentials import digest
 from tests.accounts.browser import ME, browser_of
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 TOKENS = "/api/v1/auth/tokens"
 

@@ -1,8 +1,8 @@
 from uuid import uuid4
 
 from tests.accounts.browser import ME, browser_of, log_in
-from tests.live import Api
-from tests.seed import PASSWORD, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Seed
 
 NEW = "a brand new password"
 

@@ -3,8 +3,8 @@ from typing import Any
 import httpx
 
 from tests.accounts.browser import log_in
-from tests.live import Api
-from tests.seed import PASSWORD, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Seed
 
 USERS = "/api/v1/users"
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.work import Database
-from tests.artifacts.shelf import Shelf
-from tests.seed import Seed
+from muniment.storage.objects.folder.store import FolderBlobs
+from tests.artifacts.artifacts_fixture import Shelf
+from tests.support.seed import Seed
 
 
 @pytest.fixture

@@ -9,16 +9,16 @@ import pytest
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
-from muniment.artifacts.packs import Pack
+from muniment.artifacts.keys import Variant
 from muniment.artifacts.repository import BATCH_ROWS, ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import FullText
-from muniment.artifacts.variants import Variant
+from muniment.artifacts.text_packs import Pack
 from muniment.errors import Forbidden
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
-from tests.artifacts.shelf import OTHER_VARIANT, VARIANT, Shelf, a_key, a_reading
-from tests.cluster import app_login, service_login
-from tests.storage.tasks.queue import until
+from tests.artifacts.artifacts_fixture import OTHER_VARIANT, VARIANT, Shelf, a_key, a_reading
+from tests.support.cluster import app_login, service_login
+from tests.support.jobs import until
 
 TABLES = ("artifacts_full_text", "artifact_pages", "artifact_paragraphs", "artifact_diagrams")
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -6,10 +6,10 @@ from muniment.audit.heads import Heads
 from muniment.audit.sealing import Sealer
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
-from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.work import Database
+from muniment.storage.objects.folder.store import FolderBlobs
 from tests.audit.trail import Trail
-from tests.seed import SIGNING_KEY, Seed
+from tests.support.seed import SIGNING_KEY, Seed
 
 
 @pytest.fixture

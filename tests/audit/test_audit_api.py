@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from muniment.audit.hashes import INSTALLATION
+from muniment.audit.hashing import INSTALLATION
 from muniment.storage.db.base import new_id
-from tests.live import Api
-from tests.seed import Person, Seed
+from tests.support.live_api import Api
+from tests.support.seed import Person, Seed
 
 AUDIT = "/api/v1/audit"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,9 +8,9 @@ import pytest
 
 from muniment.storage.db.address import DatabaseAddress
 from tests.audit.trail import Trail
-from tests.entry.test_cli import outside, run
-from tests.live import Api
-from tests.seed import Seed
+from tests.cli.test_commands import outside, run
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 pytestmark = pytest.mark.slow
 

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from httpx import Response
 
-from muniment.accounts.secrets import digest
+from muniment.accounts.credentials import digest
 from muniment.storage.db.base import new_id, now
 from tests.accounts.browser import browser_of
-from tests.archival.test_every_change import CHANGES as OF_THE_ARCHIVE
-from tests.live import Api
+from tests.handover.test_audit_events import CHANGES as OF_THE_ARCHIVE
 from tests.security.test_routes import operations
 from tests.security.world import World, a_world
-from tests.seed import PASSWORD, Person, Seed
+from tests.support.live_api import Api
+from tests.support.seed import PASSWORD, Person, Seed
 
 READING = {"GET", "HEAD", "OPTIONS"}
 DOCUMENTS = "/api/v1/knowledge-bases/{kb_id}/documents"

@@ -8,11 +8,11 @@ from muniment.audit.heads import Heads
 from muniment.audit.keys import SpentSigningKey, UnknownSigningKey, introduce, replace_key, require_known
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
-from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.work import Database
+from muniment.storage.objects.folder.store import FolderBlobs
 from tests.audit.trail import Trail
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 SECOND, THIRD = (Signer.from_text(base64.b64encode(bytes([number] * 32)).decode()) for number in (2, 3))
 

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 
 from muniment.audit import sealing
-from muniment.audit.hashes import INSTALLATION
+from muniment.audit.hashing import INSTALLATION
 from muniment.audit.sealing import Sealer
 from muniment.audit.signing import Signer
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Database
 from tests.audit.trail import Trail
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 LINE = "INSERT INTO audit_events (id, action, actor, organization_id, payload) VALUES (%s, 'late', 'x', %s, '{}')"
 

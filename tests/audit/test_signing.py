@@ -7,10 +7,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.audit.canonical import canonical
+from muniment.audit.hashing import canonical
 from muniment.audit.signing import Signer, UnfitSigningKey, key_id_of, verify
-from muniment.setting_sources import generate_once
-from tests.seed import SIGNING_KEY
+from muniment.settings.sources import generate_once
+from tests.support.seed import SIGNING_KEY
 
 SEED_BYTES = bytes(range(224, 256))
 PLAIN = st.recursive(

@@ -6,13 +6,13 @@ from uuid import uuid4
 import pytest
 
 from muniment.audit import sealing
-from muniment.audit.hashes import INSTALLATION, beginning_of, event_hash, link, payload_hash, written
+from muniment.audit.hashing import INSTALLATION, beginning_of, event_hash, link, payload_hash, written
 from muniment.audit.heads import Head, outside_key
 from muniment.audit.sealing import envelope_of
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent
-from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.base import now
+from muniment.storage.objects.folder.store import FolderBlobs
 from tests.audit.trail import Trail
 
 CHANGES = {

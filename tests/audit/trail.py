@@ -8,7 +8,7 @@ from muniment.audit.heads import Heads
 from muniment.audit.sealing import Sealer
 from muniment.audit.verification import Verification
 from muniment.storage.db.base import new_id
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from muniment.storage.blobs.folder import FolderBlobs
-from muniment.storage.blobs.port import Blobs
-from muniment.storage.blobs.s3 import S3Blobs
-from tests.seaweedfs import SeaweedFS, seaweedfs
+from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.port import Blobs
+from muniment.storage.objects.s3.store import S3Blobs
+from tests.support.seaweedfs import SeaweedFS, seaweedfs
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,14 @@
 
 from uuid import UUID
 
-from muniment.audit.heads import OUTSIDE, Heads, outside_key
-from muniment.audit.heads_outside import HeadsOutside, chains_outside
+from muniment.audit.heads import OUTSIDE, Heads, HeadsOutside, chains_outside, outside_key
 from muniment.audit.sealing import Sealer
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
-from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.work import Database
+from muniment.storage.objects.port import Blobs
 from tests.audit.trail import Trail
-from tests.seed import SIGNING_KEY, Seed
+from tests.support.seed import SIGNING_KEY, Seed
 
 SIGNER = Signer.from_text(SIGNING_KEY)
 

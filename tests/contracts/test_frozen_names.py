@@ -10,23 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from muniment.api import described_app
+from muniment.artifacts.keys import Variant, reading_variant
 from muniment.artifacts.repository import ArtifactKey
-from muniment.artifacts.variants import Variant, reading_variant
 from muniment.audit import events
+from muniment.documents.runs import Purpose, RunStatus
 from muniment.errors import MunimentError
-from muniment.processing.drafts import _diagram_key
-from muniment.processing.nodes.extract_text import _lock_name
-from muniment.processing.readers.contract import Code, Figure, FigureKind, Method, Options, ParagraphKind
-from muniment.processing.tables import STEPS, Purpose, RunStatus, StepStatus
-from muniment.search.chunking import ChunkOptions
-from muniment.setting_sources import is_generated
+from muniment.processing.pipeline.artifact_builder import _diagram_key
+from muniment.processing.pipeline.nodes.extract_text import _lock_name
+from muniment.processing.readers.contract import Figure, FigureKind, Method, Options, ParagraphKind
+from muniment.processing.readers.errors import Code
+from muniment.processing.runs.tables import STEPS, StepStatus
+from muniment.search.indexing.chunking import ChunkOptions
 from muniment.settings import Settings
-from muniment.settings_report import describe
+from muniment.settings.report import describe
+from muniment.settings.sources import is_generated
 
 FROZEN: dict[str, list[str]] = json.loads((Path(__file__).parent / "frozen_names.json").read_text())
 
 
-def _subclasses(kind: type) -> Iterator[type]:
+def _subclasses(kind: type[Any]) -> Iterator[type[Any]]:
     for child in kind.__subclasses__():
         yield child
         yield from _subclasses(child)
@@ -41,7 +43,7 @@ def _operations() -> list[str]:
 
 def _events() -> list[str]:
     concrete = [kind for kind in _subclasses(events.Event) if "action" in kind.__dict__]
-    return sorted(f"{kind.action}: {' '.join(item.name for item in fields(kind))}" for kind in concrete)  # type: ignore[attr-defined, arg-type]
+    return sorted(f"{kind.action}: {' '.join(item.name for item in fields(kind))}" for kind in concrete)
 
 
 def _secret_files(settings: Settings) -> list[str]:
@@ -71,7 +73,7 @@ def test_audit_actions_and_their_payload_keys_are_those_that_are_stored() -> Non
 
 
 def test_error_codes_are_those_of_dashboards_and_logs() -> None:
-    assert missing("error_codes", [kind.code for kind in _subclasses(MunimentError)]) == []  # type: ignore[attr-defined]
+    assert missing("error_codes", [kind.code for kind in _subclasses(MunimentError)]) == []
 
 
 def test_secrets_are_looked_for_in_the_files_that_exist() -> None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
 from muniment.storage.vectors.port import Candidate, Indexed, VectorIndex
-from muniment.storage.vectors.qdrant import QdrantIndex
-from muniment.storage.vectors.qdrant_connection import connect
-from tests.search.library import MODEL, Library, Passage, points, vector
-from tests.seed import Person, Seed
-from tests.storage.vectors.qdrant_engines import LocalQdrant
+from muniment.storage.vectors.qdrant.connection import connect
+from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.search.passages_fixture import MODEL, Library, Passage, points, vector
+from tests.support.qdrant import LocalQdrant
+from tests.support.seed import Person, Seed
 
 Near = Mapping[str, float]
 

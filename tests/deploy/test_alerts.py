@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from muniment.archival.archiver.metrics import Metrics as ArchiverMetrics
-from muniment.lifecycle.measured import OPERATIONS, Outcome
+from muniment.handover.archiver.monitoring import Metrics as ArchiverMetrics
+from muniment.lifecycle.observability import OPERATIONS, Outcome
 from muniment.telemetry import metrics
 
 ROOT = Path(__file__).parents[2]

@@ -3,8 +3,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.documents.uploads import KB
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 
 @pytest.fixture

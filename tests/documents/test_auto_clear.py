@@ -7,10 +7,10 @@ import pytest
 from muniment.settings import Settings
 from muniment.storage.db.principal import Service
 from muniment.telemetry.metrics import REGISTRY
-from tests.artifacts.shelf import Shelf, a_key
+from tests.artifacts.artifacts_fixture import Shelf, a_key
 from tests.documents.uploads import KB, a_pdf, stored_keys, upload, with_documents
-from tests.live import Api, running_api
-from tests.seed import Person, Seed
+from tests.support.live_api import Api, running_api
+from tests.support.seed import Person, Seed
 
 
 async def a_failed_upload(api: Api, seed: Seed, kb_id: UUID, uploader: Person, name: str = "report.pdf") -> UUID:

@@ -18,8 +18,8 @@ from tests.documents.uploads import (
     upload,
     with_documents,
 )
-from tests.live import Api, running_api
-from tests.seed import Seed
+from tests.support.live_api import Api, running_api
+from tests.support.seed import Seed
 
 MIB = 1024 * 1024
 FORM_TYPE = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from muniment.bootstrap.stores import Stores, build_ledger, build_stores
-from muniment.documents.sweeps import Sweeps
+from muniment.documents.staging import Sweeps
 from muniment.errors import Unavailable
 from muniment.settings import Settings
-from muniment.storage.blobs.folder import FolderBlobs
-from muniment.storage.blobs.port import BlobWriter
 from muniment.storage.db.address import DatabaseAddress
-from tests.cluster import Cluster
+from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.port import BlobWriter
 from tests.documents.uploads import (
     END,
     FILE_HEAD,
@@ -26,8 +25,9 @@ from tests.documents.uploads import (
     until_begun,
     upload,
 )
-from tests.live import Api, running_api
-from tests.seed import Seed
+from tests.support.cluster import Cluster
+from tests.support.live_api import Api, running_api
+from tests.support.seed import Seed
 
 
 class BrittleBlobs(FolderBlobs):

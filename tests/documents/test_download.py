@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from tests.documents.uploads import KB, a_pdf
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 CONTENT = a_pdf()
 SIZE = len(CONTENT)

@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from tests.documents.uploads import KB, documents_path
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 
 async def names(kb: KB, query: str = "") -> list[str]:

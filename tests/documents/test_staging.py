@@ -9,19 +9,18 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from muniment.artifacts.content_keys import ContentKeys, Scope
-from muniment.documents.staging import Staging, UploadExpired
-from muniment.documents.sweeps import Sweeps
+from muniment.artifacts.keys import ContentKeys, Scope
+from muniment.documents.staging import Staging, Sweeps, UploadExpired
 from muniment.errors import StorageFull, TooSlow
-from muniment.http.streams import request_chunks
+from muniment.http.streaming import request_chunks
 from muniment.knowledge_bases.access import Access, get_access
-from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.base import now
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.erasers import BlobEraser
+from muniment.storage.deletions.deleters import BlobEraser
 from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import Store
-from tests.seed import Seed
+from muniment.storage.objects.folder.store import FolderBlobs
+from tests.support.seed import Seed
 
 PIECE = b"The tenant pays on the first of each month.\n" * 1000
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.documents.uploads import KB
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 AT = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 READ = {

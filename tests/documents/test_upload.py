@@ -5,12 +5,12 @@ from uuid import UUID
 
 import pytest
 
-from muniment.artifacts.content_keys import ContentKeys, Scope
+from muniment.artifacts.keys import ContentKeys, Scope
 from muniment.settings import Settings
-from tests import corpus
 from tests.documents.uploads import BOUNDARY, KB, a_pdf, stored_keys, temporary_files, upload, with_documents
-from tests.live import Api, running_api
-from tests.seed import Seed
+from tests.support import corpus
+from tests.support.live_api import Api, running_api
+from tests.support.seed import Seed
 
 SECRET = "secret of the tests"
 

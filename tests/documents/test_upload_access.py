@@ -17,8 +17,8 @@ from tests.documents.uploads import (
     until_begun,
     upload,
 )
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 MIB = 1024 * 1024
 HUGE = 200 * MIB

@@ -12,8 +12,8 @@ import httpx
 from reportlab.pdfgen.canvas import Canvas
 
 from muniment.settings import Settings
-from tests.live import Api
-from tests.seed import Person, Seed
+from tests.support.live_api import Api
+from tests.support.seed import Person, Seed
 
 BOUNDARY = "boundary-of-the-tests"
 FILE_HEAD = (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from muniment.embedded.postgres import EmbeddedPostgres
-from tests.folders import open_folder
+from tests.support.folders import open_folder
 
 Eventually = Callable[[Callable[[], object]], None]
 

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from muniment.embedded.errors import PostgresFailed
-from muniment.embedded.pointer import find_address
 from muniment.embedded.postgres import EmbeddedPostgres
-from tests.embedded.kept_word import ask, assert_word_is_kept, keep_a_word
+from muniment.embedded.postgres_location import find_address
+from tests.embedded.stored_word import ask, assert_word_is_kept, keep_a_word
 
 pytestmark = pytest.mark.slow
 

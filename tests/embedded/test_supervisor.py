@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.embedded.conftest import Eventually
-from tests.embedded.service import Service, lives
+from tests.embedded.supervised_service import Service, lives
 
 pytestmark = pytest.mark.slow
 

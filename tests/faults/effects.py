@@ -11,11 +11,11 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 from sqlalchemy.util.concurrency import greenlet_spawn
 
-from muniment.processing.context import FileReader, OpenReading
 from muniment.processing.readers.contract import Options, Page
-from muniment.storage.blobs.folder import FolderBlobs
-from muniment.storage.db.locks import AdvisoryLocks
+from muniment.processing.sandbox.client import FileReader, OpenReading
+from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database, PrincipalSession
+from muniment.storage.objects.folder.store import FolderBlobs
 from muniment.storage.tasks.port import FAST
 
 COMMIT, COMMITTED, PUT, STORED, OPEN, LAST_PAGE = "commit", "committed", "put", "stored", "open", "last page"

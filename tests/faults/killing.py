@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from tests.faults.effects import Effect
-from tests.faults.stage import Stage
+from tests.faults.harness import Stage
 from tests.processing.sandbox.processes import go_away
 
 PROGRAM = "tests.faults.programs.dying_worker"

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.util.concurrency import await_only
 
 from tests.faults.effects import Effect, Effects
-from tests.faults.stage import Stage
+from tests.faults.harness import Stage
 
 PATIENCE_SECONDS = 60
 

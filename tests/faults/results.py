@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from muniment.artifacts.packs import key_of, read_page, sha256_of
-from muniment.storage.blobs.port import Blobs
-from tests.seed import Seed
+from muniment.artifacts.text_packs import key_of, read_page, sha256_of
+from muniment.storage.objects.port import Blobs
+from tests.support.seed import Seed
 
 Rows = list[tuple[Any, ...]]
 Results = dict[str, Rows]

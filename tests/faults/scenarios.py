@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from muniment.processing.readers.contract import Code, Unreadable
+from muniment.processing.readers.errors import Code, Unreadable
 from muniment.storage.tasks.port import FAST, READING, RunWish
 from tests.faults.effects import ERROR_HANDLING
-from tests.faults.stage import NEWER, SUBJECT, Stage
-from tests.processing.desk import PAGES
+from tests.faults.harness import NEWER, SUBJECT, Stage
+from tests.processing.worker_fixture import PAGES
 
 REREAD = RunWish(purpose="reread")
 NEWER_PAGES = (replace(PAGES[0], figures=()),)

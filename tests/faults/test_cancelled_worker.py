@@ -5,12 +5,12 @@ from uuid import UUID
 import pytest
 
 from tests.faults.effects import PRINCIPAL, Effects
+from tests.faults.harness import Stage
 from tests.faults.pausing import Pause, held_up
 from tests.faults.results import referenced, stored
 from tests.faults.scenarios import SCENARIOS, unknown
-from tests.faults.stage import Stage
 from tests.faults.test_late_worker import count_effects, tables
-from tests.live import Api
+from tests.support.live_api import Api
 
 MESSAGE = "Processing cancelled by user"
 

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.graph import NODES
+from muniment.processing.pipeline.graph import NODES
 from muniment.storage.tasks.port import FAST, READING
 from tests.faults.effects import COMMITTED, ERROR_HANDLING, STORED, Effect, Effects, die_at
+from tests.faults.harness import Stage
 from tests.faults.results import Results, shown
 from tests.faults.scenarios import SCENARIOS, WITHOUT_EFFECTS, Scenario
-from tests.faults.stage import Stage
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 

@@ -9,13 +9,13 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from muniment.processing.graph import NODES
+from muniment.processing.pipeline.graph import NODES
 from muniment.storage.tasks.port import FAST, READING
 from tests.faults.effects import ERROR_HANDLING, Effect
+from tests.faults.harness import Stage
 from tests.faults.killing import Nest, open_nest
 from tests.faults.results import Results
 from tests.faults.scenarios import WITHOUT_EFFECTS, reread, unknown
-from tests.faults.stage import Stage
 from tests.processing.readers.pdf_files import page_of, pdf, together
 
 pytestmark = pytest.mark.slow

@@ -9,22 +9,22 @@ import psycopg
 import pytest
 
 from muniment.documents.tables import Status
-from muniment.lifecycle.archive import archive
-from muniment.lifecycle.cancel import cancel
-from muniment.lifecycle.mover import Mover
-from muniment.lifecycle.retry import retry
-from muniment.processing.runs import RunRepository
+from muniment.lifecycle.engine import Mover
+from muniment.lifecycle.moves.archive import archive
+from muniment.lifecycle.moves.cancel import cancel
+from muniment.lifecycle.moves.retry import retry
+from muniment.processing.runs.repository import RunRepository
 from muniment.storage.db.principal import Service
-from muniment.storage.index_intents.moves import IndexMoves
 from muniment.storage.tasks.port import FIRST
-from muniment.storage.tasks.queue import QueuedTasks
-from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.vectors.external_index_updates import IndexMoves
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
 from tests.faults.effects import COMMIT, PRINCIPAL, Effect, Effects
+from tests.faults.harness import Stage
 from tests.faults.pausing import Pause, held_up
 from tests.faults.results import referenced, stored
 from tests.faults.scenarios import SCENARIOS, Scenario
-from tests.faults.stage import Stage
-from tests.storage.tasks.queue import until
+from tests.support.jobs import until
 
 Tables = dict[str, list[tuple[Any, ...]]]
 Overtake = Callable[[Stage, UUID], Awaitable[None]]

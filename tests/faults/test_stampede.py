@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from typing import BinaryIO
 from uuid import UUID
 
-from muniment.processing.context import OpenReading
 from muniment.processing.readers.contract import Options
+from muniment.processing.sandbox.client import OpenReading
 from muniment.storage.db.address import DatabaseAddress
-from tests.faults.stage import Stage
-from tests.processing.desk import FixedReader
-from tests.storage.tasks.queue import until, working
+from tests.faults.harness import Stage
+from tests.processing.worker_fixture import FixedReader
+from tests.support.jobs import until, working
 
 PEOPLE = 16
 SHARED, OTHER = b"what everybody has", b"what one has"

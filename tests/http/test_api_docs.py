@@ -4,7 +4,7 @@ import pytest
 from fastapi import FastAPI
 
 from muniment.http.api_docs import add_api_docs
-from tests.http.live_server import serving
+from tests.support.live_server import serving
 
 
 def an_app() -> FastAPI:

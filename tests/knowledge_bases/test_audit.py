@@ -1,9 +1,9 @@
 from typing import Any
 from uuid import UUID
 
-from tests.knowledge_bases.people import Cast, a_cast
-from tests.live import Api
-from tests.seed import Person, Seed
+from tests.knowledge_bases.roles import Cast, a_cast
+from tests.support.live_api import Api
+from tests.support.seed import Person, Seed
 
 NAME = "Contracts and invoices"
 

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from tests.knowledge_bases.people import a_cast
-from tests.live import Api
-from tests.seed import Seed
+from tests.knowledge_bases.roles import a_cast
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 NOT_EMPTY = "The knowledge base still holds documents; archived and failed ones count too"
 

@@ -3,8 +3,8 @@ from uuid import uuid4
 
 import httpx
 
-from tests.live import Api
-from tests.seed import Seed
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 KBS = "/api/v1/knowledge-bases"
 STATUSES = ("pending", "processing", "completed", "failed", "archived")

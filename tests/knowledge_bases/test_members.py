@@ -1,8 +1,8 @@
 from uuid import uuid4
 
-from tests.knowledge_bases.people import a_cast
-from tests.live import Api
-from tests.seed import Seed
+from tests.knowledge_bases.roles import a_cast
+from tests.support.live_api import Api
+from tests.support.seed import Seed
 
 
 async def test_owner_and_admin_set_members_who_then_see_it(api: Api, seed: Seed) -> None:

@@ -8,15 +8,15 @@ import httpx
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.lifecycle.bulk_archive import MAX_UNANSWERED, bulk_archive
-from muniment.lifecycle.mover import Mover
+from muniment.lifecycle.bulk import MAX_UNANSWERED, bulk_archive
+from muniment.lifecycle.engine import Mover
 from muniment.storage.db.base import new_id
-from muniment.storage.index_intents.moves import IndexMoves
-from muniment.storage.tasks.queue import QueuedTasks
-from tests.live import Api
-from tests.processing.desk import Desk
-from tests.search.index_stage import FaultyIndex
-from tests.storage.vectors.qdrant_engines import LocalQdrant
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.vectors.external_index_updates import IndexMoves
+from tests.processing.worker_fixture import Desk
+from tests.search.external_index_fixture import FaultyIndex
+from tests.support.live_api import Api
+from tests.support.qdrant import LocalQdrant
 
 
 @pytest.fixture

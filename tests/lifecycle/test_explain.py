@@ -10,11 +10,11 @@ import pytest
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.base import now
 from muniment.storage.tasks.port import RunWish
-from tests.lifecycle.test_archive import move
-from tests.lifecycle.test_retry import a_completed, a_failed
-from tests.live import Api
-from tests.processing.desk import Desk
-from tests.seed import Person
+from tests.lifecycle.moves.test_archive import move
+from tests.lifecycle.moves.test_retry import a_completed, a_failed
+from tests.processing.worker_fixture import Desk
+from tests.support.live_api import Api
+from tests.support.seed import Person
 
 MANAGERS = ["owner", "admin"]
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from muniment.artifacts.variants import Variant
+from muniment.artifacts.keys import Variant
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.lifecycle.moves.retry import VersionUnknown
 from muniment.lifecycle.reprocess import Progress, Reprocessing
-from muniment.lifecycle.retry import VersionUnknown
 from muniment.storage.db.base import new_id
 from muniment.storage.tasks.port import RunWish
-from muniment.storage.tasks.queue import QueuedTasks
-from tests.lifecycle.test_retry import NEWER, a_completed, a_failed, pages_shown
-from tests.processing.desk import Desk
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from tests.lifecycle.moves.test_retry import NEWER, a_completed, a_failed, pages_shown
+from tests.processing.worker_fixture import Desk
 
 
 def reprocessing(desk: Desk, **wish: int) -> Reprocessing:

@@ -9,8 +9,8 @@ from copy import copy
 import pikepdf
 from PIL import Image
 
-from muniment.documents import media_types
-from muniment.documents.media_types import MediaType
+from muniment.documents.media_types import types
+from muniment.documents.media_types.types import MediaType
 from tests.processing.readers.office_files import R, W, a_docx, a_zip, w
 from tests.processing.readers.pdf_files import page_of, pdf
 
@@ -228,14 +228,14 @@ def xml_parts(kind: MediaType, *, before: str = "", inside: str = "Some words") 
     """The smallest file of its kind, with something in front of its main part and something in a text of it."""
     relation = '<Relationships><Relationship Id="s" Type="{}/{}" Target="s.xml"/></Relationships>'
     match kind:
-        case media_types.DOCX:
+        case types.DOCX:
             body = f"<w:document xmlns:w='{W}'><w:body>{w(inside)}</w:body></w:document>"
             return {"word/document.xml": before + body}
-        case media_types.ODT:
+        case types.ODT:
             body = f"<o:body><o:text><t:p>{inside}</t:p></o:text></o:body>"
             root = f"<o:d xmlns:o='urn:office' xmlns:t='urn:text'>{body}</o:d>"
             return {"mimetype": kind.media_type, "content.xml": before + root}
-        case media_types.PPTX:
+        case types.PPTX:
             slides = f"<p xmlns:r='{R}'><sldIdLst><sldId r:id='s'/></sldIdLst></p>"
             shape = f"<sp><txBody><p><r><t>{inside}</t></r></p></txBody></sp>"
             return {
@@ -243,7 +243,7 @@ def xml_parts(kind: MediaType, *, before: str = "", inside: str = "Some words") 
                 "ppt/_rels/presentation.xml.rels": relation.format(R, "slide"),
                 "ppt/s.xml": f"{before}<sld><cSld><spTree>{shape}</spTree></cSld></sld>",
             }
-        case media_types.XLSX:
+        case types.XLSX:
             row = f"<row><c t='inlineStr'><is><t>{inside}</t></is></c></row>"
             return {
                 "xl/workbook.xml": f"<workbook xmlns:r='{R}'><sheets><sheet name='S' r:id='s'/></sheets></workbook>",

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from muniment.storage.blobs.folder import FolderBlobs
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.db.locks import AdvisoryLocks
+from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
-from tests.cluster import service_login
-from tests.processing.desk import Desk
-from tests.seed import Seed
+from muniment.storage.objects.folder.store import FolderBlobs
+from tests.processing.worker_fixture import Desk
+from tests.support.cluster import service_login
+from tests.support.seed import Seed
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import pytest
 
 from muniment.bootstrap.stores import build_stores
 from muniment.settings import Settings
-from muniment.storage.vectors.pgvector import PgVectorIndex
-from muniment.storage.vectors.qdrant import QdrantIndex
-from tests.reconcile.floor import Floor, IndexedDesk
-from tests.seed import Seed
-from tests.storage.vectors.qdrant_engines import LocalQdrant
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.reconcile.harness import Floor, IndexedDesk
+from tests.support.qdrant import LocalQdrant
+from tests.support.seed import Seed
 
 
 @pytest.fixture(params=["pgvector"])

@@ -8,18 +8,18 @@ from uuid import UUID
 import pytest
 
 from muniment.bootstrap.stores import build_stores
-from muniment.processing import progress
+from muniment.processing.pipeline.nodes import extract_text
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
 from muniment.storage.vectors.port import Indexed, Model, Point, VectorIndex
-from muniment.storage.vectors.qdrant import QdrantIndex
+from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.faults.effects import COMMITTED, STORED, Effects, die_at
+from tests.faults.harness import Stage
 from tests.faults.scenarios import SCENARIOS, Scenario
-from tests.faults.stage import Stage
-from tests.reconcile.floor import Floor, IndexedDesk
-from tests.seed import Seed
-from tests.storage.vectors.qdrant_engines import LocalQdrant
+from tests.reconcile.harness import Floor, IndexedDesk
+from tests.support.qdrant import LocalQdrant
+from tests.support.seed import Seed
 
 TOLD, HEARD = "told the index", "the index heard"
 LASTING = {COMMITTED, STORED, TOLD, HEARD}
@@ -44,7 +44,7 @@ class WatchedIndex(QdrantIndex):
 async def floor(
     request: pytest.FixtureRequest, settings: Settings, seed: Seed, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Floor]:
-    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0)  # the same effects in every run
+    monkeypatch.setattr(extract_text, "INTERVAL_SECONDS", 0)  # the same effects in every run
     stores = build_stores(settings)
     index: VectorIndex = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgVectorIndex(stores.database)
     stores = replace(stores, index=index)

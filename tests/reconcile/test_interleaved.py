@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 
 from muniment.bootstrap.stores import build_ledger
-from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.objects.folder.store import FolderBlobs
 from muniment.storage.vectors.port import Indexed, Model, Point
-from muniment.storage.vectors.qdrant import QdrantIndex
-from tests.live import Api, running_api
-from tests.reconcile.floor import Floor, IndexedDesk
-from tests.storage.vectors.qdrant_engines import LocalQdrant
+from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.reconcile.harness import Floor, IndexedDesk
+from tests.support.live_api import Api, running_api
+from tests.support.qdrant import LocalQdrant
 
 
 @dataclass

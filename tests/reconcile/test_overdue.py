@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from muniment.reconcile.comparisons import LATER
+from muniment.reconcile.registry import LATER
 from muniment.storage.db.base import new_id, now
-from muniment.storage.vectors.qdrant import QdrantIndex
-from tests.reconcile.floor import Floor
+from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.reconcile.harness import Floor
 
 LONG_AGO = now() - LATER - timedelta(days=20)
 

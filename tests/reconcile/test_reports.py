@@ -7,15 +7,14 @@ from uuid import uuid4
 
 import pytest
 
-from muniment.bootstrap.removal import build_reconciliation
-from muniment.reconcile.kept import keep, publish
-from muniment.reconcile.nightly import Nightly
-from muniment.reconcile.reconciliation import Patience
+from muniment.bootstrap.maintenance import build_reconciliation
+from muniment.reconcile.report import keep, publish
+from muniment.reconcile.runner import Nightly, Patience
 from muniment.storage.db.address import DatabaseAddress
 from muniment.telemetry.metrics import REGISTRY
-from tests.entry.test_cli import outside, run
-from tests.live import Api
-from tests.reconcile.floor import Floor
+from tests.cli.test_commands import outside, run
+from tests.reconcile.harness import Floor
+from tests.support.live_api import Api
 
 LATEST = "/api/v1/reconcile/latest"
 

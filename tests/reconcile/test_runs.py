@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.nodes.error_handling import MAX_FAILURES
+from muniment.processing.pipeline.nodes.error_handling import MAX_FAILURES
 from muniment.reconcile.drift import Store
 from muniment.storage.tasks.port import RunWish
-from tests.reconcile.floor import Floor
+from tests.reconcile.harness import Floor
 
 JOBS = "SELECT id, status::text, queue_name, queueing_lock, args->>'run_id' FROM procrastinate_jobs ORDER BY id"
 

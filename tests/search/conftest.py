@@ -6,19 +6,19 @@ from uuid import UUID
 import httpx
 import pytest
 
-from muniment.accounts.passwords import Passwords
+from muniment.accounts.credentials import Passwords
 from muniment.api import framed
-from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.services import build_parts
 from muniment.bootstrap.stores import build_stores
-from muniment.search.service import Searching
+from muniment.search.query.service import Searching
 from muniment.settings import Settings
-from muniment.storage.vectors.pgvector import PgVectorIndex
-from tests.apps import app_of
-from tests.http.live_server import serving
-from tests.live import Api
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
 from tests.processing.conftest import desk  # noqa: F401
-from tests.search.library import Library, Passage, Speaker
-from tests.seed import CHEAP_HASHER, Person, Seed
+from tests.search.passages_fixture import Library, Passage, Speaker
+from tests.support.apps import app_of
+from tests.support.live_api import Api
+from tests.support.live_server import serving
+from tests.support.seed import CHEAP_HASHER, Person, Seed
 
 
 @pytest.fixture

@@ -9,23 +9,23 @@ import httpx
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from muniment.accounts.passwords import Passwords
+from muniment.accounts.credentials import Passwords
 from muniment.api import framed
-from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.services import build_parts
 from muniment.bootstrap.stores import build_stores
-from muniment.processing.process import Processing
-from muniment.search.copies import Copies
-from muniment.search.service import Searching
+from muniment.processing.pipeline.processor import Processing
+from muniment.search.external_index.copier import Copies
+from muniment.search.query.service import Searching
 from muniment.settings import Settings
 from muniment.storage.tasks.port import FAST, READING, MoveOn
-from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
 from muniment.storage.vectors.port import Indexed, VectorIndex
-from muniment.storage.vectors.qdrant import QdrantIndex
-from tests.apps import app_of
-from tests.http.clients import local_client
-from tests.http.live_server import serving
-from tests.processing.desk import Desk
-from tests.seed import CHEAP_HASHER
+from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.processing.worker_fixture import Desk
+from tests.support.apps import app_of
+from tests.support.clients import local_client
+from tests.support.live_server import serving
+from tests.support.seed import CHEAP_HASHER
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
 

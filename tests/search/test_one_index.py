@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from muniment.bootstrap.parts import build_parts
-from muniment.bootstrap.reading import open_processing
+from muniment.bootstrap.processing import open_processing
+from muniment.bootstrap.services import build_parts
 from muniment.bootstrap.stores import build_stores
-from muniment.processing.process import Processing
+from muniment.processing.pipeline.processor import Processing
 from muniment.settings import Settings
-from muniment.storage.vectors.qdrant import QdrantIndex
-from tests.storage.vectors.qdrant_engines import LocalQdrant
+from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.support.qdrant import LocalQdrant
 
 
 class ClosingIndex(QdrantIndex):

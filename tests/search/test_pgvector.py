@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import event, text
 
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.pgvector import PgVectorIndex, literal
+from muniment.storage.vectors.pgvector.search import PgVectorIndex, literal
 from muniment.storage.vectors.port import Candidate
-from tests.search.library import MODEL, Library, Passage, vector
-from tests.seed import Person, Seed
-from tests.storage.tasks.queue import until
+from tests.search.passages_fixture import MODEL, Library, Passage, vector
+from tests.support.jobs import until
+from tests.support.seed import Person, Seed
 
 INDEX, VECTORS = "ix_artifact_chunks_hnsw_local", "ix_artifact_chunks_vectors_local"
 

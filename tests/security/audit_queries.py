@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.hashes import written
+from muniment.audit.hashing import written
 from muniment.audit.heads import Head, HeadRepository
 from muniment.audit.keys import KeyRepository, PublicKey
 from muniment.audit.repository import TrailRepository, Wanted

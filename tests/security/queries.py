@@ -15,50 +15,47 @@ from muniment.accounts.repository import (
     UserRepository,
 )
 from muniment.accounts.tables import User
-from muniment.artifacts.repository import ArtifactKey, ArtifactRepository, NewText
+from muniment.artifacts.deletion import UnusedArtifactRepository
+from muniment.artifacts.keys import Variant
+from muniment.artifacts.repository import ArtifactKey, ArtifactRepository, NewText, PartRepository
 from muniment.artifacts.tables import ArtifactParagraph, FullText
-from muniment.artifacts.unused import UnusedArtifactRepository
-from muniment.artifacts.variants import Variant
 from muniment.audit.receipts.repository import Departure, ReceiptRepository, Signed
 from muniment.audit.receipts.tables import Ending
 from muniment.documents.names import name_key
-from muniment.documents.repository import DocumentRepository, UploadRepository, Wanted
-from muniment.documents.revisions import RevisionRepository
+from muniment.documents.repository import DocumentRepository, RevisionRepository, UploadRepository, Wanted
+from muniment.documents.runs import RunStatus
 from muniment.documents.tables import Document, Upload
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
 from muniment.knowledge_bases.tables import KnowledgeBase, Role
-from muniment.lifecycle.archived_list import ArchivedRepository, WantedArchived
-from muniment.lifecycle.explain.facts import ExplainRepository
+from muniment.lifecycle.archived_documents import ArchivedRepository, WantedArchived
+from muniment.lifecycle.explain import ExplainRepository
 from muniment.processing.events.repository import ProgressRepository
-from muniment.processing.history import HistoryRepository
-from muniment.processing.results.note_repository import NoteRepository
-from muniment.processing.results.parts import PartRepository
+from muniment.processing.results.annotations import NoteRepository
 from muniment.processing.results.repository import ResultRepository
-from muniment.processing.runs import RunRepository
-from muniment.processing.statistics import StatisticsRepository
-from muniment.processing.tables import RunStatus, StepStatus
+from muniment.processing.runs.reporting import HistoryRepository, StatisticsRepository
+from muniment.processing.runs.repository import RunRepository
+from muniment.processing.runs.tables import StepStatus
 from muniment.reconcile.drift import Store as Compared
-from muniment.reconcile.file_repository import NamedFileRepository
-from muniment.reconcile.kept import ReportRepository
-from muniment.reconcile.lacking import LackingRepository
+from muniment.reconcile.index_copies import LackingRepository
+from muniment.reconcile.object_references import NamedFileRepository
 from muniment.reconcile.overdue import OverdueRepository
-from muniment.reconcile.report import Report
-from muniment.reconcile.run_repository import HaltedRunRepository, WaitingDocumentRepository
-from muniment.reconcile.said import SaidRepository
-from muniment.search.indexes import IndexingVariant, IndexRepository, NewIndex
-from muniment.search.inside import WithinRepository
-from muniment.search.query_text import parse
-from muniment.search.repository import SearchRepository
-from muniment.search.scope import LanguageQuery, Scope
-from muniment.search.word_repository import WordRepository
+from muniment.reconcile.report import Report, ReportRepository
+from muniment.reconcile.runs import HaltedRunRepository, WaitingDocumentRepository
+from muniment.search.external_index.state import SaidRepository
+from muniment.search.indexing.repository import IndexRepository, NewIndex
+from muniment.search.query.lexical.repository import WordRepository
+from muniment.search.query.repository import SearchRepository
+from muniment.search.query.request import LanguageQuery, Scope, parse
+from muniment.search.query.within_document import WithinRepository
+from muniment.search.variants import IndexingVariant
 from muniment.storage.db.base import new_id, now
 from muniment.storage.deletions.ledger import DeletionRepository, Line
 from muniment.storage.deletions.tables import Outcome, Store
-from muniment.storage.index_intents.repository import IntentRepository
-from muniment.storage.index_intents.tables import Wanted as Intended
+from muniment.storage.vectors.intents import IntentRepository
 from muniment.storage.vectors.port import Candidate, Indexed
-from tests.security.archive_queries import ARCHIVE_QUERIES
+from muniment.storage.vectors.tables import Wanted as Intended
 from tests.security.audit_queries import AUDIT_QUERIES
+from tests.security.handover_queries import ARCHIVE_QUERIES
 from tests.security.world import ARTIFACT, CONTENT_KEY, FILE_NAME, MODEL, SECRET, World
 
 Query = Callable[[AsyncSession, World], Awaitable[Any]]

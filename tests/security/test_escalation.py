@@ -10,9 +10,9 @@ from sqlalchemy.exc import DBAPIError
 from muniment.errors import Forbidden
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.queue import QueuedTasks
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
 from tests.security.world import World, a_world
-from tests.seed import Person, Seed
+from tests.support.seed import Person, Seed
 
 RIGHT = "42501"
 FOREIGN_KEY = "23503"

@@ -11,9 +11,9 @@ from muniment.documents.tables import Document
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Database, PrincipalSession
-from tests.cluster import PASSWORDS
 from tests.security.world import a_world
-from tests.seed import Seed
+from tests.support.cluster import PASSWORDS
+from tests.support.seed import Seed
 
 SETTING = text("SELECT current_setting('app.user_id', true)")
 BACKEND = text("SELECT pg_backend_pid()")

@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from httpx import AsyncClient, Response
 from starlette.routing import Mount
 
-from tests.live import Api
+from tests.support.live_api import Api
 
 PUBLIC = {
     ("GET", "/{path:page}"),  # what the build left in the package, and nothing else: tests/web has its refusals
@@ -91,7 +91,7 @@ async def test_credentials_that_nobody_has_are_no_credentials(api: Api, headers:
 
 async def test_public_routes_answer_without_credentials(api: Api) -> None:
     for method, path in sorted(PUBLIC):
-        # A page that does not exist is a page, too: tests/web/test_pages.py reads those that do.
+        # A page that does not exist is a page, too: tests/web/test_static_site.py reads those that do.
         expected = (404, 503) if path == "/{path:page}" else (200, 307, 422)
         answer = await call(api.anonymous, method, path)
         assert answer.status_code in expected, (method, path)

@@ -13,13 +13,13 @@ from sqlalchemy.exc import DBAPIError, NoResultFound
 import muniment
 from muniment.accounts.repository import OrganizationRepository
 from muniment.errors import Forbidden, NotFound
-from muniment.processing.runs import Superseded
+from muniment.processing.runs.repository import Superseded
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.index_intents.repository import IndexBeingPutBack
+from muniment.storage.vectors.intents import IndexBeingPutBack
 from tests.security.queries import OPEN, QUERIES
 from tests.security.world import World, a_world
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 REFUSED = {"42501", "23503"}  # no right, or a foreign key that carries the organization
 OWN_ORGANIZATION = {

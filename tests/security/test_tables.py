@@ -8,9 +8,9 @@ import pytest
 from psycopg.errors import InsufficientPrivilege
 
 from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, DatabaseAddress
-from tests.cluster import app_login, service_login
 from tests.security.world import a_world
-from tests.seed import Seed
+from tests.support.cluster import app_login, service_login
+from tests.support.seed import Seed
 
 WITHOUT_FORCE = {
     "knowledge_bases": "read by the definer functions that its own policy calls (DESIGN §7)",

@@ -7,7 +7,7 @@ from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database
 from tests.security.world import World, a_world
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 VIEWS = ("passages", "indexed_documents")
 COMMANDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")

@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from muniment.audit.signing import Signer
-from muniment.processing.runs import ClaimedRun
+from muniment.processing.runs.repository import ClaimedRun
 from muniment.storage.db.base import new_id, now
 from muniment.storage.vectors.port import Model
-from tests.seed import SIGNING_KEY, Person, Seed
+from tests.support.seed import SIGNING_KEY, Person, Seed
 
 FILE_NAME = "document.pdf"
 CONTENT_KEY = "0:content of the world"

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from muniment.telemetry.logs import configure_logs, mark_as_logged
-from tests.telemetry.log_lines import Lines, reading_logs
+from tests.support.log_lines import Lines, reading_logs
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ from uuid import UUID
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from muniment.telemetry import tenant_counter
-from muniment.telemetry.tenant_counter import TenantCounter
+from muniment.telemetry import collectors
+from muniment.telemetry.collectors import TenantCounter
 
 KB, PERSON = UUID(int=1), UUID(int=2)
 
@@ -56,7 +56,7 @@ def test_without_tenants_a_counter_may_have_no_label_at_all(registry: CollectorR
 def test_a_crowd_makes_a_bounded_number_of_series_and_is_counted_all_the_same(
     registry: CollectorRegistry, purged: TenantCounter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tenant_counter, "MAX_TENANTS", 3)
+    monkeypatch.setattr(collectors, "MAX_TENANTS", 3)
     for number in range(10):
         purged.inc(UUID(int=number), PERSON)
     purged.inc(UUID(int=0), PERSON)

@@ -1,7 +1,6 @@
 from psycopg.errors import UniqueViolation
 
-from muniment.telemetry.masking import mask_event
-from muniment.telemetry.tracebacks import render_traceback
+from muniment.telemetry.redaction import mask_event, render_traceback
 
 
 def rendered(error: Exception) -> str:

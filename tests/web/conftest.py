@@ -10,10 +10,10 @@ import pytest
 from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.entry.installation import Installation
-from tests.folders import open_folder
-from tests.web.browsing import SCREENSHOTS, Windows
-from tests.web.office import Office, new_client, new_office
+from tests.support.folders import open_folder
+from tests.support.running_server import Installation
+from tests.web.demo_organization import Office, new_client, new_office
+from tests.web.windows import SCREENSHOTS, Windows
 
 # Of a machine that does everything else at the same time: nothing is proven by being early.
 PATIENCE_MS = 60_000

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.office import Person, settle, upload
+from tests.web.demo_organization import Person, settle, upload
 
 PATIENCE_MS = 30_000
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.entry.installation import wait_until
-from tests.web.browsing import Windows
-from tests.web.office import Person, upload
+from tests.support.running_server import wait_until
+from tests.web.demo_organization import Person, upload
+from tests.web.windows import Windows
 
 PATIENCE_MS = 60_000
 """For what is being read in the background, on a machine that does other things besides."""

@@ -4,9 +4,9 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.entry.installation import Installation
-from tests.web.browsing import Windows
-from tests.web.office import Office, new_client
+from tests.support.running_server import Installation
+from tests.web.demo_organization import Office, new_client
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import Windows
-from tests.web.office import Office, new_kb
-from tests.web.shelf import archived, archived_pdf, choose, move, row
+from tests.web.archived_documents import archived, archived_pdf, choose, move, row
+from tests.web.demo_organization import Office, new_kb
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import Windows
-from tests.web.office import Office, add_member, new_kb
-from tests.web.shelf import archived, row
+from tests.web.archived_documents import archived, row
+from tests.web.demo_organization import Office, add_member, new_kb
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.browsing import Windows
-from tests.web.office import Office, new_kb
-from tests.web.shelf import archived, choose, row
+from tests.web.archived_documents import archived, choose, row
+from tests.web.demo_organization import Office, new_kb
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.entry.installation import Installation, wait_until
-from tests.web.browsing import Windows
-from tests.web.office import Office, Person, new_kb, settle, upload
-from tests.web.shelf import archived, move, past_the_api
+from tests.support.running_server import Installation, wait_until
+from tests.web.archived_documents import archived, move, past_the_api
+from tests.web.demo_organization import Office, Person, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.agreements import agreement
-from tests.web.browsing import Windows
+from tests.web.demo_organization import Office, add_member, new_kb
 from tests.web.document_page import open_document, pages, read, text
-from tests.web.office import Office, add_member, new_kb
+from tests.web.sample_pdfs import agreement
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

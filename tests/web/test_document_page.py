@@ -5,9 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.entry.installation import wait_until
-from tests.web.agreements import CAPTION, agreement
-from tests.web.browsing import Windows
+from tests.support.running_server import wait_until
+from tests.web.demo_organization import Office, Person, new_kb
 from tests.web.document_page import (
     address,
     expect_page,
@@ -19,7 +18,8 @@ from tests.web.document_page import (
     read,
     text,
 )
-from tests.web.office import Office, Person, new_kb
+from tests.web.sample_pdfs import CAPTION, agreement
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.entry.installation import EMAIL, PASSWORD, Installation, free_port, wait_until
-from tests.folders import open_folder
-from tests.paperless.stand_in import stand_in
-from tests.web.agreements import agreement, letter
-from tests.web.browsing import Windows
+from tests.support.fake_paperless.fake import stand_in
+from tests.support.folders import open_folder
+from tests.support.running_server import EMAIL, PASSWORD, Installation, free_port, wait_until
+from tests.web.demo_organization import Office, Person, add_member, new_client, new_kb, settle, upload
 from tests.web.document_page import open_document, read, text
-from tests.web.office import Office, Person, add_member, new_client, new_kb, settle, upload
+from tests.web.sample_pdfs import agreement, letter
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.browsing import Windows
+from tests.web.demo_organization import Office, Person, new_kb, settle, upload
 from tests.web.documents_page import PATIENCE_MS, being_read, choose, open_kb, row
-from tests.web.office import Office, Person, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Dialog, expect
 
-from tests.web.browsing import Windows
+from tests.web.demo_organization import Office, new_kb, settle, upload
 from tests.web.documents_page import PATIENCE_MS, choose, drop, open_kb, row
-from tests.web.office import Office, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.browsing import Windows
+from tests.web.demo_organization import Office, new_kb, settle, upload
 from tests.web.documents_page import PATIENCE_MS, choose, open_kb, open_menu, row
-from tests.web.office import Office, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.entry.installation import Installation
-from tests.web.browsing import Theme, Window, Windows
-from tests.web.every_page import EVERY_PAGE, Shown
-from tests.web.scene import Scene, set_scene
+from tests.support.running_server import Installation
+from tests.web.demo_content import Scene, set_scene
+from tests.web.page_states import EVERY_PAGE, Shown
+from tests.web.windows import Theme, Window, Windows
 
 pytestmark = pytest.mark.slow
 

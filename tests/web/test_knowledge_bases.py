@@ -3,8 +3,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import Windows
-from tests.web.office import Office, add_member, new_kb, settle, upload
+from tests.web.demo_organization import Office, add_member, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

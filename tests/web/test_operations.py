@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.browsing import Windows
-from tests.web.office import Office, new_kb, settle, upload
-from tests.web.shelf import dead_letter
+from tests.web.archived_documents import dead_letter
+from tests.web.demo_organization import Office, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

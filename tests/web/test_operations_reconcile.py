@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.entry.installation import Installation
-from tests.folders import open_folder
-from tests.web.browsing import Windows
-from tests.web.office import new_client, new_kb, new_office, settle, upload
-from tests.web.shelf import past_the_api
+from tests.support.folders import open_folder
+from tests.support.running_server import Installation
+from tests.web.archived_documents import past_the_api
+from tests.web.demo_organization import new_client, new_kb, new_office, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.browsing import Windows
+from tests.web.demo_organization import Office, add_member, new_kb, settle, upload
 from tests.web.document_page import find_field, open_document, read
-from tests.web.office import Office, add_member, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.browsing import Windows
-from tests.web.office import Office
-from tests.web.shelf import choose, row
+from tests.web.archived_documents import choose, row
+from tests.web.demo_organization import Office
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.web.browsing import Windows
+from tests.web.demo_organization import Office, add_member, new_kb, settle, upload
 from tests.web.documents_page import BROKEN_PDF, PATIENCE_MS, being_read, choose, open_kb, open_menu, pick_files, row
-from tests.web.office import Office, add_member, new_kb, settle, upload
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -5,11 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.entry.installation import wait_until
-from tests.web.agreements import agreement, letter
-from tests.web.browsing import Windows
+from tests.support.running_server import wait_until
+from tests.web.demo_organization import Office, Person, new_kb
 from tests.web.document_page import expect_page, is_in_view, pages, read, text
-from tests.web.office import Office, Person, new_kb
+from tests.web.sample_pdfs import agreement, letter
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

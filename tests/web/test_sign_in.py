@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.entry.installation import EMAIL, Installation
-from tests.folders import open_folder
-from tests.web.browsing import Windows
-from tests.web.office import Office
+from tests.support.folders import open_folder
+from tests.support.running_server import EMAIL, Installation
+from tests.web.demo_organization import Office
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.browsing import Windows
+from tests.web.demo_organization import Office, add_member, new_kb
 from tests.web.documents_page import PATIENCE_MS, drop, line, names, open_kb, pick_files, row, tray
-from tests.web.office import Office, add_member, new_kb
+from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.entry.installation import Installation, wait_until
-from tests.folders import open_folder
+from tests.support.folders import open_folder
+from tests.support.running_server import Installation, wait_until
+from tests.web.demo_organization import Office, new_client, new_kb, new_office
 from tests.web.documents_page import PATIENCE_MS, drop, line, open_kb, row, windows_at
-from tests.web.flaky_wire import FlakyWire
-from tests.web.office import Office, new_client, new_kb, new_office
+from tests.web.flaky_proxy import FlakyWire
 
 pytestmark = pytest.mark.slow
 

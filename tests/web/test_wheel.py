@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.web.site import load_site
+from muniment.web.static_site import load_site
 
 ROOT = Path(__file__).parents[2]
 

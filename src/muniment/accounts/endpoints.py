@@ -2,13 +2,21 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request, Response
 
-from muniment.accounts import people, schemas, tokens
+from muniment.accounts import schemas, sign_in, users
 from muniment.accounts.repository import OrganizationRepository, SignInRepository, TokenRepository, UserRepository
 from muniment.accounts.sign_in import OpenedSession, set_password, sign_out
-from muniment.http.cookies import clear_session, session_secret, set_session
-from muniment.http.dependencies import ClientAddress, CurrentParts, CurrentPrincipal, CurrentWork, Now
+from muniment.http.dependencies import (
+    ClientAddress,
+    CurrentParts,
+    CurrentPrincipal,
+    CurrentWork,
+    Now,
+    clear_session,
+    session_secret,
+    set_session,
+)
 from muniment.http.pagination import Page, Paging
-from muniment.http.parts import Parts
+from muniment.http.services import Parts
 from muniment.storage.db.principal import Principal
 
 auth_router = APIRouter(prefix="/auth", tags=["sign-in"])
@@ -79,7 +87,7 @@ async def change_own_password(
 @auth_router.post("/tokens", status_code=201)
 async def create_token(wanted: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreated:
     """A token with your own rights. It is shown this once."""
-    new = await tokens.create(work, wanted.name, expires_at=wanted.expiry(now), now=now)
+    new = await sign_in.create(work, wanted.name, expires_at=wanted.expiry(now), now=now)
     return schemas.TokenCreated(id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at)
 
 
@@ -92,17 +100,17 @@ async def list_tokens(work: CurrentWork, paging: Paging) -> Page[schemas.TokenRe
 
 @auth_router.delete("/tokens/{token_id}", status_code=204)
 async def revoke_token(token_id: UUID, work: CurrentWork) -> None:
-    await tokens.revoke(work, token_id)
+    await sign_in.revoke(work, token_id)
 
 
 @organizations_router.post("", status_code=201)
 async def create_organization(wanted: schemas.OrganizationRequest, work: CurrentWork) -> schemas.OrganizationRead:
-    return schemas.OrganizationRead.model_validate(await people.create_organization(work, wanted.name))
+    return schemas.OrganizationRead.model_validate(await users.create_organization(work, wanted.name))
 
 
 @organizations_router.get("")
 async def list_organizations(work: CurrentWork, paging: Paging) -> Page[schemas.OrganizationRead]:
-    people.require_operator(work.caller)
+    users.require_operator(work.caller)
     found, total = await OrganizationRepository(work.session).list_(offset=paging.offset, limit=paging.limit)
     items = [schemas.OrganizationRead.model_validate(organization) for organization in found]
     return Page(items=items, total=total, page=paging.page, limit=paging.limit)
@@ -112,7 +120,7 @@ async def list_organizations(work: CurrentWork, paging: Paging) -> Page[schemas.
 async def rename_organization(
     organization_id: UUID, wanted: schemas.OrganizationRequest, work: CurrentWork
 ) -> schemas.OrganizationRead:
-    changed = await people.rename_organization(work, organization_id, wanted.name)
+    changed = await users.rename_organization(work, organization_id, wanted.name)
     return schemas.OrganizationRead.model_validate(changed)
 
 
@@ -120,8 +128,8 @@ async def rename_organization(
 async def create_user(
     wanted: schemas.UserRequest, parts: CurrentParts, principal: CurrentPrincipal
 ) -> schemas.UserRead:
-    people.require_manager(principal)  # before the costly hash
-    new = people.NewUser(
+    users.require_manager(principal)  # before the costly hash
+    new = users.NewUser(
         email=wanted.email,
         password_hash=await parts.passwords.hash(wanted.password),
         organization_id=wanted.organization_id,
@@ -129,7 +137,7 @@ async def create_user(
         is_operator=wanted.is_operator,
     )
     async with parts.database.work(principal) as work:
-        return schemas.UserRead.model_validate(await people.create_user(work, new))
+        return schemas.UserRead.model_validate(await users.create_user(work, new))
 
 
 @users_router.get("")
@@ -137,7 +145,7 @@ async def list_users(
     work: CurrentWork, paging: Paging, organization_id: UUID | None = None, search: schemas.SearchText = ""
 ) -> Page[schemas.UserRead]:
     """Operators see everybody, admins the people of their organization."""
-    people.require_manager(work.caller)
+    users.require_manager(work.caller)
     found, total = await UserRepository(work.session).list_(
         organization_id=organization_id, search=search, offset=paging.offset, limit=paging.limit
     )
@@ -149,8 +157,8 @@ async def list_users(
 async def change_user(
     user_id: UUID, wanted: schemas.UserPatch, parts: CurrentParts, principal: CurrentPrincipal
 ) -> schemas.UserRead:
-    people.require_manager(principal)
+    users.require_manager(principal)
     password_hash = await parts.passwords.hash(wanted.password) if wanted.password else None
     async with parts.database.work(principal) as work:
-        changed = await people.change_user(work, user_id, wanted.changes(), password_hash=password_hash)
+        changed = await users.change_user(work, user_id, wanted.changes(), password_hash=password_hash)
         return schemas.UserRead.model_validate(changed)

@@ -7,9 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
-from muniment.accounts.emails import clean_email, email_key
-from muniment.accounts.passwords import Passwords
-from muniment.accounts.secrets import digest, new_secret
+from muniment.accounts.credentials import Passwords, clean_email, digest, email_key, new_secret
 from muniment.accounts.tables import Organization, SignInLink, SignInSession, User
 from muniment.audit.events import (
     Event,
@@ -19,10 +17,11 @@ from muniment.audit.events import (
     UserChanged,
     UserCreated,
 )
-from muniment.audit.log import SYSTEM, line
+from muniment.audit.log import line
 from muniment.audit.tables import AuditEvent
 from muniment.errors import NotFound
 from muniment.storage.db.base import new_id
+from muniment.storage.db.principal import SYSTEM
 
 DEFAULT_EMAIL = "admin@localhost"
 DEFAULT_ORGANIZATION = "My organization"

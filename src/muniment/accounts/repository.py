@@ -1,4 +1,7 @@
-"""Every query of accounts. What is asked before a principal exists goes through definer functions."""
+"""Every query of accounts, including rate limits and expiry.
+
+Queries that are made before a principal exists go through definer functions.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -9,11 +12,12 @@ from sqlalchemy import Row, TextClause, delete, func, insert, select, text, upda
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
-from muniment.accounts.emails import email_key
-from muniment.accounts.tables import ApiToken, Organization, SignInSession, User
+from muniment.accounts.credentials import email_key
+from muniment.accounts.tables import ApiToken, Organization, SignInLink, SignInSession, User
 from muniment.errors import Conflict, NotFound
 from muniment.storage.db.base import new_id
-from muniment.storage.db.principal import Principal
+from muniment.storage.db.principal import Principal, Service
+from muniment.storage.db.work import Database, list_organizations
 
 
 class OrganizationNotFound(NotFound):
@@ -39,7 +43,11 @@ class Login:
 
 
 _FIND_SESSION = text("SELECT * FROM find_session(:key)")
+
+
 _FIND_TOKEN = text("SELECT * FROM find_token(:key)")
+
+
 _REDEEM_LINK = text("SELECT * FROM redeem_sign_in_link(:key)")
 
 
@@ -237,3 +245,24 @@ class UserRepository:
                 await self._session.execute(update(User).where(User.id == user_id).values(**values))
         except IntegrityError:
             raise EmailTaken from None
+
+
+class RateRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def admit(self, operation: str, *, most: int, within: timedelta) -> int:
+        """0, and this time is noted, if the caller asked less than `most` times lately; else the seconds to wait."""
+        statement = text("SELECT admit_request(:operation, :most, :within)")
+        wait = await self._session.scalar(statement, {"operation": operation, "most": most, "within": within})
+        return int(wait or 0)
+
+
+async def forget_expired(database: Database) -> None:
+    """Sessions, links and old failures that no longer mean anything. Tokens stay listed until they are revoked."""
+    for organization_id in await list_organizations(database):
+        async with database.service_work(Service(organization_id)) as work:
+            await work.session.execute(delete(SignInSession).where(SignInSession.expires_at < func.now()))
+            await work.session.execute(delete(SignInLink).where(SignInLink.expires_at < func.now()))
+    async with database.service_work(Service()) as work:
+        await work.session.execute(text("SELECT forget_old_sign_in_failures()"))

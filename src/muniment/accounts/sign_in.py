@@ -1,24 +1,28 @@
-"""Signing in and out. A guesser is slowed down by address and by account, whoever the account belongs to."""
+"""Sign users in and out, and manage their API tokens.
+
+Failed attempts are throttled by account and by network address.
+"""
 
 import asyncio
 import hashlib
 import ipaddress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
-from muniment.accounts.emails import email_key
-from muniment.accounts.passwords import Passwords
-from muniment.accounts.repository import Login, SessionRepository, SignInRepository, UserRepository
-from muniment.accounts.secrets import digest, new_secret
-from muniment.accounts.tables import User
-from muniment.audit.events import PasswordChanged, SignedIn, SignedOut
+from muniment.accounts.credentials import Passwords, digest, email_key, new_api_token, new_secret
+from muniment.accounts.repository import Login, SessionRepository, SignInRepository, TokenRepository, UserRepository
+from muniment.accounts.tables import ApiToken, User
+from muniment.audit.events import PasswordChanged, SignedIn, SignedOut, TokenCreated, TokenRevoked
 from muniment.audit.log import AuditLog
-from muniment.errors import Forbidden, NotSignedIn, TooManyRequests
+from muniment.errors import Forbidden, Invalid, NotSignedIn, TooManyRequests
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.telemetry.metrics import SIGNINS
 
 FREE_PER_ACCOUNT, FORGIVEN_PER_ACCOUNT = 5, timedelta(minutes=10)
+
+
 FREE_PER_ADDRESS, FORGIVEN_PER_ADDRESS = 50, timedelta(minutes=1)
 
 
@@ -154,3 +158,33 @@ def _place(address: str | None) -> str:
     if known.version == 4 or known.ipv4_mapped:
         return str(known)
     return str(ipaddress.ip_network((known.packed, 64), strict=False))
+
+
+LONGEST = timedelta(days=3650)
+
+
+class UnfitExpiry(Invalid):
+    """A token expires in the future, within ten years at most"""
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """Shown once: the secret is not stored."""
+
+    token: ApiToken
+    secret: str
+
+
+async def create(work: Work[Principal], name: str, *, expires_at: datetime, now: datetime) -> NewToken:
+    """A named token with the caller's own rights."""
+    if not now < expires_at <= now + LONGEST:
+        raise UnfitExpiry
+    secret = new_api_token()
+    token = await TokenRepository(work.session).add(work.caller, name, digest(secret), expires_at=expires_at)
+    await AuditLog(work).record(TokenCreated(token.id, name, expires_at.isoformat()))
+    return NewToken(token, secret)
+
+
+async def revoke(work: Work[Principal], token_id: UUID) -> None:
+    token = await TokenRepository(work.session).revoke(token_id)
+    await AuditLog(work).record(TokenRevoked(token.id, token.name))

@@ -1,19 +1,25 @@
-"""Every query of artifacts. Inserted once and never overwritten: whoever comes second gets what the first one made."""
+"""Every query of artifacts: find, insert once, pages, paragraphs and diagrams.
+
+Artifacts are inserted once and never overwritten. A second writer gets what the first one stored.
+"""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, TextClause, bindparam, select, text
+from sqlalchemy import ColumnElement, Select, TextClause, and_, bindparam, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import defer
 
+from muniment.artifacts.keys import Variant
 from muniment.artifacts.tables import KEY, ArtifactDiagram, ArtifactPage, ArtifactParagraph, FullText
-from muniment.artifacts.variants import Variant
 
 BATCH_ROWS = 1000
+
+
 BATCH_CHARACTERS = 8_000_000
 
 
@@ -50,6 +56,8 @@ _ADD_PARTS = """
     SELECT :organization_id, :content_hmac, :algorithm_version, :params_fingerprint, {columns}
       FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS part ({types}) ON CONFLICT DO NOTHING
 """
+
+
 _PAGES = {
     "page_number": "integer",
     "page_text_uri": "text",
@@ -57,6 +65,8 @@ _PAGES = {
     "layout": "jsonb",
     "metrics": "jsonb",
 }
+
+
 _PARAGRAPHS = {
     "page_number": "integer",
     "paragraph_index": "integer",
@@ -72,6 +82,8 @@ def _adding(table: str, columns: Mapping[str, str]) -> TextClause:
 
 
 _ADD_PAGES, _ADD_PARAGRAPHS = _adding("artifact_pages", _PAGES), _adding("artifact_paragraphs", _PARAGRAPHS)
+
+
 # What a page's reading found goes to a row of its own.
 _ADD_DIAGRAMS = text("""
     INSERT INTO artifact_diagrams
@@ -93,7 +105,11 @@ def _held(wanted: Select[FullText]) -> Select[FullText]:
 
 # Asked for every document: put together once.
 _FIND = _held(select(FullText).where(*(getattr(FullText, name) == bindparam(name) for name in KEY)))
+
+
 _GET = select(FullText).where(FullText.id == bindparam("text_id"))
+
+
 _ADD = insert(FullText).on_conflict_do_nothing().returning(FullText)
 
 
@@ -179,3 +195,61 @@ def _parts_of(table: type[Any], full: FullText) -> Any:
 def row(**columns: Any) -> str:
     """One row of a part, as JSON."""
     return json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
+
+
+class PartRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find_text(self, text_id: UUID) -> FullText | None:
+        return await self._session.scalar(select(FullText).where(FullText.id == text_id))
+
+    async def find_page(self, page_id: UUID) -> ArtifactPage | None:
+        return await self._session.scalar(select(ArtifactPage).where(ArtifactPage.id == page_id))
+
+    async def list_pages(self, page_ids: Collection[UUID]) -> Mapping[UUID, ArtifactPage]:
+        """By id, without their layouts: those are as long as the text."""
+        wanted = select(ArtifactPage).where(ArtifactPage.id.in_(page_ids)).options(_WITHOUT_LAYOUT)
+        return {page.id: page for page in await self._session.scalars(wanted)}
+
+    async def list_paragraphs(
+        self, full: FullText, page_number: int | None, *, offset: int, limit: int
+    ) -> tuple[Sequence[ArtifactParagraph], int]:
+        """In reading order."""
+        of_text = _of(ArtifactParagraph, full)
+        if page_number is not None:
+            of_text.append(ArtifactParagraph.page_number == page_number)
+        total = await self._session.scalar(select(func.count()).select_from(ArtifactParagraph).where(*of_text))
+        ordered = (
+            select(ArtifactParagraph)
+            .where(*of_text)
+            .order_by(ArtifactParagraph.page_number, ArtifactParagraph.paragraph_index)
+        )
+        return (await self._session.scalars(ordered.offset(offset).limit(limit))).all(), total or 0
+
+    async def list_pages_of(self, full: FullText, numbers: Collection[int]) -> Sequence[ArtifactPage]:
+        of_text = (*_of(ArtifactPage, full), ArtifactPage.page_number.in_(numbers))
+        return (await self._session.scalars(select(ArtifactPage).where(*of_text).options(_WITHOUT_LAYOUT))).all()
+
+    async def find_paragraph(self, text_id: UUID, page_number: int, index: int) -> ArtifactParagraph | None:
+        same_text = [getattr(ArtifactParagraph, name) == getattr(FullText, name) for name in KEY]
+        return await self._session.scalar(
+            select(ArtifactParagraph)
+            .join(FullText, onclause=and_(*same_text))
+            .where(
+                FullText.id == text_id,
+                ArtifactParagraph.page_number == page_number,
+                ArtifactParagraph.paragraph_index == index,
+            )
+        )
+
+    async def list_diagrams(self, diagram_ids: Collection[UUID]) -> Mapping[UUID, ArtifactDiagram]:
+        wanted = select(ArtifactDiagram).where(ArtifactDiagram.id.in_(diagram_ids))
+        return {diagram.id: diagram for diagram in await self._session.scalars(wanted)}
+
+
+_WITHOUT_LAYOUT = defer(ArtifactPage.layout)
+
+
+def _of(table: type[Any], full: FullText) -> list[ColumnElement[bool]]:
+    return [getattr(table, name) == getattr(full, name) for name in KEY]

@@ -1,3 +1,5 @@
+"""Routes of the audit trail and of receipts."""
+
 import base64
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -7,15 +9,22 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from muniment.audit import schemas
+from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.audit.repository import TrailRepository, Wanted
+from muniment.audit.schemas import ReceiptListed, ReceiptRead
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal, CurrentWork, Now
 from muniment.http.pagination import Page, Paging
-from muniment.http.streams import opened, unless_gone
+from muniment.http.streaming import opened, unless_gone
 
 router = APIRouter(prefix="/audit", tags=["audit"])
 
+
 Installation = Annotated[bool, Query(description="For operators: what belongs to no organization.")]
+
+
 Word = Annotated[str | None, Query(max_length=100)]
+
+
 Moment = datetime | None
 
 
@@ -79,3 +88,19 @@ async def get_signing_keys(parts: CurrentParts, principal: CurrentPrincipal) -> 
     keys = [schemas.KeyRead.model_validate(key.as_json()) for key in await parts.audit.keys(principal)]
     signer = parts.audit.signer
     return schemas.KeysRead(key_id=signer.key_id, public_key=base64.b64encode(signer.public_key).decode(), keys=keys)
+
+
+receipts_router = APIRouter(prefix="/receipts", tags=["receipts"])
+
+
+@receipts_router.get("")
+async def list_receipts(work: CurrentWork, paging: Paging, kb_id: UUID | None = None) -> Page[ReceiptListed]:
+    """Newest first: those of knowledge bases that the caller owns or owned last; an admin sees the organization's."""
+    found, total = await ReceiptRepository(work.session).list_signed(kb_id, offset=paging.offset, limit=paging.limit)
+    return Page(items=[ReceiptListed.of(one) for one in found], total=total, page=paging.page, limit=paging.limit)
+
+
+@receipts_router.get("/{receipt_id}")
+async def get_receipt(receipt_id: UUID, work: CurrentWork) -> ReceiptRead:
+    """What was there, what a second look found, what is kept and why; also when the document and its place are gone."""
+    return ReceiptRead.of(await ReceiptRepository(work.session).get_signed(receipt_id))

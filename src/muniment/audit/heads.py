@@ -1,8 +1,11 @@
-"""The signed end of a chain: whoever removes or rewrites what came before it cannot sign it anew (DESIGN §12)."""
+"""Signed heads of the audit chains (DESIGN §12), in the database and in the object store.
+
+Whoever deletes or rewrites what precedes a head cannot sign it again.
+"""
 
 import json
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -12,19 +15,20 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.canonical import canonical
-from muniment.audit.hashes import beginning_of, chain_of, link, written
+from muniment.audit.hashing import beginning_of, canonical, chain_of, link, written
 from muniment.audit.sealing import BATCH, SealRepository
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditHead
 from muniment.errors import MunimentError
-from muniment.storage.blobs.port import Blobs
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
+from muniment.storage.objects.port import Blobs
 
 OUTSIDE = "audit/heads"
 """Below it in the object store lie the signed heads: neither litter nor documents."""
+
+
 PER_FOLDER = 10_000
 
 
@@ -150,3 +154,67 @@ async def _require_continued(work: Work[Service], chain: UUID, last: Head | None
 
 def _head(row: AuditHead) -> Head:
     return Head(row.chain, row.seq, row.hash.hex(), written(row.at), row.previous_seq, row.key_id, row.signature.hex())
+
+
+class NoHead(Exception):  # an answer, not an error
+    """What stands there cannot be read as a head."""
+
+
+class HeadsOutside:
+    """Goes through the keys of one chain once, whatever their number."""
+
+    def __init__(self, blobs: Blobs, chain: UUID) -> None:
+        self._blobs = blobs
+        self._chain = chain
+        self._keys = keys_of(blobs, chain)
+        self._at = ""
+
+    async def has(self, seq: int) -> bool:
+        """Whether there is one of this number; ask in growing order."""
+        wanted = outside_key(self._chain, seq)
+        while self._at < wanted and await self._step():
+            pass
+        return self._at == wanted
+
+    async def newest(self) -> Head | None:
+        """The last one, or `NoHead` with its key; nothing can be asked after it."""
+        while await self._step():
+            pass
+        return await self._read(self._at) if self._at else None
+
+    async def _step(self) -> bool:
+        key = await anext(self._keys, None)
+        self._at = key or self._at
+        return key is not None
+
+    async def _read(self, key: str) -> Head:
+        try:
+            head = Head.from_json(json.loads(await self._blobs.get(key)))
+        except (ValueError, KeyError, TypeError):
+            raise NoHead(key) from None
+        if outside_key(self._chain, head.seq) != key:  # an older one under the name of the newest
+            raise NoHead(key)
+        return head
+
+
+async def keys_of(blobs: Blobs, chain: UUID) -> AsyncIterator[str]:
+    async for found in blobs.list(f"{OUTSIDE}/{chain}/"):
+        yield found.key
+
+
+async def chains_outside(blobs: Blobs) -> AsyncIterator[UUID]:
+    """Of every chain that has a head there; what has no such name is not ours."""
+    after = ""
+    while key := await _first_behind(blobs, after):
+        name = key.removeprefix(f"{OUTSIDE}/").partition("/")[0]
+        after = f"{OUTSIDE}/{name}/~"  # behind all digits: one step for each chain, not for each head
+        try:
+            yield UUID(name)
+        except ValueError:
+            continue
+
+
+async def _first_behind(blobs: Blobs, after: str) -> str | None:
+    async for found in blobs.list(f"{OUTSIDE}/", after=after):
+        return found.key
+    return None

@@ -9,9 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.canonical import canonical
 from muniment.audit.events import SigningKeyChanged
-from muniment.audit.hashes import written
+from muniment.audit.hashing import canonical, written
 from muniment.audit.log import AuditLog
 from muniment.audit.signing import Signer, key_id_of, verify
 from muniment.audit.tables import AuditKey

@@ -8,7 +8,6 @@ from muniment.audit.tables import AuditEvent
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Work
 
-SYSTEM = "system"
 _ADD = insert(AuditEvent)
 
 

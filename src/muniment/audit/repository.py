@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.inspection import Link
+from muniment.audit.chain_check import Link
 from muniment.audit.tables import AuditEvent, AuditSeal
 
 

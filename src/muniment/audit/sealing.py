@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.hashes import beginning_of, chain_of, event_hash, link, payload_hash, written
+from muniment.audit.hashing import beginning_of, chain_of, event_hash, link, payload_hash, written
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent, AuditSeal, AuditUnsealed
 from muniment.storage.db.base import now

@@ -7,18 +7,16 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.hashes import INSTALLATION, chain_of, written
-from muniment.audit.heads import Head, HeadRepository
-from muniment.audit.heads_outside import HeadsOutside, NoHead, chains_outside
-from muniment.audit.inspection import Inspection, Link, Problem, Sealed, Start
+from muniment.audit.chain_check import Inspection, Link, Problem, Sealed, Start
+from muniment.audit.hashing import INSTALLATION, chain_of, written
+from muniment.audit.heads import Head, HeadRepository, HeadsOutside, NoHead, chains_outside
 from muniment.audit.keys import KeyRepository, KeyRing
 from muniment.audit.sealing import BATCH, SealRepository, envelope_of
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent, AuditSeal, AuditUnsealed
-from muniment.storage.blobs.port import Blobs
-from muniment.storage.db.organizations import list_organizations
 from muniment.storage.db.principal import Service
-from muniment.storage.db.work import Database
+from muniment.storage.db.work import Database, list_organizations
+from muniment.storage.objects.port import Blobs
 
 Progress = Callable[[int, int], None]
 """Is told how many links are checked, and how many there are."""

@@ -1,35 +1,25 @@
-"""The stores, and which adapter stands behind each of them."""
+"""Build the stores from the settings and choose the adapter behind each of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-from muniment.archival.stores import ArchiveStores
-from muniment.archival.withdrawal import queue_erasers
-from muniment.archive_stores import build_archive_stores
-from muniment.artifacts.content_keys import ContentKeys
-from muniment.artifacts.eraser import ArtifactEraser
-from muniment.errors import Unavailable
-from muniment.logins import database_address, login_passwords
+from muniment.artifacts.deletion import ArtifactEraser
+from muniment.artifacts.keys import ContentKeys
+from muniment.bootstrap.database import database_address, login_passwords, service_address
+from muniment.bootstrap.object_stores import build_archive_stores, build_blobs, revealed
+from muniment.handover.cancellation import queue_erasers
+from muniment.handover.queue import ArchiveStores
 from muniment.settings import Settings
-from muniment.storage.blobs.folder import FolderBlobs
-from muniment.storage.blobs.port import Blobs
-from muniment.storage.blobs.s3 import S3Blobs
-from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
-from muniment.storage.db.locks import AdvisoryLocks
+from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.erasers import BlobEraser, Eraser
+from muniment.storage.deletions.deleters import BlobEraser, Eraser
 from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import Store
 from muniment.storage.disk import has_room
-from muniment.storage.vectors.pgvector import PgVectorIndex
+from muniment.storage.objects.port import Blobs
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
 from muniment.storage.vectors.port import VectorIndex
-from muniment.store_places import MadeFolder, address_of, revealed
-
-
-class StoreGone(Unavailable):
-    """The stored documents are gone"""
 
 
 @dataclass(frozen=True)
@@ -71,28 +61,11 @@ def build_ledger(database: Database, blobs: Blobs, archive: ArchiveStores) -> Le
     return Ledger(database, own | queue_erasers(database, archive))
 
 
-def build_blobs(settings: Settings) -> Blobs:
-    s3 = settings.s3
-    if s3.bucket is None:
-        return _open_originals_folder(settings.server.data_dir)
-    return S3Blobs(address_of(s3, s3.bucket))
-
-
-def _open_originals_folder(data_dir: Path) -> FolderBlobs:
-    folder = MadeFolder(data_dir, "blobs")
-    folder.require(
-        StoreGone(f"The documents in {folder.root} are gone. Mount that disk again, or bring them back from a backup")
-    )
-    blobs = FolderBlobs(folder.root)
-    folder.mark()
-    return blobs
-
-
 def build_index(settings: Settings, database: Database) -> VectorIndex:
     if settings.search.qdrant_url is None:
         return PgVectorIndex(database)
-    from muniment.storage.vectors.qdrant import QdrantIndex  # its client takes two seconds to load
-    from muniment.storage.vectors.qdrant_connection import connect
+    from muniment.storage.vectors.qdrant.connection import connect
+    from muniment.storage.vectors.qdrant.index import QdrantIndex  # its client takes two seconds to load
 
     return QdrantIndex(connect(settings.search.qdrant_url, revealed(settings.search.qdrant_api_key)))
 
@@ -107,11 +80,3 @@ def room_check(settings: Settings) -> Callable[[], bool]:
 def content_keys_of(settings: Settings) -> ContentKeys:
     assert settings.documents.hmac_secret is not None
     return ContentKeys(settings.documents.hmac_secret.get_secret_value(), settings.documents.scope)
-
-
-def app_address(settings: Settings) -> DatabaseAddress:
-    return database_address(settings).as_login(APP_LOGIN, login_passwords(settings).app)
-
-
-def service_address(settings: Settings) -> DatabaseAddress:
-    return database_address(settings).as_login(SERVICE_LOGIN, login_passwords(settings).service)

@@ -7,23 +7,27 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from muniment.accounts.repository import UserRepository
 from muniment.documents.names import clean_name, content_disposition
-from muniment.documents.repository import SORTS, DocumentRepository, Wanted
+from muniment.documents.repository import SORTS, DocumentRepository, OriginalMissing, Wanted
 from muniment.documents.schemas import DocumentCreated, DocumentCreatedAfterClearing, DocumentRead, DuplicateBody
 from muniment.documents.tables import Document, DocumentType, Status
-from muniment.errors import Invalid, MunimentError
+from muniment.errors import Invalid
 from muniment.http.dependencies import CurrentParts, CurrentWork, KBAccess, Now
-from muniment.http.multipart import IncomingForm, MalformedUpload
+from muniment.http.multipart.form import IncomingForm
+from muniment.http.multipart.headers import MalformedUpload
 from muniment.http.pagination import Page, Paging
-from muniment.http.ranges import ByteRange, NotSatisfiable, parse_range
-from muniment.http.streams import counted_refusals, opened, request_chunks
+from muniment.http.streaming import ByteRange, NotSatisfiable, counted_refusals, opened, parse_range, request_chunks
 from muniment.knowledge_bases.access import get_access
-from muniment.storage.blobs.port import BlobNotFound
+from muniment.storage.objects.port import BlobNotFound
 
 log = structlog.get_logger()
 
+
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["documents"])
+
+
 everywhere = APIRouter(prefix="/documents", tags=["documents"])
 """Of all knowledge bases that the caller may see: for who knows a name or an id, and not where it belongs."""
+
 
 UPLOAD_BODY = {
     "requestBody": {
@@ -45,10 +49,6 @@ UPLOAD_BODY = {
 
 
 NO_NUL = r"^[^\x00]*$"  # PostgreSQL takes none in a text
-
-
-class OriginalMissing(MunimentError):
-    """The stored file is missing. This must not happen: please tell your operator"""
 
 
 class UnknownDocumentType(Invalid):

@@ -7,7 +7,7 @@ import structlog
 
 from muniment.audit.events import DocumentUploaded
 from muniment.audit.log import AuditLog
-from muniment.documents.duplicates import Cleared, DuplicateDocument, auto_clear, require_free_name
+from muniment.documents.name_conflicts import Cleared, DuplicateDocument, auto_clear, require_free_name
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository
 from muniment.documents.staging import StagedUpload, Staging, UploadExpired

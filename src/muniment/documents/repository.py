@@ -1,4 +1,7 @@
-"""Every query of documents. Row level security shows only what the caller may see."""
+"""Every query of documents, their revisions and uploads. Row level security shows only what the caller may see.
+
+Requests add and delete revision rows; they never change one.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +9,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.names import name_key
-from muniment.documents.revisions import revision_of
 from muniment.documents.tables import ACTIVE, Document, Revision, Status, Upload
-from muniment.errors import NotFound
+from muniment.errors import MunimentError, NotFound
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
 
 
@@ -46,18 +48,32 @@ SORT_COLUMNS: dict[str, ColumnElement[Any]] = {
     "status": Document.status.expression,
     "document_type": Document.document_type.expression,
 }
+
+
 SORTS = tuple(SORT_COLUMNS) + tuple(f"-{name}" for name in SORT_COLUMNS)
 
 
 # What every upload and every move asks: put together once, since that costs more than to ask.
 _ONE = select(Document).where(Document.id == bindparam("document_id"), Document.kb_id == bindparam("kb_id"))
+
+
 _ONE_HELD = _ONE.with_for_update(key_share=True)
+
+
 _NAMED = select(Document).where(Document.kb_id == bindparam("kb_id"), Document.name_key == bindparam("key"))
+
+
 _NAMED_ACTIVE = _NAMED.where(Document.status.in_(ACTIVE))
+
+
 _NAMED_INACTIVE = (
     _NAMED.where(Document.status.in_((Status.ARCHIVED, Status.FAILED))).order_by(Document.id).with_for_update()
 )
+
+
 _ADD = insert(Document).on_conflict_do_nothing().returning(Document)
+
+
 _TAKE_UPLOAD = delete(Upload).where(Upload.id == bindparam("upload_id")).returning(Upload.id)
 
 
@@ -173,3 +189,74 @@ def _matching(wanted: Wanted) -> Select[Document]:
     if wanted.search:
         matching = matching.where(Document.name_key.contains(name_key(wanted.search), autoescape=True))
     return matching
+
+
+# By their runs too: the number of a revision that was taken back must not come again, since pages in browsers and
+# pictures in memory are known by it.
+_NEXT_NUMBER = text("""
+    SELECT 1 + greatest((SELECT max(revision) FROM document_revisions WHERE document_id = :document_id),
+                        (SELECT max(revision) FROM document_processing_runs WHERE document_id = :document_id))
+""")
+
+
+_EPOCHS = text("""
+    SELECT epoch FROM document_processing_runs WHERE document_id = :document_id AND revision > :revision ORDER BY epoch
+""")
+
+
+class RevisionRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def get(self, document_id: UUID, revision: int) -> Revision:
+        wanted = select(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
+        return (await self._session.scalars(wanted)).one()
+
+    async def add(self, document: Document, shelved: dict[str, Any] | None) -> None:
+        """What the document's row names now, with what it took the place of."""
+        self._session.add(revision_of(document, shelved))
+        await self._session.flush()
+
+    async def next_number(self, document_id: UUID) -> int:
+        """One that this document never had. The caller holds the document."""
+        found: int = (await self._session.execute(_NEXT_NUMBER, {"document_id": document_id})).scalar_one()
+        return found
+
+    async def list_epochs_after(self, document_id: UUID, revision: int) -> Sequence[int]:
+        """Of the runs over later revisions."""
+        return (await self._session.scalars(_EPOCHS, {"document_id": document_id, "revision": revision})).all()
+
+    async def is_original(self, document_id: UUID, key: str) -> bool:
+        """Whether a revision of the document has these bytes."""
+        named = select(Revision.revision).where(Revision.document_id == document_id, Revision.original_uri == key)
+        return await self._session.scalar(named) is not None
+
+    async def take_besides(self, document_id: UUID, kept: int) -> Sequence[Revision]:
+        """Remove the rows of all but one; what they were."""
+        others = delete(Revision).where(Revision.document_id == document_id, Revision.revision != kept)
+        return (await self._session.scalars(others.returning(Revision))).all()
+
+    async def forget_shelf(self, document_id: UUID, revision: int) -> None:
+        """From here on there is nothing to go back to."""
+        this = update(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
+        await self._session.execute(this.values(shelved=None))
+
+
+def revision_of(document: Document, shelved: dict[str, Any] | None = None) -> Revision:
+    return Revision(
+        document_id=document.id,
+        revision=document.revision,
+        organization_id=document.organization_id,
+        name=document.name,
+        media_type=document.media_type,
+        original_uri=document.original_uri,
+        file_size=document.file_size,
+        sha256=document.sha256,
+        content_hmac=document.content_hmac,
+        uploaded_by=document.uploaded_by,
+        shelved=shelved,
+    )
+
+
+class OriginalMissing(MunimentError):
+    """The stored file is missing. This must not happen: please tell your operator"""

@@ -1,26 +1,71 @@
-"""The PostgreSQL that `muniment serve` starts: made once, started, watched, stopped."""
+"""The embedded PostgreSQL server: start, monitor, stop, and keep its log small."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
 from muniment.embedded.binaries import Binaries, find_binaries
-from muniment.embedded.cluster import make_cluster, remove_half_made
 from muniment.embedded.errors import PostgresFailed
-from muniment.embedded.major_version import check_major_version
-from muniment.embedded.orphan import stop_orphan
-from muniment.embedded.place import PORT, Place, settle
-from muniment.embedded.pointer import DATABASE, SUPERUSER
-from muniment.embedded.server_log import ServerLog
+from muniment.embedded.postgres_cluster import check_major_version, make_cluster, remove_half_made, stop_orphan
+from muniment.embedded.postgres_location import DATABASE, PORT, SUPERUSER, Place, settle
 from muniment.storage.db.address import DatabaseAddress
 
+LIMIT_BYTES = 10 * 1024 * 1024
+
+
+TAIL_BYTES = 8 * 1024
+
+
+TAIL_LINES = 15
+
+
+class ServerLog:
+    """`postgres.log`, and the piece before it in `postgres.log.1`."""
+
+    def __init__(self, path: Path, *, limit_bytes: int = LIMIT_BYTES) -> None:
+        self._path = path
+        self._limit_bytes = limit_bytes
+        self._begin = 0
+
+    def open(self) -> int:
+        """A descriptor to append to. `tail` speaks of what is written from here on."""
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._begin = os.fstat(descriptor).st_size
+        return descriptor
+
+    def tail(self) -> list[str]:
+        """The last lines since `open`."""
+        with self._path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            begin = self._begin if self._begin <= size else 0  # cut since then
+            file.seek(max(begin, size - TAIL_BYTES))
+            return file.read().decode(errors="replace").splitlines()[-TAIL_LINES:]
+
+    def cut_if_large(self) -> None:
+        """Begin anew when the file has grown too large.
+
+        The server keeps its descriptor, so the file is copied and emptied, not renamed; what it writes between the two
+        is lost, a price for having no log process.
+        """
+        if self._path.exists() and self._path.stat().st_size > self._limit_bytes:
+            with suppress(OSError):  # a full disk is no reason to keep the log growing
+                shutil.copy(self._path, self._path.with_name(f"{self._path.name}.1"))  # with its mode: for us alone
+            os.truncate(self._path, 0)
+
+
 READY_SECONDS = 60.0
+
+
 RETRY_SECONDS = 10.0
+
+
 STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
 
 
@@ -41,6 +86,8 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
+
+
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 

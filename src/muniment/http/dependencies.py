@@ -1,4 +1,4 @@
-"""What endpoints ask for, as nouns."""
+"""Dependencies of the endpoints: the services, the caller, a transaction, the session cookie."""
 
 import hmac
 from collections.abc import AsyncIterator
@@ -6,18 +6,46 @@ from datetime import datetime
 from typing import Annotated, cast
 from uuid import UUID
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
 from fastapi.security import APIKeyCookie, HTTPBearer
 
+from muniment.accounts.credentials import digest
 from muniment.accounts.repository import SignInRepository
-from muniment.accounts.secrets import digest
 from muniment.errors import NotSignedIn
-from muniment.http.cookies import COOKIE, session_secret
-from muniment.http.parts import Parts
+from muniment.http.services import Parts
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db import base
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
+
+COOKIE = "muniment_session"
+
+
+# The prefix makes browsers insist on Secure, Path=/ and no Domain; without https they would refuse the cookie.
+SECURE_COOKIE = f"__Host-{COOKIE}"
+
+
+def session_secret(request: Request) -> str | None:
+    # With https only the prefixed one counts: a neighbouring subdomain can plant the other in somebody's browser.
+    secure = cast("Parts", request.app.state.parts).secure_cookies
+    return request.cookies.get(SECURE_COOKIE if secure else COOKIE)
+
+
+def set_session(response: Response, secret: str, *, expires_at: datetime, secure: bool) -> None:
+    response.set_cookie(
+        SECURE_COOKIE if secure else COOKIE,
+        secret,
+        expires=expires_at,
+        path="/",
+        secure=secure,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def clear_session(response: Response, *, secure: bool) -> None:
+    response.delete_cookie(SECURE_COOKIE if secure else COOKIE, path="/", secure=secure, httponly=True, samesite="lax")
+
 
 # Only for the OpenAPI document; `get_principal` does the reading.
 SCHEMES = [

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from muniment.errors import MunimentError, NotSignedIn
 from muniment.http.dependencies import CurrentParts, same_secret
-from muniment.http.parts import Check
+from muniment.http.services import Check
 from muniment.telemetry.metrics import render
 
 router = APIRouter(tags=["health"])

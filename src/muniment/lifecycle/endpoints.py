@@ -1,43 +1,60 @@
-from typing import Annotated, Literal
+"""Routes of all lifecycle moves."""
+
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 
 from muniment.accounts.schemas import SearchText
+from muniment.artifacts.keys import ALGORITHM_VERSION
 from muniment.artifacts.repository import ArtifactRepository
-from muniment.artifacts.variants import ALGORITHM_VERSION
+from muniment.documents.endpoints import next_name
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.schemas import DocumentRead, DuplicateBody
-from muniment.http.dependencies import CurrentParts, CurrentPrincipal, CurrentWork
+from muniment.http.dependencies import CurrentParts, CurrentPrincipal, CurrentWork, Now
+from muniment.http.multipart.form import IncomingForm
 from muniment.http.pagination import Page, Paging
-from muniment.http.parts import Parts
-from muniment.lifecycle.archive import archive
-from muniment.lifecycle.archived_list import SORTS, ArchivedRepository, WantedArchived
-from muniment.lifecycle.bulk_archive import bulk_archive
-from muniment.lifecycle.cancel import cancel
-from muniment.lifecycle.explain.schemas import ExplanationRead
-from muniment.lifecycle.explain.service import explain
-from muniment.lifecycle.measured import measured, moved
-from muniment.lifecycle.permission import require_member
-from muniment.lifecycle.restore import restore
-from muniment.lifecycle.retry import VersionUnknown, retry
+from muniment.http.services import Parts
+from muniment.http.streaming import counted_refusals, request_chunks
+from muniment.knowledge_bases import service as knowledge_bases
+from muniment.lifecycle.archived_documents import SORTS, ArchivedRepository, WantedArchived
+from muniment.lifecycle.bulk import bulk_archive, bulk_purge
+from muniment.lifecycle.engine import require_member
+from muniment.lifecycle.explain import explain
+from muniment.lifecycle.knowledge_base_purge import KnowledgeBaseRemoval
+from muniment.lifecycle.moves.archive import archive
+from muniment.lifecycle.moves.cancel import cancel
+from muniment.lifecycle.moves.restore import restore
+from muniment.lifecycle.moves.retry import VersionUnknown, retry
+from muniment.lifecycle.observability import measured, moved
 from muniment.lifecycle.rules import Move
 from muniment.lifecycle.schemas import (
     ArchivedRead,
+    BeingRemovedRead,
     BulkArchivedRead,
+    BulkPurgedRead,
+    ExplanationRead,
+    KnowledgeBaseRemovedRead,
     MessageRead,
     Moment,
     MovedRead,
+    RemovedRead,
+    ReplacedRead,
     RetryWish,
     SeveralDocuments,
     beginning_of,
     end_of,
+    ended_read,
 )
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.tasks.port import RunWish
 
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}", tags=["lifecycle"])
+
+
 bulk = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["lifecycle"])
+
+
 archived = APIRouter(prefix="/documents/archived", tags=["lifecycle"])
 
 
@@ -128,3 +145,116 @@ async def _require_version(
         stored = await ArtifactRepository(service.session).find_newest(document.content_hmac, algorithm_version)
     if stored is None:
         raise VersionUnknown
+
+
+purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
+
+
+PURGED, BEING_PURGED = "Document permanently deleted", "Document removed; its last traces are being deleted"
+
+
+CLEARED, BEING_CLEARED = "Failed document cleared", "Failed document removed; its last traces are being deleted"
+
+
+UNPROVEN: dict[int | str, dict[str, Any]] = {
+    202: {"model": BeingRemovedRead, "description": "Gone and found by nobody; not all stores seen empty yet"}
+}
+
+
+@purge_router.delete("/documents/{doc_id}/purge", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
+async def purge_document(
+    kb_id: UUID,
+    doc_id: UUID,
+    parts: CurrentParts,
+    principal: CurrentPrincipal,
+    response: Response,
+    cancel_hand_over: Annotated[bool, Query(description="Even while it waits to be handed over")] = False,
+) -> RemovedRead | BeingRemovedRead:
+    """Destroy an archived document in every store, with a receipt. The same again gives the same answer."""
+    ended = await parts.removal.purge(principal, kb_id, doc_id, cancel_hand_over=cancel_hand_over)
+    response.status_code = 202 if ended.pending else 200
+    return ended_read(ended, PURGED, BEING_PURGED)
+
+
+@purge_router.delete("/documents/{doc_id}/clear", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
+async def clear_document(
+    kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal, response: Response
+) -> RemovedRead | BeingRemovedRead:
+    """Destroy a failed document with whatever its processing left, with a receipt. What is missing is no error."""
+    ended = await parts.removal.clear(principal, kb_id, doc_id)
+    response.status_code = 202 if ended.pending else 200
+    return ended_read(ended, CLEARED, BEING_CLEARED)
+
+
+@purge_router.post("/documents/bulk-purge")
+async def purge_documents(
+    kb_id: UUID, wanted: SeveralDocuments, parts: CurrentParts, principal: CurrentPrincipal
+) -> BulkPurgedRead:
+    """Up to a hundred, each on its own, ten calls a minute. What is not archived or not there is skipped and listed."""
+    return BulkPurgedRead.of(await bulk_purge(parts.removal, principal, kb_id, wanted.document_ids))
+
+
+@purge_router.delete(
+    "",
+    response_model=None,
+    responses={
+        200: {"model": KnowledgeBaseRemovedRead, "description": "Gone with all its documents (`purge=true`)"},
+        202: {"model": KnowledgeBaseRemovedRead, "description": "Not done yet: ask again to go on (`purge=true`)"},
+        204: {"description": "It was empty, and is gone"},
+    },
+)
+async def delete_knowledge_base(
+    kb_id: UUID,
+    parts: CurrentParts,
+    principal: CurrentPrincipal,
+    response: Response,
+    purge: Annotated[bool, Query(description="With all its documents, each of which leaves a receipt")] = False,
+) -> KnowledgeBaseRemovedRead | Response:
+    """Without `purge` refused with 409 while it holds any document, archived and failed ones included."""
+    if not purge:
+        async with parts.database.work(principal) as work:
+            await knowledge_bases.delete(work, kb_id)
+        await parts.mover.index.forget_kb(kb_id)
+        return Response(status_code=204)
+    leaving = await KnowledgeBaseRemoval(parts.removal).remove(principal, kb_id)
+    response.status_code = 200 if leaving.is_gone else 202
+    return KnowledgeBaseRemovedRead.of(leaving)
+
+
+replace_router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/replace", tags=["lifecycle"])
+
+
+FILE_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+
+
+@replace_router.post("", responses={409: {"model": DuplicateBody}}, openapi_extra=FILE_BODY)
+async def replace_document(
+    kb_id: UUID, doc_id: UUID, request: Request, parts: CurrentParts, principal: CurrentPrincipal, now: Now
+) -> ReplacedRead:
+    """Multipart `file`, which takes the place of the document's content and name. It stays the same document."""
+    place = await parts.replacing.find_place(principal, kb_id, doc_id)
+    with counted_refusals():
+        form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
+        name = await next_name(form)
+        async with parts.replacing.stage(place, name, form.chunks(), now=now) as staged:
+            await form.rest()
+            return ReplacedRead.of(await parts.replacing.receive(place, staged))
+
+
+@replace_router.post("/revert", responses={409: {"model": DuplicateBody}})
+async def revert_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> DocumentRead:
+    """The last revision that could be read, with its name, status and annotations, instead of one that failed."""
+    return DocumentRead.of(await parts.replacing.revert(principal, kb_id, doc_id))

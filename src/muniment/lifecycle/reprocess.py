@@ -1,4 +1,4 @@
-"""Reading many documents anew, for operators: a newer reader, or other settings (specs/artifacts.md §9)."""
+"""Reread many documents, for operators: with a newer reader, or with other settings (specs/artifacts.md §9)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -7,14 +7,13 @@ from uuid import UUID
 
 from sqlalchemy import Select, exists, select, text
 
+from muniment.artifacts.keys import ALGORITHM_VERSION
 from muniment.artifacts.tables import FullText
-from muniment.artifacts.variants import ALGORITHM_VERSION
 from muniment.documents.tables import Document, Status
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
-from muniment.lifecycle.retry import VersionUnknown, reread
-from muniment.storage.db.organizations import list_organizations
+from muniment.lifecycle.moves.retry import VersionUnknown, reread
 from muniment.storage.db.principal import Service
-from muniment.storage.db.work import Database
+from muniment.storage.db.work import Database, list_organizations
 from muniment.storage.tasks.port import RunWish, Tasks
 
 BATCH = 50

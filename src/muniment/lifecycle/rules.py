@@ -1,11 +1,12 @@
-"""The state machine as a table (DESIGN §4): which move leads where, and what is said when it is not allowed."""
+"""Lifecycle rules as tables (DESIGN §4): where each move leads, who may make it, and the message of every refusal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from muniment.documents.tables import Status
 from muniment.errors import Refused
+from muniment.knowledge_bases.access import Standing
 
 
 class Move(StrEnum):
@@ -44,6 +45,7 @@ class Rule:
 
 
 REPLACED = (Status.PENDING, Status.COMPLETED, Status.FAILED, Status.ARCHIVED)
+
 
 RULES: dict[Move, Rule] = {
     # A worker that takes over finds the document already `processing`: START leads there from itself too.
@@ -87,3 +89,19 @@ def target(move: Move, status: Status) -> Status | Gone:
     if status not in rule.targets:
         raise IllegalMove(rule.messages.get(status, rule.message))
     return rule.targets[status]
+
+
+KEEPS = frozenset({Move.RESTORE, Move.REPLACE, Move.REVERT})
+
+
+MANAGERS = (Standing.OWNER, Standing.ADMIN)
+
+
+BY_MUNIMENT = (Move.START, Move.COMPLETE, Move.FAIL)
+
+
+WHO_MAY: Mapping[Move, Sequence[Standing]] = {
+    **dict.fromkeys(Move, MANAGERS),
+    **dict.fromkeys(BY_MUNIMENT, ()),
+    Move.RETRY: (*MANAGERS, Standing.EDITOR),
+}

@@ -1,8 +1,8 @@
 from fastapi import APIRouter
 
-from muniment.accounts.people import require_operator
+from muniment.accounts.users import require_operator
 from muniment.http.dependencies import CurrentWork
-from muniment.reconcile.kept import NeverReconciled, ReportRepository
+from muniment.reconcile.report import NeverReconciled, ReportRepository
 from muniment.reconcile.schemas import ReconcileRead
 
 router = APIRouter(prefix="/reconcile", tags=["reconciliation"])

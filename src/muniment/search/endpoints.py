@@ -5,10 +5,10 @@ from fastapi import APIRouter, Depends, Query
 
 from muniment.documents.tables import DocumentType
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal
-from muniment.search.inside import Inside
+from muniment.search.query.request import Mode, Question
+from muniment.search.query.similar import Likeness
+from muniment.search.query.within_document import Inside
 from muniment.search.schemas import HitRead, InsideRead, PageMatchRead, SearchRead, SimilarRead
-from muniment.search.service import Mode, Question
-from muniment.search.similar import Likeness
 
 router = APIRouter(tags=["search"])
 

@@ -5,9 +5,10 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from muniment.documents.tables import DocumentType
-from muniment.search.inside import PageMatch
-from muniment.search.repository import FoundPassage
-from muniment.search.service import Answer, Hit, Mode
+from muniment.search.query.repository import FoundPassage
+from muniment.search.query.request import Mode
+from muniment.search.query.service import Answer, Hit
+from muniment.search.query.within_document import PageMatch
 
 SPANS = (
     "Start and end of each match, in Unicode characters of the snippet. The snippet itself is plain text, never markup"

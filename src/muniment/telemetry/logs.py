@@ -10,8 +10,7 @@ import structlog
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
-from muniment.telemetry.masking import mask_event
-from muniment.telemetry.tracebacks import render_traceback
+from muniment.telemetry.redaction import mask_event, render_traceback
 
 # Below WARNING these write statements, addresses with their query, or pieces of what was uploaded.
 TALKATIVE = ("sqlalchemy", "httpx", "httpcore", "urllib3", "python_multipart")

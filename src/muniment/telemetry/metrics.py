@@ -19,9 +19,7 @@ from prometheus_client import (
     start_http_server,
 )
 
-from muniment.telemetry.fresh_gauge import FreshGauge, FreshGauges
-from muniment.telemetry.registry import PrefixedRegistry
-from muniment.telemetry.tenant_counter import TenantCounter
+from muniment.telemetry.collectors import FreshGauge, FreshGauges, PrefixedRegistry, TenantCounter
 
 REGISTRY = PrefixedRegistry()
 ProcessCollector(registry=REGISTRY)

@@ -4,8 +4,8 @@ import asyncio
 import sys
 
 from muniment.errors import Unavailable
-from muniment.storage.blobs.s3 import S3Blobs
-from muniment.storage.blobs.s3_address import S3Address
+from muniment.storage.objects.s3.connection import S3Address
+from muniment.storage.objects.s3.store import S3Blobs
 
 
 async def main() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from muniment.storage.blobs.folder import FolderBlobs
+from muniment.storage.objects.folder.store import FolderBlobs
 
 
 async def main() -> None:

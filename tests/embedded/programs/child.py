@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from muniment.embedded import lifeline
+from muniment.embedded import child_process
 
 name, events, manner = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 
@@ -32,7 +32,7 @@ def lose() -> None:
 
 signal.signal(signal.SIGTERM, stop)
 signal.signal(signal.SIGINT, lambda *_: note("interrupted"))
-lifeline.watch(lose)
+child_process.watch(lose)
 if manner == "broken":
     sys.exit(3)
 note("started")

@@ -4,9 +4,9 @@ import sys
 import time
 from pathlib import Path
 
-from muniment.embedded.children import Child
+from muniment.embedded.child_process import Child
+from muniment.embedded.data_directory import DataDirectoryLock
 from muniment.embedded.errors import AlreadyRunning
-from muniment.embedded.lock import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
 

@@ -7,6 +7,7 @@ import httpx
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from tests.faults.machine.driver import Town
 from tests.faults.machine.model import (
     CONTENTS,
     LOCKED,
@@ -21,8 +22,7 @@ from tests.faults.machine.model import (
     Expected,
     Model,
 )
-from tests.faults.machine.sight import Sight
-from tests.faults.machine.town import Town
+from tests.faults.machine.observer import Sight
 from tests.faults.moves.installation import Late
 
 people = st.sampled_from(["admin", "admin", "admin", *PEOPLE])

@@ -8,9 +8,9 @@ from hypothesis import settings as bounds
 from hypothesis.stateful import run_state_machine_as_test
 
 from muniment.settings import Settings
+from tests.faults.machine.driver import Town, open_town
 from tests.faults.machine.machine import Machine
-from tests.faults.machine.town import Town, open_town
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 ALL_HEALTHY = list(HealthCheck)
 """An example takes as long as a few hundred requests take."""

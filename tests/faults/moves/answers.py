@@ -6,10 +6,10 @@ from uuid import UUID
 import httpx
 
 from tests.faults.moves.faults import Fault, Faults, Part
+from tests.faults.moves.inspection import left_of
 from tests.faults.moves.installation import Installation
-from tests.faults.moves.keeping import points_of
-from tests.faults.moves.looks import left_of
 from tests.faults.moves.moves import MAY_STOP_HALFWAY, PROVES, Prepared
+from tests.faults.moves.snapshots import points_of
 
 TOLD = {"completed": "completed", "archived": "archived"}
 """What the index says of a document's passages, by the document's status."""

@@ -11,30 +11,30 @@ from uuid import UUID
 import httpx
 from fastapi import FastAPI
 
-from muniment.accounts.passwords import Passwords
+from muniment.accounts.credentials import Passwords
 from muniment.api import create_app, framed
-from muniment.audit.sweeps import AuditSweeps
-from muniment.bootstrap.auditing import build_heads, build_sealer, build_verification
-from muniment.bootstrap.parts import build_parts
-from muniment.bootstrap.removal import build_finishing, build_sweeps
+from muniment.audit.service import AuditSweeps
+from muniment.bootstrap.installation import build_heads, build_sealer, build_verification
+from muniment.bootstrap.maintenance import build_finishing, build_sweeps
+from muniment.bootstrap.services import build_parts
 from muniment.bootstrap.stores import Stores, build_ledger, build_stores
-from muniment.http.parts import Parts
-from muniment.lifecycle.removal.sweep import ReceiptSweep
-from muniment.processing.completion import mark_started
-from muniment.processing.process import Processing
-from muniment.processing.runs import ClaimedRun, Record, RunRepository
-from muniment.search.intents import IntentSweep
-from muniment.search.service import Searching
+from muniment.http.services import Parts
+from muniment.lifecycle.proof.prover import ReceiptSweep
+from muniment.processing.pipeline.processor import Processing
+from muniment.processing.pipeline.publishing import mark_started
+from muniment.processing.runs.repository import ClaimedRun, Record, RunRepository
+from muniment.search.external_index.intent_sweep import IntentSweep
+from muniment.search.query.service import Searching
 from muniment.settings import Settings
 from muniment.storage.db.principal import Service
-from muniment.storage.vectors.pgvector import PgVectorIndex
-from muniment.storage.vectors.qdrant import QdrantIndex
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.faults.effects import Death
 from tests.faults.moves.faults import Faults
-from tests.faults.moves.keeping import Keeping
-from tests.faults.moves.watched import WatchedBlobs, WatchedQdrant
-from tests.reconcile.floor import Floor, IndexedDesk
-from tests.seed import CHEAP_HASHER, Person, Seed
+from tests.faults.moves.recording import WatchedBlobs, WatchedQdrant
+from tests.faults.moves.snapshots import Keeping
+from tests.reconcile.harness import Floor, IndexedDesk
+from tests.support.seed import CHEAP_HASHER, Person, Seed
 
 DUE = """
     UPDATE deletions SET next_attempt_at = now() WHERE done_at IS NULL;

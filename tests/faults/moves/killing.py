@@ -16,7 +16,7 @@ from muniment.storage.db.address import DatabaseAddress
 from tests.faults.moves.installation import Installation
 from tests.faults.moves.moves import Prepared
 from tests.faults.moves.programs.dying_api import LISTENS
-from tests.http.clients import NO_AUTHORITIES
+from tests.support.clients import NO_AUTHORITIES
 
 PROGRAM = "tests.faults.moves.programs.dying_api"
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import httpx
 
-from muniment.processing.readers.contract import Code, Unreadable
+from muniment.processing.readers.errors import Code, Unreadable
 from tests.faults.moves.installation import Installation, Late
 
 UNREADABLE = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import httpx
 
-from muniment.processing.context import Context
-from muniment.processing.runs import Superseded
+from muniment.processing.pipeline.context import Context
+from muniment.processing.runs.repository import Superseded
 from tests.faults.moves.answers import Answers
 from tests.faults.moves.faults import Faults
+from tests.faults.moves.inspection import said_to_be_erased, seen, step_of
 from tests.faults.moves.installation import Installation, Late
-from tests.faults.moves.looks import said_to_be_erased, seen, step_of
 from tests.faults.moves.moves import Prepared
 
 COMPLETED = "SELECT id FROM documents WHERE status = 'completed' AND knowledge_base_id = ANY(%s)"

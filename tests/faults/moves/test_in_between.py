@@ -15,7 +15,7 @@ from tests.documents.uploads import until
 from tests.faults.moves.faults import Fault, Faults, Part, is_in_transaction
 from tests.faults.moves.installation import Installation, installed
 from tests.faults.moves.moves import NEW, OTHER, documents_of, prepare
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 THERE = "SELECT count(*) FROM documents WHERE knowledge_base_id = %s AND name = %s AND status = 'pending'"

@@ -15,7 +15,7 @@ from tests.faults.moves.killing import Nest, open_nest
 from tests.faults.moves.moves import MOVES, prepare
 from tests.faults.moves.promises import Promises
 from tests.faults.moves.test_matrix import make
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import pytest
 
 from muniment.settings import Settings
 from tests.faults.moves.faults import FAULTS, Fault, Faults, Part
+from tests.faults.moves.inspection import state_of
 from tests.faults.moves.installation import Installation, installed, survives
-from tests.faults.moves.looks import state_of
 from tests.faults.moves.moves import MOVES, prepare
 from tests.faults.moves.promises import Promises
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 UNTOLD = {"upload", "cancel", "retry", "replace"}
 """Moves of which no index is told."""

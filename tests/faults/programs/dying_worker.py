@@ -20,16 +20,16 @@ from uuid import UUID
 
 import psutil
 
-from muniment.bootstrap.reading import open_processing
+from muniment.bootstrap.processing import open_processing
 from muniment.bootstrap.stores import Stores, build_stores
-from muniment.processing import progress
-from muniment.processing.process import Processing
+from muniment.processing.pipeline.nodes import extract_text
+from muniment.processing.pipeline.processor import Processing
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.tasks.port import MoveOn, RunJob
 from muniment.telemetry.logs import configure_logs
 from tests.faults.effects import Effect, Effects, WatchedBlobs, WatchedReader
-from tests.live import settings_for
+from tests.support.live_api import settings_for
 
 
 class Doomed(Effects):
@@ -64,7 +64,7 @@ async def watched(settings: Settings, stores: Stores, effects: Effects) -> Async
 
 
 async def carry_out(settings: Settings, job: RunJob, effects: Doomed) -> None:
-    progress.INTERVAL_SECONDS = 0  # after each page, whatever the clock says: the same effects in every run
+    extract_text.INTERVAL_SECONDS = 0  # after each page, whatever the clock says: the same effects in every run
     stores = build_stores(settings)
     async with watched(settings, stores, effects) as process:
         try:

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.events.changes import Changes
 from muniment.processing.events.stream import Streams
+from muniment.processing.events.subscriptions import Changes
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
-from tests.cluster import app_login
-from tests.live import Api
-from tests.seed import Person, Seed
+from tests.support.cluster import app_login
+from tests.support.live_api import Api
+from tests.support.seed import Person, Seed
 
 UseStreams = Callable[..., Streams]
 

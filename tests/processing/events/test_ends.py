@@ -13,11 +13,11 @@ import pytest
 from muniment.api import Server, framed, uvicorn_config
 from muniment.settings import Settings
 from tests.documents.uploads import until
-from tests.live import Api
 from tests.processing.events.conftest import UseStreams
-from tests.processing.events.tab import PATH, open_tab
-from tests.seed import Person, Seed
-from tests.telemetry.log_lines import Lines, reading_logs
+from tests.processing.events.event_stream_client import PATH, open_tab
+from tests.support.live_api import Api
+from tests.support.log_lines import Lines, reading_logs
+from tests.support.seed import Person, Seed
 
 
 @pytest.fixture

@@ -2,15 +2,15 @@
 
 from uuid import UUID
 
-from muniment.processing.context import Context
-from muniment.processing.progress import Progress
-from muniment.processing.runs import RunRepository
+from muniment.processing.pipeline.context import Context
+from muniment.processing.pipeline.nodes.extract_text import Progress
+from muniment.processing.runs.repository import RunRepository
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
-from tests.live import Api
-from tests.processing.desk import Desk
-from tests.processing.events.tab import ids, names, open_tab
-from tests.seed import Person, Seed
+from tests.processing.events.event_stream_client import ids, names, open_tab
+from tests.processing.worker_fixture import Desk
+from tests.support.live_api import Api
+from tests.support.seed import Person, Seed
 
 MOVE = "UPDATE documents SET status = %s WHERE id = %s"
 

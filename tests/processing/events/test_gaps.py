@@ -7,17 +7,17 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.events.changes import MAX_WAITING, Subscription
+from muniment.processing.events.subscriptions import MAX_WAITING, Subscription
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, DatabaseUnavailable, Work
-from tests.cluster import PASSWORDS
 from tests.documents.uploads import until
-from tests.live import Api
 from tests.processing.events.conftest import UseStreams
-from tests.processing.events.tab import names, open_tab
-from tests.seed import Person, Seed
+from tests.processing.events.event_stream_client import names, open_tab
+from tests.support.cluster import PASSWORDS
+from tests.support.live_api import Api
+from tests.support.seed import Person, Seed
 
 KILL = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PIL import Image
 
-from muniment.documents.media_types import MediaType
+from muniment.documents.media_types.types import MediaType
 from muniment.processing.readers.contract import PARAGRAPH_BREAK, Means, Options, Page
 from muniment.processing.readers.registry import reader_for
 

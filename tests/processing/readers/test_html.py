@@ -1,4 +1,4 @@
-from muniment.documents.media_types import HTML
+from muniment.documents.media_types.types import HTML
 from tests.processing.readers.office_files import paragraphs, read
 
 

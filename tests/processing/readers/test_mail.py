@@ -1,6 +1,6 @@
 import pytest
 
-from muniment.documents.media_types import EML
+from muniment.documents.media_types.types import EML
 from tests.processing.readers.office_files import paragraphs, read
 
 HEAD = b"From: =?utf-8?q?M=C3=BCnchen?= <a@example.org>\nTo: b@example.org\nSubject: =?iso-8859-1?q?Gr=FC=DFe?=\n"

@@ -3,16 +3,16 @@ import sys
 
 import pytest
 
-from muniment.documents.media_types import KNOWN, MediaType
-from muniment.processing.readers.contract import Code, Unreadable
+from muniment.documents.media_types.types import KNOWN, MediaType
+from muniment.processing.readers.errors import Code, Unreadable
 from muniment.processing.readers.registry import reader_for
 
 # As in the sandbox, where the interpreter's files are out of reach.
 WITHOUT_IMPORTS = """
 import sys
 from tests.processing.readers import office_files as files, test_mail
-from muniment.documents.media_types import DOCX, EML, HTML, MARKDOWN, ODT, RTF, TEXT, XLSX
-from tests.processing.readers.test_xlsx import a_sheet
+from muniment.documents.media_types.detection import DOCX, EML, HTML, MARKDOWN, ODT, RTF, TEXT, XLSX
+from tests.processing.readers.office.test_xlsx import a_sheet
 
 class Refuse:
     def find_spec(self, name, path=None, target=None):

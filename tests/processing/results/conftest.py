@@ -3,17 +3,17 @@ from dataclasses import replace
 
 import pytest
 
-from muniment.accounts.passwords import Passwords
+from muniment.accounts.credentials import Passwords
 from muniment.api import framed
-from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.services import build_parts
 from muniment.bootstrap.stores import build_stores
-from muniment.processing.results.pictures import Pictures
+from muniment.processing.results.images import Pictures
 from muniment.settings import Settings
-from tests.apps import app_of
-from tests.http.live_server import serving
-from tests.live import Api
-from tests.processing.results.shelf import Drawer, Shelf
-from tests.seed import CHEAP_HASHER, Seed
+from tests.processing.results.results_fixture import Drawer, Shelf
+from tests.support.apps import app_of
+from tests.support.live_api import Api
+from tests.support.live_server import serving
+from tests.support.seed import CHEAP_HASHER, Seed
 
 
 @pytest.fixture

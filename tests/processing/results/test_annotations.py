@@ -10,9 +10,9 @@ from muniment.artifacts.tables import ArtifactParagraph
 from muniment.documents.tables import Document
 from muniment.errors import Forbidden
 from muniment.processing.readers.contract import Method, Page, Paragraph
-from muniment.processing.results.note_repository import NoteRepository
+from muniment.processing.results.annotations import NoteRepository
 from muniment.storage.db.base import new_id
-from tests.processing.results.shelf import DRAWING_KEY, PAGES, PICTURE_KEY, Shelf
+from tests.processing.results.results_fixture import DRAWING_KEY, PAGES, PICTURE_KEY, Shelf
 
 NOTE = {"by": "somebody", "colours": ["red", {"depth": 3}], "NaN": "a word", "back\\u0000slash": 1}
 PLACES = ("pages/1", "pages/1/paragraphs/1", f"diagrams/{PICTURE_KEY}")

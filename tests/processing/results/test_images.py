@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.processing.readers.contract import Code, Unreadable
-from muniment.processing.results.pictures import WAITING_OF_ONE
-from tests.processing.results.shelf import DRAWING_KEY, PICTURE_KEY, Drawer, Shelf
+from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.results.images import WAITING_OF_ONE
+from tests.processing.results.results_fixture import DRAWING_KEY, PICTURE_KEY, Drawer, Shelf
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 

@@ -9,7 +9,7 @@ import pytest
 
 from muniment.processing.readers.contract import Means, Options, Page
 from muniment.processing.sandbox.client import Sandbox
-from muniment.processing.sandbox.nursery import Workplace
+from muniment.processing.sandbox.parent.fork_server import Workplace
 
 WORKPLACE = Workplace(jobs="tests.processing.sandbox.jobs", folders=(str(Path(__file__).parents[3]),))
 

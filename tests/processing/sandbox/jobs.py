@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from muniment.processing.readers.contract import Code, Image, Method, Page, Unreadable
-from muniment.processing.sandbox.child import Job
-from muniment.processing.sandbox.wire import Outlet
+from muniment.processing.readers.contract import Image, Method, Page
+from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.sandbox.child.main import Job
+from muniment.processing.sandbox.protocol.frames import Outlet
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d")
 

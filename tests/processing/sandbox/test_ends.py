@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.processing.readers.contract import Means, Options, Unreadable
+from muniment.processing.readers.contract import Means, Options
+from muniment.processing.readers.errors import Unreadable
 from muniment.processing.sandbox.client import Sandbox, SandboxedReading
-from muniment.processing.sandbox.nursery import Workplace
-from muniment.processing.sandbox.verdicts import NoReader
+from muniment.processing.sandbox.parent.fork_server import Workplace
+from muniment.processing.sandbox.parent.server_process import NoReader
 from tests.processing.sandbox.conftest import WORKPLACE, a_file, ask, read
 from tests.processing.sandbox.processes import are_gone, children_of_ours, go_away
 

@@ -11,11 +11,12 @@ import pytest
 from PIL import Image as Pillow
 from reportlab.pdfgen.canvas import Canvas
 
-from muniment.processing.readers.contract import Code, Means, Method, Options, Unreadable
-from muniment.processing.readers.ocr import find_engine
+from muniment.processing.readers.contract import Means, Method, Options
+from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.ocr.engine import find_engine
 from muniment.processing.sandbox.client import Sandbox
-from tests import corpus
 from tests.processing.sandbox.conftest import a_file
+from tests.support import corpus
 
 PDF = "application/pdf"
 OFFICE = "application/vnd.openxmlformats-officedocument"

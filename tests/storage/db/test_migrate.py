@@ -11,10 +11,10 @@ from sqlalchemy import Connection, text
 
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.migrate import downgrade, migrate
-from muniment.storage.db.version import DatabaseUnreachable, SchemaOutOfDate, newest_version
+from muniment.storage.db.schema_version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 from muniment.storage.db.work import Database
-from tests.cluster import PASSWORDS, Cluster
-from tests.seed import Seed
+from tests.support.cluster import PASSWORDS, Cluster
+from tests.support.seed import Seed
 
 EVERYTHING = """
     SELECT 'table', relname, relacl::text FROM pg_class

@@ -16,8 +16,8 @@ from sqlalchemy.dialects.postgresql.base import ischema_names
 import muniment
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import Table
-from muniment.storage.db.extensions import ensure
-from tests.cluster import Cluster
+from muniment.storage.db.migrate import ensure
+from tests.support.cluster import Cluster
 
 ischema_names["regconfig"] = REGCONFIG  # which SQLAlchemy knows, but does not recognize in a table
 OURS = "NOT LIKE 'procrastinate%' AND {0} <> 'alembic_version' AND {0} <> 'alembic_version_pkc'"

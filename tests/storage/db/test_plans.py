@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.seed import Seed
+from tests.support.seed import Seed
 
 KEYS = {
     "documents": "uq_documents_id_organization_id",

@@ -12,8 +12,7 @@ from psycopg import sql
 
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
-from muniment.storage.db.extensions import NoVectors
-from muniment.storage.db.migrate import migrate
+from muniment.storage.db.migrate import NoVectors, migrate
 from muniment.storage.db.roles import CannotCreateRoles
 
 pytestmark = pytest.mark.slow

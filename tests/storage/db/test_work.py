@@ -13,8 +13,8 @@ from sqlalchemy.exc import ProgrammingError
 from muniment.knowledge_bases.tables import KnowledgeBase
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database, DatabaseUnavailable
-from tests.cluster import PASSWORDS
-from tests.seed import Person, Seed
+from tests.support.cluster import PASSWORDS
+from tests.support.seed import Person, Seed
 
 COUNT = "SELECT count(*) FROM knowledge_bases"
 CUT_OFF = """

@@ -1,8 +1,8 @@
 import pytest
 
 from muniment.storage.db.work import Database
-from tests.seed import Seed
-from tests.storage.tasks.queue import Enqueuer
+from tests.support.jobs import Enqueuer
+from tests.support.seed import Seed
 
 
 @pytest.fixture

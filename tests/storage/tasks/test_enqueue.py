@@ -8,9 +8,9 @@ from sqlalchemy.exc import IntegrityError
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import RunWish
-from muniment.storage.tasks.queue import QueuedTasks
-from tests.seed import Seed
-from tests.storage.tasks.queue import Enqueuer
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from tests.support.jobs import Enqueuer
+from tests.support.seed import Seed
 
 WAITING = ("fast", "todo", 0)
 

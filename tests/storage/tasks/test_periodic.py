@@ -8,15 +8,15 @@ import pytest
 from croniter import croniter  # type: ignore[import-untyped]  # comes with Procrastinate
 
 from muniment.bootstrap.stores import build_stores
-from muniment.bootstrap.working import build_worker
+from muniment.bootstrap.worker import build_worker
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.tasks.port import MAINTENANCE, NIGHTLY, Periodic
-from muniment.storage.tasks.procrastinate import queue_app
-from muniment.storage.tasks.worker import forget_old, rescue_stalled, seconds_last
-from tests.cluster import service_login
-from tests.seed import Seed
-from tests.storage.tasks.queue import STALLED_AFTER, until, working
+from muniment.storage.tasks.procrastinate.connector import queue_app
+from muniment.storage.tasks.procrastinate.worker import forget_old, rescue_stalled, seconds_last
+from tests.support.cluster import service_login
+from tests.support.jobs import STALLED_AFTER, until, working
+from tests.support.seed import Seed
 
 EVERY_SECOND = "* * * * * *"
 

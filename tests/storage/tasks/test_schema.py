@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import Connection, create_engine
 
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.schema import ForeignQueueTables, bring_up, migrations_since
-from tests.cluster import Cluster
-from tests.seed import Seed
+from muniment.storage.tasks.procrastinate.schema import ForeignQueueTables, bring_up, migrations_since
+from tests.support.cluster import Cluster
+from tests.support.seed import Seed
 
 COMMENT = "SELECT obj_description('procrastinate_jobs'::regclass)"
 INSTALLED = f"procrastinate {metadata.version('procrastinate')}"

@@ -7,8 +7,8 @@ from datetime import timedelta
 from muniment.errors import Unavailable
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.tasks.port import READING, MoveOn, PutBack, RunJob
-from tests.seed import Seed
-from tests.storage.tasks.queue import Enqueuer, Recorder, hang, raising, until, working
+from tests.support.jobs import Enqueuer, Recorder, hang, raising, until, working
+from tests.support.seed import Seed
 
 
 async def test_a_job_is_carried_out_and_leaves_no_row(address: DatabaseAddress, queue: Enqueuer) -> None:

@@ -1,17 +1,22 @@
-"""What a receipt says, as plain JSON: this and nothing else is signed."""
+"""Build, sign and verify the record of a receipt: the plain JSON that is signed.
+
+Verification needs no server, only the file and the public key.
+"""
 
 import base64
+import binascii
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from muniment.audit.canonical import canonical
-from muniment.audit.hashes import written
+from muniment.audit.hashing import canonical, written
 from muniment.audit.receipts.repository import Signed
 from muniment.audit.receipts.tables import Receipt
 from muniment.audit.sealing import Place
-from muniment.audit.signing import Signer
+from muniment.audit.signing import Signer, key_id_of, verify
+from muniment.errors import MunimentError
 
 FORMAT = "muniment-receipt/1"
 
@@ -44,3 +49,62 @@ def sign(receipt: Receipt, seen: Seen, place: Place, signer: Signer) -> Signed:
         "public_key": base64.b64encode(signer.public_key).decode(),
     }
     return Signed(receipt.id, record, base64.b64encode(signer.sign(canonical(record))).decode())
+
+
+NEEDED = ("id", "move", "document", "by", "at", "found", "second_look", "kept", "audit", "key_id", "public_key")
+
+
+class ReceiptWrong(MunimentError):
+    """This is no valid receipt"""
+
+
+@dataclass(frozen=True)
+class Verified:
+    record: Mapping[str, Any]
+    is_key_known: bool
+    """Whether the key was given from outside. One that only the receipt names proves that nothing was changed since it
+    was signed, and not by whom."""
+
+
+def check(written: str, key: str | None = None) -> Verified:
+    """`ReceiptWrong` with a sentence unless the text is a receipt whose signature holds.
+
+    `key`: the id of the one that must have signed it, or the public key in base64.
+    """
+    record, signature = _parts(written)
+    public_key = _bytes(record["public_key"], "public key")
+    if key_id_of(public_key) != record["key_id"]:
+        raise ReceiptWrong("The id of its key does not belong to its public key")
+    if key not in (None, record["key_id"]) and _bytes(key, "key that was given") != public_key:
+        raise ReceiptWrong("It was signed with another key than the one that was given")
+    if not verify(public_key, canonical(record), signature):
+        raise ReceiptWrong(
+            "The signature does not fit: it was changed after it was signed, or never signed by this key"
+        )
+    if left := {store: count for store, count in record["second_look"]["left"].items() if count}:
+        raise ReceiptWrong(f"Its second look found something left: {', '.join(sorted(left))}")
+    return Verified(record, key is not None)
+
+
+def _parts(written: str) -> tuple[dict[str, Any], bytes]:
+    try:
+        given = json.loads(written)
+    except ValueError:
+        raise ReceiptWrong("It is no JSON") from None
+    if not isinstance(given, dict) or not isinstance(given.get("record"), dict):
+        raise ReceiptWrong("It has no record: save what GET /api/v1/receipts/{id} answers, all of it")
+    record = given["record"]
+    if record.get("format") != FORMAT:
+        raise ReceiptWrong(f"Its format is not {FORMAT}")
+    if missing := [name for name in NEEDED if name not in record]:
+        raise ReceiptWrong(f"Its record lacks {', '.join(missing)}")
+    if not isinstance(record["second_look"], dict) or not isinstance(record["second_look"].get("left"), dict):
+        raise ReceiptWrong("Its record does not say what the second look found")
+    return record, _bytes(given.get("signature"), "signature")
+
+
+def _bytes(given: Any, what: str) -> bytes:
+    try:
+        return base64.b64decode(given, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise ReceiptWrong(f"Its {what} is no base64") from None

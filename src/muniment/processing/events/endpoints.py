@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from muniment.http.dependencies import ClientAddress, CurrentParts, CurrentPrincipal, get_principal
-from muniment.http.event_stream import HEARTBEAT, EventStream, frame
+from muniment.http.streaming import HEARTBEAT, EventStream, frame
 from muniment.processing.events.stream import Beat, Changed, Event, Gone, Snapshot, Stream
 
 router = APIRouter(tags=["processing"])

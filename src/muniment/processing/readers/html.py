@@ -1,19 +1,257 @@
-"""Web pages: what a person would see of them, in its blocks. Nothing is fetched and nothing is run."""
+"""Reader of web pages: the blocks a person would see. Nothing is fetched and no script is run.
+
+Nesting is limited, because the parser's time grows with the square of the depth, and the tree is walked without recursion.
+"""
 
 import re
+from collections.abc import Iterator
 from typing import BinaryIO
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from muniment.processing.readers.charset import by_mark, detect, known_encoding
+from muniment.processing.readers.blocks import Block, in_one_line, make_row, read_pages
 from muniment.processing.readers.contract import Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.damage import damage_is_unreadable
-from muniment.processing.readers.html_depth import flatten
-from muniment.processing.readers.html_walk import Walk
-from muniment.processing.readers.paging import read_pages
-from muniment.processing.readers.text_blocks import Block, in_one_line
+from muniment.processing.readers.encodings import by_mark, detect, known_encoding
+from muniment.processing.readers.errors import damage_is_unreadable
+
+_MAX_DEPTH = 512
+
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
+
+
+# They end by themselves, and in honest pages thousands of them are never closed.
+_NOT_NESTING_NAMES = """
+    area base br col dd dt embed hr img input li link meta option p param source tbody td tfoot th thead tr track
+    wbr
+"""
+
+
+_NOT_NESTING = frozenset(_NOT_NESTING_NAMES.split())
+
+
+def flatten(source: str) -> str:
+    """The same page, without the tags below the bound."""
+    kept = list(_kept(source))
+    return source if len(kept) == 1 else " ".join(kept)
+
+
+def _kept(source: str) -> Iterator[str]:
+    depth = start = 0
+    for tag in _TAG.finditer(source):
+        if tag[2].lower() in _NOT_NESTING:
+            continue
+        is_end = bool(tag[1])
+        if depth + (not is_end) > _MAX_DEPTH and tag.start() >= start:
+            yield source[start : tag.start()]
+            end = source.find(">", tag.end())
+            start = end + 1 if end >= 0 else len(source)
+        depth = max(depth + (-1 if is_end else 1), 0)
+    yield source[start:]
+
+
+_UNSEEN = frozenset(
+    {
+        "head",
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "iframe",
+        "object",
+        "svg",
+        "canvas",
+        "audio",
+        "video",
+        "datalist",
+    }
+)
+
+
+_INLINE_NAMES = """
+    a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark math mi mn mo mrow ms msub
+    msup mtext nobr output q ruby rb s samp small span strike strong sub sup time tt u var wbr
+"""
+
+
+_INLINE = frozenset(_INLINE_NAMES.split())
+
+
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+
+
+_KINDS = {
+    **dict.fromkeys(_HEADINGS, ParagraphKind.HEADING),
+    "li": ParagraphKind.LIST_ITEM,
+    "caption": ParagraphKind.CAPTION,
+    "figcaption": ParagraphKind.CAPTION,
+}
+
+
+_NOT_IN_DATA = _HEADINGS | {"table", "ul", "ol", "form", "hr"}
+
+
+_UNSEEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+
+
+_COLLAPSIBLE = re.compile(r"[ \t\n\f\r]+")
+
+
+_RUBY_TEXT = frozenset({"rt", "rp"})
+
+
+class Walk:
+    """Gathers words until a block ends."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._words: list[str] = []
+        self._kinds: list[ParagraphKind] = [ParagraphKind.TEXT]
+        self._pre_depth = 0
+        self._rows: list[list[str]] | None = None
+        """Of the table of data that the walk is in; there is none inside of it."""
+
+    def through(self, root: LexborNode) -> list[Block]:
+        layout_tables = _find_layout_tables(root)
+        skipped: int | None = None
+        for node, is_end in _events(root):
+            if skipped is not None:
+                if is_end and node.mem_id == skipped:
+                    skipped = None
+            elif not is_end and _is_unseen(node):
+                skipped = node.mem_id
+            elif is_end:
+                self._leave(node, layout_tables)
+            else:
+                self._enter(node, layout_tables)
+        self._end_block()
+        return self._blocks
+
+    def _enter(self, node: LexborNode, layout_tables: set[int]) -> None:
+        tag = node.tag or ""
+        if tag == "-text":
+            self._add_text(node.text_content or "")
+        elif tag == "br":
+            self._words.append("\n")
+        elif tag == "img":
+            self._words.append(f" {(node.attributes.get('alt') or '').strip()} ")
+        elif tag == "table" and self._rows is None and node.mem_id not in layout_tables:
+            self._end_block()
+            self._rows = []
+        elif tag not in _INLINE:
+            self._enter_block(tag)
+
+    def _enter_block(self, tag: str) -> None:
+        if self._rows is not None and tag not in _KINDS:
+            self._enter_in_table(tag)
+            return
+        self._end_block()
+        self._pre_depth += tag == "pre"
+        if tag in _KINDS:
+            self._kinds.append(_KINDS[tag])
+
+    def _enter_in_table(self, tag: str) -> None:
+        assert self._rows is not None
+        if tag == "tr":
+            self._rows.append([])
+        elif tag in {"td", "th"}:
+            self._words.clear()
+        else:
+            self._words.append(" ")
+
+    def _leave(self, node: LexborNode, layout_tables: set[int]) -> None:
+        tag = node.tag or ""
+        if tag == "table" and self._rows is not None:
+            self._end_table()
+        elif tag in _INLINE or tag.startswith("-") or tag == "br":
+            return
+        elif self._rows is not None and tag not in _KINDS:
+            self._leave_in_table(tag)
+        else:
+            self._end_block()
+            self._pre_depth -= tag == "pre"
+            if tag in _KINDS:
+                self._kinds.pop()
+
+    def _leave_in_table(self, tag: str) -> None:
+        assert self._rows is not None
+        if tag in {"td", "th"} and self._rows:
+            self._rows[-1].append(in_one_line("".join(self._words)))
+            self._words.clear()
+        else:
+            self._words.append(" ")
+
+    def _end_table(self) -> None:
+        lines = [make_row(cells) for cells in self._rows or ()]
+        self._rows = None
+        self._words.clear()
+        self._blocks.append(Block("\n".join(line for line in lines if line), ParagraphKind.TABLE))
+
+    def _add_text(self, text: str) -> None:
+        self._words.append(text.replace("\f", " ") if self._pre_depth else _COLLAPSIBLE.sub(" ", text))
+
+    def _end_block(self) -> None:
+        text = "".join(self._words)
+        self._words.clear()
+        if self._pre_depth:
+            parts = re.split(r"\n[ \t]*\n", text)
+        else:
+            parts = ["\n".join(_COLLAPSIBLE.sub(" ", line).strip() for line in text.split("\n"))]
+        self._blocks += [Block(part, self._kinds[-1]) for part in parts if part.strip()]
+
+
+def _events(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+    """Each node when the walk comes to it, and again (`True`) when it leaves it."""
+    node: LexborNode | None = root
+    while node is not None:
+        yield node, False
+        below = node.first_child
+        if below is not None:
+            node = below
+            continue
+        yield node, True
+        while node is not None and node.next is None:
+            node = None if node.mem_id == root.mem_id else node.parent
+            if node is not None:
+                yield node, True
+            if node is None or node.mem_id == root.mem_id:
+                return
+        node = node.next if node is not None else None
+
+
+def _find_layout_tables(root: LexborNode) -> set[int]:
+    """Tables that arrange a page instead of showing data: with tables, lists or headings in them."""
+    found: set[int] = set()
+    around: list[int] = []
+    for node, is_end in _events(root):
+        tag = node.tag or ""
+        if is_end:
+            if tag == "table":
+                around.pop()
+            continue
+        if tag in _NOT_IN_DATA:
+            for table in reversed(around):
+                if table in found:
+                    break
+                found.add(table)
+        if tag == "table":
+            around.append(node.mem_id)
+    return found
+
+
+def _is_unseen(node: LexborNode) -> bool:
+    tag = node.tag or ""
+    if tag.startswith("-") or tag in _UNSEEN or tag in _RUBY_TEXT:
+        return tag != "-text"
+    attributes = node.attributes
+    if not attributes:
+        return False
+    return "hidden" in attributes or _UNSEEN_STYLE.search(attributes.get("style") or "") is not None
+
 
 _HEAD_BYTES = 4096
+
+
 _DECLARED = re.compile(
     rb"<(?:meta[^>]{0,500}?charset|\?xml[^>]{0,200}?encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
 )

@@ -1,20 +1,140 @@
-"""Mail: who wrote to whom about what, then the text. Attachments are named, not read."""
+"""Reader of mail: headers, then the text. Attachments are named, not read.
 
-from collections.abc import Iterator
-from email.message import EmailMessage
+The standard library raises nearly any exception over malformed parts; those are read less exactly.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from email.message import EmailMessage, Message
 from email.parser import BytesParser
 from email.policy import default
-from typing import BinaryIO
+from io import BytesIO
+from typing import BinaryIO, cast
 
+from muniment.processing.readers.blocks import Block, in_one_line, read_pages
 from muniment.processing.readers.contract import Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.damage import damage_is_unreadable
+from muniment.processing.readers.encodings import detect, known_encoding
+from muniment.processing.readers.errors import damage_is_unreadable
 from muniment.processing.readers.html import html_blocks
-from muniment.processing.readers.mail_parts import decode_text, file_name, header, sort_parts
-from muniment.processing.readers.paging import read_pages
-from muniment.processing.readers.plain import text_blocks
-from muniment.processing.readers.text_blocks import Block
+from muniment.processing.readers.plain_text import text_blocks
+
+_BROKEN = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError, ArithmeticError)
+
+
+_MAX_NESTING = 50
+
+
+_TEXTS = frozenset({"text/plain", "text/html"})
+
+
+@dataclass(slots=True)
+class Parts:
+    bodies: list[EmailMessage] = field(default_factory=list)
+    attachments: list[EmailMessage] = field(default_factory=list)
+    messages: list[EmailMessage] = field(default_factory=list)
+    """Mails that were forwarded whole."""
+
+    def add(self, others: "Parts") -> None:
+        self.bodies += others.bodies
+        self.attachments += others.attachments
+        self.messages += others.messages
+
+
+def header(message: EmailMessage, name: str) -> str:
+    """Its decoded value, or nothing."""
+    try:
+        value = str(message.get(name, ""))
+    except _BROKEN:
+        value = next((str(raw) for key, raw in message.raw_items() if key.lower() == name.lower()), "")
+    return in_one_line(_mend(value))
+
+
+def sort_parts(part: EmailMessage, depth: int = 0) -> Parts:
+    """What is text of the mail itself, in its order, and what only came with it."""
+    kind = part.get_content_type()
+    if kind == "message/rfc822":
+        return Parts(messages=[cast("EmailMessage", inner) for inner in _inner(part)])
+    if not part.is_multipart():
+        is_body = kind in _TEXTS and not _is_attached(part)
+        return Parts(bodies=[part]) if is_body else Parts(attachments=[part])
+    if depth > _MAX_NESTING:
+        return Parts()
+    inner = [sort_parts(cast("EmailMessage", each), depth + 1) for each in _inner(part)]
+    return _choose(inner) if kind == "multipart/alternative" else _together(inner)
+
+
+def decode_text(part: EmailMessage) -> str:
+    """The text of a part in the encoding that it names, or in the one that it turns out to have."""
+    try:
+        payload = part.get_payload(decode=True)
+        data = payload if isinstance(payload, bytes) else b""
+        charset = known_encoding(part.get_content_charset())
+    except _BROKEN:
+        data, charset = str(part.get_payload()).encode("utf-8", "surrogateescape"), None
+    if charset is None or (charset == "utf-8" and not _is_utf8(data)):
+        charset = detect(BytesIO(data))
+    return data.decode(charset, errors="replace")
+
+
+def file_name(part: EmailMessage) -> str:
+    try:
+        name = part.get_filename()
+    except _BROKEN:
+        name = None
+    return in_one_line(_mend(name or "")) or part.get_content_type()
+
+
+def _inner(part: EmailMessage) -> list[Message]:
+    payload = part.get_payload()
+    return [each for each in payload if isinstance(each, Message)] if isinstance(payload, list) else []
+
+
+def _is_attached(part: EmailMessage) -> bool:
+    try:
+        return part.get_content_disposition() == "attachment" or part.get_filename() is not None
+    except _BROKEN:
+        return False
+
+
+def _choose(versions: list[Parts]) -> Parts:
+    """Of the versions of one text the plain one, if there is something in it."""
+    chosen = next((each for each in versions if _has_plain_text(each)), None) or next(
+        (each for each in reversed(versions) if each.bodies), Parts()
+    )
+    together = Parts(bodies=chosen.bodies)
+    for version in versions:
+        together.add(Parts([], version.attachments, version.messages))
+    return together
+
+
+def _has_plain_text(parts: Parts) -> bool:
+    return any(body.get_content_type() == "text/plain" and decode_text(body).strip() for body in parts.bodies)
+
+
+def _together(inner: Iterable[Parts]) -> Parts:
+    parts = Parts()
+    for each in inner:
+        parts.add(each)
+    return parts
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _mend(value: str) -> str:
+    """Bytes that no header should have are kept by the parser as halves of characters."""
+    raw = value.encode("utf-8", "surrogateescape") if any("\udc80" <= each <= "\udcff" for each in value) else b""
+    return raw.decode(detect(BytesIO(raw)), errors="replace") if raw else value
+
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
+
+
 _MAX_DEPTH = 3
 
 

@@ -2,27 +2,35 @@
 
 from typing import cast
 
-from muniment.documents import media_types
-from muniment.processing.readers import docx, html, image, mail, odt, pdf, plain, pptx, rtf, xlsx
-from muniment.processing.readers.contract import Code, Reader, Unreadable
+from muniment.documents.media_types import types
+from muniment.processing.readers import html, mail, plain_text
+from muniment.processing.readers.contract import Reader
+from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.images import reader as image
+from muniment.processing.readers.office.docx import reader as docx
+from muniment.processing.readers.office.odt import reader as odt
+from muniment.processing.readers.office.pptx import reader as pptx
+from muniment.processing.readers.office.xlsx import reader as xlsx
+from muniment.processing.readers.pdf import reader as pdf
+from muniment.processing.readers.rtf import reader as rtf
 
 _READERS = {
-    media_types.PDF: pdf,
-    media_types.DOCX: docx,
-    media_types.PPTX: pptx,
-    media_types.XLSX: xlsx,
-    media_types.ODT: odt,
-    media_types.RTF: rtf,
-    media_types.HTML: html,
-    media_types.MARKDOWN: plain,
-    media_types.TEXT: plain,
-    media_types.EML: mail,
-    media_types.PNG: image,
-    media_types.JPEG: image,
-    media_types.TIFF: image,
-    media_types.WEBP: image,
-    media_types.GIF: image,
-    media_types.BMP: image,
+    types.PDF: pdf,
+    types.DOCX: docx,
+    types.PPTX: pptx,
+    types.XLSX: xlsx,
+    types.ODT: odt,
+    types.RTF: rtf,
+    types.HTML: html,
+    types.MARKDOWN: plain_text,
+    types.TEXT: plain_text,
+    types.EML: mail,
+    types.PNG: image,
+    types.JPEG: image,
+    types.TIFF: image,
+    types.WEBP: image,
+    types.GIF: image,
+    types.BMP: image,
 }
 _BY_NAME = {kind.media_type: cast("Reader", reader) for kind, reader in _READERS.items()}
 

@@ -7,12 +7,12 @@ from fastapi.responses import StreamingResponse
 
 from muniment.http.dependencies import CurrentParts, CurrentPrincipal
 from muniment.http.pagination import Page, Paging
-from muniment.http.streams import opened, unless_gone
+from muniment.http.streaming import opened, unless_gone
 from muniment.processing.results import schemas
+from muniment.processing.results.annotation_input import NotesPatch, PagePatch
 from muniment.processing.results.annotations import Annotator
-from muniment.processing.results.patches import NotesPatch, PagePatch
-from muniment.processing.results.pictures import FigureView, Original, PageView, Pictures
-from muniment.processing.results.viewing import Slice, Viewer
+from muniment.processing.results.images import FigureView, Original, PageView, Pictures
+from muniment.processing.results.viewer import Slice, Viewer
 
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}", tags=["results"])
 

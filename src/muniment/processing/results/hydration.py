@@ -1,9 +1,12 @@
-"""Making a document show an artifact: one statement a kind, whatever the number of pages. Twice changes nothing.
+"""Link a document to an artifact with one statement per kind of part, whatever the number of pages. Running it twice changes
+nothing.
 
-What people wrote stays: an annotation follows its place, and where the place is gone it is kept and marked stale.
+Annotations are kept: each is re-anchored to its text, or marked stale when that text is gone.
 """
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -11,16 +14,94 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.processing.readers.contract import Method
-from muniment.processing.results.anchors import Anchored, Note, Place, anchor
 from muniment.processing.results.tables import DocumentParagraph
-from muniment.processing.runs import ClaimedRun
+from muniment.processing.runs.repository import ClaimedRun
 from muniment.storage.db.base import now
+
+
+@dataclass(frozen=True)
+class Place:
+    """A paragraph that is there now."""
+
+    page_number: int
+    paragraph_index: int
+    sha256: str
+    artifact_id: UUID
+
+    @property
+    def at(self) -> tuple[int, int]:
+        return self.page_number, self.paragraph_index
+
+
+@dataclass(frozen=True)
+class Note:
+    """A paragraph's row with what people wrote, found by the hash of the text it was written about."""
+
+    page_number: int
+    paragraph_index: int
+    sha256: str
+
+    @property
+    def at(self) -> tuple[int, int]:
+        return self.page_number, self.paragraph_index
+
+
+@dataclass(frozen=True)
+class Anchored:
+    note: Note
+    place: Place | None
+    """`None`: the text is gone. The note is kept, and marked stale."""
+
+
+class _Free:
+    """Places of one text that no note has taken, in reading order."""
+
+    def __init__(self, places: Iterable[Place]) -> None:
+        self._places = sorted(places, key=lambda place: place.at)
+        self._at = [place.at for place in self._places]
+
+    def take(self, note: Note, *, only_there: bool) -> Place | None:
+        """The nearest one, or only the one where the note was."""
+        index = self._nearest(note)
+        if index is None or (only_there and self._at[index] != note.at):
+            return None
+        del self._at[index]
+        return self._places.pop(index)
+
+    def _nearest(self, note: Note) -> int | None:
+        behind = bisect_left(self._at, note.at)
+        beside = [index for index in (behind - 1, behind) if 0 <= index < len(self._at)]
+        return min(beside, key=lambda index: _distance(note, self._at[index]), default=None)
+
+
+def anchor(notes: Sequence[Note], places: Iterable[Place]) -> list[Anchored]:
+    """Give each note the paragraph with its text: at its old place if it is still there, else the nearest one.
+
+    No paragraph takes two notes. Notes at their old place choose first, so that none is pushed away by another.
+    """
+    by_text: dict[str, list[Place]] = {}
+    for place in places:
+        by_text.setdefault(place.sha256, []).append(place)
+    free = {sha256: _Free(of_text) for sha256, of_text in by_text.items()}
+    found: dict[Note, Place | None] = dict.fromkeys(notes)
+    for only_there in (True, False):
+        for note in sorted(notes, key=lambda note: note.at):
+            if found[note] is None and note.sha256 in free:
+                found[note] = free[note.sha256].take(note, only_there=only_there)
+    return [Anchored(note, place) for note, place in found.items()]
+
+
+def _distance(note: Note, at: tuple[int, int]) -> tuple[int, int]:
+    return abs(at[0] - note.page_number), abs(at[1] - note.paragraph_index)
+
 
 _OF_TEXT = """
     JOIN artifacts_full_text t ON (t.content_hmac, t.algorithm_version, t.params_fingerprint)
                                 = (a.content_hmac, a.algorithm_version, a.params_fingerprint)
    WHERE t.id = :text_id
 """
+
+
 # Rows whose place is not in this artifact: those that nobody wrote upon go, the others are marked.
 _SAVE = """
     WITH here AS MATERIALIZED (
@@ -39,6 +120,8 @@ _SAVE = """
        SET {artifact} = EXCLUDED.{artifact}, stale_at = NULL, updated_at = now()
      WHERE mine.{artifact} IS DISTINCT FROM EXCLUDED.{artifact}
 """
+
+
 _SAVE_PAGES = text(
     _SAVE.format(
         table="document_pages",
@@ -50,13 +133,19 @@ _SAVE_PAGES = text(
         same_place="here.page_number = mine.page_number",
     )
 )
+
+
 # A document that shows nothing yet, as most do: the rows take half the time when nothing can be in their way. The fence
 # of the run's transaction keeps every other writer away.
 _HAS_PAGES = text("SELECT 1 FROM document_pages WHERE document_id = :document_id LIMIT 1")
+
+
 _FIRST_PAGES = text(f"""
     INSERT INTO document_pages (document_id, organization_id, page_number, artifact_page_id)
     SELECT :document_id, :organization_id, a.page_number, a.id FROM artifact_pages a {_OF_TEXT}
 """)
+
+
 _SAVE_DIAGRAMS = text(
     _SAVE.format(
         table="document_diagrams",
@@ -68,11 +157,17 @@ _SAVE_DIAGRAMS = text(
         same_place="(here.page_number, here.diagram_key) = (mine.page_number, mine.diagram_key)",
     )
 )
+
+
 _PLACES = text(f"""
     SELECT a.page_number, a.paragraph_index, a.paragraph_text_sha256, a.id FROM artifact_paragraphs a {_OF_TEXT}
        AND a.paragraph_text_sha256 = ANY(:hashes)
 """)
+
+
 _WRITTEN_UPON = text("SELECT 1 FROM document_paragraphs WHERE document_id = :document_id LIMIT 1")
+
+
 # The revision too: as long as it can be brought back, what it showed is kept.
 _SAVE_METRICS = text("""
     WITH shown AS (
@@ -86,6 +181,8 @@ _SAVE_METRICS = text("""
            text_extraction_method = :method, index_epoch = :epoch, updated_at = now()
       FROM shown WHERE documents.id = :document_id
 """)
+
+
 _METHODS = text("SELECT methods FROM artifacts_full_text WHERE id = :text_id")
 
 

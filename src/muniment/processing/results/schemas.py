@@ -1,4 +1,4 @@
-"""What crosses HTTP of a result, and of what people write beside it."""
+"""Request-independent response bodies of results, annotations and the document summary."""
 
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -6,16 +6,45 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, ArtifactParagraph
+from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, ArtifactParagraph, FullText
 from muniment.documents.tables import Document, Status
 from muniment.processing.readers.contract import Box, FigureKind, Method, ParagraphKind
-from muniment.processing.results.summary import Summary
+from muniment.processing.results.hydration import extraction_method
 from muniment.processing.results.tables import DocumentDiagram, DocumentPage, DocumentParagraph
 
+
+class PageProblem(BaseModel):
+    page: int
+    message: str
+
+
+class Summary(BaseModel):
+    total_pages: int
+    total_words: int
+    text_extraction_method: str
+    pages_by_method: dict[str, int]
+    problems: list[PageProblem] = Field(description="Pages that could not be read, and why")
+
+
+def summarise(full: FullText) -> Summary:
+    return Summary(
+        total_pages=full.total_pages,
+        total_words=full.total_words,
+        text_extraction_method=extraction_method(full.methods),
+        pages_by_method=full.methods,
+        problems=[PageProblem(**problem) for problem in full.problems],
+    )
+
+
 ItemT = TypeVar("ItemT")
+
+
 StaleT = TypeVar("StaleT")
 
+
 Annotations = dict[str, Any] | None
+
+
 BOX = "Left, top, right, bottom in points (1/72 inch) from the upper left corner of the page; null without a layout"
 
 

@@ -1,12 +1,8 @@
-"""The reader sandbox: documents are opened only in processes that can harm nobody (DESIGN §8).
+"""The reader sandbox: documents are opened only in confined child processes (docs/design.md#processing).
 
-client.py      what the worker and the API call: read a file, get a picture
-link.py        our end of one running server; running_job.py our end of one of its children
-server.py      the fork server: imports everything once, then forks one child a job; brood.py its children
-    control.py     what client and server tell each other
-child.py       what a child does between its fork and its end; jobs.py the jobs it knows
-confinement.py everything a child gives up first, with landlock.py, seccomp.py, kernel.py, user_ids.py
-wire.py        what a child writes; untrusted.py, pages_received.py how we read it, as if it were an attacker's
-verdicts.py    what a child's end means, in sentences for people
-tools.py       programs that children execute, brought within their reach
+client.py   what the worker and the API call: read a file, render an image
+parent/     runs in the worker and the API: the fork server's process, job handles, external programs
+server/     the fork server: imports everything once, then forks one child per job
+child/      runs in a child: main function, jobs, and everything it gives up first
+protocol/   control messages between parent and server; frames from a child, and their decoding as hostile input
 """

@@ -1,18 +1,18 @@
-"""`Sandbox`: how the worker and the API open documents. Nothing else in Muniment may."""
+"""Open documents in a sandbox: read a file, render an image. Nothing else in Muniment may open one."""
 
 import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, replace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from muniment.processing.readers.contract import Box, Image, Means, Options, Page
-from muniment.processing.sandbox.child import DESCRIBE
-from muniment.processing.sandbox.confinement import Limits
-from muniment.processing.sandbox.nursery import Nursery, Workplace
-from muniment.processing.sandbox.running_job import Patience, RunningJob
-from muniment.processing.sandbox.tools import Tool
+from muniment.processing.sandbox.parent.fork_server import Nursery, Workplace
+from muniment.processing.sandbox.parent.job import Patience, RunningJob
+from muniment.processing.sandbox.parent.programs import Tool
+from muniment.processing.sandbox.protocol.control import DESCRIBE, Limits
 
 
 class PagesInOrder:
@@ -128,3 +128,20 @@ class Sandbox:
 
 def _tool(means: Means) -> Tool | None:
     return Tool(means.tesseract, means.tessdata) if means.tesseract and means.tessdata else None
+
+
+class OpenReading(Protocol):
+    """A file that the sandbox has opened."""
+
+    @property
+    def total_pages(self) -> int: ...
+
+    @property
+    def pages(self) -> AsyncIterator[Page]: ...
+
+
+class FileReader(Protocol):
+    """Reads a file where it can do no harm."""
+
+    def read(self, file: BinaryIO, media_type: str, options: Options) -> AbstractAsyncContextManager[OpenReading]:
+        """Open it, or raise `Unreadable`. Leaving the block ends the reader, however far it was."""

@@ -1,20 +1,91 @@
-"""Any service that speaks OpenAI's `POST /embeddings`. Its errors end here; texts and key go nowhere else."""
+"""Embedding models behind OpenAI's `POST /embeddings` API: requests, retries and validation of responses.
+
+Errors of the service end here; texts and the key go nowhere else.
+"""
 
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Annotated, Any
 
 import httpx
 import structlog
+from pydantic import BaseModel, Field, ValidationError
 
-from muniment.search.embedding.answers import vectors_of
-from muniment.search.embedding.port import EmbeddingsRefused, EmbeddingsUnavailable, Vector
-from muniment.search.embedding.retries import Backoff
+from muniment.search.embedding.port import EmbeddingsRefused, EmbeddingsUnavailable, Vector, unit
+from muniment.storage.db.base import now
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Twice as long each time, spread by chance so that many who failed together do not come back together."""
+
+    attempts: int = 5
+    first_seconds: float = 0.5
+    longest_seconds: float = 60
+
+    def wait_seconds(self, attempt: int, retry_after: str | None, chance: float) -> float:
+        """Behind the `attempt`-th failure; `chance` lies from 0 to 1. What the server asks for is the least."""
+        grown = min(self.first_seconds * 2.0 ** (attempt - 1), self.longest_seconds)
+        asked = min(_asked_seconds(retry_after), self.longest_seconds)
+        return max(grown * (0.5 + chance / 2), asked)
+
+
+def _asked_seconds(retry_after: str | None) -> float:
+    """Seconds or a date (RFC 9110 §10.2.3); what is neither asks for nothing."""
+    if not retry_after:
+        return 0
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after[:9])
+    try:
+        until = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return 0
+    aware = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max((aware - now()).total_seconds(), 0)
+
+
+class _Item(BaseModel):
+    index: Annotated[int, Field(ge=0)]
+    embedding: list[Annotated[float, Field(allow_inf_nan=False)]]
+
+
+class _Answer(BaseModel):
+    data: list[_Item]
+
+
+def vectors_of(answer: object, *, count: int, dimensions: int) -> list[Vector]:
+    """In the order of the texts, with unit length; `EmbeddingsRefused` with a sentence where anything is wrong."""
+    try:
+        items = _Answer.model_validate(answer).data
+    except ValidationError:
+        # Not pydantic's own words: they show parts of the answer.
+        raise EmbeddingsRefused("The embedding service's answer has not the form of OpenAI's") from None
+    if sorted(item.index for item in items) != list(range(count)):
+        raise EmbeddingsRefused(f"The embedding service answered {len(items)} vectors for {count} texts")
+    return [_checked(item.embedding, dimensions) for item in sorted(items, key=lambda item: item.index)]
+
+
+def _checked(embedding: Sequence[float], dimensions: int) -> Vector:
+    if len(embedding) != dimensions:
+        raise EmbeddingsRefused(
+            f"The embedding service's vectors have {len(embedding)} dimensions, and {dimensions} were configured"
+        )
+    vector = unit(embedding)
+    if vector is None:
+        raise EmbeddingsRefused("The embedding service answered a vector without a direction")
+    return vector
+
 
 log = structlog.get_logger()
 
+
 _BYTES_PER_TOKEN = 3
+
+
 _PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
 """Statuses that another attempt may cure."""
 

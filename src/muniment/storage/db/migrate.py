@@ -1,17 +1,45 @@
-"""Bring the database up to this version. The only place where DATABASE_URL itself logs in."""
+"""Upgrade the database to this version: roles, extensions, tables.
+
+The only code that logs in with DATABASE_URL itself.
+"""
 
 from collections.abc import Callable
 
 from alembic import command
 from alembic.config import Config
+from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
 from sqlalchemy import Connection, NullPool, create_engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
-from muniment.storage.db import extensions, roles
+from muniment.errors import MunimentError
+from muniment.storage.db import roles
 from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress, LoginPasswords
-from muniment.storage.db.version import MIGRATIONS, DatabaseUnreachable
-from muniment.storage.tasks import schema as queue_schema
-from muniment.storage.vectors import model_indexes
+from muniment.storage.db.schema_version import MIGRATIONS, DatabaseUnreachable
+from muniment.storage.tasks.procrastinate import schema as queue_schema
+from muniment.storage.vectors.pgvector import indexes
+
+OLDEST = (0, 8)
+
+
+class NoVectors(MunimentError):
+    """PostgreSQL lacks pgvector 0.8 or newer: install it (Debian: postgresql-<version>-pgvector)"""
+
+
+def ensure(connection: Connection) -> None:
+    """Make pgvector usable in this database, or say who must do what."""
+    try:
+        with connection.begin_nested():
+            connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+    except DBAPIError as error:
+        if isinstance(error.orig, InsufficientPrivilege):
+            raise NoVectors("Let an administrator run in this database: CREATE EXTENSION vector;") from None
+        if isinstance(error.orig, FeatureNotSupported | UndefinedFile):
+            raise NoVectors from None
+        raise
+    found = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
+    if tuple(int(part) for part in str(found).split(".")[:2]) < OLDEST:
+        raise NoVectors(f"pgvector is {found}, and 0.8 is needed: install it, then ALTER EXTENSION vector UPDATE;")
+
 
 LOCK = 6_110_426_853_002  # any number that nobody else on this database uses
 
@@ -26,13 +54,13 @@ def migrate(
             connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": LOCK})
             connection.commit()
             roles.ensure(connection, passwords)
-            extensions.ensure(connection)
+            ensure(connection)
             connection.commit()
             _become_owner(connection)
             queue_schema.bring_up(connection)
             connection.commit()
             command.upgrade(_alembic(connection), "head")
-            model_indexes.ensure(connection)
+            indexes.ensure(connection)
             if then:
                 then(connection)
             connection.commit()

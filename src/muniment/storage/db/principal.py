@@ -1,4 +1,7 @@
-"""Who asks. Row level security reads it, so that a query which forgot its WHERE still shows nothing foreign."""
+"""Principals of a transaction, and the actor recorded in the audit trail.
+
+Row level security reads the principal, so that a query without a WHERE clause still returns no foreign rows.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,3 +55,25 @@ class Service:
 
 
 Caller = Principal | Nobody | Service
+
+
+@dataclass(frozen=True)
+class Asker:
+    actor: str
+    address: str | None = None
+    """Where the request came from."""
+
+    @classmethod
+    def of(cls, principal: Principal) -> "Asker":
+        return cls(principal.actor, principal.address)
+
+    def within(self, organization_id: UUID) -> Service:
+        """The service, acting for them in one organization."""
+        return Service(organization_id, address=self.address, actor=self.actor)
+
+
+SYSTEM = "system"
+
+
+NOBODY = Asker(SYSTEM)
+"""A sweep."""

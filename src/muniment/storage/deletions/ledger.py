@@ -1,29 +1,35 @@
-"""The ledger: what must still go from a store after its row is gone (DESIGN §5.2)."""
+"""The deletion ledger: what must still be removed from a store after its row is gone (DESIGN §5.2), and reservations of
+objects that are written before their row (DESIGN §7).
+"""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import structlog
-from sqlalchemy import func, insert, literal_column, or_, select, text, update
+from sqlalchemy import bindparam, delete, func, insert, literal_column, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.errors import MunimentError
-from muniment.storage.db.base import new_id
+from muniment.errors import MunimentError, Unavailable
+from muniment.storage.db.base import new_id, now
 from muniment.storage.db.principal import Service
-from muniment.storage.db.work import Database
-from muniment.storage.deletions.erasers import Erased, Eraser, ErasesTogether
+from muniment.storage.db.work import Database, Work
+from muniment.storage.deletions.deleters import Erased, Eraser, ErasesTogether
 from muniment.storage.deletions.tables import NEVER_KEPT, Deletion, Outcome, Store
 
 log = structlog.get_logger()
 
+
 ERASED_AT_ONCE = 4
 """Some erasers take a connection to the database: others must not wait for theirs."""
+
+
 TOGETHER = 50
 """In one transaction of an eraser: whoever waits for what it holds does not wait long."""
+
 
 # By name: what a document is, is known above.
 _OF_NO_DOCUMENT = text("NOT EXISTS (SELECT FROM documents WHERE documents.id = deletions.document_id)")
@@ -197,3 +203,49 @@ class Ledger:
             for outcome, ids in done.items():
                 if ids:
                     await ledger.mark_done(ids, outcome)
+
+
+LIFETIME = timedelta(days=1)
+"""Longer than the longest reading."""
+
+
+_RESERVE = insert(Deletion)
+
+
+_KEEP = delete(Deletion).where(Deletion.id == bindparam("line_id"), Deletion.attempts == 0).returning(Deletion.id)
+
+
+class ReservationGone(Unavailable):
+    """It took too long, and the ledger has removed it; it is tried again"""
+
+
+@dataclass(frozen=True)
+class Reservation:
+    line_id: UUID
+
+    async def keep(self, work: Work[Service]) -> None:
+        """In the transaction of the row that refers to the bytes: from here on nothing takes them away."""
+        # A line that somebody has begun to carry out is not ours any more.
+        if await work.session.scalar(_KEEP, {"line_id": self.line_id}) is None:
+            raise ReservationGone
+
+    async def release(self, work: Work[Service]) -> None:
+        """It will not be kept: the sweep takes it away now instead of tomorrow."""
+        due = update(Deletion).where(Deletion.id == self.line_id).values(next_attempt_at=func.now())
+        await work.session.execute(due.execution_options(synchronize_session=False))
+
+
+async def reserve(work: Work[Service], blob_key: str, *, kb_id: UUID, document_id: UUID) -> Reservation:
+    """In the name of the document whose run writes it: whoever removes that one finds it."""
+    line: dict[str, Any] = {
+        "id": new_id(),
+        "organization_id": work.caller.organization_id,
+        "kb_id": kb_id,
+        "document_id": document_id,
+        "store": Store.BLOBS,
+        "target": blob_key,
+        "reason": NEVER_KEPT,
+        "next_attempt_at": now() + LIFETIME,
+    }
+    await work.session.execute(_RESERVE, line)
+    return Reservation(line["id"])

@@ -59,7 +59,7 @@ class Held:
 
 
 class VectorIndex(Protocol):
-    """One contract for all engines (tests/contracts/test_vectors.py).
+    """One contract for all engines (tests/contracts/test_vector_search.py).
 
     An engine that does not answer raises `Unavailable`, and then the outcome is unknown.
     """

@@ -17,15 +17,15 @@ from typing import TextIO
 import uvicorn
 
 from muniment.api import create_app, framed
-from muniment.bootstrap.parts import build_parts
+from muniment.bootstrap.services import build_parts
 from muniment.bootstrap.stores import build_ledger, build_stores
-from muniment.http.head_limit import LimitedHead
+from muniment.http.middleware.limits import LimitedHead
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.telemetry.logs import configure_logs
 from tests.faults.moves.faults import Fault, Faults, Part
-from tests.faults.moves.watched import WatchedBlobs
-from tests.live import settings_for
+from tests.faults.moves.recording import WatchedBlobs
+from tests.support.live_api import settings_for
 
 LISTENS = "listens"
 

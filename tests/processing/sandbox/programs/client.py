@@ -6,7 +6,7 @@ import tempfile
 
 from muniment.processing.readers.contract import Means, Options
 from muniment.processing.sandbox.client import Sandbox
-from muniment.processing.sandbox.nursery import Workplace
+from muniment.processing.sandbox.parent.fork_server import Workplace
 from muniment.telemetry.logs import configure_logs
 
 

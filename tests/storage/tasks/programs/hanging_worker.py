@@ -8,14 +8,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from muniment.bootstrap.stores import build_stores
-from muniment.processing.runs import RunRepository
-from muniment.settings import WorkerSettings
+from muniment.processing.runs.repository import RunRepository
+from muniment.settings.processing import WorkerSettings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.tasks.port import RunJob
 from muniment.telemetry.logs import configure_logs
 from muniment.worker import run
-from tests.live import settings_for
+from tests.support.live_api import settings_for
 
 HEARTBEAT = timedelta(seconds=0.2)
 STALLED_AFTER = timedelta(seconds=1)

@@ -1,0 +1,110 @@
+"""Baseline: the uploads, and the archiver's calls and durable writes without the archiver."""
+
+import asyncio
+import hashlib
+import json
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+from uuid import uuid4
+
+import httpx
+from tests.support.fake_paperless.fake import StandIn
+
+from benchmarks.handover.archivers import CONCURRENCY
+
+Call = Callable[[httpx.AsyncClient, bytes], Awaitable[None]]
+SIDECAR = b"{}" * 300
+
+
+async def bare_uploads(server: StandIn, contents: Sequence[bytes]) -> float:
+    """Seconds."""
+    return await _each(server, contents, _upload)
+
+
+async def bare_effects(server: StandIn, api: str, folder: Path, contents: Sequence[bytes]) -> float:
+    """Seconds."""
+    for content in contents:
+        name = folder / hashlib.sha256(content).hexdigest()
+        name.with_suffix(".pdf").write_bytes(content)
+        name.with_suffix(".json").write_bytes(SIDECAR)
+
+    async def archive(client: httpx.AsyncClient, content: bytes) -> None:
+        await _archive(client, api, folder / hashlib.sha256(content).hexdigest())
+
+    return await _each(server, contents, archive)
+
+
+async def _each(server: StandIn, contents: Sequence[bytes], call: Call) -> float:
+    headers = {"Authorization": f"Token {server.token}", "Accept": "application/json; version=9"}
+    waiting = iter(contents)
+
+    async def work(client: httpx.AsyncClient) -> None:
+        for content in waiting:
+            await call(client, content)
+
+    async with httpx.AsyncClient(base_url=server.url, headers=headers) as client:
+        began = perf_counter()
+        await asyncio.gather(*(work(client) for _ in range(CONCURRENCY)))
+        return perf_counter() - began
+
+
+async def _upload(client: httpx.AsyncClient, content: bytes) -> None:
+    files = {"document": (f"{uuid4().hex}.pdf", content, "application/pdf")}
+    answer = await client.post("/api/documents/post_document/", files=files, data={"title": "Invoice"})
+    answer.raise_for_status()
+
+
+async def _archive(client: httpx.AsyncClient, api: str, name: Path) -> None:
+    """One job: is it there, the notes, the upload, its task, the proof, the word about it, the end of both files."""
+    content = name.with_suffix(".pdf").read_bytes()
+    tag = await _make_tag(client, f"bilko-source-uuid:{name.name}")
+    await _look(client, {"tags__id__all": tag})
+    await _look(client, {"checksum__iexact": name.name})
+    await asyncio.to_thread(_replace, name.with_suffix(".json"))
+    fields = {"title": "Invoice", "created": "2026-05-08", "tags": [tag], "custom_fields": json.dumps({})}
+    files = {"document": (f"{uuid4().hex}.pdf", content, "application/pdf")}
+    task_id = (await client.post("/api/documents/post_document/", files=files, data=fields)).json()
+    await asyncio.to_thread(_replace, name.with_suffix(".json"))
+    [task] = (await client.get("/api/tasks/", params={"task_id": task_id})).json()
+    document = f"/api/documents/{task['related_document']}/"
+    (await client.get(document, params={"fields": "id,tags,correspondent"})).raise_for_status()
+    assert (await client.get(f"{document}metadata/")).json()["original_checksum"] == name.name
+    (await client.patch(f"{api}/internal/v1/archive-audit/{uuid4()}", json={"archive_status": "archived"}))
+    await asyncio.to_thread(_delete, name)
+
+
+async def _make_tag(client: httpx.AsyncClient, name: str) -> int:
+    (await client.get("/api/tags/", params={"name__iexact": name})).raise_for_status()
+    made = await client.post("/api/tags/", json={"name": name, "matching_algorithm": 0})
+    return int(made.json()["id"])
+
+
+async def _look(client: httpx.AsyncClient, by: dict[str, str | int]) -> None:
+    found = await client.get("/api/documents/", params={**by, "fields": "id,tags,correspondent", "page_size": 25})
+    assert found.json()["count"] == 0
+
+
+def _replace(path: Path) -> None:
+    draft = path.with_suffix(".tmp")
+    with draft.open("wb") as file:
+        file.write(SIDECAR)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(path)
+    _sync(path.parent)
+
+
+def _delete(name: Path) -> None:
+    for ending in (".pdf", ".json"):
+        name.with_suffix(ending).unlink()
+        _sync(name.parent)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

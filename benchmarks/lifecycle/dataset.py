@@ -1,0 +1,129 @@
+"""A large set of documents as an installation has them: with revisions, runs, pages and an archive; some complete."""
+
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import psycopg
+from tests.support.live_api import Api, running_api, settings_for
+
+from benchmarks.search.dataset import SearchStage, search_stage
+from benchmarks.search.synthetic_corpus import Crowd
+
+CHUNKS_OF_A_DOCUMENT = 10
+ARCHIVED_SHARE = 10
+"""Every tenth document lies in the archive."""
+ORIGINAL, PACK = b"An original. " * 4000, b"A text pack. " * 400
+_FURNITURE = (
+    """
+    UPDATE documents SET completed_at = now(), name = 'Document ' || b.number || '.pdf',
+           name_key = 'document ' || b.number || '.pdf'
+      FROM bench_documents b WHERE b.id = documents.id AND completed_at IS NULL AND status = 'completed'
+    """,
+    f"""
+    UPDATE documents SET status = 'archived', archived_at = now() - b.number * interval '1 second'
+      FROM bench_documents b WHERE b.id = documents.id AND status = 'completed' AND b.number % {ARCHIVED_SHARE} = 0
+    """,
+    """
+    INSERT INTO document_revisions (document_id, revision, organization_id, name, media_type, original_uri, file_size,
+           sha256, content_hmac, uploaded_by, artifact_text_id)
+    SELECT id, revision, organization_id, name, media_type, original_uri, file_size, sha256, content_hmac, uploaded_by,
+           artifact_text_id FROM documents ON CONFLICT DO NOTHING
+    """,
+    """
+    INSERT INTO document_processing_runs (document_id, organization_id, user_id, epoch, revision, status, attempt,
+           ended_at)
+    SELECT id, organization_id, uploaded_by, epoch, revision, 'completed', 1, now() FROM documents
+    ON CONFLICT DO NOTHING
+    """,
+    """
+    INSERT INTO artifact_pages (organization_id, content_hmac, algorithm_version, params_fingerprint, page_number,
+           page_text_uri, page_text_sha256)
+    SELECT organization_id, content_hmac, algorithm_version, params_fingerprint, 1, full_text_uri || '#bytes=0-10', '0'
+      FROM artifacts_full_text ON CONFLICT DO NOTHING
+    """,
+    """
+    INSERT INTO document_pages (document_id, organization_id, page_number, artifact_page_id)
+    SELECT d.id, d.organization_id, 1, p.id FROM documents d JOIN artifact_pages p USING (content_hmac)
+    ON CONFLICT DO NOTHING
+    """,
+)
+# Each of them once: whoever is taken is struck off the list.
+_TAKE = """
+    WITH taken AS (
+        DELETE FROM bench_documents WHERE number IN (
+            SELECT b.number FROM bench_documents b JOIN documents d USING (id)
+             WHERE d.status = 'completed' ORDER BY md5(b.number::text) LIMIT %(number)s)
+        RETURNING id, coalesce(%(kb_id)s, kb_id) AS kb_id),
+    moved AS (
+        UPDATE documents d SET knowledge_base_id = kb_id, original_uri = kb_id || '/' || d.id || '/1/original'
+          FROM taken WHERE taken.id = d.id)
+    UPDATE document_revisions SET original_uri = kb_id || '/' || id || '/1/original'
+      FROM taken WHERE id = document_id RETURNING kb_id, id, original_uri
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a document is, as the API names it."""
+
+    kb_id: UUID
+    document_id: UUID
+
+    def url(self, move: str) -> str:
+        return f"/api/v1/knowledge-bases/{self.kb_id}/documents/{self.document_id}/{move}"
+
+
+@dataclass(frozen=True)
+class LifecycleStage:
+    stage: SearchStage
+    crowd: Crowd
+    api: Api
+    client: httpx.AsyncClient
+
+    def grow(self, documents: int) -> None:
+        """To so many, a tenth of them archived."""
+        self.crowd.grow(documents * CHUNKS_OF_A_DOCUMENT)
+        for statement in _FURNITURE:
+            self.stage.seed.execute(statement.replace("%", "%%"))
+        self.stage.seed.execute("VACUUM ANALYZE")
+
+    async def take(self, number: int, kb_id: UUID | None = None) -> Sequence[Place]:
+        """Some completed documents, gathered in one knowledge base if it is named, with the bytes that others lack."""
+        rows = self._rows(_TAKE, {"number": number, "kb_id": kb_id})
+        assert len(rows) == number, "the crowd is too small for what is to be measured"
+        for _, document_id, original in rows:
+            pack = f"artifacts/{self.stage.shelf.owner.organization_id}/{uuid4()}"
+            await self.api.stores.blobs.put(original, ORIGINAL)
+            await self.api.stores.blobs.put(pack, PACK)
+            self.stage.seed.execute(
+                "UPDATE artifacts_full_text SET full_text_uri = %s WHERE id = %s", pack, document_id
+            )
+        return [Place(kb_id, document_id) for kb_id, document_id, _ in rows]
+
+    def _rows(self, statement: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.stage.address.conninfo) as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def fail(self, places: Sequence[Place]) -> None:
+        """As if their first reading had broken off."""
+        failed = [place.document_id for place in places]
+        self.stage.seed.execute(
+            "UPDATE documents SET status = 'failed', completed_at = NULL, last_error = 'x' WHERE id = ANY(%s)", failed
+        )
+
+
+@asynccontextmanager
+async def lifecycle_stage() -> AsyncIterator[LifecycleStage]:
+    """The API over a database that writes durably, signed in as the owner of all knowledge bases."""
+    async with search_stage(durable=True) as stage:
+        crowd = Crowd(stage, CHUNKS_OF_A_DOCUMENT)
+        with tempfile.TemporaryDirectory() as folder:
+            settings = settings_for(stage.address, Path(folder))
+            async with running_api(settings) as api, api.client(stage.shelf.owner) as client:
+                yield LifecycleStage(stage, crowd, api, client)

@@ -1,0 +1,263 @@
+"""Cost of processing from the upload to `completed`, compared with the bare libraries in the same run."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any, LiteralString
+from uuid import uuid4
+
+import httpx
+import psutil
+import psycopg
+from PIL import Image
+from tests.support.running_server import Installation
+
+from benchmarks.http.requests import app_login
+from benchmarks.processing.baseline_model import BareModel
+from benchmarks.processing.sample_files import scanned_pages, scanned_pdf, smallest_pdf, text_pdf
+from benchmarks.report import Report, in_ms, percentile
+from muniment.processing.readers.ocr.engine import environment_of, find_engine
+from muniment.search.embedding.local import LocalEmbedder
+from muniment.search.indexing.chunking import ChunkOptions, PageSource, make_chunks
+
+LOOK_SECONDS = 0.002
+LOOK_SHARE = 0.01
+"""Of the time that has passed: more looks would take from what they measure, a tenth of it where OCR is at work."""
+SMALL_FILES = 50
+OCR_TURNS, OCR_PAGES = 2, 16
+"""Of one document, so that both cores are busy most of the time, and not only at its beginning and end."""
+SHORT_PAGE_LINES = 9
+"""Of 2,000 full pages the model alone needs a quarter of an hour."""
+ENDED = {"completed", "failed"}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A running installation: its API, and its database, where waiting costs next to nothing. Who asks the API again
+    and again takes a good part of what is to be measured."""
+
+    client: httpx.Client
+    rows: psycopg.Connection
+
+
+class Library:
+    """A knowledge base of a running installation."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._client, self._rows = desk.client, desk.rows
+        self.kb_id = self._new()
+        self.path = f"/api/v1/knowledge-bases/{self.kb_id}/documents"
+
+    def _new(self) -> str:
+        return str(self._client.post("/api/v1/knowledge-bases", json={"name": f"Bench {uuid4()}"}).json()["id"])
+
+    def upload(self, content: bytes) -> str:
+        files = {"file": (f"{uuid4()}.pdf", content)}
+        return str(self._client.post(self.path, files=files).raise_for_status().json()["id"])
+
+    def seconds_to_completed(self, content: bytes) -> float:
+        began = perf_counter()
+        self.wait(self.upload(content))
+        return perf_counter() - began
+
+    def wait(self, document_id: str) -> None:
+        status = self._wait_until("SELECT status FROM documents WHERE id = %s", document_id, ENDED.__contains__)
+        assert status == "completed", self._client.get(f"{self.path}/{document_id}").text
+
+    def seconds_of_reading(self) -> float:
+        """Of the newest document: from the start of its run to the end of `ExtractText`."""
+        newest = self._client.get(self.path, params={"sort": "-created_at", "limit": 1}).json()["items"][0]["id"]
+        run = self._client.get(f"{self.path}/{newest}/runs").json()["items"][0]
+        (read,) = (step for step in run["steps"] if step["name"] == "ExtractText")
+        began, ended = (datetime.fromisoformat(at) for at in (run["created_at"], read["completed_at"]))
+        return (ended - began).total_seconds()
+
+    def wait_for(self, number: int) -> None:
+        completed = "SELECT count(*) FROM documents WHERE knowledge_base_id = %s AND status = 'completed'"
+        self._wait_until(completed, self.kb_id, lambda found: found >= number)
+
+    def _wait_until(self, statement: LiteralString, value: str, is_so: Callable[[Any], bool]) -> Any:
+        began = perf_counter()
+        while True:
+            row = self._rows.execute(statement, [value]).fetchone()
+            assert row is not None
+            if is_so(row[0]):
+                return row[0]
+            sleep(max(LOOK_SECONDS, LOOK_SHARE * (perf_counter() - began)))
+
+
+def measure_processing(report: Report) -> None:
+    with tempfile.TemporaryDirectory(prefix="mun-") as folder:
+        Path(folder).chmod(0o755)
+        with Installation(Path(folder)) as muniment:
+            muniment.start()
+            with muniment.client() as client, psycopg.connect(app_login(muniment).conninfo, autocommit=True) as rows:
+                me = client.get("/api/v1/auth/me").json()["id"]
+                rows.execute("SELECT set_config('app.user_id', %s, false)", [me])
+                desk = Desk(client, rows)
+                Library(desk).seconds_to_completed(text_pdf(1, seed=0))  # the sandbox has started after this
+                _measure_second_upload(report, desk)
+                _measure_throughput(report, desk)
+                _measure_small_files(report, desk)
+                _measure_ocr(report, desk)
+                _measure_memory(report, muniment, desk)
+
+
+def _measure_second_upload(report: Report, desk: Desk) -> None:
+    hundred = text_pdf(100, seed=1)
+    first = Library(desk).seconds_to_completed(hundred)
+    again = sorted(Library(desk).seconds_to_completed(hundred) for _ in range(20))
+    against = f"1/{first / percentile(again, 0.5):.0f} of the first ({first:.2f} s)"
+    report.add("second upload of 100 pages, p50", in_ms(percentile(again, 0.5)), against, "at most 1/20 (with Index)")
+    report.add("second upload of 100 pages, p95", in_ms(percentile(again, 0.95)), wanted="under 100 ms")
+    seconds = {pages: _known(desk, text_pdf(pages, seed=2, lines=4)) for pages in (10, 1000)}
+    ratio = seconds[1000] / seconds[10]
+    report.add("known 1,000 pages, after the upload", in_ms(seconds[1000]), f"{ratio:.1f} × 10 pages", "at most 2 ×")
+
+
+def _known(desk: Desk, content: bytes) -> float:
+    """From the end of the upload to completed, the median of several."""
+    Library(desk).seconds_to_completed(content)
+    seconds = []
+    for _ in range(9):
+        library = Library(desk)
+        document_id = library.upload(content)
+        began = perf_counter()
+        library.wait(document_id)
+        seconds.append(perf_counter() - began)
+    return percentile(sorted(seconds), 0.5)
+
+
+def _measure_throughput(report: Report, desk: Desk) -> None:
+    files = [text_pdf(20, seed=seed) for seed in range(100, 110)]
+    pages = 20 * len(files)
+    bare = _bare_seconds(files)
+    library = Library(desk)
+    began = perf_counter()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(library.upload, files))
+    library.wait_for(len(files))
+    whole = perf_counter() - began
+    against = f"{bare / whole:.2f} × bare PDFium and bare model ({pages / bare:.1f})"
+    report.add("text PDFs, pages a second", f"{pages / whole:.1f}", against, "at least 0.5 ×")
+
+
+def _bare_seconds(files: Sequence[bytes]) -> float:
+    """The text by PDFium, a process for each file, and the vectors of the passages that we would make of it."""
+    began = perf_counter()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        texts = list(pool.map(_bare_text_in_a_process, files))
+    read = perf_counter() - began
+    embedder = LocalEmbedder()
+    options = ChunkOptions(max_tokens=embedder.max_tokens)
+    sources = [
+        PageSource(number, page, []) for text in texts for number, page in enumerate(text.split("\f"), 1) if page
+    ]
+    passages = [chunk.text for page in sources for chunk in make_chunks(page, embedder.count_tokens, options)]
+    return read + BareModel().seconds(passages)
+
+
+BARE = r"""
+import sys
+from pypdfium2 import PdfDocument
+for page in PdfDocument(sys.stdin.buffer.read()):
+    print(page.get_textpage().get_text_range(), end="\f")
+"""
+
+
+def _bare_text_in_a_process(content: bytes) -> str:
+    done = subprocess.run([sys.executable, "-c", BARE], input=content, check=True, capture_output=True)
+    return done.stdout.decode()
+
+
+def _measure_small_files(report: Report, desk: Desk) -> None:
+    rates = []
+    for attempt in range(3):
+        files = [smallest_pdf(1000 * attempt + number) for number in range(SMALL_FILES)]
+        library = Library(desk)
+        began = perf_counter()
+        with ThreadPoolExecutor(10) as pool:
+            list(pool.map(library.upload, files))
+        library.wait_for(SMALL_FILES)
+        rates.append(SMALL_FILES / (perf_counter() - began))
+    what = f"{SMALL_FILES} smallest PDFs at once, documents a second"
+    report.add(what, f"{max(rates):.1f}", "2.0: Paperless-ngx 3 on such a machine", "40")
+
+
+def _measure_ocr(report: Report, desk: Desk) -> None:
+    """By turns, the best of each: whatever else the machine does must not fall on one of the two."""
+    pictures = scanned_pages(OCR_PAGES * OCR_TURNS, seed=3)
+    bare, reading, whole = [], [], []
+    for turn in range(OCR_TURNS):
+        some = pictures[OCR_PAGES * turn : OCR_PAGES * (turn + 1)]
+        bare.append(len(some) / _bare_ocr(some))
+        library = Library(desk)
+        whole.append(len(some) / library.seconds_to_completed(scanned_pdf(some)))
+        reading.append(len(some) / library.seconds_of_reading())
+    for what, rates, wanted in (("", reading, "at least 0.8 ×"), (", passages and vectors included", whole, "")):
+        against = f"{max(rates) / max(bare):.2f} × the bare engine ({max(bare):.2f})"
+        report.add(f"OCR pages a second, both cores{what}", f"{max(rates):.2f}", against, wanted)
+
+
+def _bare_ocr(pictures: Sequence[Image.Image]) -> float:
+    """The same pictures with the same engine and options, as many processes as cores."""
+    engine = find_engine()
+    assert engine is not None
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number}.png" for number in range(len(pictures))]
+        for path, picture in zip(paths, pictures, strict=True):
+            picture.save(path, compress_level=1)
+        options = ["-l", "deu+eng", "--dpi", "200", "-c", "thresholding_method=2", "tsv"]
+        run = partial(subprocess.run, env=environment_of(engine.data), check=True, capture_output=True)
+        began = perf_counter()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda path: run([engine.program, str(path), "stdout", *options]), paths))
+        return perf_counter() - began
+
+
+def _measure_memory(report: Report, muniment: Installation, desk: Desk) -> None:
+    worker = muniment.child(r"muniment worker$")
+    library = Library(desk)
+    for number in range(100):
+        library.upload(smallest_pdf(10_000 + number))
+    library.wait_for(100)
+    before = worker.memory_info().rss
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(library.upload, (smallest_pdf(20_000 + number) for number in range(500))))
+    library.wait_for(600)
+    grown = worker.memory_info().rss / before - 1
+    report.add("memory of the worker over 500 documents", f"{grown:+.1%}", wanted="within ±10 %")
+    peaks = {pages: _peak(muniment, library, text_pdf(pages, seed=4, lines=SHORT_PAGE_LINES)) for pages in (20, 2000)}
+    ratio = f"{peaks[2000] / peaks[20]:.2f} × that of 20 pages"
+    report.add("memory for 2,000 pages, worker and readers", f"{peaks[2000] / 1e6:.0f} MB", ratio, "at most 3 ×")
+
+
+def _peak(muniment: Installation, library: Library, content: bytes) -> float:
+    """The most that the worker and everything it started took together while this was read."""
+    worker = muniment.child(r"muniment worker$")
+    document_id, peak = library.upload(content), 0.0
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(library.wait, document_id)
+        while not done.done():
+            peak = max(peak, _private_bytes(worker))
+            sleep(0.02)
+        done.result()
+    return peak
+
+
+def _private_bytes(worker: psutil.Process) -> float:
+    total = 0.0
+    for process in (worker, *worker.children(recursive=True)):
+        with suppress(psutil.Error):
+            # What a fork shares with its server is counted once.
+            total += process.memory_full_info().uss
+    return total

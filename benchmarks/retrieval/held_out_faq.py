@@ -1,0 +1,58 @@
+"""Held-out questions that no parameter was tuned on: the FAQs of Python and Debian, and the tutorials around them.
+
+They come with Debian's packages `python3-doc` and `debian-faq` (free under their own terms); nothing is downloaded or
+shipped.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lxml import html
+
+from benchmarks.retrieval.perl_faq import Questions, Section
+
+PACKAGES = "python3-doc debian-faq"
+_PYTHON = "/usr/share/doc/python3.*-doc/html"
+_DEBIAN = Path("/usr/share/doc/debian/FAQ")
+_AROUND = ("tutorial", "howto")
+"""About what is asked, in other words: passages that could be taken for the answer."""
+_LEAST_WORDS = 15
+
+
+def find_fresh_questions() -> Questions | None:
+    """`None` where one of the packages is not installed."""
+    python = sorted(Path("/").glob(_PYTHON.removeprefix("/")))
+    if not python or not _DEBIAN.is_dir():
+        return None
+    faq = [*sorted((python[-1] / "faq").glob("*.html")), *sorted(_DEBIAN.glob("*.en.html"))]
+    sections = [section for file in faq for section in _sections(file)]
+    manual = [file for folder in _AROUND for file in sorted((python[-1] / folder).glob("*.html"))]
+    around = [section for file in manual for section in _sections(file)]
+    asked = {section.title: section for section in sections if section.title.endswith("?")}
+    others = [section for section in (*sections, *around) if section.title not in asked]
+    return Questions(list(asked.values()), others)
+
+
+def _sections(file: Path) -> Iterator[Section]:
+    """The innermost ones, each without its heading and without those that say next to nothing."""
+    # Sphinx nests `section`, DocBook `div class="section"`.
+    nested = '//section | //div[@class="section"]'
+    for section in html.parse(str(file)).getroot().xpath(nested):
+        headings = section.xpath('./h1 | ./h2 | ./h3 | ./h4 | ./div[@class="titlepage"]')
+        if not headings or section.xpath('.//section | .//div[@class="section"]'):
+            continue
+        title = _plain(headings[0]).replace("¶", "")
+        headings[0].drop_tree()
+        text = "\n\n".join(block for child in section if (block := _plain(child))).replace(title, "")
+        if len(text.split()) >= _LEAST_WORDS:
+            yield Section(_without_number(title), text)
+
+
+def _plain(element: html.HtmlElement) -> str:
+    return " ".join(element.text_content().split())
+
+
+def _without_number(title: str) -> str:
+    """`7.1. What is a package?` as somebody would ask it."""
+    first, _, rest = title.partition(" ")
+    return rest if first.replace(".", "").isdigit() else title

@@ -1,0 +1,92 @@
+"""Email keys, password hashing, and random secrets with their digests. Secrets are shown once and never stored."""
+
+import asyncio
+import hashlib
+import re
+import secrets
+import unicodedata
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from muniment.errors import Invalid
+
+# Deliberately generous: `admin@localhost` is an address on one machine, and only the mail itself proves one.
+SHAPE = re.compile(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+")
+
+
+class InvalidEmail(Invalid):
+    """This is not an email address"""
+
+
+def clean_email(raw: str) -> str:
+    email = unicodedata.normalize("NFC", raw.strip())
+    if len(email) > 254 or not SHAPE.fullmatch(email):
+        raise InvalidEmail
+    return email
+
+
+def email_key(email: str) -> str:
+    """By which an account is found: people do not remember which letters they wrote large."""
+    return unicodedata.normalize("NFC", email.strip()).casefold()
+
+
+MIN_LENGTH = 8
+
+
+MAX_LENGTH = 1024
+
+
+class UnfitPassword(Invalid):
+    """A password has 8 to 1024 characters"""
+
+
+class Passwords:
+    """Argon2, at most two at a time: each takes tens of MiB, and a flood of sign-ins must not take the machine."""
+
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        self._hasher = hasher or PasswordHasher()
+        self._slots = asyncio.Semaphore(2)
+        # Verified when there is no such account, so that the time an answer takes does not tell who has one.
+        self._decoy = self._hasher.hash("nobody has this password")
+
+    async def hash(self, password: str) -> str:
+        require_fit(password)
+        async with self._slots:
+            return await asyncio.to_thread(self._hasher.hash, password)
+
+    async def verify(self, stored: str | None, password: str) -> bool:
+        async with self._slots:
+            matches = await asyncio.to_thread(self._matches, stored or self._decoy, password[:MAX_LENGTH])
+        return matches and stored is not None
+
+    def hash_now(self, password: str) -> str:
+        """For the first account, which is made before there is an event loop."""
+        return self._hasher.hash(password)
+
+    def _matches(self, stored: str, password: str) -> bool:
+        try:
+            return self._hasher.verify(stored, password)
+        except (VerificationError, InvalidHashError):
+            return False
+
+
+def require_fit(password: str) -> None:
+    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
+        raise UnfitPassword
+
+
+TOKEN_PREFIX = "mun_"  # noqa: S105  # not a secret: it lets people and scanners recognise one
+
+
+def new_secret() -> str:
+    """256 bits, so that a plain hash is enough: there is nothing to guess."""
+    return secrets.token_urlsafe(32)
+
+
+def new_api_token() -> str:
+    return TOKEN_PREFIX + new_secret()
+
+
+def digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,121 @@
+"""Manage organizations and their users, as operators and admins do."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from muniment.accounts.credentials import clean_email, email_key
+from muniment.accounts.repository import OrganizationRepository, SessionRepository, TokenRepository, UserRepository
+from muniment.accounts.tables import Organization, User
+from muniment.audit.events import OrganizationCreated, OrganizationRenamed, PasswordChanged, UserChanged, UserCreated
+from muniment.audit.log import AuditLog
+from muniment.errors import Forbidden, Refused
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
+
+
+class OwnRights(Refused):
+    """You cannot take rights or access from your own account"""
+
+
+class OwnPassword(Refused):
+    """Change your own password by giving the current one"""
+
+
+@dataclass(frozen=True)
+class NewUser:
+    email: str
+    password_hash: str
+    organization_id: UUID | None
+    is_admin: bool
+    is_operator: bool
+
+
+def require_operator(principal: Principal) -> None:
+    if not principal.is_operator:
+        raise Forbidden
+
+
+def require_manager(principal: Principal) -> None:
+    if not (principal.is_operator or principal.is_admin):
+        raise Forbidden
+
+
+async def create_organization(work: Work[Principal], name: str) -> Organization:
+    require_operator(work.caller)
+    organization = await OrganizationRepository(work.session).add(name)
+    await AuditLog(work).record(OrganizationCreated(organization.id, name), organization_id=organization.id)
+    return organization
+
+
+async def rename_organization(work: Work[Principal], organization_id: UUID, name: str) -> Organization:
+    require_operator(work.caller)
+    organization = await OrganizationRepository(work.session).get(organization_id)
+    if organization.name == name:
+        return organization
+    before, organization.name = organization.name, name
+    await work.session.flush()
+    await AuditLog(work).record(OrganizationRenamed(organization_id, before, name), organization_id=organization_id)
+    return organization
+
+
+async def create_user(work: Work[Principal], new: NewUser) -> User:
+    """An admin makes people of the own organization; an operator of any, and other operators."""
+    require_manager(work.caller)
+    if new.is_operator:
+        require_operator(work.caller)
+    organization = await OrganizationRepository(work.session).get(new.organization_id or work.caller.organization_id)
+    user = User(
+        organization_id=organization.id,
+        email=clean_email(new.email),
+        email_key=email_key(new.email),
+        is_admin=new.is_admin,
+        is_operator=new.is_operator,
+    )
+    added = await UserRepository(work.session).add(user, new.password_hash)
+    await AuditLog(work).record(
+        UserCreated(added.id, added.email, added.is_admin, added.is_operator), organization_id=organization.id
+    )
+    return added
+
+
+async def change_user(
+    work: Work[Principal], user_id: UUID, changes: dict[str, Any], *, password_hash: str | None
+) -> User:
+    """Change rights, email, access or password. Who loses access or gets a new password is signed out everywhere,
+    and their API tokens end."""
+    require_manager(work.caller)
+    people = UserRepository(work.session)
+    user = await people.get(user_id)
+    _require_allowed(work.caller, user, changes)
+    if password_hash and user_id == work.caller.user_id:
+        raise OwnPassword
+    if "email" in changes:
+        changes = {**changes, "email": clean_email(changes["email"]), "email_key": email_key(changes["email"])}
+    changes = {name: value for name, value in changes.items() if value != getattr(user, name)}
+    before = {name: getattr(user, name) for name in changes if name != "email_key"}
+    secret = {"password_hash": password_hash} if password_hash else {}
+    if changes or secret:
+        await people.change(user_id, {**changes, **secret})
+    if secret or changes.get("is_active") is False:
+        # Whoever is locked out or given a new password may have lost more than that: nothing older opens any more.
+        await SessionRepository(work.session).end_all(user_id)
+        await TokenRepository(work.session).revoke_all(user_id)
+    log = AuditLog(work)
+    if changes:
+        after = {name: changes[name] for name in before}
+        await log.record(UserChanged(user_id, before, after), organization_id=user.organization_id)
+    if secret:
+        await log.record(PasswordChanged(user_id), organization_id=user.organization_id)
+    await work.session.refresh(user)
+    return user
+
+
+def _require_allowed(caller: Principal, user: User, changes: dict[str, Any]) -> None:
+    if not caller.is_operator and (user.is_operator or changes.get("is_operator")):
+        raise Forbidden
+    if user.id == caller.user_id and changes.get("is_admin") and not user.is_admin:
+        raise Forbidden  # an operator sees no document by that right, and does not give themselves another
+    takes_away = any(changes.get(right) is False for right in ("is_admin", "is_operator", "is_active"))
+    if user.id == caller.user_id and takes_away:
+        raise OwnRights

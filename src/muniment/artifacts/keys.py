@@ -1,0 +1,85 @@
+"""What identifies an artifact: the content key (an HMAC of the original bytes) and the variant, which names the
+way it was read.
+
+A plain SHA-256 would let anyone who has a file test whether it is stored here. The HMAC secret never leaves the server.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+
+class Scope(StrEnum):
+    """Who shares what was derived from the same bytes."""
+
+    ORGANIZATION = "organization"
+    SHARED = "shared"
+    DOCUMENT = "document"
+
+
+class ContentHash:
+    """Computed while the bytes pass by."""
+
+    def __init__(self, key_id: str, key: bytes) -> None:
+        self._key_id = key_id
+        self._hmac = hmac.new(key, digestmod=hashlib.sha256)
+        self._sha256 = hashlib.sha256()
+
+    def update(self, chunk: bytes) -> None:
+        self._hmac.update(chunk)
+        self._sha256.update(chunk)
+
+    @property
+    def content_key(self) -> str:
+        return f"{self._key_id}:{self._hmac.hexdigest()}"
+
+    @property
+    def sha256(self) -> str:
+        return self._sha256.hexdigest()
+
+
+class ContentKeys:
+    """Derives one key per scope from the one secret, so that equal bytes of two scopes have nothing in common."""
+
+    def __init__(self, secret: str, scope: Scope) -> None:
+        self._secret = secret.encode()
+        self._scope = scope
+        # Names the secret without telling it, so that a second secret can come beside the first one day.
+        self.key_id = self._derive("key id").hex()[:8]
+
+    def new_hash(self, *, organization_id: UUID, document_id: UUID) -> ContentHash:
+        within = {
+            Scope.ORGANIZATION: f"organization {organization_id}",
+            Scope.SHARED: "shared",
+            Scope.DOCUMENT: f"document {document_id}",
+        }[self._scope]
+        return ContentHash(self.key_id, self._derive(f"content key: {within}"))
+
+    def _derive(self, purpose: str) -> bytes:
+        return hmac.digest(self._secret, purpose.encode(), hashlib.sha256)
+
+
+ALGORITHM_VERSION = 1
+"""Raised when our own code reads differently; everything else that changes a result goes into the fingerprint."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    algorithm_version: int
+    params_fingerprint: str
+
+
+def fingerprint(parameters: Mapping[str, Any]) -> str:
+    """The same for equal parameters, in whatever order and on whatever machine they were put together."""
+    canonical = json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def reading_variant(parameters: Mapping[str, Any]) -> Variant:
+    """Of text, pages, paragraphs and diagrams: the readers' versions and everything they were told."""
+    return Variant(ALGORITHM_VERSION, fingerprint({"reading": parameters}))

@@ -1,0 +1,126 @@
+"""Text packs: all text of one artifact in one object, one zstd frame per page, so that single pages can be read.
+
+`key` names the object, `key#bytes=a-b` the frame of a page, `key#bytes=a-b&chars=s-e` a paragraph within that page. Spans
+are half-open: the end is not included.
+"""
+
+import hashlib
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from uuid import UUID
+
+import zstandard
+
+from muniment.errors import MunimentError
+from muniment.storage.db.base import new_id
+from muniment.storage.objects.port import Blobs
+
+PAGE_SEPARATOR = "\f"
+"""Ends every frame, so that the whole object unpacks to the full text."""
+_LEVEL = 3
+_STEP_BYTES = 1024
+"""Of a pack, unpacked at a time: text that repeats itself may become a thousand times as long."""
+_URI = re.compile(r"(?P<key>[^#]+)#bytes=(?P<start>\d+)-(?P<end>\d+)(?:&chars=(?P<first>\d+)-(?P<last>\d+))?")
+
+
+class ArtifactDamaged(MunimentError):
+    """The stored text is damaged. This must not happen: please tell your operator"""
+
+
+@dataclass(frozen=True)
+class PageText:
+    uri: str
+    sha256: str
+
+
+class Pack:
+    """Text on its way into one object, page by page, kept packed in memory until it is whole."""
+
+    def __init__(self, organization_id: UUID | None) -> None:
+        # A fresh name: of two that compute the same, the row names the winner and the loser is litter.
+        self.key = f"artifacts/{organization_id or 'shared'}/{new_id()}"
+        self._frames = bytearray()
+        self._full = hashlib.sha256()
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+
+    def add(self, text: str) -> PageText:
+        data = (text + PAGE_SEPARATOR).encode()
+        start = len(self._frames)
+        self._frames += self._compressor.compress(data)
+        self._full.update(data)
+        return PageText(f"{self.key}#bytes={start}-{len(self._frames)}", sha256_of(text))
+
+    @property
+    def data(self) -> bytes:
+        return bytes(self._frames)
+
+    @property
+    def sha256(self) -> str:
+        """Of the full text."""
+        return self._full.hexdigest()
+
+
+def sha256_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def paragraph_uri(page_uri: str, start: int, end: int) -> str:
+    return f"{page_uri}&chars={start}-{end}"
+
+
+def key_of(uri: str) -> str:
+    return uri.partition("#")[0]
+
+
+async def read_page(blobs: Blobs, uri: str, sha256: str) -> str:
+    """The text of one page, proven to be what was stored."""
+    match = _URI.fullmatch(uri)
+    if match is None:
+        raise ArtifactDamaged
+    frame = bytearray()
+    async for piece in blobs.read(match["key"], start=int(match["start"]), end=int(match["end"])):
+        frame += piece
+    text = _unpack(bytes(frame)).removesuffix(PAGE_SEPARATOR)
+    if sha256_of(text) != sha256:
+        raise ArtifactDamaged
+    return text
+
+
+def _unpack(frame: bytes) -> str:
+    try:
+        return zstandard.ZstdDecompressor().decompressobj().decompress(frame).decode()
+    except (zstandard.ZstdError, UnicodeDecodeError):
+        raise ArtifactDamaged from None
+
+
+async def read_full(blobs: Blobs, key: str, sha256: str) -> AsyncIterator[str]:
+    """The full text, in pieces of whole characters; `ArtifactDamaged` at the latest behind the last piece."""
+    # `decompress` would stop after the first frame, and tells nothing of an object that was cut off.
+    decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+    rest, seen = b"", hashlib.sha256()
+    try:
+        async for piece in blobs.read(key):
+            for start in range(0, len(piece), _STEP_BYTES):
+                unpacked = decompressor.decompress(piece[start : start + _STEP_BYTES])
+                seen.update(unpacked)
+                data = rest + unpacked
+                whole = _whole_characters(data)
+                rest = data[whole:]
+                yield data[:whole].decode()
+    except (zstandard.ZstdError, UnicodeDecodeError):
+        raise ArtifactDamaged from None
+    if rest or seen.hexdigest() != sha256:
+        raise ArtifactDamaged
+
+
+def _whole_characters(data: bytes) -> int:
+    """Where the last character that is complete ends: UTF-8 has at most four bytes a character."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:  # the beginning of a character of several bytes
+            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) if length <= back else len(data) - back
+        if byte < 0x80:
+            return len(data) - back + 1
+    return len(data)

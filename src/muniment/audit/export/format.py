@@ -1,0 +1,104 @@
+"""Lines of an exported audit trail: JSON Lines that can be verified without the server that wrote them.
+
+A header comes first, then events in order of their numbers, stubs for events that the filter or the reader's access
+leaves out, and signed heads. The last line is signed and states which range the file holds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from muniment.audit.chain_check import Link
+from muniment.audit.hashing import canonical, written
+from muniment.audit.heads import Head
+from muniment.audit.keys import PublicKey
+from muniment.audit.repository import Wanted
+from muniment.audit.sealing import envelope_of
+from muniment.audit.signing import Signer
+from muniment.audit.tables import AuditEvent, AuditSeal
+
+FORMAT = "muniment-audit/1"
+
+
+@dataclass(frozen=True)
+class End:
+    """What the file holds, signed when it was made: nobody can cut off its beginning or its end."""
+
+    chain: str
+    filters: Mapping[str, Any]
+    first_seq: int
+    previous_hash: str
+    last_seq: int
+    hash: str
+    events: int
+    exported_at: str
+    key_id: str
+    signature: str = ""
+
+    def message(self) -> bytes:
+        return canonical({"kind": "muniment.audit.export.writer/1", **asdict(replace(self, signature=""))})
+
+    def signed_by(self, signer: Signer) -> "End":
+        return replace(self, signature=signer.sign(self.message()).hex())
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "End":
+        """`KeyError`, `TypeError` or `ValueError` for anything that is not one."""
+        end = cls(**{name: values[name] for name in cls.__dataclass_fields__})
+        bytes.fromhex(end.signature)
+        return end
+
+
+def filters_of(wanted: Wanted) -> dict[str, Any]:
+    """What was asked for, as JSON shows it."""
+    return {name: _plain(value) for name, value in asdict(wanted).items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return written(value)
+    return str(value) if isinstance(value, UUID) else value
+
+
+def header_line(chain: UUID, first: Link, signer: Signer, keys: Sequence[PublicKey]) -> bytes:
+    """`first` is the place before the first line."""
+    return _line(
+        "header",
+        {
+            "format": FORMAT,
+            "chain": str(chain),
+            "first_seq": first.seq + 1,
+            "previous_hash": first.hash.hex(),
+            "public_key": signer.public_key.hex(),
+            "keys": [key.as_json() for key in keys],
+        },
+    )
+
+
+def event_line(seal: AuditSeal, event: AuditEvent) -> bytes:
+    sealed = {
+        "seq": seal.seq,
+        "hash": seal.hash.hex(),
+        "event_hash": seal.event_hash.hex(),
+        "salt": seal.salt.hex(),
+        "sealed_at": written(seal.sealed_at),
+    }
+    return _line("event", {**sealed, **envelope_of(event), "payload": event.payload})
+
+
+def stub_line(link: Link) -> bytes:
+    return _line("stub", {"seq": link.seq, "event_hash": link.event_hash.hex(), "hash": link.hash.hex()})
+
+
+def head_line(head: Head) -> bytes:
+    return _line("head", head.as_json())
+
+
+def end_line(end: End) -> bytes:
+    return _line("end", asdict(end))
+
+
+def _line(kind: str, values: Mapping[str, Any]) -> bytes:
+    return canonical({"kind": kind, **values}) + b"\n"

@@ -1,0 +1,153 @@
+"""Stream an audit trail as JSON Lines or CSV.
+
+It is read one batch at a time: no transaction is open while a client reads slowly.
+"""
+
+import csv
+import io
+import json
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+
+from muniment.audit.chain_check import Link
+from muniment.audit.export.format import End, end_line, event_line, filters_of, head_line, header_line, stub_line
+from muniment.audit.hashing import INSTALLATION, beginning_of, written
+from muniment.audit.heads import ChainBroken, Head, HeadRepository, Heads
+from muniment.audit.keys import KeyRepository
+from muniment.audit.repository import TrailRepository, Wanted
+from muniment.audit.sealing import BATCH, Sealer, SealRepository, envelope_of
+from muniment.audit.tables import AuditEvent, AuditSeal
+from muniment.errors import Forbidden
+from muniment.storage.db.principal import Principal, Service
+from muniment.storage.db.work import Database
+
+log = structlog.get_logger()
+
+
+COLUMNS = (
+    "seq",
+    "id",
+    "at",
+    "action",
+    "actor",
+    "organization_id",
+    "kb_id",
+    "document_id",
+    "address",
+    "payload",
+    "hash",
+)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A stretch of the chain: every link, the events among them that are shown, and the heads that were signed."""
+
+    links: Sequence[Link]
+    shown: dict[int, tuple[AuditSeal, AuditEvent]]
+    heads: dict[int, Head]
+
+
+class Export:
+    """One export for one person."""
+
+    def __init__(self, database: Database, sealer: Sealer, heads: Heads, principal: Principal, wanted: Wanted) -> None:
+        self._database = database
+        self._sealer = sealer
+        self._heads = heads
+        self._principal = principal
+        self._wanted = wanted
+        self._organization_id = None if wanted.is_installation else principal.organization_id
+        self._chain = self._organization_id or INSTALLATION
+
+    async def json_lines(self, at: datetime) -> AsyncIterator[bytes]:
+        """See `export_lines.py`. `Forbidden` for who may read nothing of this chain."""
+        before, until = await self._bounds()
+        async with self._database.work(self._principal) as work:
+            keys = await KeyRepository(work.session).list_()
+        yield header_line(self._chain, before, self._sealer.signer, keys)
+        last, events = before, 0
+        async for batch in self._batches(before.seq, until):
+            for link in batch.links:
+                yield event_line(*batch.shown[link.seq]) if link.seq in batch.shown else stub_line(link)
+                if link.seq in batch.heads:
+                    yield head_line(batch.heads[link.seq])
+            last, events = batch.links[-1], events + len(batch.shown)
+        yield end_line(self._end(before, last, events, at).signed_by(self._sealer.signer))
+
+    async def csv(self) -> AsyncIterator[bytes]:
+        """For a spreadsheet, which cannot check it."""
+        before, until = await self._bounds()
+        yield csv_line(COLUMNS)
+        async for batch in self._batches(before.seq, until):
+            for seal, event in batch.shown.values():
+                # A semicolon begins a new cell where the language of the reader's machine says so.
+                payload = json.dumps(event.payload, ensure_ascii=False).replace(";", "\\u003b")
+                row = {**envelope_of(event), "seq": seal.seq, "hash": seal.hash.hex(), "payload": payload}
+                yield csv_line([row[column] for column in COLUMNS])
+
+    async def _bounds(self) -> tuple[Link, int]:
+        """The place before the first event that is shown, and the end; everything up to it is sealed and signed."""
+        async with self._database.work(self._principal) as work:
+            if not await TrailRepository(work.session).may_read(self._chain):
+                raise Forbidden
+        await self._sealer.seal(self._organization_id)
+        try:
+            await self._heads.advance(self._organization_id)
+        except ChainBroken as error:  # whoever wants to find out what happened needs the file most of all
+            log.error("audit.chain_broken", chain=str(self._chain), error=error.message)
+        async with self._database.work(self._principal) as work:
+            first = await TrailRepository(work.session).first_seq(self._chain, self._wanted)
+        async with self._database.service_work(Service(self._organization_id)) as service:
+            seals = SealRepository(service.session)
+            until, _ = await seals.find_last(self._chain) or (0, b"")
+            seq = until if first is None else first - 1
+            return Link(seq, b"", await seals.find_hash(self._chain, seq) or beginning_of(self._chain)), until
+
+    async def _batches(self, after: int, until: int) -> AsyncIterator[Batch]:
+        while after < until:
+            batch = await self._batch(after, limit=min(BATCH, until - after))
+            if not batch.links:
+                return
+            yield batch
+            after = batch.links[-1].seq
+
+    async def _batch(self, after: int, *, limit: int) -> Batch:
+        async with self._database.work(self._principal) as work:
+            trail = TrailRepository(work.session)
+            links = await trail.list_links(self._chain, after=after, limit=limit)
+            until = links[-1].seq if links else after
+            shown = await trail.list_sealed(self._chain, self._wanted, after=after, until=until)
+            heads = await HeadRepository(work.session).list_(self._chain, after=after, until=until)
+        return Batch(links, {seal.seq: (seal, event) for seal, event in shown}, {head.seq: head for head in heads})
+
+    def _end(self, before: Link, last: Link, events: int, at: datetime) -> End:
+        return End(
+            chain=str(self._chain),
+            filters=filters_of(self._wanted),
+            first_seq=before.seq + 1,
+            previous_hash=before.hash.hex(),
+            last_seq=last.seq,
+            hash=last.hash.hex(),
+            events=events,
+            exported_at=written(at),
+            key_id=self._sealer.signer.key_id,
+        )
+
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def csv_line(cells: Iterable[object]) -> bytes:
+    """One row, every cell in quotes; nothing is an empty cell."""
+    written = io.StringIO()
+    csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(map(_cell, cells))
+    return written.getvalue().encode()
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.lstrip(" \u00a0").startswith(FORMULA_STARTS) else text

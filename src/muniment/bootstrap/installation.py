@@ -1,0 +1,73 @@
+"""Open the stores of an existing installation and refuse a changed HMAC secret or signing key; build the audit
+services.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from muniment.audit.heads import Heads
+from muniment.audit.keys import UnknownSigningKey, introduce, require_known
+from muniment.audit.sealing import Sealer
+from muniment.audit.service import Auditing
+from muniment.audit.signing import Signer
+from muniment.audit.verification import Verification
+from muniment.bootstrap.stores import Stores, build_stores, content_keys_of
+from muniment.settings import Settings
+from muniment.settings.sources import SettingsError
+
+
+def signer_of(settings: Settings) -> Signer:
+    assert settings.audit.signing_key is not None
+    return Signer.from_text(settings.audit.signing_key.get_secret_value())
+
+
+def build_sealer(settings: Settings, stores: Stores) -> Sealer:
+    return Sealer(stores.database, signer_of(settings))
+
+
+def build_heads(settings: Settings, stores: Stores) -> Heads:
+    return Heads(stores.database, stores.blobs, signer_of(settings))
+
+
+def build_verification(settings: Settings, stores: Stores) -> Verification:
+    return Verification(stores.database, stores.blobs, signer_of(settings))
+
+
+def build_auditing(settings: Settings, stores: Stores) -> Auditing:
+    sealer, heads = build_sealer(settings, stores), build_heads(settings, stores)
+    return Auditing(stores.database, sealer, heads, build_verification(settings, stores))
+
+
+@asynccontextmanager
+async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
+    stores = build_stores(settings)
+    try:
+        await stores.database.require_current()
+        await require_same_secret(settings, stores)
+        await require_same_key(settings, stores)
+        await introduce(stores.database, signer_of(settings))
+        yield stores
+    finally:
+        await stores.close()
+
+
+async def require_same_secret(settings: Settings, stores: Stores) -> None:
+    """With another secret, equal bytes would no longer be recognised as equal, and nobody would notice for months."""
+    known = await stores.database.known_content_key_id()
+    if known not in (None, content_keys_of(settings).key_id):
+        raise SettingsError(
+            "DOCUMENT_HMAC_SECRET is not the one that the documents were stored with: bring the old one back "
+            f"(on one machine it stands in {settings.secrets_dir / 'documents_hmac_secret'})"
+        )
+
+
+async def require_same_key(settings: Settings, stores: Stores) -> None:
+    """A lost key must not be replaced silently: what is signed from then on would look like somebody else's."""
+    try:
+        await require_known(stores.database, signer_of(settings))
+    except UnknownSigningKey as error:
+        raise SettingsError(
+            f"{error.message}: bring the old one back "
+            f"(on one machine it stands in {settings.secrets_dir / 'audit_signing_key'}), or, if it is meant to be "
+            "another from now on, run `muniment audit replace-key`"
+        ) from None

@@ -1,0 +1,109 @@
+"""Build the stores of originals and of the hand-over queue from the settings.
+
+Imports nothing of the database: the archiver uses it.
+"""
+
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from muniment.embedded.data_directory import MadeFolder
+from muniment.errors import Unavailable
+from muniment.handover.queue import ArchiveStores
+from muniment.settings import Settings
+from muniment.settings.server import S3Settings
+from muniment.settings.sources import SettingsError
+from muniment.storage.objects.folder.store import FolderBlobs, FolderQueue
+from muniment.storage.objects.port import Blobs, QueueStore
+from muniment.storage.objects.s3.connection import S3Address
+
+
+def revealed(value: SecretStr | None) -> str | None:
+    return value.get_secret_value() if value else None
+
+
+def address_of(s3: S3Settings, bucket: str) -> S3Address:
+    return S3Address(
+        bucket,
+        s3.endpoint,
+        s3.region,
+        s3.access_key_id,
+        revealed(s3.secret_access_key),
+        s3.server_side_encryption,
+    )
+
+
+QUEUE, DEAD_LETTERS = "archive-queue", "archive-dlq"
+
+
+class QueueGone(Unavailable):
+    """The archive queue is gone"""
+
+
+def build_archive_stores(settings: Settings) -> ArchiveStores:
+    """With the keys of the originals' store."""
+    return _build(settings, settings.s3 if settings.s3.bucket else None)
+
+
+def build_archivers_stores(settings: Settings) -> ArchiveStores:
+    """With the archiver's own keys, where it has some."""
+    own, shared = settings.archiver, settings.s3
+    given = {
+        "endpoint": own.s3_endpoint,
+        "region": own.s3_region,
+        "access_key_id": own.s3_access_key_id,
+        "secret_access_key": own.s3_secret_access_key,
+    }
+    given = {name: value for name, value in given.items() if value}
+    return _build(settings, shared.model_copy(update=given) if given or shared.bucket else None)
+
+
+def _build(settings: Settings, s3: S3Settings | None) -> ArchiveStores:
+    if s3 is None:
+        folder = settings.server.data_dir
+        return ArchiveStores(_open_queue_folder(folder, QUEUE), _open_queue_folder(folder, DEAD_LETTERS))
+    archive = settings.archive
+    if len({archive.queue_bucket, archive.dead_letter_bucket, s3.bucket}) < 3:
+        # What lies beside the originals and is no original would be cleared away as litter.
+        raise SettingsError("The archive queue, the dead letters and the originals need a bucket each")
+    return ArchiveStores(_bucket(s3, archive.queue_bucket), _bucket(s3, archive.dead_letter_bucket))
+
+
+def _bucket(s3: S3Settings, bucket: str) -> QueueStore:
+    from muniment.storage.objects.s3.store import S3Queue
+
+    return S3Queue(address_of(s3, bucket))
+
+
+def _open_queue_folder(data_dir: Path, name: str) -> QueueStore:
+    """If it came back empty, what waited in it would seem archived."""
+    folder = MadeFolder(data_dir, name)
+    folder.require(
+        QueueGone(f"What waited in {folder.root} is gone. Mount that disk again, or bring it back from a backup")
+    )
+    queue = FolderQueue(folder.root)
+    folder.mark()
+    return queue
+
+
+class StoreGone(Unavailable):
+    """The stored documents are gone"""
+
+
+def build_blobs(settings: Settings) -> Blobs:
+    s3 = settings.s3
+    if s3.bucket is None:
+        return _open_originals_folder(settings.server.data_dir)
+    from muniment.storage.objects.s3.store import S3Blobs  # obstore is not needed on one machine
+
+    return S3Blobs(address_of(s3, s3.bucket))
+
+
+def _open_originals_folder(data_dir: Path) -> FolderBlobs:
+    folder = MadeFolder(data_dir, "blobs")
+    folder.require(
+        StoreGone(f"The documents in {folder.root} are gone. Mount that disk again, or bring them back from a backup")
+    )
+    blobs = FolderBlobs(folder.root)
+    folder.mark()
+    return blobs

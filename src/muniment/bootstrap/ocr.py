@@ -1,0 +1,23 @@
+"""OCR languages from the settings, checked against the installed ones.
+
+Imports little, because the supervisor loads it.
+"""
+
+from muniment.processing.readers.ocr.engine import find_engine, languages_of
+from muniment.settings import Settings
+from muniment.settings.sources import SettingsError
+
+
+def ocr_languages(settings: Settings) -> tuple[str, ...]:
+    return tuple(filter(None, settings.reader.ocr_languages.split("+")))
+
+
+def require_ocr_languages(settings: Settings) -> None:
+    """A language that is not there would leave scans without text, and nobody would notice for weeks."""
+    engine, wanted = find_engine(), ocr_languages(settings)
+    if engine is None:
+        return  # `doctor` says so; everything but scans is read
+    missing = sorted(set(wanted) - set(languages_of(engine.data, wanted)))
+    if missing or not wanted:
+        known = ", ".join(engine.languages)
+        raise SettingsError(f"MUNIMENT_OCR_LANGUAGES names {'+'.join(missing) or 'no language'}; known here: {known}")

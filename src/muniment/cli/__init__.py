@@ -1,0 +1,25 @@
+"""The command `muniment`. Every command imports what it needs when it runs, so that `--help` answers at once."""
+
+import sys
+
+from muniment.cli import archiver, audit, doctor, maintenance, search, server, settings
+from muniment.cli.root import app
+from muniment.errors import MunimentError
+
+COMMANDS = (server, settings, doctor, maintenance, search)
+"""Modules that add their commands to `app` when they are imported."""
+
+app.add_typer(maintenance.artifacts, name="artifacts", no_args_is_help=True)
+app.add_typer(search.index, name="index", no_args_is_help=True)
+app.add_typer(audit.audit, name="audit", no_args_is_help=True)
+app.add_typer(audit.receipt, name="receipt", no_args_is_help=True)
+app.add_typer(archiver.app, name="archiver", no_args_is_help=True)
+
+
+def main() -> None:
+    """Run a command. What cannot be done is reported in a sentence, without a traceback."""
+    try:
+        app()
+    except MunimentError as error:
+        print(f"muniment: {error.message}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,209 @@
+"""HTTP client of a running Muniment server with an API token, for the commands `search` and `mcp`."""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Literal, Self, TypeVar
+from uuid import UUID
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from muniment.errors import Forbidden, Invalid, MunimentError, NotFound, NotSignedIn, TooManyRequests, Unavailable
+
+Mode = Literal["hybrid", "vector", "text"]
+TIMEOUT_SECONDS = 60.0
+LIST_LIMIT = 100
+
+_NO_SUCH_ROUTE = "Not Found"
+"""As the framework says it; what we do not find has a name."""
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+class NoToken(MunimentError):
+    """There is no API token: set MUNIMENT_TOKEN (POST /api/v1/auth/tokens makes one, the page /docs lets you try it)"""
+
+
+class TokenMalformed(MunimentError):
+    """The API token is not one: it has blanks or other characters that no token has"""
+
+
+class AddressMalformed(MunimentError):
+    """The address of the server must look like https://documents.example.org"""
+
+
+class NotMuniment(MunimentError):
+    """What answers there is not Muniment"""
+
+
+class Passage(BaseModel):
+    document_id: UUID
+    document_name: str
+    kb_id: UUID
+    page: int
+    snippet: str
+    highlights: list[tuple[int, int]]
+    score: float
+    image_url: str | None
+
+
+class Passages(BaseModel):
+    items: list[Passage]
+    mode: Mode
+    """What answered: `text` for a hybrid question while the model does not."""
+    took_ms: float
+
+
+class KnowledgeBase(BaseModel):
+    id: UUID
+    name: str
+    description: str
+    role: str
+
+
+class DocumentHead(BaseModel):
+    id: UUID
+    kb_id: UUID
+    name: str
+    media_type: str
+    total_pages: int | None
+
+    @property
+    def has_pictures(self) -> bool:
+        """Of its pages: other kinds of files have no pages to look at."""
+        return self.media_type == "application/pdf" or self.media_type.startswith("image/")
+
+
+class PageText(BaseModel):
+    page_number: int
+    text: str
+
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class Listing(BaseModel):
+    items: list[KnowledgeBase]
+    total: int
+
+
+class ApiClient:
+    """Sees what the token's owner sees, and no more. Every failure is a `MunimentError` with a sentence; none names the
+    token. Redirects are not followed: the token goes to the address that was given, and nowhere else."""
+
+    def __init__(self, url: str, token: str | None, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+        if not token:
+            raise NoToken
+        if not re.fullmatch(r"[\x21-\x7e]+", token):
+            raise TokenMalformed
+        self.url = _checked(url)
+        self._http = httpx.AsyncClient(
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=timeout_seconds,
+            # What is on this machine is asked directly, whatever proxy there is for the rest of the world.
+            trust_env=httpx.URL(self.url).host not in _LOOPBACK,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def search(
+        self, query: str, *, kb_ids: Sequence[UUID] = (), limit: int = 10, mode: Mode = "hybrid"
+    ) -> Passages:
+        parameters = {"q": query, "kb_id": [str(kb_id) for kb_id in kb_ids], "limit": limit, "mode": mode}
+        return await self._get("search", Passages, parameters)
+
+    async def list_knowledge_bases(self) -> Sequence[KnowledgeBase]:
+        """All of them."""
+        found: list[KnowledgeBase] = []
+        while True:
+            page = len(found) // LIST_LIMIT + 1
+            answer = await self._get("knowledge-bases", Listing, {"page": page, "limit": LIST_LIMIT})
+            found += answer.items
+            if len(answer.items) < LIST_LIMIT:
+                return found
+
+    async def document(self, kb_id: UUID, document_id: UUID) -> DocumentHead:
+        return await self._get(_path(kb_id, document_id), DocumentHead)
+
+    async def page(self, kb_id: UUID, document_id: UUID, number: int) -> PageText:
+        return await self._get(f"{_path(kb_id, document_id)}/pages/{number}", PageText)
+
+    @asynccontextmanager
+    async def text(self, kb_id: UUID, document_id: UUID) -> AsyncIterator[AsyncIterator[str]]:
+        """Of all pages, piece by piece; a form feed ends each page. It may be left before its end."""
+        async with self._answer(f"{_path(kb_id, document_id)}/text") as answer:
+            yield answer.aiter_text()
+
+    def image_url(self, kb_id: UUID, document_id: UUID, number: int) -> str:
+        return self.absolute(f"/api/v1/{_path(kb_id, document_id)}/pages/{number}/image")
+
+    def absolute(self, path: str) -> str:
+        return f"{self.url}{path}"
+
+    async def _get(self, path: str, kind: type[ModelT], parameters: Mapping[str, Any] | None = None) -> ModelT:
+        async with self._answer(path, parameters) as answer:
+            body = await answer.aread()
+        try:
+            return kind.model_validate_json(body)
+        except ValidationError:
+            raise self._foreign() from None
+
+    @asynccontextmanager
+    async def _answer(self, path: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[httpx.Response]:
+        try:
+            async with self._http.stream("GET", f"/api/v1/{path}", params=parameters) as answer:
+                if answer.status_code != 200:
+                    await answer.aread()
+                    raise self._refusal(answer)
+                yield answer
+        except httpx.TimeoutException:
+            raise Unavailable(f"Muniment at {self.url} does not answer in time; try again shortly") from None
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError):
+            raise Unavailable(
+                f"No Muniment answers at {self.url}: start it with `muniment serve`, "
+                "or name another address with MUNIMENT_URL"
+            ) from None
+
+    def _refusal(self, answer: httpx.Response) -> MunimentError:
+        if answer.status_code == 401:
+            return NotSignedIn("The API token is not valid: it was revoked, has expired, or is another server's")
+        try:
+            sentence = _sentence(answer.json()["detail"])
+        except (ValueError, KeyError, TypeError):
+            return self._foreign()
+        if sentence == _NO_SUCH_ROUTE:
+            return self._foreign()
+        if answer.status_code == 429:
+            return TooManyRequests(sentence, retry_after_seconds=1)
+        kinds: dict[int, type[MunimentError]] = {403: Forbidden, 404: NotFound, 422: Invalid, 503: Unavailable}
+        return kinds.get(answer.status_code, MunimentError)(sentence)
+
+    def _foreign(self) -> NotMuniment:
+        return NotMuniment(f"What answers at {self.url} is not Muniment, or is another version of it")
+
+
+def _path(kb_id: UUID, document_id: UUID) -> str:
+    return f"knowledge-bases/{kb_id}/documents/{document_id}"
+
+
+def _sentence(detail: Any) -> str:
+    """A list of problems with the input becomes one line."""
+    if isinstance(detail, str):
+        return detail
+    return "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in detail)
+
+
+def _checked(url: str) -> str:
+    try:
+        parts = httpx.URL(url.strip())
+    except httpx.InvalidURL:
+        raise AddressMalformed from None
+    # A name and password in it would go out instead of the token, and be repeated in sentences.
+    if parts.scheme not in ("http", "https") or not parts.host or parts.userinfo or parts.query or parts.fragment:
+        raise AddressMalformed
+    return str(parts).rstrip("/")

@@ -1,0 +1,90 @@
+"""Verify audit trails and exports, and replace the signing key."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from uuid import UUID
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from muniment.audit.export.file_check import FileVerdict, verify_file
+from muniment.audit.hashing import INSTALLATION
+from muniment.audit.keys import replace_key
+from muniment.audit.verification import Verdict
+from muniment.bootstrap.installation import build_verification, open_stores, signer_of
+from muniment.bootstrap.stores import build_stores
+from muniment.errors import NotFound
+from muniment.settings import Settings
+
+
+class NoSuchFile(NotFound):
+    """There is no such file"""
+
+
+async def verify(settings: Settings, chain: UUID | None, *, show: bool) -> Sequence[Verdict]:
+    """All chains, or the one that is named; nothing but zeros names the installation's."""
+    async with open_stores(settings) as stores:
+        verification = build_verification(settings, stores)
+        named = None if chain == INSTALLATION else chain
+        chains = await verification.chains() if chain is None else [named]
+        verdicts = []
+        with _bar(show=show) as bar:
+            for organization_id in chains:
+                task = bar.add_task(str(organization_id or "installation"), total=None)
+
+                def told(done: int, total: int, task: TaskID = task) -> None:
+                    bar.update(task, completed=done, total=total)
+
+                verdicts.append(await verification.verify(organization_id, told))
+                bar.update(task, visible=False)
+    return verdicts
+
+
+def verify_export(path: Path, trusted_key: str | None, *, show: bool) -> FileVerdict:
+    """Without a server, a database or settings."""
+    if not path.is_file():
+        raise NoSuchFile(f"There is no file {path}")
+    with path.open("rb") as file, _bar(show=show) as bar:
+        task = bar.add_task(path.name, total=path.stat().st_size)
+        return verify_file(file, trusted_key=trusted_key, progress=lambda size: bar.advance(task, size))
+
+
+async def sign_with_new_key(settings: Settings) -> bool:
+    """Whether it was another one before."""
+    stores = build_stores(settings)
+    try:
+        await stores.database.require_current()
+        return await replace_key(stores.database, signer_of(settings))
+    finally:
+        await stores.close()
+
+
+def sentences(verdict: Verdict) -> Sequence[str]:
+    """For people: one line if all is well, else one for each problem."""
+    name = "the installation" if verdict.chain == INSTALLATION else f"organization {verdict.chain}"
+    waiting = f", {verdict.unsealed} wait for their seal" if verdict.unsealed else ""
+    if verdict.is_intact:
+        return [f"ok     {name}: {verdict.events} events in order, signed up to seq {verdict.signed_seq}{waiting}"]
+    return [f"WRONG  {name}: {problem.sentence}" for problem in verdict.problems] + _further(verdict)
+
+
+def file_sentences(verdict: FileVerdict, *, is_trusted: bool) -> Sequence[str]:
+    if not verdict.is_intact:
+        return [f"WRONG  {problem.sentence}" for problem in verdict.problems] + _further(verdict)
+    shown = f"{verdict.events} events in order, {verdict.stubs} left out of the file"
+    caution = "" if is_trusted else "; the file itself names that key: compare it with GET /api/v1/audit/key"
+    return [
+        f"ok     {shown}, seq {verdict.first_seq} to {verdict.last_seq}, exported at {verdict.exported_at}",
+        f"       signed by the key {verdict.key_id}{caution}",
+    ]
+
+
+def _further(verdict: Verdict | FileVerdict) -> list[str]:
+    further = verdict.problem_count - len(verdict.problems)
+    return [f"       and {further} problems more"] if further else []
+
+
+def _bar(*, show: bool) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, disable=not (show and console.is_terminal), transient=True)

@@ -1,0 +1,52 @@
+"""Show which embedding model answers, and switch to the configured one."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from muniment.bootstrap.installation import open_stores
+from muniment.bootstrap.processing import build_embedders
+from muniment.search.indexing.model_switch import IndexStatus, Switching
+from muniment.settings import Settings
+
+
+async def look(settings: Settings) -> IndexStatus:
+    async with _opened(settings) as switching:
+        return await switching.status()
+
+
+async def switch(settings: Settings, *, anyway: bool) -> bool:
+    """Whether there was anything to do."""
+    async with _opened(settings) as switching:
+        before = await switching.switch(anyway=anyway)
+    return not before.configured.is_active
+
+
+def show(status: IndexStatus) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("model", "variant", "documents", ""):
+        table.add_column(column, overflow="fold")
+    for variant in status.variants:
+        role = ", ".join(
+            word for word, is_so in (("answers", variant.is_active), ("set up", variant.is_configured)) if is_so
+        )
+        documents = f"{variant.documents} of {status.completed_documents}"
+        table.add_row(Text(variant.model), variant.fingerprint[:12], documents, role)
+    console = Console()
+    console.print(table)
+    if status.lacking:
+        console.print(f"{status.lacking} completed documents lack the one that is set up: run `muniment reprocess`.")
+
+
+@asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[Switching]:
+    async with open_stores(settings) as stores:
+        embedders = build_embedders(settings)
+        try:
+            yield Switching(stores.database, embedders[0])
+        finally:
+            for embedder in embedders:
+                await embedder.close()

@@ -1,0 +1,18 @@
+"""Output shared by all commands: the `--json` option, JSON and errors about files."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from muniment.errors import NotFound
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def _print_json(facts: Any) -> None:
+    print(json.dumps(facts, indent=2, default=str))
+
+
+class NoSuchFile(NotFound):
+    """There is no such file"""

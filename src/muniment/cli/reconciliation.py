@@ -1,0 +1,74 @@
+"""Reconcile the stores, show the progress and print the report."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from uuid import UUID
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from muniment.bootstrap.installation import open_stores
+from muniment.bootstrap.maintenance import build_reconciliation
+from muniment.reconcile.objects import Subset
+from muniment.reconcile.report import DATA_MISSING, Report, keep
+from muniment.settings import Settings
+from muniment.storage.db.base import now
+
+
+class Bars:
+    """One bar for each store that has documents to be compared."""
+
+    def __init__(self, *, show: bool) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=Console(stderr=True), disable=not show)
+        self._tasks: dict[str, TaskID] = {}
+        self._current, self._to_come = "", 0
+
+    def __enter__(self) -> "Bars":
+        self._progress.start()
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def begin(self, what: str, documents: int) -> None:
+        self._current, self._to_come = what, documents
+
+    def advance(self, documents: int) -> None:
+        if self._current not in self._tasks:
+            self._tasks[self._current] = self._progress.add_task(self._current, total=0)
+        task = self._progress.tasks[self._tasks[self._current]]
+        # One organization after the other comes along.
+        self._progress.update(task.id, total=(task.total or 0) + self._to_come, advance=documents)
+        self._to_come = 0
+
+
+async def reconcile(settings: Settings, *, repair: bool, kb_ids: Sequence[UUID], subset: Subset, show: bool) -> Report:
+    """What is kept for `GET /api/v1/reconcile/latest` is a look at everything, not one at some knowledge bases."""
+    async with open_stores(settings) as stores:
+        reconciliation = build_reconciliation(settings, stores, subset)
+        with Bars(show=show) as bars:
+            report = await reconciliation.reconcile(now(), repair=repair, kb_ids=kb_ids, watcher=bars)
+        if not kb_ids:
+            await keep(stores.database, report)
+    return report
+
+
+def show_report(report: Report) -> None:
+    console = Console()
+    if not report.lines:
+        console.print("The stores agree.")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("store", "kind", "found", "repaired", "left"):
+        table.add_column(column, justify="right" if column in ("found", "repaired", "left") else "left")
+    for count in report.lines:
+        table.add_row(count.store, count.kind, str(count.found), str(count.repaired), str(count.left))
+    console.print(table)
+    for loss in report.losses:
+        console.print(f"LOST  {loss.store} {loss.kind}  document {loss.document_id or '–'}  {loss.key}", soft_wrap=True)
+    if report.outcome == DATA_MISSING:
+        console.print("Data is missing: bring these objects back from a backup.")
+    elif report.left and not report.is_repair:
+        console.print("`muniment reconcile --repair` puts right what is safe.")

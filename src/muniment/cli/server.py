@@ -1,0 +1,130 @@
+"""Commands that run a server or prepare its database:
+
+`serve`, `api`, `worker`, `migrate`, `reset-password` and `version`.
+"""
+
+import sys
+
+import typer
+
+from muniment import __version__
+from muniment.cli.output import AsJson, _print_json
+from muniment.cli.root import app
+from muniment.cli.startup import _end_when_told
+from muniment.cli.startup import load as _load
+from muniment.settings import Settings
+
+
+@app.command()
+def serve() -> None:
+    """Start everything on this machine: PostgreSQL, API and worker. Ctrl-C stops them."""
+    from muniment.serve import WayIn
+    from muniment.serve import serve as start
+
+    settings = _load()
+
+    def announce(settings: Settings, way_in: WayIn) -> None:
+        print(_screen(settings, way_in.email, way_in.link), flush=True)
+
+    raise typer.Exit(start(settings, announce))
+
+
+@app.command()
+def api() -> None:
+    """Run the API alone, against a database that `muniment migrate` has prepared."""
+    _end_when_told()
+    import uvloop
+
+    from muniment.api import run
+
+    uvloop.run(run(_load_without_paperless()))
+
+
+@app.command()
+def worker() -> None:
+    """Run one worker. Any number of them share the work."""
+    _end_when_told()
+    import uvloop
+
+    from muniment.worker import run
+
+    uvloop.run(run(_load_without_paperless()))
+
+
+@app.command()
+def migrate(as_json: AsJson = False) -> None:
+    """Bring the database up to this version: roles, tables, policies, and the first account."""
+    from muniment.bootstrap.migration import migrate_with_first_account
+    from muniment.serve import sign_in_link
+    from muniment.storage.db.schema_version import newest_version
+
+    settings = _load().with_secrets()
+    first = migrate_with_first_account(settings)
+    link = sign_in_link(settings, first.link_secret) if first else None
+    facts = {"version": newest_version(), "first_account": first.email if first else None, "sign_in_link": link}
+    if as_json:
+        _print_json(facts)
+        return
+    print(f"The database is at version {facts['version']}.")
+    if link:
+        print(f"Sign in as {facts['first_account']} by this link, once, within 24 hours:\n  {link}")
+
+
+@app.command(name="reset-password")
+def reset_password(email: str, as_json: AsJson = False) -> None:
+    """Take the password of an account away and print a one-time link, for who forgot it and has nobody to ask."""
+    from muniment.bootstrap.migration import new_link_for
+    from muniment.serve import sign_in_link
+
+    settings = _load().with_secrets()
+    account = new_link_for(settings, email)
+    facts = {"email": account.email, "sign_in_link": sign_in_link(settings, account.link_secret)}
+    if as_json:
+        _print_json(facts)
+    else:
+        print(f"Sign in as {facts['email']} by this link, once, within 24 hours:\n  {facts['sign_in_link']}")
+
+
+@app.command()
+def version(as_json: AsJson = False) -> None:
+    """Print the version."""
+    _print_json({"version": __version__}) if as_json else print(__version__)
+
+
+def _screen(settings: Settings, email: str | None, link: str | None) -> str:
+    if link:
+        sign_in = f"Sign in   {link}\n            (once, within 24 hours, as {email})"
+    elif email:
+        sign_in = f"Sign in   {settings.base_url}/sign-in as {email}"
+    else:
+        sign_in = f"Sign in   {settings.base_url}/sign-in"
+    return f"""
+  Muniment {__version__} is ready.
+
+  Listens   {settings.listening_url}
+  {sign_in}
+  API       {settings.base_url}/docs
+  Data      {settings.server.data_dir}{_database_elsewhere(settings)}
+
+  Ctrl-C stops it. `{_own_name()} doctor` in another terminal says how it is.
+"""
+
+
+def _own_name() -> str:
+    """As it was typed, so that it can be typed again."""
+    return sys.argv[0] if sys.argv[0].endswith("muniment") else "muniment"
+
+
+def _database_elsewhere(settings: Settings) -> str:
+    """Said when the database is not in the data directory: it belongs to every backup and every removal."""
+    from muniment.embedded.postgres_location import Pointer
+
+    pointer = Pointer.read(settings.server.data_dir) if settings.database.is_embedded else None
+    if pointer is None or pointer.cluster.is_relative_to(settings.server.data_dir):
+        return ""
+    return f"\n  Database  {pointer.cluster.parent}"
+
+
+def _load_without_paperless() -> Settings:
+    loaded = _load().with_secrets()
+    return loaded.model_copy(update={"archiver": loaded.archiver.without_secrets()})

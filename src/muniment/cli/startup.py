@@ -1,0 +1,32 @@
+"""Prepare a command: load the settings, configure logging and exit cleanly on SIGTERM."""
+
+import signal
+import sys
+
+from muniment.settings import Settings
+from muniment.settings.sources import SettingsError
+
+
+def load() -> Settings:
+    """With the log as they want it."""
+    from muniment.telemetry.logs import configure_logs
+
+    loaded = Settings.load()
+    configure_logs(loaded.telemetry.log_format, loaded.telemetry.log_level)
+    return loaded
+
+
+def load_existing() -> Settings:
+    """For a look: it makes nothing, not even secrets."""
+    loaded = load()
+    if loaded.database.is_embedded and not loaded.secrets_dir.exists():
+        raise SettingsError(
+            f"There is no Muniment in {loaded.server.data_dir} yet: start it with `muniment serve`, "
+            "or set MUNIMENT_DATA_DIR as the server has it"
+        )
+    return loaded.with_secrets()
+
+
+def _end_when_told() -> None:
+    """In order also while we still load what we need; later the event loop listens."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

@@ -1,0 +1,75 @@
+"""Hand-overs of a document to Paperless: list open ones, cancel one, request one in the transaction of a move.
+
+The hand-over feature lies above this one. Its table is read by name, and it implements the port `Handovers`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.audit.events import DocumentHandOverSkipped
+from muniment.audit.log import AuditLog
+from muniment.documents.media_types.types import PDF
+from muniment.documents.tables import Document
+from muniment.knowledge_bases.tables import HandOverPolicy, KnowledgeBase
+from muniment.storage.db.work import Work
+
+_UNFINISHED = text("""
+    SELECT r2_object_key, archive_status FROM archive_audit_log
+     WHERE bilko_document_id = :id AND archive_status <> 'archived' ORDER BY r2_object_key
+""")
+
+
+@dataclass(frozen=True)
+class UnfinishedHandOver:
+    job_id: str
+    is_pending: bool
+    """Otherwise it failed, and may lie among the dead letters."""
+
+
+async def list_unfinished(session: AsyncSession, document_id: UUID) -> Sequence[UnfinishedHandOver]:
+    """Of all its revisions."""
+    rows = await session.execute(_UNFINISHED, {"id": document_id})
+    return [UnfinishedHandOver(job_id, status == "pending") for job_id, status in rows]
+
+
+PENDING = "pending"
+
+
+async def wish_hand_over(work: Work[Any], document_id: UUID, policy: HandOverPolicy) -> None:
+    """In the transaction of the move that `policy` names: if the knowledge base asks for it, the document waits to be
+    handed over from now on. One that is no PDF is skipped, with a line in the audit trail."""
+    row = (
+        await work.session.execute(
+            select(Document.kb_id, Document.name, Document.media_type)
+            .join(KnowledgeBase, KnowledgeBase.id == Document.kb_id)
+            .where(
+                Document.id == document_id,
+                Document.archive_status.is_(None),  # not on its way, and not there already
+                KnowledgeBase.hand_over_policy == policy,
+                KnowledgeBase.leaving_since.is_(None),
+            )
+        )
+    ).one_or_none()
+    if row is None:
+        return
+    if row.media_type != PDF.media_type:
+        skipped = DocumentHandOverSkipped(document_id, row.kb_id, row.name, media_type=row.media_type)
+        await AuditLog(work).record(skipped)
+        return
+    await work.session.execute(
+        update(Document)
+        .where(Document.id == document_id)
+        .values(archive_status=PENDING, archive_job_id=None)
+        .execution_options(synchronize_session=False)
+    )
+
+
+class Withdrawal(Protocol):
+    async def withdraw(self, organization_id: UUID, document_id: UUID, job_id: str) -> None:
+        """Take a job back before the archiver begins with it, or raise `Conflict`. One that another document waits for
+        is left alone. Doing it twice changes nothing; whoever does not carry it through has it taken up again."""

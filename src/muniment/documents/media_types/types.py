@@ -1,0 +1,66 @@
+"""Supported media types."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MediaType:
+    name: str
+    """What people call it."""
+    media_type: str
+    extension: str
+    """With its dot."""
+
+
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
+
+
+PDF = MediaType("PDF", "application/pdf", ".pdf")
+
+
+PNG = MediaType("PNG", "image/png", ".png")
+
+
+JPEG = MediaType("JPEG", "image/jpeg", ".jpg")
+
+
+TIFF = MediaType("TIFF", "image/tiff", ".tif")
+
+
+WEBP = MediaType("WebP", "image/webp", ".webp")
+
+
+GIF = MediaType("GIF", "image/gif", ".gif")
+
+
+BMP = MediaType("BMP", "image/bmp", ".bmp")
+
+
+DOCX = MediaType("DOCX", f"{_OPEN_XML}.wordprocessingml.document", ".docx")
+
+
+PPTX = MediaType("PPTX", f"{_OPEN_XML}.presentationml.presentation", ".pptx")
+
+
+XLSX = MediaType("XLSX", f"{_OPEN_XML}.spreadsheetml.sheet", ".xlsx")
+
+
+ODT = MediaType("ODT", "application/vnd.oasis.opendocument.text", ".odt")
+
+
+RTF = MediaType("RTF", "application/rtf", ".rtf")
+
+
+HTML = MediaType("HTML", "text/html", ".html")
+
+
+MARKDOWN = MediaType("Markdown", "text/markdown", ".md")
+
+
+EML = MediaType("EML", "message/rfc822", ".eml")
+
+
+TEXT = MediaType("Plain text", "text/plain", ".txt")
+
+
+KNOWN = (PDF, DOCX, PPTX, XLSX, ODT, RTF, HTML, MARKDOWN, TEXT, EML, PNG, JPEG, TIFF, WEBP, GIF, BMP)

@@ -1,0 +1,72 @@
+"""The data directory: its exclusive lock, and folders in it that must not come back empty."""
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from muniment.embedded.errors import AlreadyRunning, NotWritable
+from muniment.errors import Unavailable
+
+
+class DataDirectoryLock:
+    """Held for as long as the `with` block lasts or the process lives, however it ends.
+
+    The descriptor is closed on exec, so that no child process keeps the lock of a supervisor that was killed.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self._path = data_dir / "muniment.lock"
+        self._descriptor: int | None = None
+
+    def acquire(self) -> None:
+        """Take the lock, or raise `AlreadyRunning` with the process that has it."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise NotWritable(f"The data directory {self._path.parent} cannot be written: {error.strerror}") from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 32).decode().strip() or "unknown"
+            os.close(descriptor)
+            raise AlreadyRunning(
+                f"Muniment is already running in {self._path.parent} (process {holder}); stop that one first"
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        # The file stays: removing it would let two processes lock two files of the same name.
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+class MadeFolder:
+    """Below the data directory, made once. Two marks tell whether it was: a disk that is not mounted leaves an empty
+    folder in its place, which lacks the inner one."""
+
+    def __init__(self, data_dir: Path, name: str) -> None:
+        self.root = data_dir / name
+        self._outer, self._inner = data_dir / f"{name}.made", self.root / ".made"
+
+    def require(self, gone: Unavailable) -> None:
+        if self._outer.exists() and not self._inner.exists():
+            raise gone
+
+    def mark(self) -> None:
+        for mark in (self._inner, self._outer):
+            mark.touch(mode=0o600)

@@ -1,0 +1,151 @@
+"""The database cluster: create it, check its major version, stop a server left behind by a killed supervisor."""
+
+import shlex
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from muniment.embedded.binaries import Binaries
+from muniment.embedded.errors import PostgresFailed
+from muniment.embedded.postgres_location import PORT, SUPERUSER, Place, sync_folder
+
+HALF_MADE = "half-made-"
+
+
+def make_cluster(place: Place, binaries: Binaries, *, password: str, durable: bool) -> None:
+    """Make `place.cluster`, whole or not at all."""
+    # Another name each time: an initdb that outlived its killed supervisor must not write into the next one's files.
+    work = Path(tempfile.mkdtemp(dir=place.base, prefix=HALF_MADE))
+    try:
+        work.chmod(0o711)
+        new, password_file = work / "cluster", work / "password"
+        new.mkdir(mode=0o700)
+        password_file.touch(mode=0o600)
+        password_file.write_text(password, encoding="utf-8")
+        for path in (new, password_file):
+            place.user.own(path)
+        _initdb(place, binaries, new, password_file=password_file, durable=durable)
+        new.rename(place.cluster)
+        sync_folder(place.base)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def remove_half_made(base: Path) -> None:
+    """Remove what an attempt that was killed left: half a cluster, and the password."""
+    for work in base.glob(f"{HALF_MADE}*"):
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _initdb(place: Place, binaries: Binaries, folder: Path, *, password_file: Path, durable: bool) -> None:
+    code, output = place.user.run(
+        [
+            binaries.program("initdb"),
+            f"--pgdata={folder}",
+            f"--username={SUPERUSER}",
+            f"--pwfile={password_file}",
+            "--auth=scram-sha-256",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--locale-provider=builtin",  # the wheel has no ICU, and the system's locales change under an index
+            "--builtin-locale=C.UTF-8",
+            "--data-checksums",
+            *([] if durable else ["--no-sync"]),
+        ]
+    )
+    if code != 0:
+        raise PostgresFailed("PostgreSQL could not make its database files", output.splitlines()[-15:])
+
+
+def check_major_version(place: Place, binaries: Binaries) -> None:
+    """Refuse a cluster of another major version, with the commands that carry its content over."""
+    try:
+        found = (place.cluster / "PG_VERSION").read_text().strip()
+    except FileNotFoundError:
+        raise PostgresFailed(f"{place.cluster} exists but holds no database; move it away to begin anew") from None
+    if found != binaries.major_version:
+        raise PostgresFailed(_way_over(found, place, binaries))
+
+
+def _way_over(found: str, place: Place, binaries: Binaries) -> str:
+    cluster, aside = (shlex.quote(str(path)) for path in (place.cluster, place.base / f"cluster-{found}"))
+    new = shlex.quote(str(binaries.folder))
+    start = f"""-D {cluster} -o "-c listen_addresses= -p {PORT} -k /tmp" -w start"""
+    login = f"-h /tmp -p {PORT} -U {SUPERUSER}"
+    return f"""\
+The database files {place.cluster} were made by PostgreSQL {found}; this Muniment brings PostgreSQL \
+{binaries.major_version}. Nothing was changed. Carry the content over, as the user {place.user.name}, with OLD for \
+the folder of PostgreSQL {found}'s programs (the password is that of the embedded PostgreSQL's own account):
+  OLD/pg_ctl {start}
+  OLD/pg_dumpall {login} --clean --if-exists > /tmp/muniment.sql
+  OLD/pg_ctl -D {cluster} -w stop
+  mv {cluster} {aside}  # as the user who starts Muniment
+Start Muniment once, so that it makes a new cluster, and stop it again. Then:
+  {new}/pg_ctl {start}
+  {new}/psql {login} -f /tmp/muniment.sql postgres
+  {new}/pg_ctl -D {cluster} -w stop
+and start Muniment."""
+
+
+STOP_SECONDS = 60.0
+
+
+LEFTOVER_SECONDS = 10.0
+
+
+def stop_orphan(cluster: Path) -> None:
+    """Make sure that no server runs on `cluster`. The caller holds the lock of the data directory: nobody needs it."""
+    pid_file = cluster / "postmaster.pid"
+    pid = _pid_in(pid_file)
+    if pid is None or not psutil.pid_exists(pid):
+        return  # PostgreSQL checks the pid file of a dead one itself, with the shared memory that is named in it
+    if process := _server(pid, cluster):
+        _stop(process, cluster)
+        return
+    # The number belongs to another process now, or to a zombie, and PostgreSQL would take it for a running server.
+    if not _comes_true(lambda: not any(_server(pid, cluster) for pid in psutil.pids()), LEFTOVER_SECONDS):
+        raise PostgresFailed(f"Processes of an older PostgreSQL still use {cluster}; stop them first")
+    pid_file.unlink(missing_ok=True)
+
+
+def _pid_in(pid_file: Path) -> int | None:
+    try:
+        return int(pid_file.read_text().splitlines()[0])
+    except (FileNotFoundError, IndexError, ValueError):
+        return None
+
+
+def _server(pid: int, cluster: Path) -> psutil.Process | None:
+    """The process `pid` if it is a living PostgreSQL of `cluster`, which is the folder that all of them work in."""
+    try:
+        process = psutil.Process(pid)
+        if process.name() == "postgres" and cluster.samefile(process.cwd()):
+            return process
+    except (psutil.Error, OSError):
+        pass  # gone, a zombie, or somebody else's
+    return None
+
+
+def _stop(process: psutil.Process, cluster: Path) -> None:
+    for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, LEFTOVER_SECONDS)):
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
+        # Not `process.wait`: in a container whose first process does not reap, it would wait for a zombie.
+        if _comes_true(lambda: _server(process.pid, cluster) is None, seconds):
+            return
+    raise PostgresFailed(f"An older PostgreSQL of this data directory (process {process.pid}) does not stop")
+
+
+def _comes_true(condition: Callable[[], bool], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,194 @@
+"""Locations of the cluster and its socket, recorded in `<data directory>/postgres.json`.
+
+Normally both are in `<data directory>/postgres/`. Two things can move them: if root drops to a user that cannot reach
+the data directory, the cluster goes to `/var/lib/muniment/<id>/`; if the path is too long for a socket, the socket goes
+to a short folder. The file always names both.
+"""
+
+import json
+import os
+import secrets
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from muniment.embedded.binaries import OPEN_FOLDER, make_open_folder
+from muniment.embedded.errors import PostgresFailed
+from muniment.embedded.system_user import SystemUser, choose_user
+from muniment.storage.db.address import DatabaseAddress
+
+DATABASE = "muniment"
+
+
+SUPERUSER = "postgres"
+
+
+@dataclass(frozen=True)
+class Pointer:
+    data_dir: Path
+    cluster: Path
+    socket: Path
+    port: int
+
+    @classmethod
+    def read(cls, data_dir: Path) -> Self | None:
+        path = pointer_file(data_dir)
+        try:
+            said = json.loads(path.read_text(encoding="utf-8"))
+            return cls(Path(said["data_dir"]), Path(said["cluster"]), Path(said["socket"]), int(said["port"]))
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            raise PostgresFailed(f"{path} is damaged; it should name the folders of the embedded PostgreSQL") from None
+
+    def write(self) -> None:
+        """Whole and durable, or not at all: for a cluster elsewhere it is the only thing that names it."""
+        descriptor, temporary = tempfile.mkstemp(dir=self.data_dir, prefix=".postgres-")  # mkstemp makes it 0600
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(vars(self), file, indent=2, default=str)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(pointer_file(self.data_dir))
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+        sync_folder(self.data_dir)
+
+    @property
+    def address(self) -> DatabaseAddress:
+        return DatabaseAddress(str(self.socket), self.port, DATABASE, SUPERUSER, password="")
+
+
+def pointer_file(data_dir: Path) -> Path:
+    return data_dir / "postgres.json"
+
+
+def find_address(data_dir: Path) -> DatabaseAddress | None:
+    """Where the embedded PostgreSQL of `data_dir` listens, without a password; `None` if there never was one."""
+    pointer = Pointer.read(data_dir)
+    return pointer.address if pointer else None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename in `folder` survive a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+PORT = 5432  # only a part of the socket's name; nothing listens on it
+
+
+IS_MACOS = sys.platform == "darwin"
+
+
+SOCKET_PATH_BYTES = 103 if IS_MACOS else 107  # the kernel's limit
+
+
+RUN_FOLDER = Path("/var/run/muniment" if IS_MACOS else "/run/muniment")
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folders of one cluster, and the user that owns them."""
+
+    user: SystemUser
+    base: Path
+    socket: Path
+
+    @property
+    def cluster(self) -> Path:
+        return self.base / "cluster"
+
+    def make_socket_folder(self) -> None:
+        """To be called when no server of this cluster runs."""
+        self.socket.mkdir(exist_ok=True)
+        self.user.own(self.socket)
+        self.socket.chmod(0o700)
+        for stale in self.socket.glob(".s.PGSQL.*"):
+            stale.unlink()  # its lock file may name a process number that is somebody else's by now
+
+    def remove_short_socket_folder(self) -> None:
+        if self.socket.parent != self.base:
+            with suppress(OSError):  # something is in it, or it is gone
+                self.socket.rmdir()
+
+
+def settle(data_dir: Path, *, wanted_user: str | None) -> Place:
+    """Find or choose the folders, and write them down."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    pointer = Pointer.read(data_dir)
+    base = _known_base(data_dir, pointer)
+    user = choose_user(cluster_owner=_owner(base), wanted=wanted_user)
+    base = base or _new_base(data_dir, user)
+    make_open_folder(base)
+    if not user.can_enter(base):
+        raise PostgresFailed(f"The user {user.name}, who runs PostgreSQL, cannot reach {base}: open its parent folders")
+    place = Place(user, base, _socket_folder(base, user, pointer))
+    Pointer(data_dir, place.cluster, place.socket, PORT).write()
+    return place
+
+
+def _known_base(data_dir: Path, pointer: Pointer | None) -> Path | None:
+    """The folder of the cluster that is there already, if any. One inside wins: the data directory may have moved."""
+    inside = data_dir / "postgres"
+    if (inside / "cluster").exists():
+        return inside
+    if pointer is None or pointer.cluster.is_relative_to(pointer.data_dir):
+        return None
+    if not pointer.cluster.parent.exists():
+        raise PostgresFailed(
+            f"{pointer_file(data_dir)} names the database files {pointer.cluster}, which are gone. "
+            "Bring them back, or remove that file to begin with an empty database"
+        )
+    if pointer.data_dir != data_dir and Pointer.read(pointer.data_dir) == pointer:
+        raise PostgresFailed(
+            f"{data_dir} looks like a copy of {pointer.data_dir}: both would use the database files {pointer.cluster}. "
+            f"Remove {pointer_file(data_dir)} to begin with an empty database"
+        )
+    return pointer.cluster.parent
+
+
+def _new_base(data_dir: Path, user: SystemUser) -> Path:
+    if user.can_enter(data_dir):
+        return data_dir / "postgres"
+    make_open_folder(OPEN_FOLDER)
+    return OPEN_FOLDER / secrets.token_hex(8)
+
+
+def _owner(base: Path | None) -> int | None:
+    cluster = base / "cluster" if base else None
+    return cluster.stat().st_uid if cluster and cluster.exists() else None
+
+
+def _socket_folder(base: Path, user: SystemUser, pointer: Pointer | None) -> Path:
+    natural = base / "socket"
+    if _fits(natural):
+        return natural
+    # A short folder that a killed supervisor left is used again, unless somebody else has taken its name.
+    if pointer and _fits(pointer.socket) and _is_private(pointer.socket, user):
+        return pointer.socket
+    if user.is_another:
+        make_open_folder(RUN_FOLDER)
+    short = Path(tempfile.mkdtemp(prefix="muniment-", dir=RUN_FOLDER if user.is_another else None))
+    user.own(short)
+    return short
+
+
+def _fits(folder: Path) -> bool:
+    """Whether a client can name this folder: a comma separates hosts, and cannot be quoted."""
+    return "," not in str(folder) and len(os.fsencode(folder / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
+
+
+def _is_private(folder: Path, user: SystemUser) -> bool:
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700 and found.st_uid == user.uid

@@ -1,0 +1,107 @@
+"""Sources of the bytes that are handed over: an original, a spooled upload or a dead letter.
+
+Each source can be read more than once, and its SHA-256 is checked on every read.
+"""
+
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import Protocol, Self
+
+from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, recognise
+from muniment.documents.media_types.types import PDF
+from muniment.errors import Invalid, TooLarge, Unsupported
+from muniment.storage.objects.async_io import in_thread
+from muniment.storage.objects.port import Blobs, QueueStore
+
+_IN_MEMORY_BYTES = 4 * 1024 * 1024
+"""More than this goes to a temporary file, so that many large hand-overs at once do not fill the memory."""
+
+
+_PIECE_BYTES = 1024 * 1024
+
+
+class NotAPdf(Unsupported):
+    """Only PDFs can be handed over to the archive"""
+
+
+class HashDiffers(Invalid):
+    """The bytes do not have the stated SHA-256"""
+
+
+class Content(Protocol):
+    def pieces(self) -> AsyncIterator[bytes]:
+        """All of it, from the beginning."""
+
+
+@dataclass(frozen=True)
+class StoredContent(Content):
+    """The original of a document of ours."""
+
+    blobs: Blobs
+    key: str
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        return self.blobs.read(self.key)
+
+
+class Incoming(Content):
+    """What another application sends: kept until the block ends, and nowhere visible.
+
+    Its hash is known only when all of it is here, and its place in the queue is named by the hash.
+    """
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._file = SpooledTemporaryFile[bytes](max_size=_IN_MEMORY_BYTES)
+        self._hash = hashlib.sha256()
+        self._head = self._tail = b""
+        self.size_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+    async def receive(self, chunks: AsyncIterator[bytes]) -> None:
+        """Take it in: `NotAPdf` as soon as that is certain, `TooLarge` beyond what is allowed."""
+        async for chunk in chunks:
+            self.size_bytes += len(chunk)
+            if self.size_bytes > self._max_bytes:
+                raise TooLarge(f"The file is larger than {self._max_bytes} bytes")
+            self._head += chunk[: HEAD_BYTES - len(self._head)]
+            self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+            self._hash.update(chunk)
+            await self._write(chunk)
+        if recognise(self._head, self._tail, self.size_bytes) is not PDF:
+            raise NotAPdf
+
+    def require(self, sha256: str) -> None:
+        if sha256.lower() != self.sha256:
+            raise HashDiffers
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        self._file.seek(0)
+        while piece := await in_thread(self._file.read, _PIECE_BYTES):
+            yield piece
+
+    async def _write(self, chunk: bytes) -> None:
+        if self.size_bytes <= _IN_MEMORY_BYTES:
+            self._file.write(chunk)
+        else:
+            await in_thread(self._file.write, chunk)
+
+
+@dataclass(frozen=True)
+class QueuedContent(Content):
+    store: QueueStore
+    key: str
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        return self.store.read(self.key)

@@ -1,0 +1,73 @@
+"""Key of a hand-over job and of its two objects, the PDF and the sidecar (specs/archive-queue.md §3.2)."""
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+PREFIX = "org/"
+"""Every job lies below it; whatever else a store holds (a lease, a note) lies beside it."""
+PDF_SUFFIX = ".pdf"
+SIDECAR_SUFFIX = ".meta.json"
+
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_TYPE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_KEY = re.compile(rf"org/({_UUID})/({_TYPE.pattern})/({_SHA256.pattern})(?:\.pdf|\.meta\.json)?")
+_MAX_TYPE_LENGTH = 50
+
+
+def is_sha256(text: str) -> bool:
+    """In lower case, as it stands in keys."""
+    return _SHA256.fullmatch(text) is not None
+
+
+def is_document_type(text: str) -> bool:
+    """As it stands in keys, sidecars and tags: in lower case, with hyphens."""
+    return len(text) <= _MAX_TYPE_LENGTH and _TYPE.fullmatch(text) is not None
+
+
+def hyphenated(document_type: str) -> str:
+    """`care_plan`, as API and database write it, as keys, sidecars and tags do: `care-plan`."""
+    return document_type.replace("_", "-")
+
+
+def underscored(document_type: str) -> str:
+    """`care-plan` as API and database write it: `care_plan`."""
+    return document_type.replace("-", "_")
+
+
+@dataclass(frozen=True, order=True)
+class JobKey:
+    """One job: a PDF and its sidecar. The same bytes of the same type in one organization are the same job."""
+
+    organization_id: UUID
+    document_type: str
+    """With hyphens."""
+    sha256: str
+
+    def __post_init__(self) -> None:
+        if not is_document_type(self.document_type):
+            raise ValueError(f"not a document type: {self.document_type!r}")
+        if not is_sha256(self.sha256):
+            raise ValueError(f"not a SHA-256: {self.sha256!r}")
+
+    @property
+    def pdf(self) -> str:
+        """The key of the PDF, which is the id of the job too."""
+        return self._base + PDF_SUFFIX
+
+    @property
+    def sidecar(self) -> str:
+        return self._base + SIDECAR_SUFFIX
+
+    @property
+    def _base(self) -> str:
+        return f"{PREFIX}{self.organization_id}/{self.document_type}/{self.sha256}"
+
+    @classmethod
+    def parse(cls, key: str) -> "JobKey | None":
+        """The job that a key belongs to, of its PDF, of its sidecar or without an ending; `None` for any other key."""
+        found = _KEY.fullmatch(key)
+        if found is None or not is_document_type(found[2]):
+            return None
+        return cls(UUID(found[1]), found[2], found[3])

@@ -1,0 +1,69 @@
+"""Errors of a call to Paperless, as one tree.
+
+PaperlessError
+├─ PaperlessMisconfigured     no call can succeed before a person acts; no document is at fault
+├─ DocumentForbidden          this token may not access this document
+├─ RateLimited                wait; carries the seconds if Paperless named them
+├─ OutcomeUnknown             it may or may not have happened: check before trying again
+│  └─ PaperlessDocumentGone   the document no longer exists
+├─ StaleObjectId              an id that was sent does not exist (any more)
+└─ RequestRejected            this file or its metadata will never be accepted
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from muniment.errors import MunimentError
+
+
+class Kind(StrEnum):
+    TAG = "tags"
+    CORRESPONDENT = "correspondents"
+    DOCUMENT_TYPE = "document_types"
+    CUSTOM_FIELD = "custom_fields"
+
+
+class PaperlessError(MunimentError):
+    """Paperless did not do as it was asked"""
+
+
+class LineStopped(PaperlessError):
+    """Paperless cannot be used as it is configured"""
+
+
+class NotForThis(PaperlessError):
+    """Paperless does not let this token touch the document"""
+
+
+class Throttled(PaperlessError):
+    """Paperless asks to wait"""
+
+    def __init__(self, retry_after: float | None = None) -> None:
+        super().__init__()
+        self.retry_after = retry_after
+
+
+class Unclear(PaperlessError):
+    """Paperless did not say what became of the call"""
+
+
+class Gone(Unclear):
+    """Paperless no longer shows the document"""
+
+
+class UnknownId(PaperlessError):
+    """Paperless does not know an id that was sent"""
+
+    def __init__(self, kind: Kind, reason: str | None = None) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+class Rejected(PaperlessError):
+    """Paperless does not take the file"""
+
+    def __init__(self, reason: str, *, fields: Iterable[str] = ()) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.fields = frozenset(fields)
+        """The names of what was wrong, as Paperless calls them."""

@@ -1,0 +1,196 @@
+"""Typed values read from Paperless's responses.
+
+An unexpected shape raises `OutcomeUnknown` instead of being guessed.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import IO, Any, NamedTuple, Self
+
+from muniment.handover.paperless.errors import LineStopped, Unclear
+
+Pdf = bytes | IO[bytes]
+
+
+def size_of(pdf: Pdf) -> int:
+    if isinstance(pdf, bytes):
+        return len(pdf)
+    return pdf.seek(0, os.SEEK_END)  # the upload begins at the beginning wherever it stands
+
+
+def checksum(pdf: Pdf, algorithm: str) -> str:
+    """In hex; an open file is read from its beginning."""
+    if isinstance(pdf, bytes):
+        return hashlib.new(algorithm, pdf, usedforsecurity=False).hexdigest()
+    pdf.seek(0)
+    return hashlib.file_digest(pdf, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()  # type: ignore[arg-type]
+
+
+class Version(NamedTuple):
+    major: int
+    minor: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From `2.20.15`; `LineStopped` for what is no version, and for one whose uploads cannot carry our fields."""
+        major, _, rest = text.partition(".")
+        minor = rest.partition(".")[0]
+        if not (major.isdecimal() and minor.isdecimal()):
+            raise LineStopped("Paperless did not tell its version; is the address that of a Paperless-ngx?")
+        version = cls(int(major), int(minor))
+        if version < OLDEST:
+            raise LineStopped(f"Paperless-ngx {major}.{minor} is too old: 2.19 or newer is needed")
+        return version
+
+    @property
+    def has_sha256(self) -> bool:
+        """Whether Paperless keeps the SHA-256 of an original; before, it was the MD5."""
+        return self.major >= 3
+
+
+OLDEST = Version(2, 19)
+"""The first that takes custom fields with values in an upload."""
+
+
+@dataclass(frozen=True)
+class PaperlessDocument:
+    id: int
+    title: str
+    tags: frozenset[int]
+    correspondent: int | None
+    document_type: int | None
+    custom_fields: Mapping[int, object]
+    original_file_name: str | None
+    created_on: date
+    is_trashed: bool
+
+    FIELDS = "id,title,tags,correspondent,document_type,custom_fields,original_file_name,created,deleted_at"
+    """To ask for these alone: the rest of an answer is the whole text of the document."""
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        return cls(
+            id=int(row["id"]),
+            title=row["title"],
+            tags=frozenset(map(int, row["tags"])),
+            correspondent=_id(row["correspondent"]),
+            document_type=_id(row["document_type"]),
+            custom_fields={int(field["field"]): field["value"] for field in row["custom_fields"]},
+            original_file_name=row["original_file_name"],
+            created_on=date.fromisoformat(row["created"][:10]),
+            is_trashed=row["deleted_at"] is not None,
+        )
+
+
+def _id(value: object) -> int | None:
+    return None if value is None else int(str(value))
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Say `Unclear` where an answer is not shaped as Paperless's are."""
+    try:
+        yield
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        raise Unclear("Paperless answered in a shape that is not known") from None
+
+
+_HALF_WRITTEN = "<traceback object"
+
+
+_DUPLICATE = re.compile(r"It is a duplicate of .*#(\d+)", re.DOTALL)
+
+
+_IN_TRASH = "existing document is in the trash"
+
+
+_MOMENTARY = ("database is locked", "UNIQUE constraint", "WorkerLostError", "Worker exited prematurely", _HALF_WRITTEN)
+"""What is not the file's fault and may succeed the next time; a lost race among equals leaves the second."""
+
+
+class TaskStatus(StrEnum):
+    PENDING = "PENDING"
+    STARTED = "STARTED"
+    SUCCESS = "SUCCESS"
+    FAILURE = "FAILURE"
+
+
+class Failure(StrEnum):
+    """Why a file was not taken in."""
+
+    DUPLICATE = "duplicate"
+    """Paperless has these bytes already; `Task.document_id` says where."""
+    MOMENTARY = "momentary"
+    """Not for the file's sake: look whether it is there, then try again."""
+    OF_THE_FILE = "of the file"
+    """For the file's sake, for good."""
+
+
+@dataclass(frozen=True)
+class Task:
+    id: int
+    task_id: str
+    file_name: str | None
+    status: TaskStatus
+    result: str | None
+    document_id: int | None
+    """What was made; after `Failure.DUPLICATE` what was there before, which may be hidden from us or in the trash."""
+    is_in_trash: bool
+    """Whether the document that stood in the way lies in the trash."""
+
+    @property
+    def is_done(self) -> bool:
+        return self.status in (TaskStatus.SUCCESS, TaskStatus.FAILURE)
+
+    @property
+    def is_half_written(self) -> bool:
+        """Failed a moment ago: the reason comes a little later."""
+        return self.status is TaskStatus.FAILURE and (self.result or "").startswith(_HALF_WRITTEN)
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it failed; nothing of a task that did not."""
+        if self.status is not TaskStatus.FAILURE:
+            return None
+        if self.document_id is not None:
+            return Failure.DUPLICATE
+        return Failure.MOMENTARY if _is_momentary(self.result or "") else Failure.OF_THE_FILE
+
+    @classmethod
+    def read(cls, row: Mapping[str, Any]) -> Self:
+        result = row["result"]
+        copies = row.get("duplicate_documents") or []
+        return cls(
+            id=int(row["id"]),
+            task_id=row["task_id"],
+            file_name=row["task_file_name"],
+            status=_status(row["status"]),
+            result=None if result is None else str(result),
+            document_id=_document_id(row["related_document"], str(result or "")),
+            is_in_trash=_IN_TRASH in str(result or "") or any(copy.get("deleted_at") for copy in copies),
+        )
+
+
+def _status(text: str) -> TaskStatus:
+    """Celery has more of them: a revoked task is over, every other one is not."""
+    if text in ("REVOKED", "REJECTED", "IGNORED"):
+        return TaskStatus.FAILURE
+    return TaskStatus(text) if text in TaskStatus.__members__ else TaskStatus.STARTED
+
+
+def _document_id(related: object, result: str) -> int | None:
+    """A string on 2.x, a number on 3.x; of a copy in the trash 2.x tells it in the sentence alone."""
+    if related is not None:
+        return int(str(related))
+    found = _DUPLICATE.search(result)
+    return int(found[1]) if found else None
+
+
+def _is_momentary(result: str) -> bool:
+    return not result or any(text in result for text in _MOMENTARY)

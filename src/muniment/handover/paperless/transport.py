@@ -1,0 +1,166 @@
+"""One HTTP call to Paperless. Transport errors are translated here, and the token is sent only in its header."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from muniment.handover.paperless.errors import LineStopped, Unclear
+from muniment.handover.paperless.models import Version, reading
+from muniment.handover.paperless.responses import About, check
+
+_BYTES_PER_SECOND = 1_000_000
+"""What a line must carry: the limit of time for a large file grows with it."""
+_IN_ONE_PIECE_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class CloudflareAccess:
+    """The service token that lets a program through Cloudflare Access."""
+
+    client_id: str
+    client_secret: str
+
+    def __repr__(self) -> str:
+        return "CloudflareAccess(…)"
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    upload_seconds: float = 60
+    seconds: float = 30
+
+
+class Connection:
+    def __init__(
+        self, url: str, token: str, *, access: CloudflareAccess | None, timeouts: Timeouts, connections: int
+    ) -> None:
+        self._root = url.rstrip("/")
+        self._timeouts = timeouts
+        self._version: Version | None = None
+        # Without `Accept-Language` the answers are English; without a version the server would take its own newest.
+        headers = {"Authorization": f"Token {token}", "Accept": "application/json; version=9"}
+        if access:
+            headers |= {"CF-Access-Client-Id": access.client_id, "CF-Access-Client-Secret": access.client_secret}
+        self._client = httpx.AsyncClient(
+            headers=headers,
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+        )
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def version(self) -> Version:
+        """What the server last said it is; asked for only when no answer has told it yet."""
+        if self._version is None:
+            # Also the first proof that documents may be listed at all.
+            await self.get("/api/documents/", {"page_size": 1, "fields": "id"})
+        if self._version is None:
+            raise LineStopped("What answers at this address does not tell Paperless's version")
+        return self._version
+
+    async def get(self, path: str, params: Mapping[str, Any] | None = None, *, about: About = About.LOOK) -> Any:
+        return _json(await self.call("GET", path, about=about, params=params))
+
+    async def post(self, path: str, content: Mapping[str, Any], *, about: About) -> Any:
+        return _json(await self.call("POST", path, about=about, json=content))
+
+    async def patch(self, path: str, content: Mapping[str, Any]) -> Any:
+        return _json(await self.call("PATCH", path, about=About.DOCUMENT, json=content))
+
+    async def rows(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
+        """Every row of a list, page by page."""
+        async for page in self.pages(path, params):
+            for row in page["results"]:
+                yield row
+
+    async def pages(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
+        """The pages of a list: `count` and `results`, checked to be there."""
+        page = _page(await self.get(path, params))
+        seen = set()
+        yield page
+        while page["next"]:
+            # The server builds the link from what it thinks it is called; only where it leads to on it is believed.
+            following = _path_and_query(page["next"])
+            if following in seen:
+                raise Unclear("Paperless's list leads back to itself")
+            seen.add(following)
+            page = _page(await self.get(following, about=About.NEXT_PAGE))
+            yield page
+
+    async def call(self, method: str, path: str, *, about: About, **content: Any) -> httpx.Response:
+        """The answer if it is a success, otherwise the error that it means."""
+        return await self._send(self._request(method, path, self._timeouts.seconds, content), about)
+
+    async def upload(self, path: str, *, size: int, **content: Any) -> Any:
+        seconds = self._timeouts.upload_seconds + size / _BYTES_PER_SECOND
+        request = self._request("POST", path, seconds, content)
+        if size <= _IN_ONE_PIECE_BYTES:
+            request.read()  # else every field of the form would go out in several packets of its own
+        return _json(await self._send(request, About.UPLOAD))
+
+    def _request(self, method: str, path: str, seconds: float, content: Mapping[str, Any]) -> httpx.Request:
+        return self._client.build_request(method, self._root + path, timeout=seconds, **content)
+
+    async def _send(self, request: httpx.Request, about: About) -> httpx.Response:
+        with _translated():
+            # The client's own limit counts silence only; a server that drips would hold us for ever.
+            async with asyncio.timeout(request.extensions["timeout"]["read"]):
+                answer = await self._client.send(request)
+        check(answer, about)
+        self._note_version(answer)
+        return answer
+
+    @asynccontextmanager
+    async def stream(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
+        """For bytes of any size: the limit of time is on each piece."""
+        with _translated():
+            async with self._client.stream(
+                "GET", self._root + path, params=params, timeout=self._timeouts.seconds
+            ) as answer:
+                if not answer.is_success:
+                    await answer.aread()
+                check(answer, About.DOCUMENT)
+                if "Content-Disposition" not in answer.headers:
+                    raise Unclear("Paperless answered something else than a file")
+                yield answer
+
+    def _note_version(self, answer: httpx.Response) -> None:
+        """From every answer, since a server is upgraded while we run."""
+        if said := answer.headers.get("X-Version"):
+            self._version = Version.parse(said)
+
+
+def _json(answer: httpx.Response) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        raise Unclear("Paperless answered something that is not JSON") from None
+
+
+def _page(body: Any) -> Mapping[str, Any]:
+    with reading():
+        return {"count": int(body["count"]), "next": body["next"], "results": list(body["results"])}
+
+
+def _path_and_query(link: str) -> str:
+    with reading():
+        parts = urlsplit(link)
+        # From here on: what lies before it in the address is ours to know (a proxy may hide it from the server).
+        path = parts.path[parts.path.index("/api/") :]
+    return f"{path}?{parts.query}"
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (TimeoutError, httpx.TimeoutException):
+        raise Unclear("Paperless did not answer in time") from None
+    except (httpx.HTTPError, httpx.StreamError) as error:
+        raise Unclear(f"The connection to Paperless failed ({type(error).__name__})") from None

@@ -1,0 +1,200 @@
+"""Sidecar of a queued PDF: schema version 1 of specs/archive-queue.md §3.2, and the fields that Muniment adds.
+
+The field names are a wire format that other producers write too. Unknown fields are preserved.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from muniment.handover.job_key import JobKey, is_document_type, is_sha256
+
+SCHEMA_VERSION = "1"
+MAX_SIDECAR_BYTES = 64 * 1024
+"""A sidecar is a few hundred bytes; what is larger is not one."""
+
+_MAX_COUNT = 2**31 - 1  # what the database's column holds
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+"""JSON can spell them; PostgreSQL and UTF-8 cannot."""
+
+
+class InvalidSidecar(ValueError):
+    """Not a sidecar of schema version 1; the message says what is wrong and holds nothing of what was read."""
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    organization_id: UUID
+    organization_name: str
+    document_type: str
+    """With hyphens."""
+    bilko_document_id: UUID
+    timestamp: datetime
+    """When the document was handed over."""
+    sha256: str
+    invoice_number: str | None = None
+    contract_id: str | None = None
+    retry_count: int = 0
+    last_attempt_at: datetime | None = None
+    last_error: str | None = None
+    attempt_id: str | None = None
+    """Of the upload that was begun; from here on the archiver has the document in hand."""
+    file_name: str | None = None
+    """Under which that upload is found again when its answer was lost."""
+    task_id: str | None = None
+    uploaded_at: datetime | None = None
+    cancelled_at: datetime | None = None
+    """Taken back before the archiver began: whoever reads it leaves the job alone, its objects are being deleted."""
+    extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """Fields that we do not know, as they were read."""
+
+    @property
+    def key(self) -> JobKey:
+        """Where a job with this sidecar belongs."""
+        return JobKey(self.organization_id, self.document_type, self.sha256)
+
+    def to_bytes(self) -> bytes:
+        """The fields of version 1 always, ours only where they are set, unknown ones as they were."""
+        written = {
+            "schemaVersion": SCHEMA_VERSION,
+            "r2Uuid": self.sha256,
+            "organizationId": str(self.organization_id),
+            "organizationName": self.organization_name,
+            "documentType": self.document_type,
+            "bilkoDocumentId": str(self.bilko_document_id),
+            "invoiceNumber": self.invoice_number,
+            "contractId": self.contract_id,
+            "timestamp": _written(self.timestamp),
+            "sha256": self.sha256,
+            "retryCount": self.retry_count,
+            "lastAttemptAt": _written(self.last_attempt_at),
+            "lastError": self.last_error,
+        }
+        ours = {
+            "attemptId": self.attempt_id,
+            "fileName": self.file_name,
+            "taskId": self.task_id,
+            "uploadedAt": _written(self.uploaded_at),
+            "cancelledAt": _written(self.cancelled_at),
+        }
+        noted = {name: value for name, value in ours.items() if value is not None}
+        return json.dumps({**self.extra, **written, **noted}, indent=2).encode()
+
+
+def parse(data: bytes) -> Sidecar:
+    """The sidecar that these bytes are, or `InvalidSidecar`."""
+    fields = _Fields(_read_object(data))
+    if fields.take("schemaVersion") != SCHEMA_VERSION:
+        raise InvalidSidecar("schemaVersion is not 1")
+    sidecar = Sidecar(
+        organization_id=fields.uuid("organizationId"),
+        organization_name=fields.text("organizationName"),
+        document_type=fields.text("documentType"),
+        bilko_document_id=fields.uuid("bilkoDocumentId"),
+        timestamp=fields.time("timestamp"),
+        sha256=fields.text("sha256"),
+        invoice_number=fields.optional_text("invoiceNumber"),
+        contract_id=fields.optional_text("contractId"),
+        retry_count=fields.count("retryCount"),
+        last_attempt_at=fields.optional_time("lastAttemptAt"),
+        last_error=fields.optional_text("lastError"),
+        attempt_id=fields.optional_text("attemptId"),
+        file_name=fields.optional_text("fileName"),
+        task_id=fields.optional_text("taskId"),
+        uploaded_at=fields.optional_time("uploadedAt"),
+        cancelled_at=fields.optional_time("cancelledAt"),
+        extra=fields.rest("r2Uuid"),
+    )
+    _check(sidecar, fields.optional_text("r2Uuid"))
+    return sidecar
+
+
+def _check(sidecar: Sidecar, r2_uuid: str | None) -> None:
+    if not is_sha256(sidecar.sha256):
+        raise InvalidSidecar("sha256 is not a SHA-256 in lower case")
+    if r2_uuid not in (None, sidecar.sha256):
+        raise InvalidSidecar("r2Uuid and sha256 differ")
+    if not is_document_type(sidecar.document_type):
+        raise InvalidSidecar("documentType is not a word in lower case with hyphens")
+
+
+def _read_object(data: bytes) -> dict[str, Any]:
+    if len(data) > MAX_SIDECAR_BYTES:
+        raise InvalidSidecar(f"longer than {MAX_SIDECAR_BYTES} bytes")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidSidecar("not JSON") from None
+    if not isinstance(found, dict):
+        raise InvalidSidecar("not a JSON object")
+    return found
+
+
+def _written(time: datetime | None) -> str | None:
+    return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+class _Fields:
+    """The fields of a JSON object, each taken once and of the type that it must have."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self._found = found
+        self._taken = set[str]()
+
+    def take(self, name: str) -> Any:
+        self._taken.add(name)
+        return self._found.get(name)
+
+    def optional_text(self, name: str) -> str | None:
+        value = self.take(name)
+        if value is not None and not isinstance(value, str):
+            raise InvalidSidecar(f"{name} is not a text")
+        if value is not None and _UNWRITABLE.search(value):
+            raise InvalidSidecar(f"{name} holds a character that no text has")
+        return value
+
+    def text(self, name: str) -> str:
+        value = self.optional_text(name)
+        if value is None:
+            raise InvalidSidecar(f"{name} is missing")
+        return value
+
+    def uuid(self, name: str) -> UUID:
+        try:
+            return UUID(self.text(name))
+        except ValueError:
+            raise InvalidSidecar(f"{name} is not a UUID") from None
+
+    def count(self, name: str) -> int:
+        value = self.take(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_COUNT:
+            raise InvalidSidecar(f"{name} is not a count")
+        return value
+
+    def optional_time(self, name: str) -> datetime | None:
+        value = self.optional_text(name)
+        if value is None:
+            return None
+        try:
+            time = datetime.fromisoformat(value)
+            if time.tzinfo is not None:
+                return time.astimezone(UTC)
+        except (ValueError, OverflowError):
+            raise InvalidSidecar(f"{name} is not a time") from None
+        raise InvalidSidecar(f"{name} has no time zone")
+
+    def time(self, name: str) -> datetime:
+        time = self.optional_time(name)
+        if time is None:
+            raise InvalidSidecar(f"{name} is missing")
+        return time
+
+    def rest(self, *besides: str) -> Mapping[str, Any]:
+        """What nobody took."""
+        known = self._taken.union(besides)
+        return MappingProxyType({name: value for name, value in self._found.items() if name not in known})

@@ -1,0 +1,118 @@
+"""Refuse requests that a foreign page makes through somebody's browser.
+
+*DNS rebinding*: a foreign page lets its own name resolve to our address and then reads us as its own origin; the name
+it uses is in `Host`. *Cross-site requests*: a foreign page sends a form here and the browser adds our cookie; the
+page's address is in `Origin`, which no page can forge.
+"""
+
+import ipaddress
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+PROBES = frozenset({"/health/live", "/health/ready"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+OWN_PAGE_OR_NO_PAGE = frozenset({"same-origin", "none"})
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# Nothing but a host and a port: no user, no path, no trailing dot, which would be another name to the browser.
+AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::(?P<port>[0-9]{1,5}))?")
+
+
+class Origin(NamedTuple):
+    scheme: str
+    host: str
+    port: int
+
+
+class SameSiteWrites:
+    """Refuses unknown hosts (400), and writes that another site started (403), before any of the body is read.
+
+    Only `Authorization: Bearer` frees a write from the second: no foreign page can add it, whereas a link with a user
+    and password in it makes the browser send `Basic` along with our cookie. `X-Forwarded-Host` counts for nothing.
+    """
+
+    def __init__(self, app: ASGIApp, *, public_url: str | None, listening_host: str) -> None:
+        self._app = app
+        self._public = _origin_of_url(public_url) if public_url else None
+        self._hosts = LOOPBACK | _concrete(listening_host) | ({self._public.host} if self._public else set())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (refusal := self._refusal(scope)):
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        headers = Headers(scope=scope)
+        if scope["path"] in PROBES:
+            return None  # an orchestrator asks by the address of the machine, and learns nothing but the state
+        came_to = _origin(scope["scheme"], _only(headers, "Host"))
+        if came_to is None or came_to.host not in self._hosts:
+            return JSONResponse(
+                {"detail": "Unknown host. To be reached by this name, set MUNIMENT_PUBLIC_URL to its address"},
+                status_code=400,
+            )
+        if scope["method"] in SAFE_METHODS or _has_bearer(headers) or self._is_own(headers, came_to):
+            return None
+        return JSONResponse({"detail": "Cross-site request refused"}, status_code=403)
+
+    def _is_own(self, headers: Headers, came_to: Origin) -> bool:
+        if "Origin" not in headers:
+            # Absent from programs that are no browsers, and from browsers too old to say.
+            return headers.get("Sec-Fetch-Site", "none").lower() in OWN_PAGE_OR_NO_PAGE
+        scheme, _, authority = (_only(headers, "Origin") or "").lower().partition("://")
+        origin = _origin(scheme, authority)
+        if self._public and came_to.host == self._public.host:
+            # A proxy ends the encryption, so that we see http: a page that really came by http is not our own.
+            return origin == self._public
+        return origin is not None and origin in (came_to, self._public)
+
+
+def _only(headers: Headers, name: str) -> str | None:
+    """The header, unless there are several: which one others look at cannot be known."""
+    values = headers.getlist(name)
+    return values[0] if len(values) == 1 else None
+
+
+def _origin(scheme: str, authority: str | None) -> Origin | None:
+    found = AUTHORITY.fullmatch((authority or "").lower())
+    if found is None or scheme not in DEFAULT_PORTS:
+        return None
+    return Origin(scheme, found["host"], int(found["port"] or DEFAULT_PORTS[scheme]))
+
+
+def _origin_of_url(url: str) -> Origin:
+    parts = urlsplit(url)
+    return Origin(parts.scheme, _as_in_url(parts.hostname or ""), parts.port or DEFAULT_PORTS[parts.scheme])
+
+
+def _concrete(listening_host: str) -> set[str]:
+    """The host to listen on, or nothing when it stands for all addresses."""
+    address = _address(listening_host)
+    is_wildcard = not listening_host or (address is not None and address.is_unspecified)
+    return set() if is_wildcard else {_as_in_url(listening_host)}
+
+
+def _as_in_url(host: str) -> str:
+    """The host as browsers spell it: IPv6 in brackets, international names in their ASCII form."""
+    address = _address(host)
+    if address is None:
+        return host.lower().encode("idna").decode("ascii")
+    return f"[{address}]" if address.version == 6 else str(address)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def _has_bearer(headers: Headers) -> bool:
+    return headers.get("Authorization", "").lower().startswith("bearer ")

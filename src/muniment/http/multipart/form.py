@@ -1,0 +1,82 @@
+"""Read a multipart/form-data upload from the request stream in constant memory.
+
+Nothing is pulled from the stream before it is needed, so that a slow consumer slows the sender down.
+"""
+
+from collections.abc import AsyncIterator
+
+from muniment.http.multipart.headers import FieldPart, FilePart, MalformedUpload, read_boundary
+from muniment.http.multipart.parser import End, Event, PartEvents
+
+__all__ = ["FilePart", "IncomingForm", "MalformedUpload"]
+
+MAX_FIELDS = 32
+MAX_FIELD_BYTES = 16 * 1024
+
+
+class IncomingForm:
+    """One upload: text fields in any order around one file.
+
+    Every method raises `MalformedUpload` where the body is broken or cut off. Only when `rest` has returned has the
+    whole of it arrived: keep nothing of the file before.
+    """
+
+    fields: dict[str, str]
+    """The text fields seen so far."""
+
+    def __init__(self, stream: AsyncIterator[bytes], content_type: str | None) -> None:
+        """Raises `MalformedUpload` if the request is not multipart/form-data or names no boundary."""
+        self.fields = {}
+        self._stream = stream
+        self._parts = PartEvents(read_boundary(content_type))
+        self._is_in_file = False
+
+    async def next_file(self) -> FilePart | None:
+        """Read up to the next part that has a file name, past what is left of the one before; `None` at the end."""
+        async for _ in self.chunks():
+            pass
+        while not isinstance(part := await self._next_event(), FilePart):
+            if not isinstance(part, FieldPart):
+                return None
+            await self._read_field(part.name)
+        self._is_in_file = True
+        return part
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The bytes of the current file, as they arrive."""
+        while self._is_in_file:
+            event = await self._next_event()
+            if isinstance(event, bytes):
+                yield event
+            else:
+                self._is_in_file = False
+
+    async def rest(self) -> None:
+        """Read the text fields behind the file. What a sender adds behind the last boundary is not read."""
+        if await self.next_file() is not None:
+            raise MalformedUpload("Send one file per request")
+
+    async def _read_field(self, name: str) -> None:
+        if name in self.fields:
+            raise MalformedUpload("The upload has the same field twice")
+        if len(self.fields) == MAX_FIELDS:
+            raise MalformedUpload(f"An upload can have {MAX_FIELDS} fields at most")
+        value = b""
+        while isinstance(event := await self._next_event(), bytes):
+            value += event
+            if len(value) > MAX_FIELD_BYTES:
+                raise MalformedUpload(f"A field of the upload can have {MAX_FIELD_BYTES} bytes at most")
+        try:
+            self.fields[name] = value.decode()
+        except UnicodeDecodeError:
+            raise MalformedUpload("The fields of an upload must be in UTF-8") from None
+
+    async def _next_event(self) -> Event:
+        events = self._parts.events
+        while not events:
+            chunk = await anext(self._stream, None)
+            if chunk is None:
+                raise MalformedUpload("The upload ended before its last boundary")
+            self._parts.feed(chunk)
+        # The end stays, for whoever asks again.
+        return events[0] if events[0] is End.OF_FORM else events.popleft()

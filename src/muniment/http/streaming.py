@@ -1,0 +1,175 @@
+"""Streamed requests and responses: stalled uploads, disconnected clients, byte ranges (RFC 9110) and server-sent
+events.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from muniment.errors import MunimentError, TooSlow
+from muniment.telemetry.metrics import UPLOADS
+
+STALLED_SECONDS = 60.0
+
+
+LOOK_SECONDS = 0.5
+
+
+AnswerT = TypeVar("AnswerT")
+
+
+async def request_chunks(request: Request, *, stalled_seconds: float = STALLED_SECONDS) -> AsyncIterator[bytes]:
+    """The body as it comes. Whoever falls silent in the middle of it loses the connection, and the room it takes."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(stalled_seconds):
+                chunk = await anext(stream, None)
+        except TimeoutError:
+            raise TooSlow from None
+        if chunk is None:
+            return
+        if chunk:
+            yield chunk
+
+
+@contextmanager
+def counted_refusals() -> Iterator[None]:
+    """Count uploads that were not accepted, by what stopped them."""
+    try:
+        yield
+    except MunimentError as error:
+        UPLOADS.labels(error.code).inc()
+        raise
+    except ClientDisconnect:
+        UPLOADS.labels("hung_up").inc()
+        raise
+
+
+async def unless_gone(request: Request, answer: Coroutine[Any, Any, AnswerT]) -> AnswerT:
+    """The answer, or `ClientDisconnect` when nobody waits for it any more: then the work for it ends too."""
+    working = asyncio.ensure_future(answer)
+    try:
+        while not (await asyncio.wait({working}, timeout=LOOK_SECONDS))[0]:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        return await working
+    finally:
+        working.cancel()
+
+
+async def opened(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Fetch the first piece now, so that a missing object is an error answer and not a broken 200."""
+    first = await anext(pieces, None)
+    return _with(first, pieces)
+
+
+async def _with(first: bytes | None, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    if first is not None:
+        yield first
+    async for piece in rest:
+        yield piece
+
+
+SINGLE = re.compile(r"bytes=([0-9]*)-([0-9]*)", re.IGNORECASE)
+
+
+MAX_DIGITS = 19  # more than any file has bytes
+
+
+@dataclass(frozen=True)
+class ByteRange:
+    """From `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+
+class NotSatisfiable(Exception):
+    """The range lies outside the file."""
+
+
+def parse_range(header: str | None, size_bytes: int) -> ByteRange | None:
+    """The range asked for; `None` when there is none or it is not understood, which means the whole file."""
+    match = SINGLE.fullmatch(header.strip()) if header else None
+    if match is None or not (match[1] or match[2]):
+        return None
+    if not match[1]:
+        length = _number(match[2])
+        if length == 0:
+            raise NotSatisfiable
+        return ByteRange(max(0, size_bytes - length), size_bytes)
+    start = _number(match[1])
+    last = _number(match[2]) if match[2] else size_bytes - 1
+    if match[2] and last < start:
+        return None
+    if start >= size_bytes:
+        raise NotSatisfiable
+    return ByteRange(start, min(last + 1, size_bytes))
+
+
+def _number(digits: str) -> int:
+    # Cut short, because Python refuses to read a number of thousands of digits; what is left is still too large.
+    return int(digits.lstrip("0")[:MAX_DIGITS] or "0")
+
+
+RETRY = b"retry: 2000\n\n"
+
+
+HEARTBEAT = b": still here\n\n"
+
+
+# The second is for nginx, which would collect a few kilobytes before it passes anything on.
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def frame(event: str, data: Mapping[str, Any]) -> bytes:
+    # One line: a line break inside of strings is written as \n by JSON.
+    return f"event: {event}\ndata: {json.dumps(data, default=str, ensure_ascii=False)}\n\n".encode()
+
+
+class EventStream(Response):
+    """Sends frames until there are no more.
+
+    Unlike Starlette's streaming answer it does not cancel the frames when the reader leaves, which would hit a query in
+    its middle: it calls `end`, and they stop by themselves. It does so in any case, once at least.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, frames: AsyncGenerator[bytes], *, end: Callable[[], None]) -> None:
+        self._frames = frames
+        self._end = end
+        self.status_code = 200
+        self.background = None
+        self.init_headers(HEADERS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        watching = asyncio.create_task(self._watch(receive))
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            await send({"type": "http.response.body", "body": RETRY, "more_body": True})
+            async with aclosing(self._frames) as frames:
+                async for piece in frames:
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._end()
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+    async def _watch(self, receive: Receive) -> None:
+        try:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        finally:
+            self._end()

@@ -1,0 +1,115 @@
+"""Record each lifecycle operation: one log line, its duration, its errors and its counter."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+import structlog
+
+from muniment.errors import MunimentError, StorageFull, Unavailable
+from muniment.lifecycle.rules import Move
+from muniment.telemetry.logs import mark_as_logged
+from muniment.telemetry.metrics import (
+    DOCUMENTS_ARCHIVED,
+    DOCUMENTS_CANCELLED,
+    DOCUMENTS_CLEARED,
+    DOCUMENTS_PURGED,
+    DOCUMENTS_REPLACED,
+    DOCUMENTS_RESTORED,
+    DOCUMENTS_RETRIED,
+    DOCUMENTS_REVERTED,
+    LIFECYCLE_ERRORS,
+    LIFECYCLE_SECONDS,
+)
+from muniment.telemetry.traces import span
+
+log = structlog.get_logger()
+
+COUNTERS = {
+    Move.ARCHIVE: DOCUMENTS_ARCHIVED,
+    Move.RESTORE: DOCUMENTS_RESTORED,
+    Move.PURGE: DOCUMENTS_PURGED,
+    Move.CLEAR: DOCUMENTS_CLEARED,
+    Move.REPLACE: DOCUMENTS_REPLACED,
+    Move.REVERT: DOCUMENTS_REVERTED,
+    Move.CANCEL: DOCUMENTS_CANCELLED,
+    Move.RETRY: DOCUMENTS_RETRIED,
+}
+OPERATIONS = (*(move.value for move in COUNTERS), "bulk_archive", "bulk_purge", "remove_knowledge_base")
+OUR_FAULT = (StorageFull, Unavailable)
+"""Among our own errors: all others are refusals, which tell the one who asks and nobody else."""
+
+
+class Outcome(StrEnum):
+    SUCCESS = "success"
+    PENDING = "pending"
+    """The document has moved; a store has not been seen to follow yet."""
+    REFUSED = "refused"
+    ERROR = "error"
+    INTERRUPTED = "interrupted"
+
+
+# From zero on: what Prometheus sees for the first time it does not count as an increase, and no alert would ring.
+for _operation in OPERATIONS:
+    for _status in (Outcome.SUCCESS, Outcome.PENDING, Outcome.ERROR):
+        LIFECYCLE_SECONDS.labels(_operation, _status)
+
+
+@dataclass
+class Operation:
+    """One that is under way."""
+
+    status: Outcome = Outcome.SUCCESS
+    error: Exception | None = None
+
+
+@asynccontextmanager
+async def measured(
+    operation: str, *, kb_id: UUID, document_id: UUID | None, user_id: UUID | None
+) -> AsyncIterator[Operation]:
+    """Time the block with its transactions, and log how it ended.
+
+    `operation` is one of `OPERATIONS`. The block sets `status` where it ends as `PENDING`.
+    """
+    under_way, started = Operation(), time.perf_counter()
+    try:
+        with span(f"lifecycle.{operation}"):
+            yield under_way
+    except Exception as error:
+        under_way.error, under_way.status = error, _outcome_of(error)
+        raise
+    except BaseException:
+        under_way.status = Outcome.INTERRUPTED
+        raise
+    finally:
+        _report(
+            under_way, operation, time.perf_counter() - started, kb_id=kb_id, document_id=document_id, user_id=user_id
+        )
+
+
+def moved(move: Move, kb_id: UUID, user_id: UUID | None, **labels: bool) -> None:
+    """Count a move that is committed: `moved(Move.PURGE, kb_id, user_id, bulk=True)`."""
+    COUNTERS[move].inc(kb_id, user_id, **labels)
+
+
+def _outcome_of(error: Exception) -> Outcome:
+    is_refusal = isinstance(error, MunimentError) and not isinstance(error, OUR_FAULT)
+    return Outcome.REFUSED if is_refusal else Outcome.ERROR
+
+
+def _report(ended: Operation, operation: str, seconds: float, **ids: UUID | None) -> None:
+    LIFECYCLE_SECONDS.labels(operation, ended.status).observe(seconds)
+    said = {"operation": operation, **ids, "duration_ms": round(seconds * 1000, 1), "status": ended.status.value}
+    if ended.error is None:
+        log.info("lifecycle.operation", **said)
+        return
+    error_type = ended.error.code if isinstance(ended.error, MunimentError) else type(ended.error).__name__
+    if ended.status is Outcome.REFUSED:  # everyday, and the one who asked was told: nobody is to be woken by it
+        log.info("lifecycle.operation", **said, error_type=error_type)
+        return
+    LIFECYCLE_ERRORS.labels(operation, error_type).inc()
+    log.error("lifecycle.operation", **said, error_type=error_type, exc_info=ended.error)
+    mark_as_logged(ended.error)

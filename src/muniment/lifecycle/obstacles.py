@@ -1,0 +1,55 @@
+"""Obstacles to lifecycle moves: the checks that raise them and their errors."""
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+from muniment.audit.events import DocumentHandOverCancelled
+from muniment.audit.log import AuditLog
+from muniment.documents.handovers import list_unfinished
+from muniment.documents.name_conflicts import DuplicateDocument
+from muniment.documents.repository import DocumentRepository
+from muniment.documents.tables import Document
+from muniment.errors import Conflict, Refused
+from muniment.storage.db.principal import Principal
+from muniment.storage.db.work import Work
+
+PENDING = "pending"
+
+
+class HandOverPending(Conflict):
+    """The document is being handed over to the archive: wait until that is done, or purge with cancel_hand_over=true"""
+
+
+async def list_pending(work: Work[Principal], document_id: UUID) -> Sequence[str]:
+    """The jobs of the document that wait for the archiver."""
+    return [one.job_id for one in await list_unfinished(work.session, document_id) if one.is_pending]
+
+
+async def require_no_hand_over(
+    work: Work[Principal], document: Document, *, cancel: bool, taken_back: Collection[str] = ()
+) -> None:
+    """In the transaction that destroys it: `HandOverPending` while a hand-over is under way, but for those that were
+    taken back."""
+    pending = set(await list_pending(work, document.id))
+    if not pending and document.archive_status != PENDING:
+        return
+    if not cancel or not pending <= set(taken_back):
+        raise HandOverPending
+    await AuditLog(work).record(DocumentHandOverCancelled(document.id, document.kb_id, document.name))
+
+
+class NothingToRevert(Refused):
+    """There is no earlier revision to go back to: this document was never complete"""
+
+
+class RestoredNameTaken(Conflict):
+    """Cannot restore: a document with this name already exists"""
+
+
+async def _require_free_name(work: Work[Principal], document: Document) -> None:
+    if namesake := await DocumentRepository(work.session).find_active(document.kb_id, document.name_key):
+        raise DuplicateDocument(namesake)
+
+
+class MovedMeanwhile(Conflict):
+    """Somebody else changed the document at the same moment; look at it again"""

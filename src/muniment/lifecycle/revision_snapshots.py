@@ -1,0 +1,80 @@
+"""Snapshot of a document before a replacement.
+
+It is stored on the new revision and cleared when that revision completes.
+"""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.documents.names import name_key
+from muniment.documents.repository import RevisionRepository
+from muniment.documents.tables import Document, Revision, Status
+from muniment.lifecycle.obstacles import NothingToRevert
+
+READABLE = frozenset({Status.COMPLETED, Status.ARCHIVED})
+
+
+class Shelf(BaseModel):
+    """The columns of a document that its revision's row does not hold."""
+
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+    revision: int
+    status: Status
+    processing_status: str | None
+    processing_errors: list[dict[str, Any]] | None
+    processing_started_at: datetime | None
+    processing_completed_at: datetime | None
+    completed_at: datetime | None
+    archived_at: datetime | None
+    last_error: str | None
+    index_epoch: int | None
+    total_pages: int | None
+    total_word_count: int | None
+    text_extraction_method: str | None
+    archive_status: str | None
+    archive_job_id: str | None
+    paperless_doc_url: str | None
+    handed_over_at: datetime | None
+
+    def columns(self, revision: Revision) -> dict[str, Any]:
+        """All but the status: one function writes that."""
+        return {**self.model_dump(exclude={"status"}), **_of_revision(revision), "name_key": name_key(revision.name)}
+
+
+async def find_shelf(session: AsyncSession, document: Document) -> Shelf | None:
+    """What the document can be put back to; `None` where no earlier revision was ever complete."""
+    shelved = (await RevisionRepository(session).get(document.id, document.revision)).shelved
+    return Shelf.model_validate(shelved) if shelved else None
+
+
+async def get_shelf(session: AsyncSession, document: Document) -> Shelf:
+    shelf = await find_shelf(session, document)
+    if shelf is None:
+        raise NothingToRevert
+    return shelf
+
+
+async def shelve(session: AsyncSession, document: Document) -> dict[str, Any] | None:
+    """For the revision that takes the document's place: as it is now, or, where it is not readable itself, the last one
+    that was."""
+    if document.status in READABLE:
+        return Shelf.model_validate(document).model_dump(mode="json")
+    return (await RevisionRepository(session).get(document.id, document.revision)).shelved
+
+
+def _of_revision(revision: Revision) -> dict[str, UUID | str | int | None]:
+    return {
+        "name": revision.name,
+        "media_type": revision.media_type,
+        "original_uri": revision.original_uri,
+        "file_size": revision.file_size,
+        "sha256": revision.sha256,
+        "content_hmac": revision.content_hmac,
+        "uploaded_by": revision.uploaded_by,
+        "artifact_text_id": revision.artifact_text_id,
+    }

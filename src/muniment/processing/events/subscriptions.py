@@ -1,0 +1,132 @@
+"""Subscriptions to document changes: one database listener per process feeds every open stream."""
+
+import asyncio
+from contextlib import suppress
+from uuid import UUID
+
+from muniment.errors import TooManyRequests, Unavailable
+from muniment.processing.runs.repository import CHANNEL
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.notifications import listen
+
+STREAMS_PER_USER = 20
+RETRY_AFTER_SECONDS = 10
+MAX_WAITING = 1000
+"""Changes that a slow reader has not fetched yet; with more it is told what is unfinished instead."""
+PATIENCE_SECONDS = 2.0
+
+
+class TooManyStreams(TooManyRequests):
+    """Too many event streams are open for this account: close a tab"""
+
+    def __init__(self) -> None:
+        super().__init__(retry_after_seconds=RETRY_AFTER_SECONDS)
+
+
+class ShuttingDown(Unavailable):
+    """Muniment is being restarted; try again shortly"""
+
+
+class Subscription:
+    """What one stream has yet to look at: ids that were told, or everything after a gap."""
+
+    def __init__(self, user_id: UUID) -> None:
+        self.user_id = user_id
+        self._changed: set[UUID] = set()
+        self._has_gap = True  # in the beginning nothing is known
+        self._woken = asyncio.Event()
+        self._over = asyncio.Event()
+
+    @property
+    def is_over(self) -> bool:
+        return self._over.is_set()
+
+    def note(self, *document_ids: UUID) -> None:
+        self._changed.update(document_ids)
+        if len(self._changed) > MAX_WAITING:
+            self._changed.clear()
+            self._has_gap = True
+        self._woken.set()
+
+    def note_gap(self) -> None:
+        self._has_gap = True
+        self._woken.set()
+
+    def take(self) -> tuple[set[UUID], bool]:
+        """What changed, and whether there was a gap. Taken before the look: what is told during it is news again."""
+        taken = self._changed, self._has_gap
+        self._changed, self._has_gap = set(), False
+        self._woken.clear()
+        return taken
+
+    def end(self) -> None:
+        self._over.set()
+        self._woken.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Until there is something to take, at most so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+
+    async def pause(self, seconds: float) -> None:
+        """However much comes in, but not beyond the end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
+
+
+class Changes:
+    """One listening connection, taken with the first stream and kept until `close`."""
+
+    def __init__(self, login: DatabaseAddress, *, streams_per_user: int = STREAMS_PER_USER) -> None:
+        self._login = login
+        self._streams_per_user = streams_per_user
+        self._subscriptions: set[Subscription] = set()
+        self._listener: asyncio.Task[None] | None = None
+        self._begun = asyncio.Event()
+        self._is_closed = False
+
+    def subscribe(self, user_id: UUID) -> Subscription:
+        """Raises `TooManyStreams`. Give it back with `unsubscribe`."""
+        if self._is_closed:
+            raise ShuttingDown
+        if sum(other.user_id == user_id for other in self._subscriptions) >= self._streams_per_user:
+            raise TooManyStreams
+        if self._listener is None or self._listener.done():
+            listening = listen(self._login, CHANNEL, begun=self._note_beginning, heard=self._note)
+            self._listener = asyncio.create_task(listening)
+        subscription = Subscription(user_id)
+        self._subscriptions.add(subscription)
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        self._subscriptions.discard(subscription)
+
+    async def until_listening(self) -> None:
+        """Not for ever: whoever looks too early is told of the gap when the listening begins."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._begun.wait()
+
+    async def close(self) -> None:
+        """End every stream, and refuse further ones."""
+        self._is_closed = True
+        for subscription in self._subscriptions:
+            subscription.end()
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.gather(self._listener, return_exceptions=True)
+
+    def _note_beginning(self) -> None:
+        self._begun.set()
+        for subscription in self._subscriptions:
+            subscription.note_gap()
+
+    def _note(self, payload: str) -> None:
+        try:
+            document_id = UUID(payload)
+        except ValueError:
+            return  # anybody who is connected may say anything
+        for subscription in self._subscriptions:
+            subscription.note(document_id)

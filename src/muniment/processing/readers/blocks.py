@@ -1,0 +1,175 @@
+"""Blocks of formats without a layout, and their pagination."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from muniment.processing.readers.contract import (
+    PARAGRAPH_BREAK,
+    Figure,
+    Means,
+    Method,
+    Options,
+    Page,
+    Paragraph,
+    ParagraphKind,
+    Reading,
+)
+from muniment.processing.readers.errors import Code, Unreadable, damage_is_unreadable
+
+PAGE_BREAK = "\f"
+"""In a block's text: here a new page begins."""
+
+
+_LINE_ENDS = re.compile(r"\r\n?|[\v\x85\u2028\u2029]")
+
+
+# Controls, soft hyphens, byte order marks, halves of characters and what Unicode says is no character.
+_UNWANTED = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff]")
+
+
+_BLANK_LINES = re.compile(r"[ \t\xa0]*\n(?:[ \t\xa0]*\n)*")
+
+
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, or figures that stand between paragraphs."""
+
+    text: str
+    kind: ParagraphKind = ParagraphKind.TEXT
+    figures: tuple[Figure, ...] = ()
+
+
+def tidy(text: str) -> str:
+    """What a person can see of it: no controls, no blank lines, nothing at its end. It keeps its indentation."""
+    if not text.isprintable():
+        text = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+        text = _BLANK_LINES.sub("\n", text).strip("\n")
+    return text.rstrip()
+
+
+def in_one_line(text: str) -> str:
+    """For headings, cells and captions: all space is one space. A page break among it is lost."""
+    return _SPACE.sub(" ", _UNWANTED.sub("", text)).strip()
+
+
+def make_row(cells: list[str]) -> str:
+    """One line of a table; empty cells at its end are left out."""
+    return "\t".join(in_one_line(cell) for cell in cells).rstrip("\t")
+
+
+def make_table(rows: list[list[str]]) -> str:
+    """The text of a table, without its empty rows."""
+    return "\n".join(line for cells in rows if (line := make_row(cells)))
+
+
+_OWN_PAGE_SLACK = 1.5
+
+
+_CUT_MARKS = ("\n", ". ", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    block: Block
+    begins_page: bool
+    """Because the file says so."""
+
+
+def read_pages(
+    kind: str, blocks: Callable[[], Iterable[Block]], options: Options, means: Means, *, has_pages: bool = False
+) -> Reading:
+    """Cut the blocks into pages, in two passes: one counts, so that the other needs to hold one page only.
+
+    Where a format has pages of its own, they may be somewhat longer than `text_page_characters` before they are cut.
+    `means.max_pages` bounds the pages that a file claims to have; the pieces we cut it into are bounded by its size.
+    """
+    limit = int(options.text_page_characters * (_OWN_PAGE_SLACK if has_pages else 1))
+    with damage_is_unreadable(kind):
+        total = sum(1 for _ in _cut(blocks(), limit, means.max_pages))
+    return Reading(max(total, 1), _number(kind, lambda: _cut(blocks(), limit, means.max_pages)))
+
+
+def make_page(number: int, blocks: Iterable[Block]) -> Page:
+    """One page of these blocks, whatever its length."""
+    text: list[str] = []
+    paragraphs: list[Paragraph] = []
+    figures: list[Figure] = []
+    end = 0
+    for block in blocks:
+        figures += block.figures
+        if not block.text:
+            continue
+        start = end + len(PARAGRAPH_BREAK) if paragraphs else 0
+        end = start + len(block.text)
+        text.append(block.text)
+        paragraphs.append(Paragraph(start, end, block.kind))
+    method = Method.TEXT if text else Method.NONE
+    return Page(number, PARAGRAPH_BREAK.join(text), method, tuple(paragraphs), figures=tuple(figures))
+
+
+def _number(kind: str, pages: Callable[[], Iterator[list[Block]]]) -> Iterator[Page]:
+    number = 0
+    with damage_is_unreadable(kind):
+        for number, blocks in enumerate(pages(), start=1):
+            yield make_page(number, blocks)
+    if not number:
+        yield make_page(1, ())
+
+
+def _cut(blocks: Iterable[Block], limit: int, max_own_pages: int) -> Iterator[list[Block]]:
+    page: list[Block] = []
+    length = own_pages = 0
+    for piece in _pieces(blocks, limit):
+        added = len(piece.block.text) + len(PARAGRAPH_BREAK)
+        if page and (piece.begins_page or length + added > limit + len(PARAGRAPH_BREAK)):
+            yield page
+            page, length = [], 0
+            own_pages += piece.begins_page
+            if own_pages >= max_own_pages:
+                raise Unreadable(Code.TOO_MANY_PAGES, f"The file has more than {max_own_pages:,} pages.")
+        page.append(piece.block)
+        length += added
+    if page:
+        yield page
+
+
+def _pieces(blocks: Iterable[Block], limit: int) -> Iterator[_Piece]:
+    """Blocks that fit on a page, none of them empty."""
+    begins_page = False
+    for block in blocks:
+        figures = block.figures
+        for number, part in enumerate(block.text.split(PAGE_BREAK)):
+            begins_page = begins_page or number > 0
+            for text in _cut_text(tidy(part), limit):
+                yield _Piece(Block(text, block.kind, figures), begins_page)
+                begins_page, figures = False, ()
+        if figures:
+            yield _Piece(Block("", ParagraphKind.TEXT, figures), begins_page)
+            begins_page = False
+
+
+def _cut_text(text: str, limit: int) -> Iterator[str]:
+    start = 0
+    while len(text) - start > limit:
+        end = _find_cut(text, start, start + limit)
+        if piece := _TRAILING.sub("", text[start:end]):
+            yield piece
+        start = end
+    if rest := text[start:].strip("\n") if start else text:
+        yield rest
+
+
+_TRAILING = re.compile(r"\s+\Z")
+
+
+def _find_cut(text: str, start: int, end: int) -> int:
+    """Behind the last line, sentence or word that fits, unless that leaves half of the page empty."""
+    for mark in _CUT_MARKS:
+        at = text.rfind(mark, start + (end - start) // 2, end)
+        if at >= 0:
+            return at + len(mark)
+    return end

@@ -1,0 +1,137 @@
+"""Detect the character encoding of a text. Equal bytes give the same answer everywhere."""
+
+import codecs
+from encodings.aliases import aliases
+from typing import BinaryIO
+
+from charset_normalizer import from_bytes
+
+_CHUNK_BYTES = 1 << 20
+_SAMPLE_BYTES = 32 * 1024
+_FALLBACK = "cp1252"
+
+_BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_ESCAPES = ((b"\x1b$B", "iso2022_jp"), (b"\x1b$@", "iso2022_jp"), (b"\x1b$)C", "iso2022_kr"))
+
+# In which texts without a mark are really written. More of them would only mean more mistakes.
+_CANDIDATES = (
+    "cp1252", "cp1250", "iso8859_2", "cp932", "gb18030", "big5", "euc_jp", "cp949", "cp1251", "koi8_r", "cp866",
+    "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp850", "iso8859_5", "mac_roman",
+)  # fmt: skip
+
+
+def _load_codecs() -> dict[str, str]:
+    """In the sandbox nothing can be imported any more, and Python imports an encoding when it is first used."""
+    known = {}
+    for name in sorted({*aliases, *aliases.values()}):
+        try:
+            found = codecs.lookup(name)
+        except LookupError:
+            continue  # those of other operating systems
+        if found._is_text_encoding:  # noqa: SLF001  # the only place that tells "rot13" from an encoding
+            known[name] = found.name
+    return known
+
+
+_CODECS = _load_codecs()
+
+
+def known_encoding(name: str | None) -> str | None:
+    """The codec that a file means by this name, if there is one."""
+    plain = (name or "").strip(" \t\"'").lower().replace("-", "_").replace(" ", "_")
+    found = _CODECS.get(plain)
+    # What calls itself ASCII or Latin-1 is in practice Windows-1252, as the HTML standard has it.
+    return _FALLBACK if found in {"ascii", "iso8859-1"} else found
+
+
+def detect(file: BinaryIO) -> str:
+    """The encoding of a whole file, which is then at its beginning again."""
+    file.seek(0)
+    head = file.read(_SAMPLE_BYTES)
+    encoding = by_mark(head) or _by_zeros(head) or _by_escapes(head)
+    if encoding is None:
+        foreign = _sample_foreign(file)
+        encoding = "utf-8" if foreign is None else _guess(foreign)
+    file.seek(0)
+    return encoding
+
+
+def by_mark(head: bytes) -> str | None:
+    """By its byte order mark."""
+    return next((encoding for mark, encoding in _BOMS if head.startswith(mark)), None)
+
+
+def _by_zeros(head: bytes) -> str | None:
+    """Unicode in units of two or four bytes: the upper ones of common characters are zero, in the same places."""
+    zeros = [head[place::4].count(0) for place in range(4)]
+    quarter = len(head) / 4
+    if not quarter or sum(zeros) < len(head) / 100:
+        return None
+    if zeros[3] > 0.9 * quarter and zeros[2] > 0.9 * quarter:
+        return "utf-32-le"
+    if zeros[0] > 0.9 * quarter and zeros[1] > 0.9 * quarter:
+        return "utf-32-be"
+    odd, even = zeros[1] + zeros[3], zeros[0] + zeros[2]
+    if min(odd, even) * 20 > max(odd, even):
+        return None
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    return encoding if _is_alphabetic(head.decode(encoding, errors="replace")) else None
+
+
+def _is_alphabetic(text: str) -> bool:
+    """A zero that strayed into other text is no proof: any two bytes make some Chinese character."""
+    return sum(character < "\u2100" for character in text) >= 0.9 * len(text)
+
+
+def _by_escapes(head: bytes) -> str | None:
+    return next((encoding for escape, encoding in _ESCAPES if escape in head), None)
+
+
+def _sample_foreign(file: BinaryIO) -> bytes | None:
+    """Lines of the file that are not ASCII, or `None` if all of it is UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    sample = bytearray()
+    is_utf8 = True
+    file.seek(0)
+    while chunk := file.read(_CHUNK_BYTES):
+        is_utf8 = is_utf8 and _goes_on(decoder, chunk)
+        if len(sample) < _SAMPLE_BYTES and not chunk.isascii():
+            lines = (line for line in chunk.splitlines(keepends=True) if not line.isascii())
+            for line in lines:
+                sample += line[:_SAMPLE_BYTES]
+                if len(sample) >= _SAMPLE_BYTES:
+                    break
+        if not is_utf8 and len(sample) >= _SAMPLE_BYTES:
+            break
+    return None if is_utf8 and _ends_well(decoder) else bytes(sample)
+
+
+def _goes_on(decoder: codecs.IncrementalDecoder, chunk: bytes) -> bool:
+    try:
+        decoder.decode(chunk)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ends_well(decoder: codecs.IncrementalDecoder) -> bool:
+    """A file that was cut in the middle of its last character is still UTF-8."""
+    return len(decoder.getstate()[0]) < 4
+
+
+def _guess(sample: bytes) -> str:
+    """What reads best. Among equals the first of our list: a short text alone cannot tell them apart."""
+    matches = from_bytes(sample, cp_isolation=list(_CANDIDATES), threshold=0.5, enable_fallback=False)
+    ranked = [
+        (round(match.chaos, 2), -round(match.coherence, 1), _CANDIDATES.index(encoding), encoding)
+        for match in matches
+        for encoding in match.could_be_from_charset
+        if encoding in _CANDIDATES
+    ]
+    return min(ranked)[-1] if ranked else _FALLBACK

@@ -1,0 +1,39 @@
+"""Why a file cannot be read, and the wrapper that turns a parser's errors into that."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
+
+@contextmanager
+def damage_is_unreadable(kind: str) -> Iterator[None]:
+    """Let nothing out but `Unreadable` and `MemoryError`. `kind` is what people call such a file."""
+    try:
+        yield
+    except (Unreadable, MemoryError):
+        raise
+    except Exception as error:
+        raise Unreadable(Code.CORRUPT, f"The {kind} file is damaged and cannot be read.") from error
+
+
+class Code(StrEnum):
+    """Why a document, or one of its pages, cannot be read."""
+
+    ENCRYPTED = "encrypted"
+    CORRUPT = "corrupt"
+    TOO_MANY_PAGES = "too_many_pages"
+    READER_TIMEOUT = "reader_timeout"
+    READER_MEMORY = "reader_memory"
+    UNSUPPORTED = "unsupported"
+
+
+class Unreadable(Exception):
+    """The file as a whole cannot be read. `message` is a sentence that a person can act upon."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+
+TOO_MUCH_MEMORY = "Reading this file needs more memory than is allowed. Split it or save it in a simpler form."

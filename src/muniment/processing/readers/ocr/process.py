@@ -1,0 +1,118 @@
+"""One run of Tesseract: an image goes in through a pipe, a table of words comes out through another."""
+
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from PIL import Image
+
+from muniment.processing.readers.ocr.results import RecognitionFailed
+
+PAGE_CPU_SECONDS = 60
+"""A page takes one to four seconds. One of them must not cost the whole document its time."""
+PIPE_BYTES = 1 << 20
+"""What Linux allows everybody. The more fits, the sooner the program can start without being looked after."""
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+class OcrProcess:
+    """Runs from the moment it is made. Call `feed` and `drain` when the pipes are ready, `finish` after the end."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], picture: Image.Image) -> None:
+        self._unsent = memoryview(b"P5 %d %d 255\n" % picture.size + picture.tobytes())
+        self._received: list[bytes] = []
+        self._process = subprocess.Popen(  # noqa: S603 - the engine that `find_engine` found
+            command,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            preexec_fn=_die_with_us(),
+        )
+        self.stdin, self.stdout = _piped(self._process.stdin), _piped(self._process.stdout)
+        _limit_cpu(self._process.pid)
+        _widen(self.stdin)
+
+    def feed(self) -> bool:
+        """Send what fits into the pipe; whether there is more to send."""
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self.stdin.fileno(), self._unsent) :]
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:
+            self._unsent = memoryview(b"")  # it ended early: its exit code will tell
+        self.stdin.close()
+        return False
+
+    def drain(self) -> bool:
+        """Take what is there; whether there may be more to come."""
+        if piece := os.read(self.stdout.fileno(), PIPE_BYTES):
+            self._received.append(piece)
+        return bool(piece)
+
+    def finish(self) -> bytes:
+        """The table of words, after `drain` saw the end; `RecognitionFailed` if the program did not do its work."""
+        self.stdin.close()
+        self.stdout.close()
+        code = self._process.wait()
+        if code == -signal.SIGXCPU:
+            raise RecognitionFailed("Recognising the text of this page took too long.")
+        if code != 0:
+            raise RecognitionFailed("The text recognition broke down on this page.")
+        return b"".join(self._received)
+
+    def kill(self) -> None:
+        """End it at once, and leave nothing of it behind."""
+        self._process.kill()
+        self.stdin.close()
+        self.stdout.close()
+        self._process.wait()
+
+
+def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    os.set_blocking(pipe.fileno(), False)
+    return pipe
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    if sys.platform == "linux":
+        with suppress(OSError):  # this user has many pipes already: it works with a narrow one too
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def _limit_cpu(pid: int) -> None:
+    if sys.platform == "linux":
+        _, hard = resource.prlimit(pid, resource.RLIMIT_CPU)
+        seconds = PAGE_CPU_SECONDS if hard == resource.RLIM_INFINITY else min(PAGE_CPU_SECONDS, hard)
+        resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, hard))
+
+
+def _die_with_us() -> Callable[[], None] | None:
+    """What the child does before it becomes the program, so that it cannot outlive us, however we end."""
+    return partial(_ask_to_die, os.getpid()) if _LIBC is not None and _is_alone() else None
+
+
+def _is_alone() -> bool:
+    """Whether this process has one thread. In the sandbox it has; with more, no Python may run in a forked child."""
+    return sum(1 for _ in Path("/proc/self/task").iterdir()) == 1
+
+
+def _ask_to_die(parent: int) -> None:
+    assert _LIBC is not None
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # we ended between the fork and this line
+        os._exit(1)

@@ -1,0 +1,69 @@
+"""ZIP container of office files (DOCX, PPTX, XLSX, ODT), each part read within limits."""
+
+import posixpath
+import zlib
+from typing import IO, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, LargeZipFile, ZipFile, ZipInfo
+
+from muniment.processing.readers.errors import Code, Unreadable
+
+_MAX_PARTS = 20_000
+_IS_ENCRYPTED = 0x01
+
+
+class Package:
+    """Parts by name. Names are compared without regard to case, as the formats demand."""
+
+    def __init__(self, file: BinaryIO, max_unpacked_bytes: int) -> None:
+        try:
+            self._archive = ZipFile(file)
+        except (BadZipFile, LargeZipFile, NotImplementedError, ValueError, OSError, EOFError) as error:
+            raise Unreadable(Code.CORRUPT, "The file is cut off or damaged: its parts cannot be found.") from error
+        self._parts = {_plain_name(entry.filename): entry for entry in self._archive.infolist()}
+        _check(self._archive.infolist(), max_unpacked_bytes)
+
+    def __contains__(self, name: str) -> bool:
+        return _plain_name(name) in self._parts
+
+    def read(self, name: str) -> bytes:
+        """A part's bytes. One that is missing or damaged makes the file unreadable."""
+        with self.open(name) as part:
+            try:
+                return part.read()
+            except (BadZipFile, EOFError, OSError, ValueError, zlib.error) as error:
+                raise _damaged(name) from error
+
+    def open(self, name: str) -> IO[bytes]:
+        """A part as a stream, for what is too large to hold."""
+        entry = self._parts.get(_plain_name(name))
+        if entry is None:
+            raise Unreadable(Code.CORRUPT, f"The file is incomplete: its part {name} is missing.")
+        try:
+            return self._archive.open(entry)
+        except (BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
+            raise _damaged(name) from error
+
+
+def resolve(part: str, target: str) -> str:
+    """The name of the part that `target`, written in `part`, means."""
+    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), target)).lstrip("/")
+
+
+def _check(entries: list[ZipInfo], max_unpacked_bytes: int) -> None:
+    if len(entries) > _MAX_PARTS:
+        raise Unreadable(Code.READER_MEMORY, f"The file has {len(entries):,} parts; {_MAX_PARTS:,} are allowed.")
+    if sum(entry.file_size for entry in entries) > max_unpacked_bytes:
+        raise Unreadable(Code.READER_MEMORY, f"The file unpacks to more than {max_unpacked_bytes:,} bytes.")
+    if any(entry.flag_bits & _IS_ENCRYPTED for entry in entries):
+        raise Unreadable(Code.ENCRYPTED, "The file is protected with a password. Remove it and upload the file again.")
+    # The others unpack without bounds, and no office program writes them.
+    if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
+        raise Unreadable(Code.UNSUPPORTED, "The file is packed in a way that no office program uses.")
+
+
+def _damaged(name: str) -> Unreadable:
+    return Unreadable(Code.CORRUPT, f"The file is damaged: its part {name} cannot be unpacked.")
+
+
+def _plain_name(name: str) -> str:
+    return name.replace("\\", "/").lstrip("/").lower()

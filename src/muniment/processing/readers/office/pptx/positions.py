@@ -1,0 +1,121 @@
+"""Positions of shapes on a slide, inherited by placeholders, and the reading order that follows from them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from muniment.processing.readers.office.package import Package
+from muniment.processing.readers.office.xml import (
+    Element,
+    Relations,
+    attribute,
+    descendants,
+    find,
+    local_name,
+    parse_part,
+)
+
+SHAPES = frozenset({"sp", "pic", "graphicFrame", "cxnSp"})
+_SAME_LINE_EMU = 90_000
+"""Shapes whose upper edges differ by less (0.1 inch) stand beside each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """From the coordinates of a group to those of the slide."""
+
+    x: float = 0
+    y: float = 0
+    scale_x: float = 1
+    scale_y: float = 1
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        return self.x + x * self.scale_x, self.y + y * self.scale_y
+
+    def inside(self, group: Element) -> "_Space":
+        frame = find(group, "grpSpPr", "xfrm")
+        if frame is None:
+            return self
+        (x, y), (width, height) = _pair(frame, "off", "x", "y"), _pair(frame, "ext", "cx", "cy")
+        (inner_x, inner_y), (inner_width, inner_height) = (
+            _pair(frame, "chOff", "x", "y"),
+            _pair(frame, "chExt", "cx", "cy"),
+        )
+        scale_x, scale_y = width / inner_width if inner_width else 1, height / inner_height if inner_height else 1
+        left, top = self.place(x - inner_x * scale_x, y - inner_y * scale_y)
+        return _Space(left, top, self.scale_x * scale_x, self.scale_y * scale_y)
+
+
+class Places:
+    """Of placeholders: a slide leaves them to its layout, and that one to its master."""
+
+    def __init__(self, package: Package, slide: Relations) -> None:
+        self._known: dict[tuple[str, str], tuple[float, float]] = {}
+        for layout in slide.of_kind("slideLayout"):
+            for master in Relations(package, layout).of_kind("slideMaster"):
+                self._learn(package, master)
+            self._learn(package, layout)
+
+    def find(self, shape: Element) -> tuple[float, float] | None:
+        frame = next(descendants(shape, "xfrm"), None)
+        if frame is not None and find(frame, "off") is not None:
+            return _pair(frame, "off", "x", "y")
+        mark = next(descendants(shape, "ph"), None)
+        return next((self._known[key] for key in _keys(mark) if key in self._known), None)
+
+    def _learn(self, package: Package, part: str) -> None:
+        for shape in descendants(parse_part(package, part), "sp") if part in package else ():
+            mark = next(descendants(shape, "ph"), None)
+            place = self.find(shape)
+            if mark is not None and place:
+                self._known.update(dict.fromkeys(_keys(mark), place))
+
+
+def in_visual_order(tree: Element, places: Places) -> list[Element]:
+    """Line by line, from left to right. What has no place stays behind what the file puts before it."""
+    placed: list[tuple[float, float, int, Element]] = []
+    x = y = 0.0
+    for number, (shape, space) in enumerate(_flatten(tree, _Space())):
+        if found := places.find(shape):
+            x, y = space.place(*found)
+        placed.append((y, x, number, shape))
+    placed.sort(key=lambda each: each[:3])
+    lines: list[list[tuple[float, float, int, Element]]] = []
+    for each in placed:
+        if lines and each[0] - lines[-1][0][0] < _SAME_LINE_EMU:
+            lines[-1].append(each)
+        else:
+            lines.append([each])
+    return [shape for line in lines for _, _, shape in sorted((x, number, shape) for _, x, number, shape in line)]
+
+
+def _flatten(tree: Element, space: _Space) -> Iterator[tuple[Element, _Space]]:
+    for child in tree:
+        name = local_name(child)
+        if name == "grpSp":
+            yield from _flatten(child, space.inside(child))
+        elif name == "AlternateContent":
+            choice = find(child, "Choice")
+            yield from _flatten(choice, space) if choice is not None else ()
+        elif name in SHAPES:
+            yield child, space
+
+
+def _keys(mark: Element | None) -> list[tuple[str, str]]:
+    """How to look a placeholder up: its index is exact, its type will do."""
+    if mark is None:
+        return []
+    kind = (attribute(mark, "type") or "body").replace("ctrTitle", "title")
+    index = attribute(mark, "idx")
+    return [*([("idx", index)] if index else []), ("type", kind)]
+
+
+def _pair(frame: Element, name: str, first: str, second: str) -> tuple[float, float]:
+    element = find(frame, name)
+    return (_number(element, first), _number(element, second)) if element is not None else (0.0, 0.0)
+
+
+def _number(element: Element, name: str) -> float:
+    try:
+        return float(int(attribute(element, name) or ""))
+    except ValueError:
+        return 0.0

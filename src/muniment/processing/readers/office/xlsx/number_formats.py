@@ -1,0 +1,138 @@
+"""Number formats of a workbook: values as a person sees them.
+
+Dates are written as ISO 8601, whatever the cell's format.
+"""
+
+import re
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from muniment.processing.readers.office.xml import Element, attribute, children, find
+
+_EPOCH_1900, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001  # a sheet knows no zones
+_FALSE_LEAP_DAY = 60
+"""Excel counts a 29 February 1900, so that the days before it are one off."""
+_MAX_SERIAL = 2_958_466  # the year 9999
+_MAX_NUMBER = 1e300
+
+_BUILT_IN = {
+    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 14: "m/d/yyyy", 15: "d-mmm-yy", 16: "d-mmm",
+    17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss", 22: "m/d/yyyy h:mm", 37: "#,##0",
+    38: "#,##0", 39: "#,##0.00", 40: "#,##0.00", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss",
+}  # fmt: skip
+_EAST_ASIAN_DATES = (*range(27, 37), *range(50, 59))
+
+_QUOTED = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]')
+_NOT_SHOWN = re.compile(r"\[(?!h|m|s)[^\]]*\]|_.|\*.", re.IGNORECASE)
+_ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+_DIGITS = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?")
+
+
+class Formats:
+    """The number formats of a workbook, by the number of a cell's style."""
+
+    def __init__(self, styles: Element | None, *, is_1904: bool) -> None:
+        own = find(styles, "numFmts")
+        codes = {**_BUILT_IN, **dict.fromkeys(_EAST_ASIAN_DATES, "yyyy-mm-dd")}
+        for entry in own if own is not None else ():
+            codes[_whole(attribute(entry, "numFmtId"))] = attribute(entry, "formatCode") or ""
+        cells = find(styles, "cellXfs")
+        cell_formats = children(cells, "xf") if cells is not None else ()
+        self._codes = [codes.get(_whole(attribute(entry, "numFmtId")), "") for entry in cell_formats]
+        self._is_1904 = is_1904
+
+    def show(self, value: str, style: str | None) -> str:
+        """A cell's value in its format; what is no number stays as it is."""
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        if not abs(number) < _MAX_NUMBER:
+            return value  # endless, or no number at all: a spreadsheet has neither
+        index = _whole(style)
+        code = self._codes[index] if index < len(self._codes) else ""
+        section = _section(code, number)
+        if _is_date(section):
+            return _show_date(number, section, is_1904=self._is_1904) or value
+        return _show_number(number, section)
+
+
+def _section(code: str, number: float) -> str:
+    """A format may have parts of its own for negative numbers and for zero."""
+    sections = _split(code)
+    return sections[2] if number == 0 and len(sections) > 2 else sections[0]
+
+
+# A million cells share a handful of formats.
+@lru_cache(maxsize=1024)
+def _split(code: str) -> list[str]:
+    return re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', code[:500])
+
+
+@lru_cache(maxsize=1024)
+def _is_date(section: str) -> bool:
+    plain = _QUOTED.sub("", section)
+    if _ELAPSED.search(plain):
+        return True
+    plain = re.sub(r"general", "", _NOT_SHOWN.sub("", plain), flags=re.IGNORECASE)
+    return bool(re.search(r"[ymdhs]", plain, re.IGNORECASE)) and not re.search(r"[#?]", plain)
+
+
+def _show_date(serial: float, section: str, *, is_1904: bool) -> str:
+    if _ELAPSED.search(section):
+        seconds = round(serial * 86_400)
+        return f"{'-' * (seconds < 0)}{abs(seconds) // 3600}:{abs(seconds) // 60 % 60:02}:{abs(seconds) % 60:02}"
+    if not 0 <= serial < _MAX_SERIAL:
+        return ""
+    days = serial + (0 < serial < _FALSE_LEAP_DAY and not is_1904)
+    moment = (_EPOCH_1904 if is_1904 else _EPOCH_1900) + timedelta(seconds=round(days * 86_400))
+    plain = _NOT_SHOWN.sub("", _QUOTED.sub("", section)).lower()
+    if serial < 1 and not re.search(r"[yd]", plain):
+        return moment.time().isoformat()
+    has_time = bool(re.search(r"[hs]", plain)) and moment.time().isoformat() != "00:00:00"
+    return moment.isoformat(" ") if has_time else moment.date().isoformat()
+
+
+def _show_number(number: float, section: str) -> str:
+    plain = _NOT_SHOWN.sub("", _QUOTED.sub("", section))
+    digits = _DIGITS.search(plain)
+    if digits is None or re.search(r"[eE/@]|General", plain):
+        return _show_general(number)
+    if "%" in plain:
+        number *= 100
+    whole, _, decimals = digits[0].partition(".")
+    places = min(len(decimals), 15)
+    shown = f"{abs(number):{',' if ',' in whole else ''}.{places}f}"
+    optional = len(decimals) - len(decimals.rstrip("#?"))
+    shown = _without_zeros(shown, optional) if optional else shown
+    sign = "-" if number < 0 and float(shown.replace(",", "")) else ""
+    before, after = _literals(section)
+    return f"{before}{sign}{shown.zfill(whole.count('0'))}{'%' * ('%' in plain)}{after}".strip()
+
+
+def _without_zeros(shown: str, most: int) -> str:
+    """`0.##` shows up to two places, as many as there are."""
+    for _ in range(most):
+        shown = shown.removesuffix("0") if "." in shown else shown
+    return shown.removesuffix(".")
+
+
+@lru_cache(maxsize=1024)
+def _literals(section: str) -> tuple[str, str]:
+    """What stands before and behind the digits: a currency, a unit."""
+    visible = _NOT_SHOWN.sub("", _QUOTED.sub(lambda match: match[1] or match[2] or match[3] or "", section))
+    digits = _DIGITS.search(visible)
+    if digits is None:
+        return "", ""
+    unwanted = str.maketrans("", "", "%()-+")
+    return visible[: digits.start()].translate(unwanted), visible[digits.end() :].translate(unwanted)
+
+
+def _show_general(number: float) -> str:
+    if number == int(number) and abs(number) < 1e15:
+        return str(int(number))
+    return f"{number:.10g}" if abs(number) < 1e11 else f"{number:.6g}"
+
+
+def _whole(value: str | None) -> int:
+    return int(value[:9]) if value and value.isdecimal() else 0

@@ -1,0 +1,125 @@
+"""Hardened XML of office files: nothing external is loaded, entities are refused, names are compared without
+namespace.
+"""
+
+from collections.abc import Iterator
+from typing import IO, Any, cast
+
+from lxml import etree
+
+from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.office.package import Package, resolve
+
+Element = etree._Element  # noqa: SLF001  # it has no public name
+
+
+def parse_part(package: Package, name: str) -> Element:
+    """The root of an XML part, or `Unreadable` if it is no XML or declares entities."""
+    # `huge_tree` stays off: it would lift the bounds on depth and on the length of one text.
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(package.read(name), parser)
+    except etree.XMLSyntaxError as error:
+        raise _unreadable(name, error) from error
+    _refuse_entities(root, name)
+    return root
+
+
+def stream_part(stream: IO[bytes], name: str, tags: tuple[str, ...]) -> Iterator[Element]:
+    """The elements of these names one after the other, each forgotten when the next one is asked for."""
+    wanted = tuple("{*}" + tag for tag in tags)
+    events = etree.iterparse(
+        stream, events=("end",), tag=wanted, resolve_entities=False, no_network=True, load_dtd=False,
+        remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    is_first = True
+    try:
+        for _, element in events:
+            if is_first:
+                _refuse_entities(element, name)
+                is_first = False
+            yield element
+            _forget(element)
+    except etree.XMLSyntaxError as error:
+        raise _unreadable(name, error) from error
+
+
+def local_name(element: Element) -> str:
+    """Its name without the namespace; of what is no element, nothing."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def attribute(element: Element, name: str) -> str | None:
+    """By its name without the namespace."""
+    value = element.get(name)
+    if value is not None:
+        return str(value)
+    return next((str(value) for key, value in element.attrib.items() if str(key).endswith("}" + name)), None)
+
+
+def relation_id(element: Element) -> str | None:
+    """What it calls the part that it stands for: an `id` with a namespace. One without is another thing."""
+    return next((str(value) for key, value in element.attrib.items() if str(key).endswith("}id")), None)
+
+
+def children(element: Element, name: str) -> Iterator[Element]:
+    return (child for child in element if local_name(child) == name)
+
+
+def find(element: Element | None, *path: str) -> Element | None:
+    """The first descendant along these names, each a child of the one before."""
+    for name in path:
+        if element is None:
+            return None
+        element = next(children(element, name), None)
+    return element
+
+
+def descendants(element: Element, *names: str) -> Iterator[Element]:
+    return element.iter(*("{*}" + name for name in names))
+
+
+class Relations:
+    """What the parts of an Office Open XML file call each other by."""
+
+    def __init__(self, package: Package, part: str) -> None:
+        folder, _, base = part.rpartition("/")
+        name = f"{folder}/_rels/{base}.rels" if folder else f"_rels/{base}.rels"
+        entries = parse_part(package, name) if name in package else ()
+        inner = [entry for entry in entries if entry.get("TargetMode") != "External"]
+        self._targets = {str(entry.get("Id")): resolve(part, entry.get("Target") or "") for entry in inner}
+        self._kinds = [((entry.get("Type") or "").rpartition("/")[2], str(entry.get("Id"))) for entry in inner]
+
+    def find(self, relation_id: str | None) -> str | None:
+        return self._targets.get(relation_id or "")
+
+    def of_kind(self, kind: str) -> list[str]:
+        """The parts that stand in this relation, e.g. `styles`."""
+        return [self._targets[relation_id] for known, relation_id in self._kinds if known == kind]
+
+
+def main_part(package: Package, fallback: str) -> str:
+    """Where the document itself stands."""
+    return next(iter(Relations(package, "").of_kind("officeDocument")), fallback)
+
+
+def _refuse_entities(element: Element, name: str) -> None:
+    dtd = element.getroottree().docinfo.internalDTD
+    if dtd is not None and next(iter(cast("Any", dtd).iterentities()), None) is not None:
+        raise Unreadable(Code.CORRUPT, f"The file is not sound: its part {name} declares entities.")
+
+
+def _unreadable(name: str, error: etree.XMLSyntaxError) -> Unreadable | MemoryError:
+    if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
+        return MemoryError()
+    return Unreadable(Code.CORRUPT, f"The file is damaged: its part {name} is no XML.")
+
+
+def _forget(element: Element) -> None:
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]

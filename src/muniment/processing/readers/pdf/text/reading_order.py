@@ -1,0 +1,153 @@
+"""Reading order of a page: full-width blocks first, then column by column, tables row by row."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from muniment.processing.readers.pdf.text.lines import Run, bounds, is_right_to_left, lines_of
+from muniment.processing.readers.pdf.text.tables import Row, Table, extent, find_table, rows_of
+
+_TRIED_GUTTERS = 4
+_MARGIN_SHARE = 0.12
+_MARGIN_ROWS = 3
+_DENSE_SHARE = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Lines below each other."""
+
+    lines: tuple[Run, ...]
+
+
+Block = Column | Table
+
+
+def in_order(runs: Sequence[Run], page_height: float) -> list[Block]:
+    """The blocks of a page in the order in which a person reads them."""
+    header, body, footer = _margins_apart(runs, page_height)
+    parts = [_plain(header), arrange(body), _plain(footer)]
+    return [block for part in parts for block in part]
+
+
+def _margins_apart(runs: Sequence[Run], page_height: float) -> tuple[list[Run], list[Run], list[Run]]:
+    """A running head and foot belong to the page, not to the column above or below which they happen to stand."""
+    rows = rows_of(runs)
+    head = _head_rows(rows, page_height)
+    foot = _foot_rows(rows[head:], page_height)
+    end = len(rows) - foot
+    return _flat(rows[:head]), _flat(rows[head:end]), _flat(rows[end:])
+
+
+def _head_rows(rows: Sequence[Row], page_height: float) -> int:
+    for count in range(min(_MARGIN_ROWS, len(rows) - 1), 0, -1):
+        lowest = max(run.bottom for row in rows[:count] for run in row)
+        gap = min(run.top for row in rows[count:] for run in row) - lowest
+        if lowest < _MARGIN_SHARE * page_height and gap > rows[count - 1][0].height:
+            return count
+    return 0
+
+
+def _foot_rows(rows: Sequence[Row], page_height: float) -> int:
+    for count in range(min(_MARGIN_ROWS, len(rows) - 1), 0, -1):
+        highest = min(run.top for row in rows[-count:] for run in row)
+        gap = highest - max(run.bottom for row in rows[:-count] for run in row)
+        if highest > (1 - _MARGIN_SHARE) * page_height and gap > rows[-count][0].height:
+            return count
+    return 0
+
+
+def _flat(rows: Sequence[Row]) -> list[Run]:
+    return [run for row in rows for run in row]
+
+
+def _plain(runs: Sequence[Run]) -> list[Block]:
+    return [Column(tuple(lines_of(runs)))] if runs else []
+
+
+def arrange(runs: Sequence[Run]) -> list[Block]:
+    """Blocks in reading order; a region without a gutter is one column."""
+    for gutter in _gutters(runs):
+        blocks = _parted(runs, gutter)
+        if blocks:
+            return blocks
+    return _plain(runs)
+
+
+def _parted(runs: Sequence[Run], gutter: float) -> list[Block]:
+    """The region in bands along a gutter; nothing if no band of it is a table or has columns."""
+    blocks: list[Block] = []
+    spanning: list[Run] = []
+    ordered = sorted(runs, key=lambda run: run.top + run.bottom)
+    for crosses, group in groupby(ordered, key=lambda run: run.left < gutter < run.right):
+        band = list(group)
+        before, found, after = ([], [], band) if crosses else _read_band(band, gutter)
+        spanning += before
+        if found:
+            blocks += [*arrange(spanning), *found]
+            spanning = []
+        spanning += after
+    return [*blocks, *arrange(spanning)] if blocks else []
+
+
+def _read_band(band: list[Run], gutter: float) -> tuple[list[Run], list[Block], list[Run]]:
+    """What the band holds above its table or columns, these, and what follows below."""
+    rows = rows_of(band)
+    wide = [place for place, row in enumerate(rows) if _is_parted(row, gutter)]
+    if not wide:
+        return band, [], []
+    first, last = extent(rows, wide[0], wide[-1])
+    table = find_table(rows[first : last + 1])
+    if table is not None:
+        return _flat(rows[:first]), [table], _flat(rows[last + 1 :])
+    left = [run for run in band if run.right <= gutter]
+    right = [run for run in band if run.left >= gutter]
+    if not _are_columns(left, right):
+        return band, [], []
+    sides = (right, left) if is_right_to_left(word for run in band for word in run.words) else (left, right)
+    return [], [block for side in sides for block in arrange(side)], []
+
+
+def _is_parted(row: Row, gutter: float) -> bool:
+    return any(run.right <= gutter for run in row) and any(run.left >= gutter for run in row)
+
+
+def _are_columns(left: Sequence[Run], right: Sequence[Run]) -> bool:
+    # Two lines of justified text can have a wide gap at the same place by chance; three hardly ever.
+    counts = sorted((len(rows_of(left)), len(rows_of(right))))
+    return counts[0] >= 2 and counts[1] >= 3 and _is_dense(left) and _is_dense(right)
+
+
+def _is_dense(side: Sequence[Run]) -> bool:
+    """Whether lines stand below each other; what stands here and there on the right is part of the line beside it."""
+    _, top, _, bottom = bounds(side)
+    return sum(row[0].height for row in rows_of(side)) > _DENSE_SHARE * (bottom - top)
+
+
+def _gutters(runs: Sequence[Run]) -> list[float]:
+    """The places that most neighbours leave free between them, the wider one of equals first."""
+    edges = sorted(edge for gap in _gaps(runs) for edge in ((gap[0], 1), (gap[1], -1)))
+    found: list[tuple[int, float, float]] = []
+    depth = 0
+    for (place, step), (following, next_step) in pairwise(edges):
+        depth += step
+        if step > 0 > next_step and depth > 1:
+            found.append((depth, following - place, (place + following) / 2))
+    found.sort(key=lambda gutter: (-gutter[0], -gutter[1], gutter[2]))
+    return [middle for _, _, middle in found[:_TRIED_GUTTERS]]
+
+
+def _gaps(runs: Sequence[Run]) -> Iterator[tuple[float, float]]:
+    """The free space from each run to its nearest neighbour on the right."""
+    ordered = sorted(runs, key=lambda run: run.top)
+    nearest: dict[int, float] = {}
+    for place, run in enumerate(ordered):
+        for other in range(place + 1, len(ordered)):
+            beside = ordered[other]
+            if beside.top >= run.bottom - 0.3 * run.height:
+                break
+            if beside.left >= run.right:
+                nearest[place] = min(nearest.get(place, beside.left), beside.left)
+            elif run.left >= beside.right:
+                nearest[other] = min(nearest.get(other, run.left), run.left)
+    return ((ordered[place].right, left) for place, left in nearest.items() if left > ordered[place].right)

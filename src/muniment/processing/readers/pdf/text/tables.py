@@ -1,0 +1,163 @@
+"""Detect tables by their text alone: short cells, aligned in rows, with free space between the columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from muniment.processing.readers.contract import Box
+from muniment.processing.readers.pdf.text.lines import (
+    Run,
+    bounds,
+    gap_between,
+    in_reading_order,
+    is_right_to_left,
+    side_by_side,
+)
+from muniment.processing.readers.pdf.text.words import DrawnWord
+
+Cell = list[DrawnWord]
+Row = list[Run]
+"""Cells, or parts of them, that stand on one line."""
+
+_ALIGNED_SHARE = 0.7
+_SHORT_CELL_WORDS = 3
+_KEY_CELL_WORDS = 2
+_WIDE_ENOUGH = 1.5
+"""Of the height of the text, as is the next."""
+_ROW_PITCH = 2.2
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    rows: tuple[tuple[Cell, ...], ...]
+    """Every row has a cell for every column, be it empty."""
+    box: Box
+
+
+def rows_of(runs: Sequence[Run]) -> list[Row]:
+    """Runs that stand on one line, from top to bottom."""
+    rows: list[Row] = []
+    for run in sorted(runs, key=lambda run: (run.top + run.bottom, run.left)):
+        if rows and side_by_side(rows[-1][0], run):
+            rows[-1].append(run)
+        else:
+            rows.append([run])
+    return [sorted(row, key=lambda run: run.left) for row in rows]
+
+
+def extent(rows: Sequence[Row], first: int, last: int) -> tuple[int, int]:
+    """The first and the last row of what may be a table, given two rows that surely belong to it."""
+    left = min(row[0].left for row in rows[first : last + 1])
+    while first > 0 and _goes_on(rows[first - 1], rows[first], left, outer=rows[first - 1]):
+        first -= 1
+    while last + 1 < len(rows) and _goes_on(rows[last], rows[last + 1], left, outer=rows[last + 1]):
+        last += 1
+    return first, last
+
+
+def _goes_on(above: Row, below: Row, left: float, *, outer: Row) -> bool:
+    """A row further out belongs to the table if it has cells of its own, or continues one that is not the first."""
+    height = outer[0].height
+    return _pitch(above, below) < _ROW_PITCH * height and (len(outer) > 1 or outer[0].left > left + height)
+
+
+def find_table(rows: Sequence[Row]) -> Table | None:
+    """The table that these rows are, all of them, if they are one."""
+    runs = [run for row in rows for run in row]
+    columns = _columns(rows)
+    if not (_has_enough_rows(rows, columns) and _is_aligned(rows) and _has_short_cells(rows, columns)):
+        return None
+    cells = _joined([_cells(row, columns) for row in rows], rows)
+    if is_right_to_left(word for run in runs for word in run.words):
+        cells = [list(reversed(row)) for row in cells]
+    return Table(tuple(tuple(row) for row in cells), bounds(runs))
+
+
+def _has_enough_rows(rows: Sequence[Row], columns: Sequence[tuple[float, float]]) -> bool:
+    """Most rows have several cells, or else continue another cell than the first. Two rows alone must stand apart."""
+    several = [row for row in rows if len(row) > 1]
+    if len(columns) < 2 or len(several) < 2 or (len(several) < 3 and _narrowest_gap(several) < _WIDE_ENOUGH):
+        return False
+    alone = sum(len(row) == 1 and _column(row[0], columns) == 0 for row in rows)
+    return alone <= len(several)
+
+
+def _narrowest_gap(rows: Sequence[Row]) -> float:
+    return min(gap_between(a, b) / (a.height or 1.0) for row in rows for a, b in pairwise(row))
+
+
+def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """The widths that the text takes up, of the rows with most cells: a heading over two columns joins none."""
+    usual = sorted(len(row) for row in rows)[-2:][0]
+    columns: list[tuple[float, float]] = []
+    for left, right in sorted((run.left, run.right) for row in rows if len(row) >= usual for run in row):
+        if columns and left < columns[-1][1]:
+            columns[-1] = columns[-1][0], max(columns[-1][1], right)
+        else:
+            columns.append((left, right))
+    return columns
+
+
+def _column(run: Run, columns: Sequence[tuple[float, float]]) -> int:
+    for place, (_, right) in enumerate(columns):
+        if run.left < right:
+            return place
+    return len(columns) - 1
+
+
+def _is_aligned(rows: Sequence[Row]) -> bool:
+    right_hand = [(row[0], run) for row in rows if len(row) > 1 for run in row[1:]]
+    aligned = sum(abs(first.bottom - run.bottom) < 0.25 * run.height for first, run in right_hand)
+    return aligned >= _ALIGNED_SHARE * len(right_hand)
+
+
+def _has_short_cells(rows: Sequence[Row], columns: Sequence[tuple[float, float]]) -> bool:
+    """Most cells are short, or all of one column are that goes through most rows, such as a date."""
+    runs = [run for row in rows for run in row]
+    if median(len(run.words) for run in runs) <= _SHORT_CELL_WORDS:
+        return True
+    most = max(2, sum(len(row) > 1 for row in rows) / 2)
+    by_column: dict[int, list[int]] = {}
+    for run in runs:
+        by_column.setdefault(_column(run, columns), []).append(len(run.words))
+    return any(len(held) >= most and median(held) <= _KEY_CELL_WORDS for held in by_column.values())
+
+
+def _cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[Cell]:
+    cells: list[Cell] = [[] for _ in columns]
+    for run in row:
+        place = _column(run, columns)
+        for word in in_reading_order(run.words):
+            place = max(place, _column_begun_by(word, columns))
+            cells[place].append(word)
+    return [in_reading_order(cell) for cell in cells]
+
+
+def _column_begun_by(word: DrawnWord, columns: Sequence[tuple[float, float]]) -> int:
+    """Which column begins with this word: narrow columns can have headings without a gap between them."""
+    tolerance = 0.2 * (word.bottom - word.top)
+    return next((place for place, (left, _) in enumerate(columns) if abs(word.left - left) < tolerance), -1)
+
+
+def _joined(cells: list[list[Cell]], rows: Sequence[Row]) -> list[list[Cell]]:
+    """A line without a first cell, closer to the one above than rows are, continues the cells above."""
+    pitches = [_pitch(above, row) for above, row in pairwise(rows) if _is_first_there(row, rows)]
+    usual = median(pitches) if pitches else 0.0
+    joined = [cells[0]]
+    for place in range(1, len(cells)):
+        close = _pitch(rows[place - 1], rows[place]) < 0.9 * usual
+        if cells[place][0] or not close:
+            joined.append(cells[place])
+        else:
+            joined[-1] = [above + below for above, below in zip(joined[-1], cells[place], strict=True)]
+    return joined
+
+
+def _is_first_there(row: Row, rows: Sequence[Row]) -> bool:
+    left = min(run.left for first in rows for run in first)
+    return any(run.left - left < run.height for run in row)
+
+
+def _pitch(above: Row, row: Row) -> float:
+    return min(run.top for run in row) - min(run.top for run in above)

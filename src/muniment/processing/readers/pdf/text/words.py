@@ -1,0 +1,135 @@
+"""Words of a page as PDFium reports them, each in a frame in which it is upright, and their fonts."""
+
+import ctypes
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from pypdfium2 import PdfTextPage, raw
+
+from muniment.processing.readers.contract import Box
+from muniment.processing.readers.pdf.geometry import PageSpace, turn
+
+HYPHEN_AT_LINE_END = "\ufffe"
+"""What PDFium writes for a hyphen that its line ends with; it then leaves out the line end."""
+
+OBLIQUE = 4
+"""The direction of text that follows none of the four sides, such as a watermark."""
+
+WIDE_GAP = 0.85
+"""Of the height of the text: a wider gap may stand between two columns or cells."""
+
+FAR = 400_000.0
+"""Points, or 140 metres: no page is larger, and what lies beyond is too far for the numbers of a box."""
+
+_WORD = re.compile(f"[^\\s{HYPHEN_AT_LINE_END}]*{HYPHEN_AT_LINE_END}|[^\\s{HYPHEN_AT_LINE_END}]+")
+_QUARTER = math.pi / 2
+_ALMOST = math.radians(5)
+
+
+class DrawnWord(NamedTuple):
+    """Its box is left, top, right, bottom in the upright frame; `place` is where PDFium has its first character."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    place: int
+    is_spaced: bool = False
+    """Whether a single space was typed before it, however wide the gap: so it is in a line that was spaced out."""
+
+
+def characters(page: PdfTextPage) -> str:
+    """One character per index of PDFium, so that a place in the text is an index; some are halves of a UTF-16 pair."""
+    count = page.count_chars()
+    text: str = page.get_text_range() if count else ""
+    if len(text) == count:
+        return text
+    codes = (raw.FPDFText_GetUnicode(page, index) for index in range(count))
+    return "".join(chr(code) if 0 < code <= 0x10FFFF else " " for code in codes)
+
+
+def drawn_words(page: PdfTextPage, text: str, space: PageSpace) -> dict[int, list[DrawnWord]]:
+    """Words by the direction of their text (clockwise quarters in user space, or `OBLIQUE`), in the order drawn.
+
+    What lies outside of the visible page is left out.
+    """
+    by_direction: dict[int, list[DrawnWord]] = {}
+    handle, line_end, direction, middle = page.raw, -1, 0, math.nan
+    page_left, page_top, page_right, page_bottom = space.visible
+    for start, end, left, bottom, right, top in _raw_words(page, text):
+        if right < page_left or left > page_right or top < page_bottom or bottom > page_top:
+            continue
+        # The same direction is taken for granted as long as the words stay at one height.
+        if start > line_end or not bottom < middle < top:
+            line_end = text.find("\n", start)
+            line_end = len(text) if line_end < 0 else line_end
+            direction = _direction(raw.FPDFText_GetCharAngle(handle, start))
+            words = by_direction.setdefault(direction, [])
+        middle = (bottom + top) / 2
+        box = left - page_left, page_top - top, right - page_left, page_top - bottom
+        if not all(-FAR < side < FAR for side in box):
+            continue  # a letter larger than any page, or one that is nowhere
+        if 0 < direction < OBLIQUE:
+            box = turn(box, -direction, space.unturned_width, space.unturned_height)
+        is_spaced = bool(words) and _is_wide_gap(words[-1], box) and _is_typed_space(handle, text, start - 1)
+        words.append(DrawnWord(text[start:end], *box, start, is_spaced))
+    return by_direction
+
+
+def _is_wide_gap(last: DrawnWord, box: Box) -> bool:
+    return box[0] - last.right > WIDE_GAP * (box[3] - box[1])
+
+
+def _is_typed_space(handle: Any, text: str, place: int) -> bool:
+    """PDFium adds spaces of its own where it sees a gap."""
+    if place < 1 or text[place] != " " or text[place - 1].isspace():
+        return False
+    return bool(raw.FPDFText_IsGenerated(handle, place) == 0)
+
+
+def _raw_words(page: PdfTextPage, text: str) -> Iterator[tuple[int, int, float, float, float, float]]:
+    """Start, end, left, bottom, right, top."""
+    rect: Any = raw.FS_RECTF()
+    reference, handle, loose_box = ctypes.byref(rect), page.raw, raw.FPDFText_GetLooseCharBox
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if not loose_box(handle, start, reference):
+            continue
+        left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
+        if end - start > 1 and loose_box(handle, end - 1, reference):
+            # Right to left text begins on the right, text that was turned anywhere.
+            left, bottom = min(left, rect.left), min(bottom, rect.bottom)
+            right, top = max(right, rect.right), max(top, rect.top)
+        yield start, end, left, bottom, right, top
+
+
+def _direction(angle: float) -> int:
+    quarters = round(angle / _QUARTER)
+    return quarters % 4 if abs(angle - quarters * _QUARTER) < _ALMOST else OBLIQUE
+
+
+class Fonts:
+    """How big and how heavy the character at an index is drawn."""
+
+    def __init__(self, page: PdfTextPage) -> None:
+        self._page = page
+        self._matrix: Any = raw.FS_MATRIX()
+        self._name = ctypes.create_string_buffer(256)
+        self._flags = ctypes.c_int()
+
+    def size(self, index: int) -> float:
+        """In points as seen on the page, to a tenth."""
+        size = float(raw.FPDFText_GetFontSize(self._page, index))
+        if raw.FPDFText_GetMatrix(self._page, index, self._matrix):
+            size *= math.hypot(self._matrix.c, self._matrix.d)
+        return round(abs(size), 1)
+
+    def is_bold(self, index: int) -> bool:
+        if raw.FPDFText_GetFontWeight(self._page, index) >= 600:
+            return True
+        length = raw.FPDFText_GetFontInfo(self._page, index, self._name, len(self._name), self._flags)
+        name = self._name.raw[: min(length, len(self._name))].lower()
+        return any(weight in name for weight in (b"bold", b"black", b"heavy", b"cmbx", b"sfbx"))

@@ -1,0 +1,88 @@
+"""Tokens and font table of an RTF file. Malformed input never fails: what is no control word is text."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from muniment.processing.readers.encodings import known_encoding
+
+_TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # a word and its number
+    rb"|\\'([0-9a-fA-F]{2})"  # a byte
+    rb"|\\([^a-zA-Z'])"  # a sign
+    rb"|([{}])"
+    rb"|([^\\{}\r\n]+)"  # text
+    rb"|[\r\n]+|\\",
+    re.DOTALL,
+)
+
+
+class Token(Enum):
+    WORD = auto()
+    BYTES = auto()
+    SIGN = auto()
+    OPEN = auto()
+    CLOSE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    token: Token
+    word: str = ""
+    number: int | None = None
+    content: bytes = b""
+    is_escaped: bool = False
+
+
+def split_rtf(data: bytes) -> Iterator[Lexeme]:
+    at = 0
+    while match := _TOKEN.match(data, at):
+        at = match.end()
+        word, number, escaped, sign, brace, text = match.groups()
+        if word == b"bin":
+            at += max(int(number or 0), 0)  # raw bytes, which may look like anything
+        elif word:
+            yield Lexeme(Token.WORD, word.decode("ascii"), int(number) if number else None)
+        elif escaped:
+            yield Lexeme(Token.BYTES, content=bytes.fromhex(escaped.decode("ascii")), is_escaped=True)
+        elif sign:
+            yield Lexeme(Token.SIGN, sign.decode("latin-1"))
+        elif brace:
+            yield Lexeme(Token.OPEN if brace == b"{" else Token.CLOSE)
+        elif text:
+            yield Lexeme(Token.BYTES, content=text)
+
+
+_CHARSETS = {
+    77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "big5",
+    161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257",
+    204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437", 255: "cp850",
+}  # fmt: skip
+
+
+class FontTable:
+    def __init__(self) -> None:
+        self._encodings: dict[int, str] = {}
+        self._default: int | None = None
+        self._current: int | None = None
+
+    def set_default(self, number: int | None) -> None:
+        self._default = number
+
+    def begin(self, number: int | None) -> None:
+        self._current = number
+
+    def set_charset(self, number: int | None) -> None:
+        """0 is the code page of the file, 2 a font of symbols: neither says anything."""
+        if self._current is not None and number in _CHARSETS:
+            self._encodings[self._current] = _CHARSETS[number]
+
+    def set_codepage(self, number: int | None) -> None:
+        encoding = known_encoding(f"cp{number}")
+        if self._current is not None and encoding:
+            self._encodings[self._current] = encoding
+
+    def encoding_of(self, font: int | None) -> str | None:
+        number = self._default if font is None else font
+        return self._encodings.get(number) if number is not None else None

@@ -1,0 +1,84 @@
+"""Validate annotations: any JSON object within bounds. The bounds are part of the API."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+MAX_BYTES = 64 * 1024
+MAX_DEPTH = 10
+MAX_DIGITS = 30
+_LARGEST: int = 10**MAX_DIGITS
+
+
+def storable(value: dict[str, Any]) -> dict[str, Any]:
+    """The same, or `ValueError` when PostgreSQL could not keep it or nobody should."""
+    if _is_deeper(value, MAX_DEPTH):
+        raise ValueError(f"must not be nested deeper than {MAX_DEPTH} levels")
+    if not all(map(_is_writable_number, _numbers(value))):
+        raise ValueError(f"must hold numbers of at most {MAX_DIGITS} digits before and behind the point")
+    try:
+        # UTF-8 knows no half of a surrogate pair, and JSON neither NaN nor infinity, though Python reads them.
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError:
+        raise ValueError("must be plain JSON: whole characters and finite numbers") from None
+    if len(written) > MAX_BYTES:
+        raise ValueError(f"must have at most {MAX_BYTES} bytes")
+    if b"\\u0000" in written.replace(b"\\\\", b""):
+        raise ValueError("must not contain NUL characters")
+    return value
+
+
+def _numbers(value: Any) -> Iterator[int | float]:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield value
+
+
+def _is_writable_number(number: float) -> bool:
+    """PostgreSQL writes numbers out: 1e308 comes back with 309 digits."""
+    if isinstance(number, int):
+        return abs(number) < _LARGEST
+    return number == 0 or not math.isfinite(number) or 1 / _LARGEST < abs(number) < _LARGEST
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in inner)
+
+
+Writable = Annotated[
+    dict[str, Any],
+    AfterValidator(storable),
+    Field(description=f"Any object of at most {MAX_BYTES} bytes and {MAX_DEPTH} levels; null removes it"),
+]
+
+
+class NotesPatch(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    annotations: Writable | None
+
+
+class PagePatch(BaseModel):
+    """What is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    annotations: Writable | None = None
+    flags: Writable | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "PagePatch":
+        if not self.model_fields_set:
+            raise ValueError("name `annotations` or `flags`")
+        return self
+
+    def changes(self) -> dict[str, dict[str, Any] | None]:
+        return {name: getattr(self, name) for name in self.model_fields_set}

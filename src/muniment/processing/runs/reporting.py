@@ -1,0 +1,82 @@
+"""Run history of a document, and statistics of the queue and of reused work."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import func, select, text
+from sqlalchemy.dialects.postgresql import array
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.documents.runs import ProcessingRun
+from muniment.processing.runs.tables import STEPS, ProcessingStep
+
+RunWithSteps = tuple[ProcessingRun, Sequence[ProcessingStep]]
+
+
+class HistoryRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_(self, document_id: UUID, *, offset: int, limit: int) -> tuple[Sequence[RunWithSteps], int]:
+        """Newest first."""
+        of_document = select(ProcessingRun).where(ProcessingRun.document_id == document_id)
+        total = await self._session.scalar(select(func.count()).select_from(of_document.subquery()))
+        # One run for each epoch, and epochs only grow.
+        page = of_document.order_by(ProcessingRun.epoch.desc()).offset(offset).limit(limit)
+        runs = (await self._session.scalars(page)).all()
+        steps = await self._steps_of([run.run_id for run in runs])
+        return [(run, steps[run.run_id]) for run in runs], total or 0
+
+    async def _steps_of(self, run_ids: Sequence[UUID]) -> defaultdict[UUID, list[ProcessingStep]]:
+        in_order = func.array_position(array(STEPS), ProcessingStep.step_name)
+        of_runs = select(ProcessingStep).where(ProcessingStep.run_id.in_(run_ids)).order_by(in_order)
+        grouped: defaultdict[UUID, list[ProcessingStep]] = defaultdict(list)
+        for step in await self._session.scalars(of_runs):
+            grouped[step.run_id].append(step)
+        return grouped
+
+
+HOURS = 24
+
+
+@dataclass(frozen=True)
+class Count:
+    hour: datetime | None
+    """In which the runs ended; `None` for those that have not."""
+    status: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class Savings:
+    documents: int
+    seconds_saved: float
+    since: datetime
+
+
+class StatisticsRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def counts(self, since: datetime) -> Sequence[Count]:
+        """Of the whole installation for an operator; nothing for anybody else."""
+        rows = await self._session.execute(text("SELECT * FROM processing_counts(:since)"), {"since": since})
+        return [Count(row.hour, row.status, row.runs) for row in rows]
+
+    async def savings(self) -> Savings | None:
+        """Over the documents that the caller may see; `None` when nothing was spared yet."""
+        spared = select(
+            func.count(ProcessingRun.document_id.distinct()),
+            func.sum(ProcessingRun.saved_seconds),
+            func.min(ProcessingRun.created_at),
+        ).where(ProcessingRun.saved_seconds.is_not(None))
+        documents, seconds, since = (await self._session.execute(spared)).one()
+        return Savings(documents, seconds or 0.0, since) if documents else None
+
+
+def first_hour(now: datetime) -> datetime:
+    """Of a day's worth of hours, the running one included."""
+    return now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)

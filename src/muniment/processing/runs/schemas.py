@@ -1,0 +1,120 @@
+"""Response bodies of processing runs and their statistics."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from muniment.documents.runs import ProcessingRun, Purpose, RunStatus
+from muniment.processing.events.repository import page_of_pages
+from muniment.processing.runs.reporting import HOURS, Count, Savings
+from muniment.processing.runs.tables import ProcessingStep, StepStatus
+
+
+class ErrorRead(BaseModel):
+    code: str
+    message: str
+
+    @classmethod
+    def of(cls, error: Mapping[str, Any] | None) -> "ErrorRead | None":
+        return cls(code=error["code"], message=error["message"]) if error else None
+
+
+class StepRead(BaseModel):
+    name: str
+    status: StepStatus
+    started_at: datetime
+    completed_at: datetime | None
+    page: int | None
+    pages: int | None
+    error: ErrorRead | None
+
+    @classmethod
+    def of(cls, step: ProcessingStep) -> "StepRead":
+        page, pages = page_of_pages(step.status, step.state_snapshot)
+        return cls(
+            name=step.step_name,
+            status=StepStatus(step.status),
+            started_at=step.started_at,
+            completed_at=step.completed_at,
+            page=page,
+            pages=pages,
+            error=ErrorRead.of(step.error),
+        )
+
+
+class RunRead(BaseModel):
+    """Says what was done, never whether it was computed or found."""
+
+    id: UUID
+    purpose: Purpose
+    status: RunStatus
+    attempt: int
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None
+    error: ErrorRead | None
+    steps: list[StepRead]
+
+    @classmethod
+    def of(cls, run: ProcessingRun, steps: Sequence[ProcessingStep]) -> "RunRead":
+        return cls(
+            id=run.run_id,
+            purpose=Purpose(run.purpose),
+            status=RunStatus(run.status),
+            attempt=run.attempt,
+            revision=run.revision,
+            created_at=run.created_at,
+            updated_at=run.updated_at,
+            ended_at=run.ended_at,
+            error=ErrorRead.of(run.error),
+            steps=[StepRead.of(step) for step in steps],
+        )
+
+
+class HourRead(BaseModel):
+    hour: datetime
+    done: int
+    failed: int
+
+
+class QueueRead(BaseModel):
+    waiting: int
+    running: int
+    done_last_day: int
+    failed_last_day: int
+    hours: list[HourRead]
+
+    @classmethod
+    def of(cls, counts: Sequence[Count], since: datetime) -> "QueueRead":
+        known = {(count.hour, count.status): count.runs for count in counts}
+        hours = [
+            HourRead(
+                hour=hour,
+                done=known.get((hour, RunStatus.COMPLETED), 0),
+                failed=known.get((hour, RunStatus.FAILED), 0),
+            )
+            for hour in (since + timedelta(hours=number) for number in range(HOURS))
+        ]
+        return cls(
+            waiting=known.get((None, RunStatus.QUEUED), 0),
+            running=known.get((None, RunStatus.IN_PROGRESS), 0),
+            done_last_day=sum(hour.done for hour in hours),
+            failed_last_day=sum(hour.failed for hour in hours),
+            hours=hours,
+        )
+
+
+class SavingsRead(BaseModel):
+    documents: int
+    seconds_saved: float
+    since: datetime | None
+
+    @classmethod
+    def of(cls, savings: Savings | None) -> "SavingsRead":
+        if savings is None:
+            return cls(documents=0, seconds_saved=0, since=None)
+        return cls(documents=savings.documents, seconds_saved=savings.seconds_saved, since=savings.since)

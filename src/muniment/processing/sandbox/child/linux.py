@@ -1,0 +1,90 @@
+"""Linux system calls that Python does not expose, and spare user ids for children.
+
+On other systems each call raises `OSError`.
+"""
+
+import ctypes
+import grp
+import os
+import pwd
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+PR_SET_DUMPABLE = 4
+
+
+PR_SET_SECCOMP = 22
+
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+PR_SET_NO_NEW_PRIVS = 38
+
+
+CLONE_NEWNET = 0x40000000
+
+
+# Loaded before any fork: a child may not be able to open a library any more.
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def prctl(option: int, value: int, *rest: object) -> None:
+    """Set a property of this process, or raise `OSError`."""
+    _call("prctl", option, ctypes.c_ulong(value), *rest, *[ctypes.c_ulong(0)] * (3 - len(rest)))
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces in `flags` for new, empty ones, or raise `OSError`."""
+    _call("unshare", flags)
+
+
+def system_call(number: int, *arguments: object) -> int:
+    """Call the kernel by number, where the C library has no function."""
+    return _call("syscall", ctypes.c_long(number), *arguments)
+
+
+def _call(name: str, *arguments: object) -> int:
+    if _libc is None:
+        raise OSError(0, f"{name} is not available on {sys.platform}")
+    result = int(getattr(_libc, name)(*arguments))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+_UNUSED = range(60578, 61000)
+"""Given to nobody by Linux distributions; people stand below, systemd's dynamic users above."""
+
+
+class UserIds:
+    """Hands out ids that no user or group of this machine has. Every server starts at another place of the range."""
+
+    def __init__(self) -> None:
+        known = {number for entry in pwd.getpwall() for number in (entry.pw_uid, entry.pw_gid)}
+        known |= {entry.gr_gid for entry in grp.getgrall()}
+        free = [number for number in _UNUSED if number not in known]
+        start = os.getpid() % len(free) if free else 0
+        self._free = free[start:] + free[:start]
+
+    def take(self) -> int | None:
+        """`None` when we are not root and can become nobody else. `BlockingIOError` when all are in use."""
+        if os.geteuid() != 0:
+            return None
+        if not self._free:
+            raise BlockingIOError("Every user id is in use")
+        return self._free.pop(0)
+
+    def give_back(self, number: int | None) -> None:
+        if number is not None:
+            self._free.append(number)  # at the end: it rests as long as possible
+
+
+def become(number: int) -> None:
+    """Turn this process into that user for good, or raise `OSError`."""
+    os.setgroups([])
+    os.setresgid(number, number, number)
+    os.setresuid(number, number, number)

@@ -1,0 +1,69 @@
+"""External programs that children execute. One installed below a closed folder is out of reach of an unprivileged child.
+
+A child tries whether it can run a program; if it cannot, root copies the program to an open folder.
+"""
+
+import contextlib
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+OPEN_FOLDER = Path("/var/lib/muniment")
+"""Where root puts what another user must reach, when the place it was installed to is closed."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    program: str
+    data: str
+    """The folder with what the program reads."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """What must be readable to run it: its folder, the libraries beside it, its data."""
+        folder = Path(self.program).parent
+        return (str(folder), *(str(folder.parent / name) for name in ("lib", "lib64")), self.data)
+
+
+def copy_tool(tool: Tool, *, open_folder: Path = OPEN_FOLDER) -> Tool:
+    """The same program and data where everybody can run them. Doing it twice copies once."""
+    program, data = Path(tool.program), Path(tool.data)
+    target = open_folder / f"{program.name}-{_digest(program, data)}"
+    if not target.exists():
+        _copy(program, data, target)
+    return Tool(str(target / "bin" / program.name), str(target / "data"))
+
+
+def _digest(program: Path, data: Path) -> str:
+    """Names the program's bytes and the data's names and sizes: another version gets a copy of its own."""
+    with program.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+    for path in sorted(data.rglob("*")):
+        digest.update(f"\0{path.relative_to(data)}\0{path.stat().st_size}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _copy(program: Path, data: Path, target: Path) -> None:
+    """Copy in one step: a name that exists has everything behind it."""
+    if not target.parent.exists():
+        target.parent.mkdir(parents=True)
+        target.parent.chmod(0o711)  # others may pass through but not look; whatever the umask says
+    beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
+    try:
+        (beside / "bin").mkdir()
+        shutil.copyfile(program, beside / "bin" / program.name)
+        shutil.copytree(data, beside / "data", copy_function=shutil.copyfile)
+        for path in (beside, *beside.rglob("*")):
+            path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
+        os.sync()  # the copy is kept for good: a power failure must not leave empty files under the final name
+        beside.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # somebody else was first
+            raise
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(beside)

@@ -1,0 +1,196 @@
+"""The fork server process as its parent sees it: start it, send jobs with their descriptors, receive their exits."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any, Self
+
+import structlog
+
+from muniment.errors import Unavailable
+from muniment.processing.sandbox.protocol.control import (
+    Broken,
+    Ended,
+    Kill,
+    Lines,
+    Message,
+    Ready,
+    Start,
+    Started,
+    encode,
+)
+from muniment.storage.objects.async_io import in_thread, to_the_end
+
+log = structlog.get_logger()
+
+
+SERVER = "muniment.processing.sandbox.server"
+
+
+# Nothing of our own: it holds secrets. Programs that a reader executes find the system's libraries and UTF-8.
+ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
+
+
+_RECEIVE_BYTES = 1 << 16
+
+
+_CLOSING_SECONDS = 20
+
+
+class Link:
+    """Use `open`. When the server ends, for whatever reason, all running jobs end with `NoReader`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        self._process = process
+        self._control = control
+        self._sending = asyncio.Lock()
+        self._ends: dict[int, asyncio.Future[Ended]] = {}
+        self._pids: dict[int, int] = {}
+        self._ready: asyncio.Future[None] = loop.create_future()
+        self._is_lost = False
+        self._listening = loop.create_task(self._listen())
+
+    @classmethod
+    async def open(cls, jobs: str, folders: Sequence[str], *, seconds: float) -> Self:
+        """Start a server and wait until it has imported everything."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            ours.setblocking(False)
+            link = cls(_start(theirs, jobs, folders), ours)
+        is_open = False
+        try:
+            await asyncio.wait([link._ready], timeout=seconds)
+            if not link._ready.done():
+                raise NoReader
+            link._ready.result()
+            is_open = True
+        finally:
+            if not is_open:
+                link._process.kill()
+                await link.close()
+        return link
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_lost(self) -> bool:
+        return self._is_lost
+
+    def expect(self, job: int) -> asyncio.Future[Ended]:
+        """Done when no process of the job is left that is going to be submitted."""
+        ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self._ends[job] = ended
+        if self._is_lost:
+            self._give_up()
+        return ended
+
+    async def submit(self, start: Start, descriptors: Sequence[int]) -> None:
+        """Start a job that was expected before."""
+        await self._send(start, descriptors)
+
+    async def kill(self, job: int) -> None:
+        await self._send(Kill(job))
+
+    async def close(self) -> None:
+        """End the server and all its children, and wait until they are gone."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)  # it ends them itself, waits for the last, and goes
+        await asyncio.wait([self._listening], timeout=_CLOSING_SECONDS)
+        self._process.kill()  # of one that is gone this does nothing
+        await asyncio.wait([self._listening])
+
+    async def _send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
+        try:
+            await to_the_end(
+                self._send_all(encode(message), descriptors)
+            )  # half a message would be the end of all jobs
+        except OSError:
+            raise NoReader from None
+
+    async def _send_all(self, data: bytes, descriptors: Sequence[int]) -> None:
+        async with self._sending:
+            # The descriptors go with the first byte; the rest needs none.
+            sent = await self._send_first(data, descriptors)
+            await asyncio.get_running_loop().sock_sendall(self._control, data[sent:])
+
+    async def _send_first(self, data: bytes, descriptors: Sequence[int]) -> int:
+        while True:
+            try:
+                return socket.send_fds(self._control, [data], descriptors) if descriptors else 0
+            except BlockingIOError:
+                await self._until_writable()
+
+    async def _until_writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        writable = asyncio.Event()
+        loop.add_writer(self._control, writable.set)
+        try:
+            await writable.wait()
+        finally:
+            loop.remove_writer(self._control)
+
+    async def _listen(self) -> None:
+        loop, lines = asyncio.get_running_loop(), Lines()
+        try:
+            with contextlib.suppress(ConnectionResetError):
+                while data := await loop.sock_recv(self._control, _RECEIVE_BYTES):
+                    for message in lines.feed(data):
+                        self._hear(message)
+        finally:
+            self._bury()
+            self._control.close()
+        await in_thread(self._process.wait)
+
+    def _hear(self, message: Message) -> None:
+        match message:
+            case Ready():
+                self._ready.set_result(None)
+            case Broken(reason):
+                log.error("sandbox.broken", reason=reason)
+            case Started(job, pid):
+                self._pids[job] = pid
+            case Ended(job):
+                self._pids.pop(job, None)
+                if not (ended := self._ends.pop(job)).done():
+                    ended.set_result(message)
+
+    def _bury(self) -> None:
+        # The children die with their server; what they have executed does not.
+        for group in self._pids.values():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
+        self._is_lost = True
+        self._give_up()
+
+    def _give_up(self) -> None:
+        everybody: list[asyncio.Future[Any]] = [self._ready, *self._ends.values()]
+        for waiting in everybody:
+            if not waiting.done():
+                waiting.set_exception(NoReader())
+                waiting.exception()  # seen: perhaps nobody waits any more
+        self._ends.clear()
+
+
+def _start(control: socket.socket, jobs: str, folders: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 our own interpreter and module
+        [sys.executable, "-I", "-m", SERVER, str(control.fileno()), jobs, *folders],
+        env=ENVIRONMENT,
+        cwd="/",
+        pass_fds=[control.fileno()],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+class NoReader(Unavailable):
+    """The reader of documents does not run; try again shortly"""

@@ -1,0 +1,113 @@
+"""Frames that a child writes to its output: a type, a length and a body. `decoding` is the other side."""
+
+import json
+import re
+import socket
+import struct
+import sys
+from array import array
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import Enum
+from typing import Any
+
+from muniment.processing.readers.contract import Box, Image, Page, Paragraph
+from muniment.processing.readers.errors import Code
+
+HEAD = struct.Struct(">cI")
+PAGE_HEAD = struct.Struct(">II")
+"""How long the JSON and the words are; the text is the rest."""
+NUMBERS_A_WORD = 6
+WORD_NUMBER = "i"
+BOX_SCALE = 100
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Kind(Enum):
+    OPENED = b"O"
+    PAGE = b"P"
+    IMAGE = b"I"
+    PROTECTIONS = b"X"
+    FAILED = b"F"
+    CRASHED = b"C"
+    DONE = b"D"
+
+
+def clean(text: str) -> str:
+    """Without what no database and no UTF-8 can hold. Its length stays, so that spans still fit."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+class Outlet:
+    """A child's way out. Writing waits while nobody reads."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def opened(self, total_pages: int) -> None:
+        self._send_json(Kind.OPENED, {"total_pages": total_pages})
+
+    def page(self, page: Page) -> None:
+        self._send(Kind.PAGE, pack_page(page))
+
+    def image(self, image: Image) -> None:
+        self._send(Kind.IMAGE, image.png)
+
+    def protections(self, protections: Mapping[str, bool]) -> None:
+        self._send_json(Kind.PROTECTIONS, protections)
+
+    def failed(self, code: Code, message: str) -> None:
+        self._send_json(Kind.FAILED, {"code": code, "message": clean(message)})
+
+    def crashed(self, where: str) -> None:
+        """`where` is a place in our code and the name of an error, never a message: that may quote the document."""
+        self._send_json(Kind.CRASHED, {"where": where})
+
+    def done(self) -> None:
+        self._send(Kind.DONE, b"")
+
+    def _send_json(self, kind: Kind, value: Mapping[str, Any]) -> None:
+        self._send(kind, json.dumps(value).encode())
+
+    def _send(self, kind: Kind, body: bytes) -> None:
+        self._connection.sendall(HEAD.pack(kind.value, len(body)) + body)
+
+
+def pack_page(page: Page) -> bytes:
+    rest = {
+        "number": page.number,
+        "method": page.method,
+        "paragraphs": [_paragraph(paragraph) for paragraph in page.paragraphs],
+        "figures": [asdict(figure) for figure in page.figures],
+        "width": page.width,
+        "height": page.height,
+        "rotation": page.rotation,
+        "problem": page.problem,
+        "confidence": page.confidence,
+    }
+    head, words = json.dumps(rest).encode(), _words(page)
+    return b"".join((PAGE_HEAD.pack(len(head), len(words)), head, words, clean(page.text).encode()))
+
+
+def _paragraph(paragraph: Paragraph) -> tuple[int, int, str, Box | None]:
+    return paragraph.start, paragraph.end, paragraph.kind, paragraph.box
+
+
+def _words(page: Page) -> bytes:
+    numbers = array(WORD_NUMBER)
+    for word in page.words:
+        left, top, right, bottom = word.box
+        numbers.extend(
+            (
+                word.start,
+                word.end,
+                round(left * BOX_SCALE),
+                round(top * BOX_SCALE),
+                round(right * BOX_SCALE),
+                round(bottom * BOX_SCALE),
+            )
+        )
+    if sys.byteorder != "little":
+        numbers.byteswap()
+    return numbers.tobytes()

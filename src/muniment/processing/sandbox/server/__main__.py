@@ -1,0 +1,159 @@
+"""Fork server: `python -I -m muniment.processing.sandbox.server <control socket> <jobs module> [folder of it…]`.
+
+It runs with an empty environment and holds no secret. Everything a job needs is imported before the first fork: a child that
+has become another user may not be able to read a module any more. One thread, no log, no state but its children; when the
+control socket closes, they are killed.
+"""
+
+import contextlib
+import encodings
+import gc
+import importlib
+import os
+import pkgutil
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from selectors import EVENT_READ, DefaultSelector
+from typing import NoReturn
+
+from muniment.processing.sandbox.child import landlock, linux
+from muniment.processing.sandbox.child import main as child
+from muniment.processing.sandbox.child.confinement import Surroundings
+from muniment.processing.sandbox.protocol.control import (
+    Broken,
+    Ended,
+    Kill,
+    Lines,
+    Message,
+    Ready,
+    Start,
+    Started,
+    encode,
+)
+from muniment.processing.sandbox.server.children import Brood
+
+_RECEIVE_BYTES = 1 << 16
+_DESCRIPTORS_AT_ONCE = 64
+
+
+class Server:
+    def __init__(self, control: socket.socket, jobs: Mapping[str, child.Job], around: Surroundings) -> None:
+        self._control = control
+        self._jobs = jobs
+        self._around = around
+        self._lines = Lines()
+        self._descriptors: deque[int] = deque()
+        self._brood = Brood()
+
+    def serve(self) -> None:
+        """Work until the other side of the control socket is gone."""
+        with DefaultSelector() as selector, _child_signals() as signals:
+            selector.register(self._control, EVENT_READ)
+            selector.register(signals, EVENT_READ)
+            try:
+                while self._turn(selector, signals):
+                    pass
+            finally:
+                self._brood.kill_all()
+
+    def _turn(self, selector: DefaultSelector, signals: socket.socket) -> bool:
+        ready = {key.fileobj for key, _ in selector.select()}
+        if signals in ready:
+            signals.recv(_RECEIVE_BYTES)
+        if self._control in ready and not self._receive():
+            return False
+        return all(self._tell(ended) for ended in self._brood.reap())
+
+    def _receive(self) -> bool:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._control, _RECEIVE_BYTES, _DESCRIPTORS_AT_ONCE)
+        except ConnectionResetError:
+            return False
+        self._descriptors.extend(descriptors)
+        return bool(data) and all(self._obey(message) for message in self._lines.feed(data))
+
+    def _obey(self, message: Message) -> bool:
+        match message:
+            case Start():
+                return self._tell(self._start(message))
+            case Kill():
+                self._brood.kill(message.job)
+        return True
+
+    def _start(self, start: Start) -> Started | Ended:
+        descriptors = file, output = self._descriptors.popleft(), self._descriptors.popleft()
+        places = landlock.open_places(start.readable)
+
+        def run(user: int | None) -> NoReturn:
+            given = child.Equipment(file, output, places, user, self._around)
+            child.run(start, self._jobs.get(start.name), given)
+
+        try:
+            return Started(start.job, self._brood.fork(start.job, run))
+        except OSError:
+            return Ended(start.job, code=None)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def _tell(self, message: Message) -> bool:
+        try:
+            self._control.sendall(encode(message))
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return True
+
+
+@contextlib.contextmanager
+def _child_signals() -> Iterator[socket.socket]:
+    """A socket that can be read from when a child has ended."""
+    ours, kernels = socket.socketpair()
+    with ours, kernels:
+        kernels.setblocking(False)
+        signal.set_wakeup_fd(kernels.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # the default would not wake us
+        yield ours
+
+
+def _leave_network() -> bool:
+    try:
+        linux.unshare(linux.CLONE_NEWNET)  # once for all children: a namespace for each would cost milliseconds
+    except OSError:
+        return False
+    return True
+
+
+def _import_encodings() -> None:
+    """Python does it at their first use, which would be too late."""
+    for module in pkgutil.iter_modules(encodings.__path__):
+        with contextlib.suppress(ImportError):  # those of Windows
+            importlib.import_module(f"encodings.{module.name}")
+
+
+def main(arguments: list[str]) -> int:
+    control = socket.socket(fileno=int(arguments[0]))
+    control.set_inheritable(False)
+    sys.path.extend(arguments[2:])
+    try:
+        _import_encodings()
+        jobs: Mapping[str, child.Job] = importlib.import_module(arguments[1]).JOBS
+    except Exception as error:  # noqa: BLE001 whatever an import raises, the client is to hear of it
+        control.sendall(encode(Broken(f"{type(error).__name__}: {error}")))
+        return 1
+    around = Surroundings.look(has_own_network=_leave_network())
+    with contextlib.suppress(OSError):
+        # What a child leaves behind becomes ours, so that we know when the last of it is gone.
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+    gc.collect()
+    gc.disable()
+    gc.freeze()  # pages that the collector does not touch stay shared with the children
+    control.sendall(encode(Ready()))
+    Server(control, jobs, around).serve()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

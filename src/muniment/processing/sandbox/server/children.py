@@ -1,0 +1,94 @@
+"""Child processes of the fork server, each the leader of its own process group."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from muniment.processing.sandbox.child.linux import UserIds
+from muniment.processing.sandbox.protocol.control import Ended
+
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+@dataclass
+class _Child:
+    job: int
+    pid: int
+    user: int | None
+    code: int | None = None
+    """Known when the child itself is gone; others of its group may still be dying."""
+    peak_bytes: int = 0
+    cpu_seconds: float = 0.0
+
+
+@dataclass
+class Brood:
+    _children: dict[int, _Child] = field(default_factory=dict)
+    _user_ids: UserIds = field(default_factory=UserIds)
+
+    def fork(self, job: int, run: Callable[[int | None], NoReturn]) -> int:
+        """Have a child do `run` as the user it is given. `OSError` when there is no process or no user id left."""
+        user = self._user_ids.take()
+        try:
+            if (pid := os.fork()) == 0:
+                run(user)
+        except OSError:
+            self._user_ids.give_back(user)
+            raise
+        # The child does the same for itself: whoever comes first, from here on the group is there to be killed.
+        with contextlib.suppress(OSError):
+            os.setpgid(pid, pid)
+        self._children[job] = _Child(job, pid, user)
+        return pid
+
+    def kill(self, job: int) -> None:
+        if child := self._children.get(job):
+            _kill_group(child.pid)
+
+    def kill_all(self) -> None:
+        """Kill them and wait until nobody is left."""
+        for child in self._children.values():
+            _kill_group(child.pid)
+        for child in self._children.values():
+            while not _collect(child, 0):
+                pass
+        self._children.clear()
+
+    def reap(self) -> Iterator[Ended]:
+        """The jobs of which the last process has ended since the last call."""
+        for child in list(self._children.values()):
+            if _collect(child, os.WNOHANG):
+                del self._children[child.job]
+                self._user_ids.give_back(child.user)
+                yield Ended(child.job, child.code, child.peak_bytes, child.cpu_seconds)
+
+
+def _collect(child: _Child, options: int) -> bool:
+    """Wait for those of the group that have ended. True when there is nobody left."""
+    if child.code is None:
+        # Only looked at, not waited for: while it is there, its number cannot be that of another group.
+        if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | options) is None:
+            return False
+        _kill_group(child.pid)
+    while True:
+        try:
+            pid, status, usage = os.wait4(-child.pid, options)
+        except ChildProcessError:
+            return True
+        if pid == 0:
+            return False
+        child.peak_bytes = max(child.peak_bytes, usage.ru_maxrss * _RSS_UNIT)
+        child.cpu_seconds = max(child.cpu_seconds, usage.ru_utime + usage.ru_stime)
+        if pid == child.pid:
+            child.code = os.waitstatus_to_exitcode(status)
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(
+        ProcessLookupError, PermissionError
+    ):  # nobody is left in it; macOS says the second of zombies
+        os.killpg(group, signal.SIGKILL)

@@ -1,0 +1,108 @@
+"""Settle open intents: bring the external index to what the document's row says now."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+from sqlalchemy import ColumnElement, literal_column, select
+
+from muniment.documents.tables import Document, Status
+from muniment.errors import MunimentError
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database, Waiting, Work, list_waiting
+from muniment.storage.vectors.intents import IntentRepository
+from muniment.storage.vectors.port import Indexed, VectorIndex
+from muniment.storage.vectors.tables import IndexIntent
+from muniment.telemetry.metrics import INTENTS_OLDEST_SECONDS, INTENTS_OPEN
+
+log = structlog.get_logger()
+
+
+BATCH = 100
+
+
+FAILURES_A_ROUND = 3
+"""An index that is down is not asked a hundred times over, and one bad document does not stop the others."""
+
+
+@dataclass(frozen=True)
+class DesiredIndexState:
+    """What a document's row says of its passages."""
+
+    is_visible: bool
+    index_epoch: int | None
+
+
+class IntentSweep:
+    def __init__(self, database: Database, index: VectorIndex) -> None:
+        self._database = database
+        self._index = index
+
+    async def sweep(self) -> None:
+        """Every open intent whose writer had its time, in all organizations; says how much is left."""
+        still_open, oldest_seconds = 0, 0.0
+        for organization_id in await list_waiting(self._database, Waiting.INTENTS):
+            await self.put_right(organization_id)
+            async with self._database.service_work(Service(organization_id)) as work:
+                count, age = await IntentRepository(work.session).count_open()
+            still_open, oldest_seconds = still_open + count, max(oldest_seconds, age)
+        INTENTS_OPEN.set(still_open)
+        INTENTS_OLDEST_SECONDS.set(oldest_seconds)
+
+    async def put_right(self, organization_id: UUID) -> int:
+        """Those of one organization that are due; how many were settled."""
+        settled, failed = 0, 0
+        while settled + failed < BATCH and failed < FAILURES_A_ROUND:
+            async with self._database.service_work(Service(organization_id)) as work:
+                intent = await IntentRepository(work.session).take_due()
+            if intent is None:
+                break
+            is_settled = await self._put_right(intent)
+            settled, failed = settled + is_settled, failed + (not is_settled)
+        return settled
+
+    async def _put_right(self, intent: IndexIntent) -> bool:
+        document = Indexed(intent.document_id, intent.kb_id, intent.organization_id)
+        async with self._database.service_work(Service(intent.organization_id)) as work:
+            said = await find_desired_state(work, document)
+        try:
+            await self._tell(document, said)
+        except MunimentError as error:
+            log.warning(
+                "index.intent_open",
+                document_id=str(document.document_id),
+                wanted=intent.wanted,
+                attempts=intent.attempts,
+                error=str(error),
+            )
+            return False
+        async with self._database.service_work(Service(intent.organization_id)) as work:
+            # Held until the intent is gone: whoever changes the row after us tells the index after us.
+            if await find_desired_state(work, document, is_held=True) != said:
+                return False
+            await IntentRepository(work.session).remove(intent.id)
+        return True
+
+    async def _tell(self, document: Indexed, said: DesiredIndexState | None) -> None:
+        if said is None:
+            await self._index.remove(document)
+            return
+        await self._index.set_visible(document, is_visible=said.is_visible)
+        if said.index_epoch is not None:
+            await self._index.remove(document, before_epoch=said.index_epoch)
+
+
+async def find_desired_state(
+    work: Work[Service], document: Indexed, *, is_held: bool = False
+) -> DesiredIndexState | None:
+    """`None`: it is gone, or was never in this knowledge base."""
+    index_epoch: ColumnElement[int | None] = literal_column("documents.index_epoch")
+    row = select(Document.status, index_epoch).where(
+        Document.id == document.document_id, Document.kb_id == document.kb_id
+    )
+    if is_held:
+        row = row.with_for_update(key_share=True)
+    found = (await work.session.execute(row)).one_or_none()
+    # Only an archived one is hidden. One that is being read shows its passages the moment it is complete, and the index
+    # is not told once more; until then PostgreSQL shows none of them.
+    return DesiredIndexState(found[0] != Status.ARCHIVED, found[1]) if found else None

@@ -1,0 +1,56 @@
+"""Detect the language of a text, as the name of a PostgreSQL text search configuration."""
+
+from functools import lru_cache
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+UNKNOWN = "simple"
+_CONFIGURATIONS = {
+    "ar": "arabic",
+    "ca": "catalan",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "eu": "basque",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "nn": "norwegian",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+}
+"""Those that every PostgreSQL from 15 on has."""
+CONFIGURATIONS = frozenset(_CONFIGURATIONS.values()) | {UNKNOWN}
+_LEAST_LETTERS = 12
+_LONGEST = 20_000
+"""Characters that are looked at: more tell nothing new."""
+
+
+def detect(text: str) -> str:
+    """A configuration; `simple` where the language has none or the text has too few letters to tell."""
+    sample = text[:_LONGEST]
+    if sum(map(str.isalpha, sample)) < _LEAST_LETTERS:
+        return UNKNOWN
+    language, _ = _identifier().classify(sample)
+    return _CONFIGURATIONS.get(language, UNKNOWN)
+
+
+@lru_cache
+def _identifier() -> LanguageIdentifier:
+    return LanguageIdentifier.from_model_file(MODEL_FILE)

@@ -1,0 +1,131 @@
+"""Which variant answers, which one is configured, and the switch between them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+
+from muniment.audit.events import Event
+from muniment.audit.log import AuditLog
+from muniment.documents.tables import Document, Status
+from muniment.errors import Refused
+from muniment.search.embedding.port import Embedder
+from muniment.search.indexing.repository import IndexRepository
+from muniment.search.tables import ArtifactIndex, IndexingVariantRow
+from muniment.search.variants import variant_of
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database, list_organizations
+
+_COMPLETED = select(func.count()).select_from(Document).where(Document.status == Status.COMPLETED)
+_INDEXED = (
+    select(ArtifactIndex.fingerprint, func.count())
+    .join(Document, Document.artifact_text_id == ArtifactIndex.artifact_text_id)
+    .where(Document.status == Status.COMPLETED)
+    .group_by(ArtifactIndex.fingerprint)
+)
+
+
+@dataclass(frozen=True)
+class IndexSwitched(Event):
+    """For the whole installation, so in no organization's trail."""
+
+    before: str | None
+    """Fingerprints; `before` is none where nothing answered yet."""
+    after: str
+    model: str
+    lacking: int
+    """Completed documents that are not found any more until they are reprocessed."""
+
+
+class StillLacking(Refused):
+    """Some completed documents have no passages of the new model yet"""
+
+
+@dataclass(frozen=True)
+class VariantStatus:
+    fingerprint: str
+    model: str
+    dimensions: int
+    is_active: bool
+    is_configured: bool
+    documents: int
+    """Completed ones that have passages of it."""
+
+
+@dataclass(frozen=True)
+class IndexStatus:
+    completed_documents: int
+    variants: Sequence[VariantStatus]
+    """The configured one first, whether anything was indexed for it yet or not."""
+
+    @property
+    def configured(self) -> VariantStatus:
+        return self.variants[0]
+
+    @property
+    def active(self) -> VariantStatus | None:
+        return next((variant for variant in self.variants if variant.is_active), None)
+
+    @property
+    def lacking(self) -> int:
+        """Completed documents without passages of the configured variant."""
+        return self.completed_documents - self.configured.documents
+
+
+class Switching:
+    def __init__(self, database: Database, configured: Embedder) -> None:
+        self._database = database
+        self._configured = variant_of(configured)
+
+    async def status(self) -> IndexStatus:
+        """Counted one organization after the other: of a busy installation it is not one moment's truth."""
+        completed, indexed = 0, dict[str, int]()
+        for organization_id in await list_organizations(self._database):
+            async with self._database.service_work(Service(organization_id)) as work:
+                completed += await work.session.scalar(_COMPLETED) or 0
+                for fingerprint, count in await work.session.execute(_INDEXED):
+                    indexed[fingerprint] = indexed.get(fingerprint, 0) + count
+        variants = [self._status_of(row, indexed) for row in await self._known()]
+        return IndexStatus(completed, sorted(variants, key=lambda variant: not variant.is_configured))
+
+    async def _known(self) -> list[IndexingVariantRow]:
+        async with self._database.service_work(Service()) as work:
+            rows = select(IndexingVariantRow).order_by(IndexingVariantRow.created_at)
+            known = list(await work.session.scalars(rows))
+        if all(row.fingerprint != self._configured.fingerprint for row in known):
+            known.append(IndexingVariantRow(**vars(self._configured), is_active=False))  # as it will be kept
+        return known
+
+    def _status_of(self, row: IndexingVariantRow, indexed: Mapping[str, int]) -> VariantStatus:
+        return VariantStatus(
+            fingerprint=row.fingerprint,
+            model=row.model,
+            dimensions=row.dimensions,
+            is_active=row.is_active,
+            is_configured=row.fingerprint == self._configured.fingerprint,
+            documents=indexed.get(row.fingerprint, 0),
+        )
+
+    async def switch(self, *, anyway: bool = False) -> IndexStatus:
+        """Let the configured variant answer from here on; how it was before. Nothing is done when it does already.
+
+        `StillLacking` when completed documents would not be found any more, unless `anyway`.
+        """
+        status = await self.status()
+        if status.configured.is_active:
+            return status
+        if status.lacking and not anyway:
+            raise StillLacking(
+                f"{status.lacking} of {status.completed_documents} completed documents have no passages of "
+                f"{self._configured.model} yet, and would not be found any more: run `muniment reprocess` first"
+            )
+        async with self._database.service_work(Service()) as work:
+            indexes = IndexRepository(work.session)
+            before = await indexes.active_variant()
+            await indexes.register_variant(self._configured)
+            await indexes.activate(self._configured.fingerprint)
+            named, model = self._configured.fingerprint, self._configured.model
+            await AuditLog(work).record(
+                IndexSwitched(before.fingerprint if before else None, named, model, status.lacking)
+            )
+        return status

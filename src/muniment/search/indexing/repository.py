@@ -1,0 +1,180 @@
+"""Every query of indexing: register and activate variants, find what an artifact lacks, insert chunks once."""
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam, exists, literal, select, text, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.search.embedding.port import Embedder
+from muniment.search.indexing.chunking import Chunk
+from muniment.search.tables import ArtifactIndex, IndexingVariantRow
+from muniment.search.variants import IndexingVariant, variant_of
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Work
+
+BATCH_ROWS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedChunk:
+    chunk: Chunk
+    vector: bytes
+    """Packed as PostgreSQL keeps it, in half precision: a list of floats takes forty times the room."""
+
+
+def packed(vector: Sequence[float]) -> bytes:
+    return struct.pack(f"<{len(vector)}e", *vector)
+
+
+def _as_text(vector: bytes) -> str:
+    # Five digits tell every number of half precision apart.
+    return "[" + ",".join(f"{value:.5g}" for (value,) in struct.iter_unpack("<e", vector)) + "]"
+
+
+@dataclass(frozen=True)
+class NewIndex:
+    """An index that is to be kept, whole."""
+
+    artifact_text_id: UUID
+    organization_id: UUID | None
+    """Of the text: none where all share it."""
+    variant: IndexingVariant
+    language: str
+    chunks: Sequence[EmbeddedChunk]
+
+
+# The rows come as one JSON parameter: a few statements, whatever the number of chunks.
+_ADD_CHUNKS = text("""
+    INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number, chunk_index,
+                                 start_char, end_char, text, language, tsv, embedding)
+    SELECT :organization_id, :artifact_text_id, :fingerprint, :model, page_number, chunk_index, start_char, end_char,
+           text, CAST(:language AS regconfig), to_tsvector(CAST(:language AS regconfig), text),
+           CAST(embedding AS halfvec)
+      FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS chunk (
+           page_number integer, chunk_index integer, start_char integer, end_char integer, text text, embedding text)
+""")
+
+
+_ADD_HEAD = upsert(ArtifactIndex).on_conflict_do_nothing().returning(ArtifactIndex)
+
+
+class IndexRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def register_variant(self, variant: IndexingVariant) -> None:
+        """Make it known; the first one ever becomes the active one. Twice changes nothing."""
+        # Of two at once that both want to be the first, one is turned away: it comes again, and is the second.
+        while not await self._insert_variant(variant):
+            known = select(exists().where(IndexingVariantRow.fingerprint == variant.fingerprint))
+            if await self._session.scalar(known):
+                return
+
+    async def _insert_variant(self, variant: IndexingVariant) -> bool:
+        columns = ["fingerprint", "model", "dimensions", "is_active"]
+        is_first = ~exists().where(IndexingVariantRow.is_active).correlate(None)
+        row = select(literal(variant.fingerprint), literal(variant.model), literal(variant.dimensions), is_first)
+        statement = upsert(IndexingVariantRow).from_select(columns, row, include_defaults=False)
+        added = await self._session.scalar(statement.on_conflict_do_nothing().returning(IndexingVariantRow.fingerprint))
+        return added is not None
+
+    async def active_variant(self) -> IndexingVariant | None:
+        """The one that answers; `None` before anything was indexed."""
+        return await self._find_variant(IndexingVariantRow.is_active)
+
+    async def find_variant(self, named: str) -> IndexingVariant | None:
+        return await self._find_variant(IndexingVariantRow.fingerprint == named)
+
+    async def _find_variant(self, condition: Any) -> IndexingVariant | None:
+        columns = (IndexingVariantRow.fingerprint, IndexingVariantRow.model, IndexingVariantRow.dimensions)
+        found = (await self._session.execute(select(*columns).where(condition))).one_or_none()
+        return IndexingVariant(*found) if found else None
+
+    async def activate(self, named: str) -> None:
+        """The one switch: from here on this variant answers for the whole installation."""
+        others = update(IndexingVariantRow).where(IndexingVariantRow.is_active, IndexingVariantRow.fingerprint != named)
+        await self._session.execute(others.values(is_active=False))
+        this = update(IndexingVariantRow).where(IndexingVariantRow.fingerprint == named)
+        await self._session.execute(this.values(is_active=True))
+
+    async def find(self, artifact_text_id: UUID, named: str) -> ArtifactIndex | None:
+        return await self._session.scalar(
+            select(ArtifactIndex).filter_by(artifact_text_id=artifact_text_id, fingerprint=named)
+        )
+
+    async def add_once(self, new: NewIndex) -> tuple[ArtifactIndex, bool]:
+        """Keep it, or find what somebody else kept in the meantime; whether it was ours that stayed."""
+        while (added := await self._insert(new)) is None:
+            if kept := await self.find(new.artifact_text_id, new.variant.fingerprint):
+                return kept, False
+            # The other's was taken away between our two statements.
+        return added, True
+
+    async def _insert(self, new: NewIndex) -> ArtifactIndex | None:
+        key = {
+            "organization_id": new.organization_id,
+            "artifact_text_id": new.artifact_text_id,
+            "fingerprint": new.variant.fingerprint,
+            "language": new.language,
+        }
+        added = await self._session.scalar(_ADD_HEAD, {**key, "total_chunks": len(new.chunks)})
+        if added is None:
+            return None
+        for start in range(0, len(new.chunks), BATCH_ROWS):
+            batch = enumerate(new.chunks[start : start + BATCH_ROWS], start)
+            rows = json.dumps([_row(index, item) for index, item in batch], ensure_ascii=False)
+            await self._session.execute(_ADD_CHUNKS, {**key, "model": new.variant.model, "rows": rows})
+        return added
+
+
+def _row(index: int, item: EmbeddedChunk) -> Mapping[str, Any]:
+    chunk = item.chunk
+    return {
+        "page_number": chunk.page_number,
+        "chunk_index": index,
+        "start_char": chunk.start,
+        "end_char": chunk.end,
+        "text": chunk.text.replace("\0", " "),  # which PostgreSQL cannot keep; the places stay the same
+        "embedding": _as_text(item.vector),
+    }
+
+
+_VARIANTS = select(
+    IndexingVariantRow.fingerprint,
+    IndexingVariantRow.is_active,
+    exists()
+    .where(
+        ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint,
+        ArtifactIndex.artifact_text_id == bindparam("text_id"),
+    )
+    .label("is_there"),
+)
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """Everything is indexed for the model that is set up, and for the one that still answers, until the switch."""
+
+    wanted: Embedder
+    others: tuple[Embedder, ...] = ()
+    """Installed too; used while theirs is the active variant."""
+
+    async def list_missing(self, work: Work[Service], text_id: UUID) -> Mapping[str, Embedder]:
+        """By fingerprint: what this text has no passages for yet."""
+        known = {row.fingerprint: row for row in await work.session.execute(_VARIANTS, {"text_id": text_id})}
+        variant = variant_of(self.wanted)
+        if variant.fingerprint not in known:
+            await IndexRepository(work.session).register_variant(variant)
+        wanted = {variant.fingerprint: self.wanted}
+        for other in self.others:
+            if (named := variant_of(other).fingerprint) in known and known[named].is_active:
+                wanted[named] = other
+        return {
+            named: embedder for named, embedder in wanted.items() if named not in known or not known[named].is_there
+        }

@@ -1,0 +1,160 @@
+"""Queries of search other than lexical matching: scope, confirmation of candidates, passages, matching words.
+
+All of them read views that show a caller the completed documents of their own knowledge bases.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.search.query.lexical.sql import _IN_SCOPE, _LANGUAGES
+from muniment.search.query.request import Key, LanguageQuery, QueryText, Scope
+from muniment.storage.vectors.port import Candidate, Model
+
+
+@dataclass(frozen=True)
+class FoundPassage:
+    document_id: UUID
+    document_name: str
+    kb_id: UUID
+    document_type: str
+    media_type: str
+    page_number: int
+    chunk_index: int
+    text: str
+    language: str
+
+    @property
+    def key(self) -> Key:
+        return self.document_id, self.chunk_index
+
+
+_MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
+
+
+_QUERIES = text("""
+    SELECT language,
+           (SELECT q::text FROM websearch_to_tsquery(language::regconfig, :typed) AS q
+             WHERE querytree(q) NOT IN ('', 'T')),
+           (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:terms AS text[])) AS term,
+                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
+           (SELECT string_agg(format('(%s)', q), ' & ') FROM unnest(CAST(:phrases AS text[])) AS term,
+                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
+           (SELECT string_agg(format('(%s)', q), ' | ') FROM unnest(CAST(:excluded AS text[])) AS term,
+                   phraseto_tsquery(language::regconfig, term) AS q WHERE numnode(q) > 0),
+           chunks
+      FROM (SELECT language, sum(total_chunks) AS chunks FROM indexed_documents
+             WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint
+             GROUP BY language) AS present
+     ORDER BY language
+""")
+
+
+_READ = text("""
+    SELECT p.document_id, p.document_name, p.knowledge_base_id, p.document_type, p.media_type, p.page_number,
+           p.chunk_index, p.text, p.language::text
+      FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[])) AS chosen (document_id, chunk_index)
+      JOIN passages p ON p.document_id = chosen.document_id AND p.chunk_index = chosen.chunk_index
+     WHERE p.fingerprint = :fingerprint
+""")
+
+
+# A string for each language: an array of a thousand words takes longer to send than to look through.
+_MATCHING_WORDS = text("""
+    WITH asked AS MATERIALIZED (
+        SELECT language, words, tsvector_to_array(to_tsvector(language::regconfig, :spoken)) AS lexemes
+          FROM unnest(CAST(:languages AS text[]), CAST(:words AS text[])) AS given (language, words)
+    )
+    SELECT language, word FROM asked, string_to_table(words, ' ') AS word
+     WHERE tsvector_to_array(to_tsvector(language::regconfig, word)) && lexemes
+""")
+
+
+_CENTRE = text("""
+    SELECT CAST(avg(embedding) AS text) FROM passages
+     WHERE document_id = :document_id AND fingerprint = :fingerprint
+""")
+
+
+class SearchRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_kb_ids(self, kb_ids: Sequence[UUID]) -> Sequence[UUID]:
+        """These, or all that the caller may see when none is named. One that they may not see does not exist."""
+        if not kb_ids:
+            return (await self._session.scalars(text("SELECT id FROM knowledge_bases ORDER BY id"))).all()
+        named = text("SELECT id FROM knowledge_bases WHERE id = ANY (CAST(:kb_ids AS uuid[])) ORDER BY id")
+        found = (await self._session.scalars(named, {"kb_ids": list(kb_ids)})).all()
+        if len(found) < len(set(kb_ids)):
+            raise KnowledgeBaseNotFound
+        return found
+
+    async def find_model(self) -> Model | None:
+        """Whose vectors answer; `None` before anything was ever indexed."""
+        row = (await self._session.execute(_MODEL)).one_or_none()
+        return Model(*row) if row else None
+
+    async def list_queries(self, model: Model, kb_ids: Sequence[UUID], query: QueryText) -> Sequence[LanguageQuery]:
+        """One for each language that documents of these knowledge bases are written in."""
+        asked = {
+            "typed": query.typed,
+            "terms": list(query.terms),
+            "phrases": list(query.phrases),
+            "excluded": list(query.excluded),
+        }
+        of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
+        return [LanguageQuery(*row) for row in await self._session.execute(_QUERIES, {**asked, **of_scope})]
+
+    async def confirm(self, scope: Scope, candidates: Sequence[Candidate], *, are_copies: bool) -> Sequence[Key]:
+        """Those that the caller may see now and that the question allows, in the order of the candidates."""
+        proposed = {
+            "ids": [candidate.document_id for candidate in candidates],
+            "indexes": [candidate.chunk_index for candidate in candidates],
+            "epochs": [candidate.epoch for candidate in candidates],
+        }
+        statement = CONFIRM_COPIES if are_copies else CONFIRM_SHARED
+        none = {"queries": [None for _ in scope.queries], "strict": [None for _ in scope.queries]}
+        rows = await self._session.execute(statement, {**scope.columns, **proposed, **none})
+        return [(document_id, chunk_index) for document_id, chunk_index in rows]
+
+    async def read(self, model: Model, keys: Sequence[Key]) -> Mapping[Key, FoundPassage]:
+        """With their texts. One that the caller may no longer see is missing."""
+        chosen = {"ids": [key[0] for key in keys], "indexes": [key[1] for key in keys]}
+        rows = await self._session.execute(_READ, {**chosen, "fingerprint": model.fingerprint})
+        found = [FoundPassage(*row) for row in rows]
+        return {passage.key: passage for passage in found}
+
+    async def list_matching_words(self, words: Mapping[str, Iterable[str]], spoken: str) -> set[tuple[str, str]]:
+        """Of words by their languages, those that mean the same as one that was asked for."""
+        given = {"languages": list(words), "words": [" ".join(of_language) for of_language in words.values()]}
+        rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": spoken})
+        return {(language, word) for language, word in rows}
+
+    async def find_centre(self, model: Model, document_id: UUID) -> Sequence[float] | None:
+        """The mean of a document's passages; `None` when it has none."""
+        found = await self._session.scalar(_CENTRE, {"document_id": document_id, "fingerprint": model.fingerprint})
+        return [float(value) for value in found.strip("[]").split(",")] if found else None
+
+
+_CONFIRM = """
+    SELECT p.document_id, p.chunk_index
+      FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[]), CAST(:epochs AS integer[])) WITH ORDINALITY
+           AS proposed (document_id, chunk_index, epoch, place)
+      JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index
+      JOIN {languages} ON l.language = p.language {live}
+     WHERE {in_scope} ORDER BY place
+"""
+
+
+_LIVE = "JOIN documents d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
+
+
+CONFIRM_SHARED = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=""))
+
+
+CONFIRM_COPIES = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=_LIVE))

@@ -1,0 +1,102 @@
+"""Snippets around matches, with spans instead of markup: nothing in a text can become part of a page."""
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+
+LENGTH = 240
+ELLIPSIS = "…"
+# With what joins words inside: PostgreSQL, too, takes `e-mail` or `3.14` for one.
+WORD = re.compile(r"[^\W_]+(?:[.,'’@/_-][^\W_]+)*")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Snippet:
+    text: str
+    highlights: Sequence[Span]
+    """Start and end of each match, in characters of `text`."""
+
+
+def words_of(text: str) -> set[str]:
+    return {match.group().lower() for match in WORD.finditer(text)}
+
+
+def words_by_language(texts: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    """Of texts, each with its language before it."""
+    words: dict[str, set[str]] = {}
+    for language, text in texts:
+        words.setdefault(language, set()).update(words_of(text))
+    return words
+
+
+def word_spans(text: str, language: str, matching: Container[tuple[str, str]]) -> list[Span]:
+    """Of the words that are, with the language of the text, among the matching ones."""
+    return [match.span() for match in WORD.finditer(text) if (language, match.group().lower()) in matching]
+
+
+def substring_spans(text: str, needles: Iterable[str]) -> list[Span]:
+    """Wherever one of these stands, whatever its case."""
+    found = [re.finditer(re.escape(needle), text, re.IGNORECASE) for needle in needles if needle]
+    return [match.span() for matches in found for match in matches]
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """In order, none over another."""
+    whole: list[Span] = []
+    for start, end in sorted(spans):
+        if whole and start <= whole[-1][1]:
+            whole[-1] = (whole[-1][0], max(end, whole[-1][1]))
+        else:
+            whole.append((start, end))
+    return whole
+
+
+def cut(text: str, spans: Iterable[Span], length: int = LENGTH) -> Snippet:
+    """The part of `text` where the most matches stand close together, cut at spaces."""
+    found = merged(spans)
+    start, end = _window(text, found, length)
+    before = ELLIPSIS if start > 0 else ""
+    after = ELLIPSIS if end < len(text) else ""
+    shift = len(before) - start
+    inside = [(max(left, start), min(right, end)) for left, right in found if left < end and right > start]
+    # Line ends become spaces, character by character: the spans stay true.
+    shown = re.sub(r"\s", " ", text[start:end])
+    return Snippet(before + shown + after, [(left + shift, right + shift) for left, right in inside])
+
+
+def _window(text: str, spans: Sequence[Span], length: int) -> Span:
+    if len(text) <= length:
+        return _trimmed(text, 0, len(text))
+    first = _densest(spans, length)
+    # What was found stands in the middle of what is shown, as far as the text reaches.
+    start = max(0, min((first[0] + first[1] - length) // 2, len(text) - length))
+    end = start + length
+    if start > 0:
+        gap = re.compile(r"\s").search(text, start, min(start + 30, max(first[0], start)))
+        start = gap.end() if gap else start
+    if end < len(text):
+        gap_at = max(text.rfind(space, max(end - 30, first[1]), end) for space in " \n\t")
+        end = gap_at if gap_at > start else end
+    return _trimmed(text, start, end)
+
+
+def _densest(spans: Sequence[Span], length: int) -> Span:
+    """From the first to the last of the most matches that fit into `length`; the start of the text without any."""
+    best, most, last = (0, 0), 0, 0
+    for first, (start, end) in enumerate(spans):
+        last = max(last, first)
+        while last + 1 < len(spans) and spans[last + 1][1] - start <= length:
+            last += 1
+        if last - first + 1 > most:
+            best, most = (start, max(end, spans[last][1])), last - first + 1
+    return best[0], min(best[1], best[0] + length)
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

@@ -1,0 +1,167 @@
+"""Search inside one document: which pages match, and where on them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import structlog
+from sqlalchemy import and_, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.artifacts.tables import KEY, ArtifactPage, FullText
+from muniment.documents.repository import DocumentRepository
+from muniment.search.query.repository import SearchRepository
+from muniment.search.query.request import LanguageQuery, QueryText, parse
+from muniment.search.query.snippets import Snippet, Span, cut, merged, substring_spans, word_spans, words_by_language
+from muniment.storage.db.principal import Principal, Service
+from muniment.storage.db.work import Database
+from muniment.storage.vectors.port import Model
+
+log = structlog.get_logger()
+
+KIND = "search"
+"""What the log says was read of the artifact."""
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class PageMatch:
+    page: int
+    snippet: Snippet
+    spans: Sequence[Span]
+    """Of what matches, in characters of the text of the page."""
+    boxes: Sequence[Box]
+    """Of the words that match; none where the page has no layout."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """A matching passage, and the artifact that it belongs to."""
+
+    text_id: UUID
+    page_number: int
+    start: int
+    end: int
+    text: str
+    language: str
+
+
+# The artifact in the same statement: another one may take its place at any moment, with other places of the words.
+_FIND = text("""
+    SELECT d.artifact_text_id, p.page_number, p.start_char, p.end_char, p.text, p.language::text
+      FROM passages p JOIN documents d ON d.id = p.document_id
+      JOIN unnest(CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST(:strict AS text[]) AS tsquery[]),
+                  CAST(CAST(:excluded AS text[]) AS tsquery[])) AS l (language, strict, excluded)
+           ON l.language = p.language
+     WHERE p.document_id = :document_id AND p.fingerprint = :fingerprint
+       AND (p.tsv @@ l.strict OR p.text ILIKE ALL (CAST(:patterns AS text[])))
+       AND (l.excluded IS NULL OR NOT p.tsv @@ l.excluded)
+     ORDER BY p.chunk_index
+""")
+
+
+class WithinRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_within(
+        self, model: Model, document_id: UUID, query: QueryText, queries: Sequence[LanguageQuery]
+    ) -> Sequence[Within]:
+        """Passages of the document that satisfy what was typed, or hold each of its terms as a part of words."""
+        asked = {
+            "languages": [query.language for query in queries],
+            "strict": [query.strict for query in queries],
+            "excluded": [query.excluded for query in queries],
+            "patterns": [f"%{_escaped(term)}%" for term in query.terms],
+        }
+        of_document = {"document_id": document_id, "fingerprint": model.fingerprint}
+        return [Within(*row) for row in await self._session.execute(_FIND, {**asked, **of_document})]
+
+    async def list_layouts(self, text_id: UUID, numbers: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
+        """By page. For the service login alone, once the caller's rights have been checked."""
+        same_text = and_(*(getattr(ArtifactPage, name) == getattr(FullText, name) for name in KEY))
+        wanted = (
+            select(ArtifactPage.page_number, ArtifactPage.layout)
+            .join(FullText, onclause=same_text)
+            .where(FullText.id == text_id, ArtifactPage.page_number.in_(numbers), ArtifactPage.layout.is_not(None))
+        )
+        return {number: layout for number, layout in await self._session.execute(wanted) if layout}
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Looks into documents on behalf of one person."""
+
+    database: Database
+    principal: Principal
+
+    async def find(self, kb_id: UUID, document_id: UUID, typed: str, *, limit: int) -> Sequence[PageMatch]:
+        """One for each page, in their order. None for a document that is not completed. Raises `DocumentNotFound`."""
+        query = parse(typed)
+        found, matching = await self._passages(kb_id, document_id, query)
+        pages: dict[int, list[Within]] = {}
+        for passage in found:
+            pages.setdefault(passage.page_number, []).append(passage)
+        shown = dict(list(pages.items())[:limit])
+        layouts = await self._layouts(document_id, found[0].text_id, list(shown)) if shown else {}
+        return [
+            _page_match(number, [(passage, _spans(passage, query, matching)) for passage in passages], layouts)
+            for number, passages in shown.items()
+        ]
+
+    async def _passages(
+        self, kb_id: UUID, document_id: UUID, query: QueryText
+    ) -> tuple[Sequence[Within], set[tuple[str, str]]]:
+        async with self.database.work(self.principal) as work:
+            await DocumentRepository(work.session).get(kb_id, document_id)
+            repository = SearchRepository(work.session)
+            model = await repository.find_model()
+            if model is None or not query.spoken:
+                return [], set()
+            queries = await repository.list_queries(model, [kb_id], query)
+            found = await WithinRepository(work.session).list_within(model, document_id, query, queries)
+            words = words_by_language((passage.language, passage.text) for passage in found)
+            return found, await repository.list_matching_words(words, query.spoken)
+
+    async def _layouts(
+        self, document_id: UUID, text_id: UUID, numbers: Sequence[int]
+    ) -> Mapping[int, Mapping[str, Any]]:
+        ids = {"user_id": str(self.principal.user_id), "document_id": str(document_id)}
+        log.info("artifacts.read", **ids, kind=KIND, page=None)
+        async with self.database.service_work(Service(self.principal.organization_id)) as work:
+            return await WithinRepository(work.session).list_layouts(text_id, numbers)
+
+
+def _spans(passage: Within, query: QueryText, matching: set[tuple[str, str]]) -> list[Span]:
+    """In the passage: whole words that mean the same, and wherever a term stands as it was typed."""
+    words = word_spans(passage.text, passage.language, matching)
+    return merged([*words, *substring_spans(passage.text, query.terms)])
+
+
+def _page_match(
+    number: int, passages: Sequence[tuple[Within, list[Span]]], layouts: Mapping[int, Mapping[str, Any]]
+) -> PageMatch:
+    best, spans = max(passages, key=lambda passage: len(passage[1]))
+    on_page = merged(
+        (within.start + start, within.start + end)
+        for within, found in passages
+        if len(within.text) == within.end - within.start  # or its places are not those of the page
+        for start, end in found
+    )
+    return PageMatch(number, cut(best.text, spans), on_page, _boxes(layouts.get(number, {}), on_page))
+
+
+def _boxes(layout: Mapping[str, Any], spans: Sequence[Span]) -> Sequence[Box]:
+    words = layout.get("words", ())
+    return [
+        (left, top, right, bottom)
+        for start, end, left, top, right, bottom in words
+        if any(start < last and end > first for first, last in spans)
+    ]
+
+
+def _escaped(term: str) -> str:
+    """As ILIKE takes it, letter for letter."""
+    return term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

@@ -1,0 +1,95 @@
+"""All settings with their names, defaults and meanings. Read by the commands, the entry points and `bootstrap` only.
+
+A value comes from, in this order: the environment, `<NAME>_FILE` for secrets, `.env` in the working directory, a file
+generated once in the data directory (secrets on a single machine), the default.
+"""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from muniment.settings.fields import Section, names_of
+from muniment.settings.handover import ArchiverSettings, ArchiveSettings
+from muniment.settings.processing import AuditSettings, DocumentSettings, ReaderSettings, SearchSettings, WorkerSettings
+from muniment.settings.server import DatabaseSettings, S3Settings, ServerSettings, TelemetrySettings
+from muniment.settings.sources import SettingsError, generate_once, is_generated
+
+# The embedded PostgreSQL's, and the archiver's, which may well be nowhere: without a key nobody is let in.
+_NOT_NEEDED_ELSEWHERE = frozenset({"superuser_password", "internal_api_key"})
+
+
+class Settings(BaseModel):
+    """All sections together."""
+
+    model_config = ConfigDict(frozen=True)
+
+    server: ServerSettings = Field(default_factory=ServerSettings)
+    database: DatabaseSettings = Field(default_factory=DatabaseSettings)
+    s3: S3Settings = Field(default_factory=S3Settings)
+    documents: DocumentSettings = Field(default_factory=DocumentSettings)
+    reader: ReaderSettings = Field(default_factory=ReaderSettings)
+    worker: WorkerSettings = Field(default_factory=WorkerSettings)
+    search: SearchSettings = Field(default_factory=SearchSettings)
+    audit: AuditSettings = Field(default_factory=AuditSettings)
+    archive: ArchiveSettings = Field(default_factory=ArchiveSettings)
+    archiver: ArchiverSettings = Field(default_factory=ArchiverSettings)
+    telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
+
+    @classmethod
+    def load(cls) -> Self:
+        """The settings as the environment gives them, or `SettingsError` with one line for each that is wrong."""
+        try:
+            return cls()
+        except ValidationError as error:
+            lines = (f"{_name_of(item['loc'])}: {item['msg']}" for item in error.errors())
+            raise SettingsError("\n".join(lines)) from None
+
+    def sections(self) -> dict[str, Section]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    def with_secrets(self, *, generate: bool = True) -> Self:
+        """Complete with the secrets that are generated once into the data directory.
+
+        With an outside database several machines must agree, so nothing is generated: what is missing is refused.
+        """
+        missing = [
+            (section, name, field)
+            for section, values in self.sections().items()
+            for name, field in type(values).model_fields.items()
+            if is_generated(field) and getattr(values, name) is None
+        ]
+        if not self.database.is_embedded:
+            needed = [names_of(field)[0] for _, name, field in missing if name not in _NOT_NEEDED_ELSEWHERE]
+            if needed:
+                raise SettingsError(
+                    f"With an outside database every machine must have the same secrets; missing: {', '.join(needed)}. "
+                    "Set them in the environment, in .env, or name a file with <NAME>_FILE."
+                )
+            return self
+        completed: dict[str, Section] = {}
+        for section, name, _ in missing:
+            path = self.secrets_dir / f"{section}_{name}"
+            if path.exists() or (generate and (name != "internal_api_key" or self.archiver.paperless_url)):
+                values = completed.get(section) or getattr(self, section)
+                completed[section] = values.model_copy(update={name: SecretStr(generate_once(path))})
+        return self.model_copy(update=completed)
+
+    @property
+    def secrets_dir(self) -> Path:
+        return self.server.data_dir / "secrets"
+
+    @property
+    def listening_url(self) -> str:
+        """Where this machine reaches us."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.server.host, self.server.host)  # noqa: S104
+        return f"http://[{host}]:{self.server.port}" if ":" in host else f"http://{host}:{self.server.port}"
+
+    @property
+    def base_url(self) -> str:
+        """What people type."""
+        return self.server.public_url or self.listening_url
+
+
+def _name_of(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location) or "settings"

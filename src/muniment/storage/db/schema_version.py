@@ -1,0 +1,57 @@
+"""Schema version of the database and the one this release needs, checked without Alembic, which is slow to load."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import psycopg
+
+from muniment.errors import MunimentError
+from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
+
+MIGRATIONS = Path(__file__).parents[2] / "migrations"
+
+
+class SchemaOutOfDate(MunimentError):
+    """The database is not at the version of this Muniment: run `muniment migrate`"""
+
+
+class DatabaseUnreachable(MunimentError):
+    """The database cannot be reached"""
+
+
+@cache
+def newest_version() -> str:
+    """Of the last migration file; their names sort by date."""
+    last = max((MIGRATIONS / "versions").glob("*.py"), key=lambda file: file.name)
+    found = re.search(r'^revision = "(.+)"$', last.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+LOOK = """
+    SELECT (SELECT version_num FROM alembic_version),
+           obj_description('procrastinate_jobs'::regclass),
+           (SELECT array_agg(email) FROM (SELECT email FROM users WHERE password_hash IS NOT NULL LIMIT 2) people)
+"""
+
+
+@dataclass(frozen=True)
+class Settled:
+    email: str | None
+    """Of the one person who can sign in with a password; `None` when there are several."""
+
+
+def look(address: DatabaseAddress, passwords: LoginPasswords) -> Settled | None:
+    """`None` unless all tables are of this version, both logins work, and somebody can sign in with a password."""
+    try:
+        with psycopg.connect(address.conninfo, connect_timeout=5) as connection:
+            version, queue, emails = connection.execute(LOOK).fetchone() or (None, None, None)
+        for login, password in ((APP_LOGIN, passwords.app), (SERVICE_LOGIN, passwords.service)):
+            psycopg.connect(address.as_login(login, password).conninfo, connect_timeout=5).close()
+    except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
+        return None  # whatever it is, migrating mends it or says it
+    is_current = (version, queue) == (newest_version(), f"procrastinate {metadata.version('procrastinate')}")
+    return Settled(emails[0] if len(emails) == 1 else None) if is_current and emails else None

@@ -1,0 +1,248 @@
+"""Durable files below one folder: pending files, directory traversal without following links, error translation.
+
+Everything here blocks; call it from a thread.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from io import FileIO
+from pathlib import Path
+from uuid import uuid4
+
+from muniment.errors import StorageFull, Unavailable
+from muniment.storage.objects.contract import is_part
+from muniment.storage.objects.port import BlobInfo, BlobNotFound
+
+Sync = Callable[[int], None]
+
+
+class Draft:
+    """A file that has no key yet. All of it blocks: call it from a thread."""
+
+    def __init__(self, path: Path, sync: Sync) -> None:
+        self.path = path
+        self._sync = sync
+        self._file: FileIO | None = None
+        self._is_whole = True
+
+    def write(self, data: bytes | bytearray) -> None:
+        file = self._open()
+        self._is_whole = False
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+        self._is_whole = True
+
+    def seal(self) -> None:
+        """Bring the bytes to the disk; from here on there are no more."""
+        file = self._open()
+        self._sync(file.fileno())
+        file.close()
+
+    def discard(self) -> None:
+        """Leave nothing behind but what got a key."""
+        if self._file is not None:
+            self._file.close()
+            self.path.unlink(missing_ok=True)
+
+    def _open(self) -> FileIO:
+        if not self._is_whole:
+            raise OSError(errno.EIO, "An earlier write has failed")
+        # Only now, so that there is never a file before somebody is bound to discard it.
+        if self._file is None:
+            self._file = FileIO(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        return self._file
+
+
+@contextmanager
+def opened(folder: Path | str, parent: int | None = None) -> Iterator[int]:
+    """A descriptor of `folder`, which is a whole path or, with `parent`, one name."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | (os.O_NOFOLLOW if parent is not None else 0)
+    descriptor = os.open(folder, flags, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def walk(folder: int, prefix: str, after: str, *, path: str = "") -> Iterator[BlobInfo]:
+    """The files below `folder` as objects, sorted by key; `path` is the key so far."""
+    known, has_more, _ = prefix.removeprefix(path).partition("/")
+    # A prefix that names the next folder whole: there is no need to read the names of all that lie beside it.
+    for name in [f"{known}/"] if has_more and prefix.startswith(path) and is_part(known) else _names(folder):
+        key = path + name
+        with suppress(FileNotFoundError, NotADirectoryError):  # deleted while we walk
+            if not name.endswith("/"):
+                if key.startswith(prefix) and key > after:
+                    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    yield BlobInfo(key, found.st_size, modified_at(found))
+            elif (key.startswith(prefix) or prefix.startswith(key)) and (key > after or after.startswith(key)):
+                with opened(name.removesuffix("/"), folder) as below:
+                    yield from walk(below, prefix, after, path=key)
+
+
+def modified_at(found: os.stat_result) -> datetime:
+    return datetime.fromtimestamp(found.st_mtime, UTC)
+
+
+def _names(folder: int) -> list[str]:
+    """Names in the order of their keys, which the slash of a folder is part of: `a-b/x` comes before `a/x`."""
+    names = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if is_part(entry.name) and entry.is_dir(follow_symlinks=False):
+                names.append(entry.name + "/")
+            elif is_part(entry.name) and entry.is_file(follow_symlinks=False):
+                names.append(entry.name)
+    return sorted(names)
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """What is not there is `BlobNotFound`; a folder that cannot be read is `Unavailable`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise BlobNotFound from None
+        raise Unavailable("The document store cannot be read; try again shortly") from error
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """No room is `StorageFull`, a key below another a `ValueError`; a folder that cannot be written `Unavailable`."""
+    try:
+        yield
+    except (NotADirectoryError, IsADirectoryError) as error:
+        raise ValueError("No key may lie below another key") from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull from error
+        raise Unavailable("The document store cannot be written; try again shortly") from error
+
+
+_INCOMING = ".incoming"  # begins with a dot: no key can reach it
+
+
+_MAX_ATTEMPTS = 100
+
+
+class FolderTree:
+    """`keeps_folders`: one that is empty stays. Then whoever has seen it safely on the disk need not look again, which
+    saves most of what a small object costs."""
+
+    def __init__(self, root: Path, sync: Sync, *, keeps_folders: bool = False) -> None:
+        self._root = root
+        self._keeps_folders = keeps_folders
+        self._settled: set[tuple[str, ...]] = set()
+        self._incoming = root / _INCOMING
+        self._sync = sync
+        for folder in reversed([path for path in (self._incoming, *self._incoming.parents) if not path.exists()]):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            with opened(folder.parent) as parent:
+                sync(parent)
+
+    def draft(self) -> Draft:
+        return Draft(self._incoming / uuid4().hex, self._sync)
+
+    def replace(self, draft: Draft, parts: Sequence[str]) -> None:
+        """Give the draft its key, in place of what was there."""
+
+        def rename(name: str, folder: int) -> bool:
+            os.rename(draft.path, name, dst_dir_fd=folder)
+            return True
+
+        self._place(draft, parts, rename)
+
+    def add(self, draft: Draft, parts: Sequence[str]) -> bool:
+        """Give the draft its key unless it is taken. Of several at once one succeeds."""
+
+        def link(name: str, folder: int) -> bool:
+            try:
+                os.link(draft.path, name, dst_dir_fd=folder)
+            except FileExistsError:
+                return False
+            return True
+
+        return self._place(draft, parts, link)
+
+    def open(self, parts: Sequence[str]) -> FileIO:
+        *parents, name = parts
+        with self._folders(parents) as folders:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folders[-1])
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise FileNotFoundError(errno.ENOENT, "Not a file", name)
+        return FileIO(descriptor, "rb")
+
+    def remove(self, parts: Sequence[str]) -> None:
+        *parents, name = parts
+        with suppress(FileNotFoundError, NotADirectoryError), self._folders(parents) as folders:
+            with suppress(FileNotFoundError, IsADirectoryError):
+                os.unlink(name, dir_fd=folders[-1])
+            # Also when it was gone already: whoever removed it may not have come this far.
+            self._sync(folders[-1])
+            if not self._keeps_folders:
+                _prune(parents, folders)
+
+    def walk(self, prefix: str, after: str) -> Generator[BlobInfo, None, None]:
+        with self._folders([]) as folders:
+            yield from walk(folders[0], prefix, after)
+
+    def sweep(self, before: datetime) -> int:
+        """Remove the drafts that were last written before that time; how many there were."""
+        removed = 0
+        for path in self._incoming.iterdir():
+            with suppress(FileNotFoundError):  # its writer has just ended
+                if modified_at(path.lstat()) < before:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def _place(self, draft: Draft, parts: Sequence[str], move: Callable[[str, int], bool]) -> bool:
+        draft.seal()
+        *parents, name = parts
+        for _ in range(_MAX_ATTEMPTS):
+            # A delete next door can take an empty folder away between our making it and moving into it.
+            with suppress(FileNotFoundError), self._folders(parents, make=True) as folders:
+                is_moved = move(name, folders[-1])
+                self._settle(parents, folders)
+                return is_moved
+        raise FileNotFoundError(errno.ENOENT, "The draft or its folder is gone", draft.path)
+
+    def _settle(self, parents: Sequence[str], folders: Sequence[int]) -> None:
+        path = tuple(parents)
+        # All of them: a folder that we found may be so new that its maker has not synced it yet.
+        for folder in reversed(folders[-1:] if path in self._settled else folders):
+            self._sync(folder)
+        if self._keeps_folders:
+            self._settled.add(path)
+
+    @contextmanager
+    def _folders(self, parts: Sequence[str], *, make: bool = False) -> Iterator[Sequence[int]]:
+        """Descriptors of the root and of each folder on the way down."""
+        with ExitStack() as stack:
+            try:
+                folders = [stack.enter_context(opened(self._root))]
+            except FileNotFoundError as error:
+                # Not the same as a missing object: a disk that is not mounted has lost nothing.
+                raise Unavailable("The folder of the document store is gone") from error
+            for part in parts:
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, 0o700, dir_fd=folders[-1])
+                        self._settled.clear()  # somebody took a folder away, or there was none
+                folders.append(stack.enter_context(opened(part, folders[-1])))
+            yield folders
+
+
+def _prune(parents: Sequence[str], folders: Sequence[int]) -> None:
+    for name, folder in zip(reversed(parents), reversed(folders[:-1]), strict=True):
+        try:
+            os.rmdir(name, dir_fd=folder)
+        except OSError:  # not empty, or gone: there is nothing more to tidy up
+            return

@@ -1,0 +1,19 @@
+"""Copy of an object in an unnamed temporary file, so that even a killed process leaves nothing behind."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import BinaryIO, cast
+
+from muniment.storage.objects.port import Blobs
+
+
+@asynccontextmanager
+async def local_copy(blobs: Blobs, key: str) -> AsyncIterator[BinaryIO]:
+    with tempfile.TemporaryFile() as file:
+        async for piece in blobs.read(key):
+            await asyncio.to_thread(file.write, piece)
+        await asyncio.to_thread(file.flush)
+        file.seek(0)
+        yield cast("BinaryIO", file)

@@ -1,0 +1,104 @@
+"""Queries on the intents: changes of the external index that are not yet known to be complete (DESIGN §5.5)."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, delete, func, literal_column, select, update
+from sqlalchemy.dialects.postgresql import Insert, insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from muniment.errors import Unavailable
+from muniment.storage.db.base import new_id
+from muniment.storage.vectors.port import Indexed
+from muniment.storage.vectors.tables import IndexIntent, Wanted
+
+PATIENCE = timedelta(seconds=5)
+"""How long a move has to end before the sweep takes its intent: more than the limit of a call to the index."""
+
+A_SECOND: ColumnElement[timedelta] = literal_column("interval '1 second'")
+
+
+class IndexBeingPutBack(Unavailable):
+    """The document is unchanged, and the search index is being put back; try again shortly"""
+
+
+class IntentRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def add(self, document: Indexed, wanted: Wanted, epoch: int) -> UUID:
+        """The intent's id; `IndexBeingPutBack` while the outcome of an earlier move is not known."""
+        statement = _insertion(document, wanted, epoch).on_conflict_do_nothing(index_elements=["document_id"])
+        intent_id: UUID | None = await self._session.scalar(statement.returning(IndexIntent.id))
+        if intent_id is None:
+            raise IndexBeingPutBack
+        return intent_id
+
+    async def put_gone(self, document: Indexed, epoch: int) -> UUID:
+        """In the transaction that deletes the row. It takes the place of any other: being gone is the last word."""
+        statement = _insertion(document, Wanted.GONE, epoch)
+        anew = ("id", "knowledge_base_id", "wanted", "epoch", "created_at", "attempts", "next_attempt_at")
+        statement = statement.on_conflict_do_update(
+            index_elements=["document_id"], set_={name: statement.excluded[name] for name in anew}
+        )
+        intent_id: UUID = (await self._session.execute(statement.returning(IndexIntent.id))).scalar_one()
+        return intent_id
+
+    async def settle(self, intent_id: UUID) -> None:
+        """In the transaction that changes the row, before it: from here on the sweep leaves the document alone.
+
+        `IndexBeingPutBack` if the sweep has taken it: it may have told the index the opposite since.
+        """
+        untouched = delete(IndexIntent).where(IndexIntent.id == intent_id, IndexIntent.attempts == 0)
+        if await self._session.scalar(untouched.returning(IndexIntent.id)) is None:
+            raise IndexBeingPutBack
+
+    async def take_due(self) -> IndexIntent | None:
+        """One for this attempt of the sweep; nobody else takes it before its next (5 s, doubling to a minute)."""
+        due = (
+            select(IndexIntent.document_id)
+            .where(IndexIntent.next_attempt_at <= func.now())
+            .order_by(IndexIntent.next_attempt_at)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        wait = func.least(60, 5 * func.power(2, func.least(4, IndexIntent.attempts))) * A_SECOND
+        taken: IndexIntent | None = await self._session.scalar(
+            update(IndexIntent)
+            .where(IndexIntent.document_id.in_(due))
+            .values(attempts=IndexIntent.attempts + 1, next_attempt_at=func.now() + wait)
+            .returning(IndexIntent)
+        )
+        return taken
+
+    async def remove(self, intent_id: UUID) -> None:
+        """The index says what the row says. One that took its place stays."""
+        await self._session.execute(delete(IndexIntent).where(IndexIntent.id == intent_id))
+
+    async def remove_gone(self, document_ids: Sequence[UUID]) -> None:
+        """Nothing of these documents is in the index any more, and none of their workers lives."""
+        gone = delete(IndexIntent).where(IndexIntent.document_id.in_(document_ids), IndexIntent.wanted == Wanted.GONE)
+        await self._session.execute(gone.execution_options(synchronize_session=False))
+
+    async def count_open(self) -> tuple[int, float]:
+        """How many are open, and the age of the oldest in seconds."""
+        age = func.coalesce(func.extract("epoch", func.now() - func.min(IndexIntent.created_at)), 0)
+        row = (await self._session.execute(select(func.count(), age).select_from(IndexIntent))).one()
+        return int(row[0]), float(row[1])
+
+
+def _insertion(document: Indexed, wanted: Wanted, epoch: int) -> Insert:
+    values: dict[str, Any] = {
+        "id": new_id(),
+        "document_id": document.document_id,
+        "organization_id": document.organization_id,
+        "kb_id": document.kb_id,
+        "wanted": wanted,
+        "epoch": epoch,
+        "created_at": func.now(),
+        "attempts": 0,
+        "next_attempt_at": func.now() + PATIENCE,
+    }
+    return insert(IndexIntent).values(values)

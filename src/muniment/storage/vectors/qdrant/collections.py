@@ -1,0 +1,74 @@
+"""Qdrant collections: one per knowledge base, with one named vector per embedding model.
+
+A point has a vector of its own model only, and a query names the model whose vectors it compares. Several models can
+therefore coexist, and the status or removal of a document is written once, whichever models embedded it. The first
+model comes with the collection; adding another needs Qdrant 1.18.
+"""
+
+from contextlib import suppress
+from uuid import UUID
+
+from qdrant_client.models import DenseVectorConfig, DenseVectorNameConfig, Distance, VectorParams
+
+from muniment.storage.vectors.port import Model
+from muniment.storage.vectors.qdrant.connection import Connection, IndexRejected
+from muniment.storage.vectors.qdrant.points import FIELDS, collection_of
+
+
+class SecondModelUnsupported(IndexRejected):
+    """This Qdrant cannot hold a second embedding model beside the first: it needs version 1.18 or later"""
+
+
+class Collections:
+    def __init__(self, connection: Connection) -> None:
+        self._client = connection.client
+        self._connection = connection
+        self._prepared: set[tuple[UUID, str]] = set()
+
+    async def prepare(self, kb_id: UUID, model: Model) -> None:
+        """Make what is missing of the collection. Looks once in the life of this process, until `forget`."""
+        if (kb_id, model.fingerprint) in self._prepared:
+            return
+        name = collection_of(kb_id)
+        if not await self._connection.ask(self._client.collection_exists(name)):
+            await self._create(name, model)
+        await self._add_missing_indexes(name)
+        if not await self.holds(kb_id, model):
+            await self._add_model(name, model)
+        self._prepared.add((kb_id, model.fingerprint))
+
+    def forget(self, kb_id: UUID, model: Model) -> None:
+        """Somebody removed the collection behind our back: look again."""
+        self._prepared.discard((kb_id, model.fingerprint))
+
+    def forget_all(self, kb_id: UUID) -> None:
+        self._prepared = {(prepared, model) for prepared, model in self._prepared if prepared != kb_id}
+
+    async def exists(self, kb_id: UUID) -> bool:
+        return await self._connection.ask(self._client.collection_exists(collection_of(kb_id)))
+
+    async def holds(self, kb_id: UUID, model: Model) -> bool:
+        """Whether there are, or could be, vectors of this model in the collection, which exists."""
+        info = await self._connection.ask(self._client.get_collection(collection_of(kb_id)))
+        vectors = info.config.params.vectors
+        return isinstance(vectors, dict) and model.fingerprint in vectors
+
+    async def _create(self, name: str, model: Model) -> None:
+        vectors = {model.fingerprint: VectorParams(size=model.dimensions, distance=Distance.COSINE)}
+        with suppress(IndexRejected):  # somebody else was first, with this model or with another
+            await self._connection.ask(self._client.create_collection(name, vectors_config=vectors))
+
+    async def _add_missing_indexes(self, name: str) -> None:
+        # Whoever made the collection may have died before these.
+        info = await self._connection.ask(self._client.get_collection(name))
+        for field, schema in FIELDS.items():
+            if field not in info.payload_schema:
+                await self._connection.tell(self._client.create_payload_index(name, field, schema))
+
+    async def _add_model(self, name: str, model: Model) -> None:
+        dense = DenseVectorConfig(size=model.dimensions, distance=Distance.COSINE)
+        call = self._client.create_vector_name(name, model.fingerprint, DenseVectorNameConfig(dense=dense))
+        try:
+            await self._connection.tell(call)
+        except IndexRejected as error:
+            raise SecondModelUnsupported from error

@@ -1,0 +1,112 @@
+"""Remove secrets and document text from log events, error messages and tracebacks."""
+
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from textwrap import indent
+from typing import Any
+
+from structlog.typing import ExcInfo
+
+MASK = "***"
+
+
+SECRET_KEY = re.compile(
+    r"pass(word|wd|phrase)|secret|token|authorization|cookie|(api|private|access)[-_]?key|credential", re.IGNORECASE
+)
+
+
+DOCUMENT_KEYS = frozenset({"text", "content", "body", "snippet", "query"})
+
+
+# The replacements must not match their own pattern again: a traceback is masked message by message, then as a whole.
+VALUES_IN_ERRORS = (
+    # PostgreSQL quotes the row in its details. A quoted value may hold line breaks, so all that follows goes with it.
+    (re.compile(r"\n(?:DETAIL|CONTEXT):.*", re.DOTALL), "\n(details left out)"),
+    (
+        re.compile(
+            r'(invalid input \w+ for [^:\n]+|out of range|malformed [^:\n]+|syntax error in \w+): ".*', re.DOTALL
+        ),
+        r"\1 (left out)",
+    ),
+    (re.compile(r'\bvalue ".*" is out of range', re.DOTALL), "value is out of range"),
+    (re.compile(r"\n\[parameters: .*", re.DOTALL), "\n(parameters left out)"),
+    # The same for what pydantic and FastAPI say of a value that does not fit.
+    (re.compile(r"input_value=.*, input_type=", re.DOTALL), "input left out, type="),
+    (re.compile(r"'input': .*", re.DOTALL), "(input left out)"),
+)
+
+
+SECRETS_IN_STRINGS = (
+    (re.compile(r"(://[^\s:/@]*):[^\s/]*@"), rf"\1:{MASK}@"),
+    (re.compile(r"\b(bearer)\s+[\w.~+/=-]+", re.IGNORECASE), rf"\1 {MASK}"),
+    (re.compile(r"""(cookie|authorization)(['"]?\s*[=:]).*""", re.IGNORECASE), rf"\1\2 {MASK}"),
+    (
+        re.compile(
+            r"""(pass(?:word|wd|phrase)|secret|token|api[-_]?key)(['"]?\s*[=:]\s*)"""
+            r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s,;&]+)""",
+            re.IGNORECASE,
+        ),
+        rf"\1\2{MASK}",
+    ),
+)
+
+
+# On a terminal these would move the cursor or recolour what a stranger put into a path.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def mask_event(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    """The structlog processor. It runs last but one, when tracebacks are strings already."""
+    return {key: _masked(key, value) for key, value in event.items()}
+
+
+def mask_values(message: str) -> str:
+    """The message of an error without the values that databases and validators quote in it."""
+    for pattern, replacement in VALUES_IN_ERRORS:
+        message = pattern.sub(replacement, message)
+    return message
+
+
+def _masked(key: str, value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if SECRET_KEY.search(key) or key in DOCUMENT_KEYS:
+        return MASK
+    if isinstance(value, Mapping):
+        return {str(inner): _masked(str(inner), item) for inner, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_masked(key, item) for item in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"({len(value)} bytes)"
+    return _mask_string(str(value))
+
+
+def _mask_string(text: str) -> str:
+    text = mask_values(text)
+    for pattern, replacement in SECRETS_IN_STRINGS:
+        text = pattern.sub(replacement, text)
+    return CONTROL.sub(lambda found: repr(found.group())[1:-1], text)
+
+
+def render_traceback(exc_info: ExcInfo) -> str:
+    """The error with what led to it, oldest first.
+
+    Written by hand because each message must be masked on its own, before it is joined with the others: where a quoted
+    value ends cannot be told from the finished text.
+    """
+    return "".join(_parts(exc_info[1], seen=set())).rstrip()
+
+
+def _parts(error: BaseException, seen: set[int]) -> Iterator[str]:
+    seen.add(id(error))
+    earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if earlier is not None and id(earlier) not in seen:
+        yield from _parts(earlier, seen)
+        yield "\nwhich led to:\n\n"
+    yield "Traceback (most recent call last):\n"
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{type(error).__module__}.{type(error).__qualname__}: {mask_values(str(error))}\n"
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield indent("".join(_parts(inner, seen)), "  | ")

@@ -1,0 +1,94 @@
+"""A running API with a document that was read and indexed, and `muniment` as a person or an assistant starts it."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import UUID
+
+from muniment.processing.readers.contract import Method, Page, Paragraph
+from muniment.search.query.service import Searching
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.advisory_locks import AdvisoryLocks
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from tests.processing.worker_fixture import Desk
+from tests.support.cluster import service_login
+from tests.support.live_api import Api
+from tests.support.seed import Seed
+
+NAME = "Terms of payment.pdf"
+FIRST, SECOND = "Every invoice is due within thirty days.", "Late payment costs interest."
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class ReadingRoom:
+    api: Api
+    desk: Desk
+    folder: Path
+    document_id: UUID
+
+    @property
+    def kb_id(self) -> UUID:
+        return self.desk.kb_id
+
+    @property
+    def token(self) -> str:
+        return self.desk.owner.token
+
+    async def add(
+        self, content: bytes, texts: Sequence[str], *, name: str, media_type: str = "application/pdf"
+    ) -> UUID:
+        """A document whose pages have these texts."""
+        self.desk.reader.pages = pages(texts)
+        document_id = await self.desk.document(content, name=name, media_type=media_type)
+        await self.desk.process(document_id)
+        return document_id
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        ours = {name: os.environ[name] for name in ("PYTHONPATH", "PYTHONWARNINGS") if name in os.environ}
+        return {"PATH": "/usr/bin:/bin", **ours, "MUNIMENT_URL": self.api.url, "MUNIMENT_TOKEN": self.token, **changes}
+
+    async def run(self, *arguments: str, **environment: str) -> Outcome:
+        """The server answers in this very event loop, so we may not block it."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "muniment", *arguments),
+            cwd=self.folder,
+            env=self.environment(**environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        stdout, stderr = await process.communicate()
+        assert process.returncode is not None
+        return Outcome(process.returncode, stdout.decode(), stderr.decode())
+
+
+def pages(texts: Sequence[str]) -> list[Page]:
+    return [
+        Page(number, text, Method.TEXT, paragraphs=(Paragraph(0, len(text)),)) for number, text in enumerate(texts, 1)
+    ]
+
+
+@asynccontextmanager
+async def opened(api: Api, address: DatabaseAddress, seed: Seed, folder: Path) -> AsyncIterator[ReadingRoom]:
+    locks = AdvisoryLocks(service_login(address), at_once=4)
+    desk = Desk(seed, api.stores.database, api.stores.blobs, locks)
+    # The API asks the same small model that the documents are indexed with.
+    embedders = {desk.embedder.model: desk.embedder}
+    searching = Searching(api.stores.database, PgVectorIndex(api.stores.database), embedders)
+    api.app.state.parts = replace(api.parts, searching=searching)
+    desk.reader.pages = pages([FIRST, SECOND])
+    document_id = await desk.document(name=NAME)
+    await desk.process(document_id)
+    yield ReadingRoom(api, desk, folder, document_id)
+    await locks.close()

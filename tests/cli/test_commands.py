@@ -1,0 +1,161 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from muniment.accounts.credentials import digest
+from muniment.storage.db.address import DatabaseAddress
+from tests.support.cluster import PASSWORDS
+from tests.support.seed import SIGNING_KEY, Seed
+
+COMMANDS = (
+    "serve", "api", "worker", "migrate", "reset-password", "settings", "doctor", "reprocess", "artifacts", "version",
+    "search", "mcp", "index", "reconcile", "archiver",
+)  # fmt: skip
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "muniment", *arguments],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "COLUMNS": "200", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def outside(address: DatabaseAddress, folder: Path) -> dict[str, str]:
+    return {
+        "DATABASE_URL": address.conninfo,
+        "MUNIMENT_DATABASE_APP_PASSWORD": PASSWORDS.app,
+        "MUNIMENT_DATABASE_SERVICE_PASSWORD": PASSWORDS.service,
+        "DOCUMENT_HMAC_SECRET": "secret of the tests",
+        "MUNIMENT_SIGNING_KEY": SIGNING_KEY,
+        "MUNIMENT_DATA_DIR": str(folder),
+    }
+
+
+def test_every_command_is_listed_and_has_help(tmp_path: Path) -> None:
+    listed = run(tmp_path, "--help").stdout
+    for command in COMMANDS:
+        assert command in listed
+        helped = run(tmp_path, command, "--help")
+        assert helped.returncode == 0
+        assert "Usage" in helped.stdout
+
+
+@pytest.mark.parametrize("command", ["settings", "doctor", "version"])
+def test_commands_that_print_facts_print_json_too(tmp_path: Path, command: str) -> None:
+    assert json.loads(run(tmp_path, command, "--json").stdout)
+
+
+def test_what_cannot_be_done_is_a_sentence_and_no_traceback(tmp_path: Path) -> None:
+    for command in ("api", "worker", "migrate"):
+        refused = run(tmp_path, command)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("muniment: There is no database in")
+        assert "Traceback" not in refused.stderr
+
+
+def test_doctor_says_what_is_wrong_and_what_to_type(tmp_path: Path) -> None:
+    told = run(tmp_path, "doctor")
+    assert told.returncode == 1
+    assert "WRONG" in told.stdout
+    assert "muniment serve" in told.stdout
+
+
+def test_a_look_leaves_nothing_behind(tmp_path: Path) -> None:
+    assert "MUNIMENT_DATA_DIR" in run(tmp_path, "doctor").stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, address: DatabaseAddress) -> None:
+    findings = json.loads(run(tmp_path, "doctor", "--json", **outside(address, tmp_path)).stdout)
+    found = {finding["part"]: finding for finding in findings}
+    assert list(found) == [
+        "settings",
+        "database",
+        "tables",
+        "secret",
+        "pooling",
+        "tasks",
+        "blobs",
+        "queue",
+        "reader",
+        "index",
+        "disk",
+    ]
+    assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # nobody started a worker
+    assert "muniment worker" in found["tasks"]["detail"]
+    assert found["index"]["detail"].startswith("pgvector 0.")
+
+
+def test_doctor_says_that_the_database_is_away(tmp_path: Path, address: DatabaseAddress) -> None:
+    environment = {**outside(address, tmp_path), "DATABASE_URL": "postgresql://postgres@127.0.0.1:1/muniment"}
+    told = run(tmp_path, "doctor", **environment)
+    assert told.returncode == 1
+    assert "DATABASE_URL" in told.stdout
+
+
+@pytest.mark.parametrize("url", ["mysql://admin:hunter2@db/muniment", "rubbish hunter2"])
+def test_a_wrong_database_address_is_a_sentence_without_its_password(tmp_path: Path, url: str) -> None:
+    environment = {"MUNIMENT_DATABASE_APP_PASSWORD": "x", "MUNIMENT_DATABASE_SERVICE_PASSWORD": "x"}
+    environment["MUNIMENT_SIGNING_KEY"] = SIGNING_KEY
+    refused = run(tmp_path, "api", DATABASE_URL=url, DOCUMENT_HMAC_SECRET="x", **environment)
+    assert refused.returncode == 1
+    assert "postgresql://" in refused.stderr
+    assert "hunter2" not in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_data_directory_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused = run(tmp_path, "serve", MUNIMENT_DATA_DIR=str(tmp_path / "file" / "data"))
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("muniment: MUNIMENT_DATA_DIR")
+
+
+def test_doctor_neither_makes_an_empty_store_nor_calls_it_well(tmp_path: Path, address: DatabaseAddress) -> None:
+    environment = outside(address, tmp_path)
+    run(tmp_path, "doctor", **environment)  # makes the folder of a new installation
+    (tmp_path / "blobs").rename(tmp_path / "elsewhere")
+    for _ in range(2):
+        told = run(tmp_path, "doctor", **environment)
+        assert told.returncode == 1
+        assert "are gone" in told.stdout
+    (tmp_path / "blobs").mkdir()  # as where a disk is not mounted
+    assert "are gone" in run(tmp_path, "doctor", **environment).stdout
+
+
+def test_another_secret_than_the_documents_were_stored_with_is_refused(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed
+) -> None:
+    person = seed.person()
+    seed.document(seed.knowledge_base(person), person, content_hmac="ffffffff:0")
+    refused = run(tmp_path, "api", **outside(address, tmp_path))
+    assert refused.returncode == 1
+    assert "DOCUMENT_HMAC_SECRET" in refused.stderr
+
+
+def test_a_forgotten_password_is_replaced_by_a_link(tmp_path: Path, address: DatabaseAddress, seed: Seed) -> None:
+    person = seed.person(is_operator=True)
+    seed.person()
+    seed.session(person)
+    told = run(tmp_path, "reset-password", person.email.upper(), "--json", **outside(address, tmp_path))
+    facts = json.loads(told.stdout)
+    assert facts["email"] == person.email
+    secret = facts["sign_in_link"].partition("#token=")[2]
+    assert seed.rows("SELECT user_id FROM sign_in_links WHERE token_hash = %s", digest(secret)) == [(person.id,)]
+    assert seed.rows("SELECT 1 FROM sessions") == []
+    unknown = run(tmp_path, "reset-password", "nobody@example.org", **outside(address, tmp_path))
+    assert (unknown.returncode, unknown.stderr) == (1, "muniment: There is no account with this email\n")
+
+
+def test_migrate_prepares_an_outside_database_and_prints_a_link(tmp_path: Path, address: DatabaseAddress) -> None:
+    facts = json.loads(run(tmp_path, "migrate", "--json", **outside(address, tmp_path)).stdout)
+    assert facts["first_account"] == "admin@localhost"
+    assert "#token=" in facts["sign_in_link"]

@@ -1,0 +1,77 @@
+"""The contract of `Blobs`: what a listing holds, and in which order."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from muniment.storage.objects.port import BlobInfo, Blobs
+
+
+async def put_all(blobs: Blobs, keys: Iterable[str]) -> None:
+    at_once = asyncio.Semaphore(30)
+
+    async def put(key: str) -> None:
+        async with at_once:
+            await blobs.put(key, key.encode())
+
+    await asyncio.gather(*(put(key) for key in keys))
+
+
+async def keys(blobs: Blobs, prefix: str = "", after: str = "") -> list[str]:
+    return [info.key async for info in blobs.list(prefix, after=after)]
+
+
+async def test_empty_store_lists_nothing(blobs: Blobs) -> None:
+    assert await keys(blobs) == []
+    assert await keys(blobs, "a/") == []
+
+
+async def test_listing_tells_key_size_and_time(blobs: Blobs) -> None:
+    await blobs.put("a/x", b"bytes")
+
+    [info] = [info async for info in blobs.list()]
+
+    assert info == BlobInfo("a/x", 5, info.modified_at)
+    assert abs(datetime.now(UTC) - info.modified_at) < timedelta(minutes=1)
+
+
+async def test_fifteen_hundred_keys_come_in_order_and_from_any_point_on(blobs: Blobs) -> None:
+    expected = sorted(f"{number % 7}/{number % 3}/{number:04}" for number in range(1500))
+    await put_all(blobs, expected)
+
+    assert await keys(blobs) == expected
+    assert await keys(blobs, after=expected[700]) == expected[701:]
+    assert await keys(blobs, after="3/1/07") == [key for key in expected if key > "3/1/07"]
+    assert await keys(blobs, "3/1/", after="3/1/07") == [key for key in expected if "3/1/07" < key < "3/2"]
+
+
+async def test_prefix_is_the_start_of_a_key_and_need_not_end_at_a_slash(blobs: Blobs) -> None:
+    await put_all(blobs, ["a/x", "ab/x", "ab/y", "b/x", "b/xy/z", "c"])
+
+    assert await keys(blobs, "a") == ["a/x", "ab/x", "ab/y"]
+    assert await keys(blobs, "a/") == ["a/x"]
+    assert await keys(blobs, "b/x") == ["b/x", "b/xy/z"]
+    assert await keys(blobs, "c") == ["c"]
+    assert await keys(blobs, "c/") == []
+    assert await keys(blobs, "ab/", after="ab/x") == ["ab/y"]
+    assert await keys(blobs, "ab/", after="b") == []
+    assert await keys(blobs, "b/", after="a/x") == ["b/x", "b/xy/z"]
+
+
+@pytest.mark.parametrize(("prefix", "after"), [("/", ""), ("../", ""), ("a//", ""), ("", "a/"), ("", "..")])
+async def test_prefix_that_no_key_can_have_is_refused(blobs: Blobs, prefix: str, after: str) -> None:
+    with pytest.raises(ValueError, match="key"):
+        await keys(blobs, prefix, after)
+
+
+async def test_object_that_is_deleted_during_a_listing_does_not_break_it(blobs: Blobs) -> None:
+    await put_all(blobs, [f"{number:04}/x" for number in range(520)])
+    listing = blobs.list()
+    first = await anext(listing)
+    await blobs.delete("0519/x")
+
+    rest = [info.key async for info in listing]
+
+    assert [first.key, *rest][:519] == [f"{number:04}/x" for number in range(519)]

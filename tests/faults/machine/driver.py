@@ -1,0 +1,174 @@
+"""The real thing behind the model: people with their clients, two knowledge bases, and a worker step by step."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, TypeVar
+from uuid import UUID
+
+import httpx
+
+from muniment.api import framed
+from muniment.documents.names import name_key
+from muniment.processing.readers.contract import Method, Options, Page, Paragraph
+from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.runs.repository import Superseded
+from muniment.processing.sandbox.client import OpenReading
+from muniment.settings import Settings
+from muniment.storage.tasks.port import FAST, READING, MoveOn, RunJob
+from tests.faults.effects import Death
+from tests.faults.machine.model import CONTENTS, OURS, PEOPLE, THEIRS, UNREADABLE
+from tests.faults.moves.faults import Fault, Faults
+from tests.faults.moves.installation import Installation, Late, installed, survives, the_app
+from tests.processing.worker_fixture import FixedReader, _Opened
+from tests.support.seed import Seed
+
+T = TypeVar("T")
+NEWEST = """
+    SELECT r.run_id, r.organization_id, j.id, j.queue_name, j.status::text
+      FROM document_processing_runs r JOIN documents d ON d.id = r.document_id AND d.epoch = r.epoch
+      LEFT JOIN procrastinate_jobs j ON j.id = r.job_id WHERE d.id = %s
+"""
+
+
+@dataclass
+class WordReader(FixedReader):
+    """Reads the words that are there; over some files the whole process dies."""
+
+    is_deadly: bool = False
+    has_died: bool = False
+
+    @asynccontextmanager
+    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+        if self.is_deadly:
+            self.has_died = True
+            raise Death
+        text = file.read().decode()
+        if text not in [content.text for content in CONTENTS]:
+            raise Unreadable(Code.ENCRYPTED, UNREADABLE)
+        self.pages = (Page(1, text, Method.TEXT, paragraphs=(Paragraph(0, len(text)),)),)
+        yield _Opened(1, self._each())
+
+
+@dataclass
+class Town:
+    """One installation for all examples; each begins as it was when it was opened."""
+
+    runner: asyncio.Runner
+    installation: Installation
+    kbs: dict[str, UUID]
+    reader: WordReader
+    clients: dict[str, httpx.AsyncClient] = field(default_factory=dict)
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(coroutine)
+
+    @property
+    def seed(self) -> Seed:
+        return self.installation.seed
+
+    def path(self, kb: str, document_id: UUID | None = None, place: str = "") -> str:
+        path = f"/api/v1/knowledge-bases/{self.kbs[kb]}/documents"
+        return path if document_id is None else f"{path}/{document_id}{place}"
+
+    async def begin(self) -> None:
+        """As on the first day."""
+        self.installation.keeping.restore()
+        await self.restart()
+
+    async def restart(self) -> None:
+        """Everything dies, and comes up again."""
+        await self.installation.restart()
+        the_app(self.installation.parts)
+
+    async def ask(self, who: str, method: str, path: str, **options: Any) -> httpx.Response:
+        return await self.clients[who].request(method, path, **options)
+
+    async def ask_and_die(self, at: int, who: str, method: str, path: str, **options: Any) -> httpx.Response | None:
+        """The answer, or none: the process died at this effect of it, and came up again."""
+        async with self.installation.disturbed(Faults(at, Fault.IS_THE_LAST)):
+            answer = await survives(self.ask(who, method, path, **options))
+        if answer is None:
+            await self.restart()
+            if self.installation.qdrant:  # what an index outside was told is put right within seconds
+                await self.installation.sweep()
+        return answer
+
+    async def process(self, document_id: UUID, *, dies: bool) -> bool:
+        """As a worker with its queue does; whether it came to the end."""
+        run_id, organization_id, job_id, queue = self._waiting(document_id)
+        self.reader.is_deadly, self.reader.has_died = dies, False
+        worker = self.installation.worker
+        try:
+            await worker(RunJob(run_id, organization_id, queue))
+        except MoveOn as moved:
+            self._move_job(job_id, moved.queue)
+            with suppress(Death):
+                await worker(RunJob(run_id, organization_id, moved.queue))
+        except Death:
+            pass
+        finally:
+            self.reader.is_deadly = False
+        if not self.reader.has_died:  # otherwise the job waits for another worker
+            self._end_job(job_id)
+        return not self.reader.has_died
+
+    async def take(self, document_id: UUID) -> Late:
+        """By a worker that falls silent then; its job goes to another after a while."""
+        _, _, job_id, _ = self._waiting(document_id)
+        self._move_job(job_id, READING)
+        return await self.installation.claim(document_id)
+
+    async def go_on(self, late: Late) -> None:
+        """The silent one wakes up."""
+        before = self.seed.rows("SELECT job_id FROM document_processing_runs WHERE run_id = %s", late.run.run_id)
+        with suppress(Superseded):
+            await self.installation.worker._carry_out(late.run, late.record)
+            for (job_id,) in before:
+                self._end_job(job_id)
+
+    def rename(self, document_id: UUID, name: str) -> None:
+        renamed = "UPDATE documents SET name = %s, name_key = %s WHERE id = %s"
+        self.seed.execute(renamed, name, name_key(name), document_id)
+        self.seed.execute("UPDATE document_revisions SET name = %s WHERE document_id = %s", name, document_id)
+
+    def _waiting(self, document_id: UUID) -> tuple[UUID, UUID, int, str]:
+        """What should be worked on is in the queue, once."""
+        ((run_id, organization_id, job_id, queue, status),) = self.seed.rows(NEWEST, document_id)
+        assert status == "todo", (document_id, status)
+        assert queue in (FAST, READING)
+        return run_id, organization_id, job_id, queue
+
+    def _move_job(self, job_id: int, queue: str) -> None:
+        self.seed.execute("UPDATE procrastinate_jobs SET queue_name = %s WHERE id = %s", queue, job_id)
+
+    def _end_job(self, job_id: int) -> None:
+        self.seed.execute("DELETE FROM procrastinate_jobs WHERE id = %s", job_id)
+
+
+@asynccontextmanager
+async def _open(settings: Settings, seed: Seed, engine: str, runner: asyncio.Runner) -> AsyncIterator[Town]:
+    async with installed(settings, seed, engine) as installation, AsyncExitStack() as clients:
+        desk = installation.floor.desk
+        people = {**installation.people, "stranger": seed.person(is_admin=True, is_operator=True)}
+        theirs = seed.knowledge_base(people["editor"], "Of somebody else")
+        seed.member(theirs, people["viewer"], "editor")
+        desk.reader = reader = WordReader()
+        town = Town(runner, installation, {OURS: installation.kb_id, THEIRS: theirs}, reader)
+        application = framed(the_app(installation.parts), settings)
+        for who in PEOPLE:
+            transport = httpx.ASGITransport(application, raise_app_exceptions=False)
+            client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=people[who].headers)
+            town.clients[who] = await clients.enter_async_context(client)
+        installation.keeping.keep()
+        yield town
+
+
+@contextmanager
+def open_town(settings: Settings, seed: Seed, engine: str) -> Iterator[Town]:
+    """For all examples of a test, on an event loop of its own: what drives it is not asynchronous."""
+    with asyncio.Runner() as runner:
+        opening = _open(settings, seed, engine, runner)
+        yield runner.run(opening.__aenter__())
+        runner.run(opening.__aexit__(None, None, None))

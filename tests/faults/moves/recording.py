@@ -1,0 +1,96 @@
+"""The stores outside PostgreSQL, with each call noted and, where it is its turn, gone wrong."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from qdrant_client.http.exceptions import ResponseHandlingException
+
+from muniment.errors import Unavailable
+from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.port import BlobInfo, BlobWriter
+from tests.faults.moves.faults import Fault, Faults, Part
+from tests.support.qdrant import LocalQdrant
+
+T = TypeVar("T")
+
+
+def _no_store() -> Unavailable:
+    """What every store says, broken or late: nobody knows whether it was carried out."""
+    return Unavailable("The document store does not answer; try again shortly")
+
+
+@dataclass
+class _Writer:
+    writer: BlobWriter
+    faults: Faults
+
+    async def write(self, chunk: bytes) -> None:
+        write = partial(self.writer.write, chunk)
+        await self.faults.outside(Part.OBJECTS, "write", write, _no_store(), _no_store())
+
+
+class WatchedBlobs(FolderBlobs):
+    faults = Faults()
+
+    @asynccontextmanager
+    async def writer(self, key: str) -> AsyncIterator[BlobWriter]:
+        async with super().writer(key) as writer:
+            yield _Writer(writer, self.faults)
+            fault = await self.faults.arrive(Part.OBJECTS, "keep")
+            if fault in (Fault.FAILS, Fault.HANGS):
+                raise _no_store()
+        if fault is Fault.GETS_NO_ANSWER:
+            raise _no_store()
+
+    async def put(self, key: str, data: bytes) -> None:
+        await self._met("put", super().put, key, data)
+
+    async def put_if_absent(self, key: str, data: bytes) -> bool:
+        return bool(await self._met("put if absent", super().put_if_absent, key, data))
+
+    async def size_bytes(self, key: str) -> int:
+        return int(await self._met("size", super().size_bytes, key))
+
+    async def delete(self, key: str) -> None:
+        await self._met("delete", super().delete, key)
+
+    async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        if await self.faults.arrive(Part.OBJECTS, "read"):
+            raise _no_store()
+        async for piece in super().read(key, start=start, end=end):
+            yield piece
+
+    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
+        if await self.faults.arrive(Part.OBJECTS, "list"):
+            raise _no_store()
+        async for info in super().list(prefix, after=after):
+            yield info
+
+    async def _met(self, what: str, call: Any, *arguments: Any) -> Any:
+        return await self.faults.outside(Part.OBJECTS, what, partial(call, *arguments), _no_store(), _no_store())
+
+
+class WatchedQdrant(LocalQdrant):
+    faults = Faults()
+
+    async def set_payload(self, *args: Any, **options: Any) -> Any:
+        return await self._met("set_payload", super().set_payload, *args, **options)
+
+    async def delete(self, *args: Any, **options: Any) -> Any:
+        return await self._met("delete", super().delete, *args, **options)
+
+    async def count(self, *args: Any, **options: Any) -> Any:
+        return await self._met("count", super().count, *args, **options)
+
+    async def collection_exists(self, *args: Any, **options: Any) -> Any:
+        return await self._met("collection_exists", super().collection_exists, *args, **options)
+
+    async def delete_collection(self, *args: Any, **options: Any) -> Any:
+        return await self._met("delete_collection", super().delete_collection, *args, **options)
+
+    async def _met(self, what: str, call: Any, *args: Any, **options: Any) -> Any:
+        broken, late = ResponseHandlingException(ConnectionResetError()), TimeoutError()
+        return await self.faults.outside(Part.INDEX, what, partial(call, *args, **options), broken, late)

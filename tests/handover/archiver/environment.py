@@ -1,0 +1,110 @@
+"""A queue with jobs, a fake Paperless, the real API, and the archiver between them."""
+
+import hashlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+from uuid import UUID, uuid4
+
+from muniment.handover.archiver.archiver import Archiver
+from muniment.handover.archiver.monitoring import Alerts
+from muniment.handover.archiver.pass_context import Options, PassReport
+from muniment.handover.internal.client import InternalApi
+from muniment.handover.job_key import JobKey
+from muniment.handover.paperless.client import Paperless
+from muniment.handover.paperless.transport import Timeouts
+from muniment.handover.queue import ArchiveStores, put_job
+from muniment.handover.sidecar import Sidecar, parse
+from muniment.storage.objects.port import QueueStore
+from tests.documents.uploads import a_pdf
+from tests.handover.archiver.fakes import Bytes, Letterbox, WoundClock
+from tests.handover.handover_api import INTERNAL_KEY, Office
+from tests.support.fake_paperless.fake import SeenDocument, StandIn
+
+
+@dataclass
+class Stage:
+    office: Office
+    server: StandIn
+    clock: WoundClock = field(default_factory=WoundClock)
+    letterbox: Letterbox = field(default_factory=Letterbox)
+
+    @property
+    def stores(self) -> ArchiveStores:
+        return ArchiveStores(self.office.queue, self.office.letters)
+
+    def archiver(self, stores: ArchiveStores | None = None, **options: Any) -> Archiver:
+        """Whoever takes it closes its two connections; the stores are the stage's."""
+        stores, given = stores or self.stores, options.pop("given_tags", {})
+        paperless = Paperless(self.server.url, self.server.token, timeouts=Timeouts(5, 5))
+        paperless.reread_after_seconds = 0
+        return Archiver(
+            stores,
+            paperless,
+            InternalApi(self.office.api.url, INTERNAL_KEY),
+            Alerts(stores.queue, self.letterbox, self.clock),
+            Options(self.server.url, **options),
+            given_tags=given,
+            clock=self.clock,
+            random=Random(1),
+        )
+
+    async def run(self, stores: ArchiveStores | None = None, **options: Any) -> PassReport:
+        """One pass of an archiver of its own."""
+        async with opened(self.archiver(stores, **options)) as archiver:
+            return await archiver.run()
+
+    async def put(self, text: str = "A report", *, document_type: str = "invoice", **fields: Any) -> JobKey:
+        """A job of a direct producer: it makes no row."""
+        content = a_pdf(text)
+        sidecar = Sidecar(
+            organization_id=fields.pop("organization_id", self.office.organization_id),
+            organization_name="Firma AS",
+            document_type=document_type,
+            bilko_document_id=uuid4(),
+            timestamp=datetime(2026, 5, 8, 10, 30, tzinfo=UTC),
+            sha256=hashlib.sha256(content).hexdigest(),
+        )
+        await put_job(self.office.queue, sidecar, Bytes(content))
+        if fields:
+            await self.rewrite(sidecar.key, **fields)
+        return sidecar.key
+
+    async def rewrite(self, key: JobKey, **fields: Any) -> None:
+        """As a producer, or time, changed the sidecar: fields by their names in `Sidecar`."""
+        from dataclasses import replace
+
+        sidecar = await self.sidecar(key)
+        await self.write(key.sidecar, replace(sidecar, **fields).to_bytes())
+
+    async def write(self, name: str, data: bytes) -> None:
+        async with self.office.queue.writer(name) as writer:
+            await writer.write(data)
+
+    async def sidecar(self, key: JobKey, store: QueueStore | None = None) -> Sidecar:
+        return parse((await (store or self.office.queue).get(key.sidecar)).data)
+
+    async def waiting(self, store: QueueStore | None = None) -> list[str]:
+        return [info.key async for info in (store or self.office.queue).list("org/")]
+
+    def rows(self) -> Mapping[str, Any]:
+        """Status by key."""
+        return dict(self.office.rows("r2_object_key, archive_status"))
+
+    def documents(self) -> list[SeenDocument]:
+        return self.server.documents()
+
+    def another_organization(self) -> UUID:
+        return self.office.seed.person().organization_id
+
+
+@asynccontextmanager
+async def opened(archiver: Archiver) -> AsyncIterator[Archiver]:
+    try:
+        yield archiver
+    finally:
+        await archiver.paperless.close()
+        await archiver.api.close()

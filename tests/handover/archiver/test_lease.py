@@ -1,0 +1,160 @@
+"""One archiver at a time, and one that was away finds out before it does harm."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from muniment.handover.archiver.lease import KEY, LeaseHeld, LeaseLost, held
+from muniment.handover.archiver.pass_context import Outcome
+from muniment.storage.objects.folder.store import FolderQueue
+from muniment.storage.objects.port import QueueStore
+from tests.contracts.test_versioned_object_store import s3_queue
+from tests.handover.archiver.effects import Act, Effects, watched_stores
+from tests.handover.archiver.environment import Stage, opened
+from tests.handover.archiver.fakes import WoundClock
+
+
+@pytest.fixture(params=["folder", "s3"])
+async def queue(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[QueueStore]:
+    if request.param == "folder":
+        queue: QueueStore = FolderQueue(tmp_path / "queue")
+    else:
+        queue = s3_queue(request.getfixturevalue("empty_s3_server"))
+    yield queue
+    await queue.close()
+
+
+async def test_the_second_is_refused_while_the_first_works(queue: QueueStore) -> None:
+    clock = WoundClock()
+    async with held(queue, clock):
+        with pytest.raises(LeaseHeld):
+            async with held(queue, clock):
+                pass
+
+
+async def test_whoever_ends_leaves_it_to_the_next(queue: QueueStore) -> None:
+    clock = WoundClock()
+    async with held(queue, clock):
+        pass
+    async with held(queue, clock) as lease:
+        await lease.check()
+
+
+async def test_of_many_at_once_exactly_one_has_it(queue: QueueStore) -> None:
+    clock, got = WoundClock(), list[int]()
+
+    async def take(number: int) -> None:
+        async with held(queue, clock):
+            got.append(number)
+            await finished.wait()
+
+    finished = asyncio.Event()
+    takers = [asyncio.create_task(take(number)) for number in range(8)]
+    done, pending = await asyncio.wait(takers, timeout=5, return_when=asyncio.ALL_COMPLETED)
+    finished.set()
+    await asyncio.gather(*pending)
+
+    assert len(got) == 1
+    assert all(isinstance(taker.exception(), LeaseHeld) for taker in done)
+    assert len(done) == 7
+
+
+async def test_the_lease_of_a_dead_one_is_taken_when_its_time_is_over(queue: QueueStore) -> None:
+    paused, clock = WoundClock(), WoundClock()
+    async with held(queue, paused) as old:
+        clock.wind(seconds=125)
+        async with held(queue, clock) as lease:
+            await lease.check()
+            paused.wind(seconds=125)
+            with pytest.raises(LeaseLost):
+                await old.check()
+            await lease.check()
+
+
+async def test_whoever_was_paused_goes_on_if_nobody_came(queue: QueueStore) -> None:
+    clock = WoundClock()
+    async with held(queue, clock) as lease:
+        clock.wind(hours=1)
+        await lease.check()
+        with pytest.raises(LeaseHeld):
+            async with held(queue, clock):
+                pass
+
+
+async def test_what_is_no_lease_is_nobodys(queue: QueueStore) -> None:
+    await queue.put_new(KEY, b"?")
+    async with held(queue, WoundClock()) as lease:
+        await lease.check()
+
+
+def pause_at(number: int, paused: asyncio.Event, over: asyncio.Event) -> Act:
+    async def act(reached: int, _what: str) -> None:
+        if reached == number:
+            paused.set()
+            await over.wait()
+
+    return act
+
+
+async def undisturbed(stage: Stage, name: str) -> list[str]:
+    effects = Effects()
+    await stage.put(name)
+    async with opened(stage.archiver(watched_stores(stage.stores, effects), concurrency=1)) as archiver:
+        effects.watch(archiver)
+        await archiver.run()
+    return effects.reached
+
+
+@pytest.mark.timeout(600)
+async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_was(stage: Stage) -> None:
+    reached = await undisturbed(stage, "undisturbed")
+    for number in range(len(reached)):
+        paused, over = asyncio.Event(), asyncio.Event()
+        effects = Effects(pause_at(number, paused, over))
+        await stage.put(f"paused after {number}")
+        await stage.put(f"after that, {number}")
+        stage.server.forget_requests()
+        async with opened(stage.archiver(watched_stores(stage.stores, effects), concurrency=1)) as archiver:
+            effects.watch(archiver)
+            working = asyncio.create_task(archiver.run())
+            await asyncio.wait({working, asyncio.create_task(paused.wait())}, return_when=asyncio.FIRST_COMPLETED)
+            stage.clock.wind(minutes=5)
+            second = await stage.run()
+            over.set()
+            await working
+
+        # Later passes do less: what is the same for all documents is there.
+        effect = effects.reached[number] if number < len(effects.reached) else "none"
+        assert second.outcome is Outcome.DONE, effect
+        # Between the last look at the lease and the first byte of an upload nobody can be stopped: then there are two.
+        assert len(stage.server.requests("upload")) == (3 if effect == "about to upload" else 2), effect
+        hashes = [document.sha256 for document in stage.documents()]
+        assert len(hashes) == len(set(hashes)), effect
+        assert await stage.waiting() == [], effect
+        assert set(stage.rows().values()) == {"archived"}, effect
+
+
+async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(stage3: Stage) -> None:
+    paused, over = asyncio.Event(), asyncio.Event()
+
+    async def pause(_number: int, what: str) -> None:
+        if what.startswith("PATCH "):
+            paused.set()
+            await over.wait()
+
+    effects = Effects(pause)
+    key = await stage3.put()
+    async with opened(stage3.archiver(watched_stores(stage3.stores, effects), concurrency=1)) as archiver:
+        effects.watch(archiver)
+        working = asyncio.create_task(archiver.run())
+        await paused.wait()
+        stage3.clock.wind(minutes=5)
+        await stage3.run()
+        await stage3.put()
+        over.set()
+        report = await working
+
+    assert report.outcome is Outcome.ANOTHER_AT_WORK
+    assert await stage3.waiting() == [key.sidecar, key.pdf]

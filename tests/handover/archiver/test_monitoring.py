@@ -1,0 +1,138 @@
+"""Who is told what: alerts once, metrics by their names, and lines with the fields of the specification."""
+
+from pathlib import Path
+
+import pytest
+import structlog
+
+from muniment.handover.archiver.monitoring import Alert, AlertAddressMalformed, Alerts, AppriseNotifier, Metrics
+from muniment.storage.objects.folder.store import FolderQueue
+from tests.handover.archiver.environment import Stage
+from tests.handover.archiver.fakes import Letterbox, WoundClock
+from tests.support.fake_paperless.faults import refused
+
+STOPPED = Alert("line-stopped", "P1", "Nothing is archived.")
+
+
+class Desk:
+    def __init__(self, folder: Path) -> None:
+        self.queue, self.clock, self.box = FolderQueue(folder), WoundClock(), Letterbox()
+
+    async def settle(self, *conditions: Alert, depth: int | None = 0, failures: int = 0) -> list[str]:
+        """What arrives, by whoever makes this pass."""
+        self.box.titles.clear()
+        await Alerts(self.queue, self.box, self.clock).settle(conditions, depth=depth, failures=failures)
+        self.clock.wind(minutes=5)
+        return [title.removeprefix("P1 ").removeprefix("P2 ").partition(": ")[2] for title in self.box.titles]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def test_a_condition_is_told_once_and_again_when_it_comes_back(desk: Desk) -> None:
+    assert await desk.settle(STOPPED) == ["line-stopped"]
+    assert await desk.settle(STOPPED) == []
+    assert await desk.settle() == []
+    assert await desk.settle(STOPPED) == ["line-stopped"]
+
+
+async def test_what_could_not_be_sent_is_sent_with_the_next_pass(desk: Desk) -> None:
+    desk.box.is_open = False
+    assert await desk.settle(STOPPED) == []
+    desk.box.is_open = True
+    assert await desk.settle(STOPPED) == ["line-stopped"]
+
+
+async def test_a_pass_that_was_stopped_does_not_end_other_conditions(desk: Desk) -> None:
+    letters = Alert("dead-letters", "P1", "1 document")
+    await desk.settle(letters)
+    await desk.settle(STOPPED, depth=None)
+    assert await desk.settle(letters) == []
+
+
+async def test_more_of_the_same_is_news(desk: Desk) -> None:
+    assert await desk.settle(Alert("dead-letters", "P1", "1")) == ["dead-letters"]
+    assert await desk.settle(Alert("dead-letters", "P1", "2", is_news=True)) == ["dead-letters"]
+
+
+async def test_a_deep_queue_is_told_after_fifteen_minutes(desk: Desk) -> None:
+    assert [await desk.settle(depth=501) for _ in range(5)] == [[], [], [], ["queue-deep"], []]
+    assert [await desk.settle(depth=depth) for depth in (501, 500, 501)] == [[], [], []]
+
+
+async def test_more_than_five_failures_within_an_hour_are_told(desk: Desk) -> None:
+    assert await desk.settle(failures=5) == []
+    assert await desk.settle(failures=1) == ["many-failures"]
+    desk.clock.wind(hours=2)
+    assert await desk.settle(failures=5) == []
+
+
+async def test_what_was_remembered_in_another_way_is_told_once_more(desk: Desk) -> None:
+    await desk.queue.put_new("archiver/alerts.json", b"[]")
+    assert await desk.settle(STOPPED) == ["line-stopped"]
+
+
+def test_an_address_that_apprise_does_not_know_is_refused_without_being_shown() -> None:
+    with pytest.raises(AlertAddressMalformed) as caught:
+        AppriseNotifier("mailto://somebody:secret@example.org nonsense://secret")
+    assert "secret" not in str(caught.value)
+
+
+async def test_without_addresses_nobody_is_to_be_reached() -> None:
+    assert await AppriseNotifier("").send("title", "body")
+
+
+def value(metrics: Metrics, name: str) -> float | None:
+    return metrics.registry.get_sample_value(name)
+
+
+async def test_a_pass_counts_what_it_did(stage3: Stage) -> None:
+    await stage3.put("first")
+    await stage3.put("second")
+    stage3.server.fault("upload", refused(400))
+    archiver = stage3.archiver(concurrency=1)
+
+    await archiver.run()
+    await archiver.paperless.close()
+    await archiver.api.close()
+
+    metrics = archiver.metrics
+    assert value(metrics, "archive_queue_depth") == 2
+    assert value(metrics, "archive_jobs_processed_total") == 1
+    assert value(metrics, "archive_jobs_failed_total") == 1
+    assert value(metrics, "archive_dlq_depth") == 1
+    assert value(metrics, "archive_e2e_latency_seconds_count") == 1
+    assert value(metrics, "archive_paperless_auth_errors_total") == 0
+    assert (value(metrics, "archive_last_pass_timestamp_seconds") or 0) > 0
+
+
+def test_passes_that_are_processes_of_their_own_count_on(tmp_path: Path) -> None:
+    file = tmp_path / "archiver.prom"
+    for _ in range(2):
+        metrics = Metrics()
+        metrics.continue_from(file)
+        metrics.failed.inc(3)
+        metrics.write(file)
+
+    assert "archive_jobs_failed_total 6.0" in file.read_text()
+
+
+async def test_a_line_has_the_fields_of_the_specification_and_no_name_of_anybody(stage3: Stage) -> None:
+    key = await stage3.put()
+
+    with structlog.testing.capture_logs() as lines:
+        await stage3.run()
+
+    [line] = [line for line in lines if line["event"] == "archive.job"]
+    assert line["severity"] == "INFO"
+    assert line["r2Key"] == key.pdf
+    assert line["organizationId"] == str(stage3.office.organization_id)
+    assert line["documentType"] == "invoice"
+    assert line["action"] == "archived"
+    assert line["retryCount"] == 0
+    assert line["paperlessDocId"] == stage3.documents()[0].id
+    assert {"bilkoDocumentId", "durationMs", "error"} <= line.keys()
+    assert "Firma AS" not in str(lines)
+    assert stage3.server.token not in str(lines)

@@ -1,0 +1,150 @@
+"""A running API with a hand-over queue in folders, and direct access to its rows and objects."""
+
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+from pydantic import SecretStr
+
+from muniment.bootstrap.handover import build_own_documents
+from muniment.bootstrap.stores import build_ledger, build_stores
+from muniment.errors import Unavailable
+from muniment.handover.job_key import JobKey
+from muniment.handover.queue import ArchiveStores
+from muniment.handover.sidecar import Sidecar, parse
+from muniment.handover.sweep import HandOverSweep
+from muniment.settings import Settings
+from muniment.settings.handover import ArchiveSettings
+from muniment.storage.objects.folder.store import FolderQueue
+from muniment.storage.objects.port import BlobWriter
+from tests.documents.uploads import a_pdf
+from tests.support.live_api import Api, running_api
+from tests.support.seed import Person, Seed
+
+INTERNAL_KEY, OLD_KEY = "key of the archiver", "key before that"
+ARCHIVER = {"Authorization": f"Bearer {INTERNAL_KEY}"}
+
+
+class MoodyQueue(FolderQueue):
+    """A folder that is not to be had while it sulks."""
+
+    is_sulking = False
+    before_new: Callable[[str], Awaitable[None]] | None = None
+    """What happens just before a small object is written anew."""
+
+    def writer(self, key: str, *, content_type: str = "") -> AbstractAsyncContextManager[BlobWriter]:
+        self._answer()
+        return super().writer(key)
+
+    async def put_new(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+        self._answer()
+        if self.before_new:
+            await self.before_new(key)
+        return await super().put_new(key, data)
+
+    async def exists(self, key: str) -> bool:
+        self._answer()
+        return await super().exists(key)
+
+    def _answer(self) -> None:
+        if self.is_sulking:
+            raise Unavailable("The queue does not answer")
+
+
+@dataclass
+class Office:
+    api: Api
+    seed: Seed
+    owner: Person
+    kb_id: UUID
+    client: httpx.AsyncClient
+    """Of the owner."""
+    queue: MoodyQueue
+    letters: FolderQueue
+
+    @property
+    def organization_id(self) -> UUID:
+        return self.owner.organization_id
+
+    def path(self, document_id: UUID) -> str:
+        return f"/api/v1/knowledge-bases/{self.kb_id}/documents/{document_id}"
+
+    async def document(self, content: bytes | None = None, *, status: str = "archived", **columns: Any) -> UUID:
+        """With its original in the store."""
+        content = a_pdf() if content is None else content
+        name = columns.pop("name", f"{uuid4().hex}.pdf")
+        sha256 = hashlib.sha256(content).hexdigest()
+        document_id = self.seed.document(
+            self.kb_id, self.owner, name=name, status=status, sha256=sha256, file_size=len(content), **columns
+        )
+        await self.api.stores.blobs.put(f"{self.kb_id}/{document_id}/1/original", content)
+        return document_id
+
+    async def hand_over(self, content: bytes | None = None, **fields: Any) -> httpx.Response:
+        """As another application does; `client` and `organization_id` where it is not the owner's."""
+        client: httpx.AsyncClient = fields.pop("client", self.client)
+        organization_id = fields.pop("organization_id", self.organization_id)
+        given = {"document_type": "invoice", "document_id": str(uuid4()), **fields}
+        return await client.post(
+            f"/api/v1/organizations/{organization_id}/archive",
+            files={"file": ("any name.pdf", a_pdf() if content is None else content)},
+            data={name: value for name, value in given.items() if value is not None},
+        )
+
+    async def patch(self, document_id: UUID | str, key: str, status: str, **said: Any) -> httpx.Response:
+        body = {"organization_id": str(self.organization_id), "r2_object_key": key, "archive_status": status, **said}
+        return await self.api.anonymous.patch(f"/internal/v1/archive-audit/{document_id}", json=body, headers=ARCHIVER)
+
+    def key(self, content: bytes | None = None, document_type: str = "other") -> JobKey:
+        content = a_pdf() if content is None else content
+        return JobKey(self.organization_id, document_type, hashlib.sha256(content).hexdigest())
+
+    async def sweep(self, *, later: timedelta = timedelta(0)) -> None:
+        """As the worker does, when so much more time has passed."""
+        self.seed.execute("UPDATE archive_audit_log SET next_attempt_at = next_attempt_at - %s", later)
+        await HandOverSweep(build_own_documents(self.api.settings, self.api.stores)).sweep()
+
+    async def jobs(self, store: FolderQueue | None = None) -> list[str]:
+        return [info.key async for info in (store or self.queue).list()]
+
+    async def sidecar(self, key: JobKey) -> Sidecar:
+        return parse((await self.queue.get(key.sidecar)).data)
+
+    async def empty_queue(self) -> None:
+        for key in await self.jobs():
+            await self.queue.delete(key)
+
+    def rows(self, columns: str = "archive_status", where: str = "true") -> list[Any]:
+        found = self.seed.rows(f"SELECT {columns} FROM archive_audit_log WHERE {where} ORDER BY created_at")
+        return [row[0] if len(row) == 1 else row for row in found]
+
+    def of_document(self, document_id: UUID) -> tuple[Any, ...]:
+        """Status, job and address of its hand-over."""
+        [row] = self.seed.rows(
+            "SELECT archive_status, archive_job_id, paperless_doc_url FROM documents WHERE id = %s", document_id
+        )
+        return row
+
+    def actions(self) -> list[str]:
+        return [line["action"] for line in self.seed.audit_lines()]
+
+
+@asynccontextmanager
+async def open_office(settings: Settings, seed: Seed) -> AsyncIterator[Office]:
+    archive = ArchiveSettings(internal_api_key=SecretStr(INTERNAL_KEY), internal_api_key_old=SecretStr(OLD_KEY))
+    settings = settings.model_copy(update={"archive": archive})
+    plain = build_stores(settings)
+    folder: Path = settings.server.data_dir
+    queue, letters = MoodyQueue(folder / "archive-queue"), FolderQueue(folder / "archive-dlq")
+    archive_stores = ArchiveStores(queue, letters)
+    ledger = build_ledger(plain.database, plain.blobs, archive_stores)
+    owner = seed.person(is_operator=True)
+    stores = replace(plain, archive=archive_stores, ledger=ledger)
+    async with running_api(settings, stores) as api, api.client(owner) as client:
+        yield Office(api, seed, owner, seed.knowledge_base(owner), client, queue, letters)

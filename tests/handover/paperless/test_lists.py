@@ -1,0 +1,109 @@
+"""A filter that was left out, and links that lead astray."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from muniment.handover.paperless.client import Paperless
+from muniment.handover.paperless.errors import Kind, LineStopped, Unclear
+from tests.handover.paperless.uploads import Archive, a_name
+from tests.support.fake_paperless.fake import StandIn
+from tests.support.fake_paperless.faults import Fault
+
+
+def _page(*rows: dict[str, Any], count: int | None = None, following: str | None = None) -> Fault:
+    body = {"count": len(rows) if count is None else count, "next": following, "previous": None, "results": rows}
+    return Fault(200, json.dumps(body))
+
+
+def _row(key: int, **changes: Any) -> dict[str, Any]:
+    row = {"id": key, "title": "t", "tags": [], "correspondent": None, "document_type": None, "custom_fields": []}
+    return {**row, "original_file_name": "of another.pdf", "created": "2026-05-08", "deleted_at": None, **changes}
+
+
+async def test_documents_without_our_tags_are_never_taken_for_ours(server: StandIn, shelf: Archive) -> None:
+    server.fault("documents.list", _page(_row(1), _row(2, tags=shelf.tags)))
+    with pytest.raises(LineStopped, match="left out our filter"):
+        await shelf.paperless.find_tagged(shelf.tags)
+
+
+async def test_a_list_of_everything_is_not_walked_through(server: StandIn, shelf: Archive) -> None:
+    await shelf.paperless.version()
+    rows = [_row(key, tags=shelf.tags) for key in range(25)]
+    finds: list[Callable[[], Awaitable[Any]]] = [
+        lambda: shelf.paperless.find_tagged(shelf.tags),
+        lambda: shelf.paperless.find_by_checksum(b"%PDF- somewhere"),
+        lambda: shelf.paperless.find_by_file_name("ours.pdf"),
+    ]
+    for find in finds:
+        server.forget_requests()
+        server.fault("documents.list", _page(*rows, count=5000, following=f"{server.url}/api/documents/?page=2"))
+        with pytest.raises(LineStopped, match="left out our filter"):
+            await find()
+        assert len(server.requests()) == 1
+
+
+async def test_other_bytes_and_other_names_in_the_answer_are_not_believed(server: StandIn, shelf: Archive) -> None:
+    others = server.put_document(b"%PDF- of somebody", file_name="of another.pdf")
+    for find in (shelf.paperless.find_by_checksum(b"%PDF- ours"), shelf.paperless.find_by_file_name("ours.pdf")):
+        await shelf.paperless.version()
+        server.fault("documents.list", _page(_row(others)))
+        assert await find == []
+
+
+async def test_other_names_in_the_answer_are_not_believed(server: StandIn, client: Paperless) -> None:
+    server.fault("tags.list", _page({"id": 7, "name": "something else", "user_can_change": True}))
+    assert await client.find(Kind.TAG, a_name()) is None
+
+
+async def test_another_task_in_the_answer_is_not_believed(server: StandIn, shelf: Archive) -> None:
+    await shelf.send(b"%PDF- of a task %%EOF")
+    [row] = [task for task in server.tasks() if task.file_name.endswith(".pdf")][-1:]
+    shown = {"id": 1, "task_id": row.task_id, "task_file_name": row.file_name, "status": "SUCCESS", "result": "x"}
+    server.fault("tasks.list", Fault(200, json.dumps([{**shown, "related_document": "7"}])))
+    assert await shelf.paperless.task("11111111-1111-1111-1111-111111111111") is None
+
+
+@pytest.mark.parametrize("host", ["paperless.invalid:9", "paperless.invalid/behind/a/proxy"])
+async def test_of_absolute_links_only_path_and_query_are_followed(
+    server: StandIn, client: Paperless, host: str
+) -> None:
+    trashed = {server.put_document(b"%PDF-" + bytes([number]), is_trashed=True) for number in range(60)}
+    server.set(host=host)
+    found = [document.id async for document in client.trashed()]
+    assert trashed.issubset(found)
+    assert len(found) == len(set(found))
+
+
+async def test_a_list_that_leads_back_to_itself_is_left(server: StandIn, client: Paperless) -> None:
+    server.fault("trash.list", _page(_row(1), following=f"{server.url}/api/trash/?page=1"), times=None)
+    with pytest.raises(Unclear, match="back to itself"):
+        [document async for document in client.trashed()]
+
+
+async def test_a_list_that_became_shorter_is_unclear_and_stops_nothing(server: StandIn, client: Paperless) -> None:
+    server.fault("trash.list", _page(_row(1), following=f"{server.url}/api/trash/?page=2"))
+    server.fault("trash.list", Fault(404, '{"detail":"Invalid page."}'))
+    with pytest.raises(Unclear):
+        [document async for document in client.trashed()]
+
+
+@pytest.mark.parametrize("body", ["[]", "{}", "null", '{"count":1,"next":null,"results":[{}]}', '"text"', "7"])
+async def test_an_answer_in_another_shape_is_unclear(server: StandIn, shelf: Archive, body: str) -> None:
+    await shelf.paperless.version()
+    questions: dict[str, Callable[[], Awaitable[Any]]] = {
+        "documents.list": lambda: shelf.paperless.find_tagged(shelf.tags),
+        "tags.list": lambda: shelf.paperless.find(Kind.TAG, "x"),
+        "documents.get": lambda: shelf.paperless.document(1),
+        "documents.metadata": lambda: shelf.paperless.checksum(1),
+    }
+    for name, ask in questions.items():
+        server.fault(name, Fault(200, body))
+        with pytest.raises(Unclear):
+            await ask()
+    if body != "[]":
+        server.fault("tasks.list", Fault(200, body))
+        with pytest.raises(Unclear):
+            await shelf.paperless.task("11111111-1111-1111-1111-111111111111")

@@ -1,0 +1,88 @@
+"""Uploads with readable defaults."""
+
+import asyncio
+import io
+import time
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Self
+from uuid import uuid4
+
+from reportlab.pdfgen.canvas import Canvas
+
+from muniment.handover.paperless.client import Paperless
+from muniment.handover.paperless.errors import Kind
+from muniment.handover.paperless.models import PaperlessDocument, Task
+
+
+def a_pdf(text: str | None = None) -> bytes:
+    """A real one of one page that is like no other, with enough text that no server thinks of reading its picture."""
+    file = io.BytesIO()
+    page = Canvas(file)
+    page.drawString(72, 720, text or f"The contents of this page were written for one test alone: {uuid4()}")
+    page.drawString(72, 700, "It has a second line, so that there is a little more to be read on it.")
+    page.save()
+    return file.getvalue()
+
+
+def a_name(of: str = "thing") -> str:
+    return f"{of}:{uuid4()}"
+
+
+@dataclass
+class Archive:
+    """Where the test's documents go: what they are tagged with and the rest."""
+
+    paperless: Paperless
+    organization: int
+    source: int
+    correspondent: int
+    document_type: int
+    field: int
+
+    @classmethod
+    async def of(cls, paperless: Paperless) -> Self:
+        return cls(
+            paperless,
+            await paperless.find_or_make(Kind.TAG, a_name("org")),
+            await paperless.find_or_make(Kind.TAG, a_name("source")),
+            await paperless.find_or_make(Kind.CORRESPONDENT, a_name("org")),
+            await paperless.find_or_make(Kind.DOCUMENT_TYPE, a_name("Invoice")),
+            await paperless.find_or_make(Kind.CUSTOM_FIELD, a_name("sha256")),
+        )
+
+    @property
+    def tags(self) -> list[int]:
+        return [self.organization, self.source]
+
+    async def send(self, pdf: Any = None, **changes: Any) -> str:
+        """Upload, everything said about it; the id of the task."""
+        said = {
+            "file_name": f"{uuid4()}.pdf",
+            "title": "Invoice — Firma AS 2026-05-08",
+            "created": date(2026, 5, 8),
+            "correspondent": self.correspondent,
+            "document_type": self.document_type,
+            "tags": self.tags,
+            "custom_fields": {self.field: "a value"},
+        }
+        return await self.paperless.upload(pdf if pdf is not None else a_pdf(), **{**said, **changes})
+
+    async def put(self, pdf: Any = None, **changes: Any) -> PaperlessDocument:
+        """Upload and follow until the document is there."""
+        task = await done(self.paperless, await self.send(pdf, **changes))
+        assert task.document_id is not None, task
+        document = await self.paperless.document(task.document_id)
+        assert document is not None
+        return document
+
+
+async def done(paperless: Paperless, task_id: str) -> Task:
+    """The task when it is over; a real server takes its time."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        task = await paperless.task(task_id)
+        if task is not None and task.is_done:
+            return task
+        await asyncio.sleep(0.2)
+    raise AssertionError("The task does not end")

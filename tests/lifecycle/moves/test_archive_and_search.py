@@ -1,0 +1,176 @@
+"""Whoever was told that a document is archived does not find it any more (I2), whatever engine holds its passages."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import UUID
+
+import httpx
+import pytest
+
+from muniment.accounts.credentials import Passwords
+from muniment.api import framed
+from muniment.bootstrap.services import build_parts
+from muniment.bootstrap.stores import build_stores
+from muniment.errors import Unavailable
+from muniment.lifecycle.reprocess import Reprocessing
+from muniment.search.external_index.intent_sweep import IntentSweep
+from muniment.search.indexing.model_switch import Switching
+from muniment.search.query.service import Searching
+from muniment.settings import Settings
+from muniment.storage.tasks.port import RunWish
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.vectors.port import VectorIndex
+from tests.lifecycle.moves.test_archive import move
+from tests.lifecycle.test_explain import explain, moves_of
+from tests.processing.worker_fixture import Desk
+from tests.search.external_index_fixture import FaultyIndex
+from tests.search.letter_embedder import WordsEmbedder
+from tests.search.test_journey import hits, process
+from tests.support.apps import app_of
+from tests.support.clients import local_client
+from tests.support.live_server import serving
+from tests.support.qdrant import LocalQdrant
+from tests.support.seed import CHEAP_HASHER
+
+NEWER = WordsEmbedder("newer letters")
+PUT_BACK = {"detail": "The document is unchanged, and the search index is being put back; try again shortly"}
+RUNS = "SELECT count(*) FROM document_processing_runs WHERE document_id = %s"
+
+
+@pytest.fixture(params=["pgvector", "qdrant"])
+async def index(request: pytest.FixtureRequest, desk: Desk) -> AsyncIterator[VectorIndex]:
+    engine: VectorIndex = PgVectorIndex(desk.database) if request.param == "pgvector" else FaultyIndex(LocalQdrant())
+    yield engine
+    await engine.close()
+
+
+only_qdrant = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
+
+
+@pytest.fixture
+async def client(desk: Desk, settings: Settings, index: VectorIndex) -> AsyncIterator[httpx.AsyncClient]:
+    stores = replace(build_stores(settings), index=index)
+    embedders = {embedder.model: embedder for embedder in (desk.embedder, NEWER)}
+    searching = Searching(stores.database, index, embedders=embedders)
+    parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
+    with app_of(parts) as app:
+        async with (
+            serving(framed(app, settings)) as anonymous,
+            local_client(str(anonymous.base_url), headers=desk.owner.headers) as client,
+        ):
+            yield client
+    await stores.database.close()
+
+
+async def a_processed(desk: Desk, index: VectorIndex) -> UUID:
+    document_id = await desk.document()
+    await process(desk, index, document_id)
+    return document_id
+
+
+async def found(client: httpx.AsyncClient, mode: str = "vector") -> set[str]:
+    return {item["document_id"] for item in await hits(client, mode=mode)}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
+async def test_it_is_found_until_it_is_archived_and_again_when_it_is_restored(
+    desk: Desk, index: VectorIndex, client: httpx.AsyncClient, mode: str
+) -> None:
+    document_id = await a_processed(desk, index)
+    for _ in range(2):
+        assert await found(client, mode) == {str(document_id)}
+        assert (await move(client, desk, document_id, "archive")).status_code == 200
+        assert await found(client, mode) == set()
+        assert (await move(client, desk, document_id, "restore")).status_code == 200
+    assert await found(client, mode) == {str(document_id)}
+    assert desk.seed.one("SELECT count(*) FROM index_intents") == 0
+    assert desk.seed.one(RUNS, document_id) == 1  # nothing was read anew
+
+
+@only_qdrant
+@pytest.mark.parametrize("name", ["archive", "restore"])
+@pytest.mark.parametrize("is_done_first", [False, True], ids=["refused", "done without an answer"])
+async def test_an_index_that_does_not_answer_leaves_the_document_unchanged_and_is_put_back(
+    desk: Desk, index: FaultyIndex, client: httpx.AsyncClient, name: str, is_done_first: bool
+) -> None:
+    document_id = await a_processed(desk, index)
+    if name == "restore":
+        await move(client, desk, document_id, "archive")
+    seen, lines = await found(client), desk.seed.audit_lines()
+    before = desk.seed.rows("SELECT * FROM documents")
+
+    index.error, index.is_done_first = Unavailable("a fault of the test"), is_done_first
+    answer = await move(client, desk, document_id, name)
+    assert (answer.status_code, answer.json()) == (503, PUT_BACK)
+    assert desk.seed.rows("SELECT * FROM documents") == before
+    assert desk.seed.audit_lines() == lines
+
+    explained = await explain(client, desk, document_id)
+    assert explained["index_is_being_put_back"]
+    assert moves_of(explained)[name]["reason"] == "The search index is being put back; try again shortly"
+
+    index.error = None
+    desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
+    assert await IntentSweep(desk.database, index).put_right(desk.owner.organization_id) == 1
+    assert await found(client) == seen
+    assert (await move(client, desk, document_id, name)).status_code == 200
+
+
+@only_qdrant
+async def test_a_restore_that_the_name_forbids_tells_the_index_nothing(
+    desk: Desk, index: FaultyIndex, client: httpx.AsyncClient
+) -> None:
+    document_id = await a_processed(desk, index)
+    await move(client, desk, document_id, "archive")
+    desk.seed.document(desk.kb_id, desk.owner, name=desk.seed.one("SELECT name FROM documents"))
+    asked = index.asked
+    assert (await move(client, desk, document_id, "restore")).status_code == 409
+    assert (index.asked, desk.seed.one("SELECT count(*) FROM index_intents")) == (asked, 0)
+
+
+@only_qdrant
+async def test_a_late_reread_whose_document_was_archived_shows_nothing_when_it_is_restored(
+    desk: Desk, index: FaultyIndex, client: httpx.AsyncClient
+) -> None:
+    document_id = await a_processed(desk, index)
+    await move(client, desk, document_id, "retry")
+    await move(client, desk, document_id, "archive")
+    await process(desk, index, document_id)  # its worker comes late
+    assert await found(client) == set()
+    await move(client, desk, document_id, "restore")
+    assert await found(client) == {str(document_id)}
+
+
+async def switch_model(desk: Desk, index: VectorIndex, *documents: UUID) -> None:
+    """As an operator does it: the newer model is set up, all completed documents are indexed for it, and it answers."""
+    desk.embedder, desk.other_embedders = NEWER, (desk.embedder,)
+    await Reprocessing(desk.database, QueuedTasks(), RunWish()).queue()
+    for document_id in documents:
+        await process(desk, index, document_id)
+    await Switching(desk.database, NEWER).switch()
+
+
+async def test_a_document_that_was_away_when_the_model_changed_is_indexed_for_it_when_it_comes_back(
+    desk: Desk, index: VectorIndex, client: httpx.AsyncClient
+) -> None:
+    document_id = await a_processed(desk, index)
+    await move(client, desk, document_id, "archive")
+    await switch_model(desk, index)
+    assert (await move(client, desk, document_id, "restore")).status_code == 200
+    await process(desk, index, document_id)
+    assert await found(client) == {str(document_id)}
+    assert desk.reader.opened == 1  # nothing was read again, only indexed
+    assert [line["action"] for line in desk.seed.audit_lines()][-2:] == ["document_restored", "document_retried"]
+
+
+async def test_it_is_found_even_if_another_document_of_the_same_content_was_indexed_meanwhile(
+    desk: Desk, index: VectorIndex, client: httpx.AsyncClient
+) -> None:
+    away, twin = await a_processed(desk, index), await a_processed(desk, index)
+    await move(client, desk, away, "archive")
+    await switch_model(desk, index, twin)
+    assert (await move(client, desk, away, "restore")).status_code == 200
+    if desk.seed.one(RUNS, away) > 1:
+        await process(desk, index, away)
+    assert await found(client) == {str(away), str(twin)}

@@ -1,0 +1,55 @@
+"""What a purge costs in statements and commits: these are what its time is made of."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import event
+
+from tests.lifecycle.purge.harness import House
+from tests.lifecycle.purge.test_bulk_purge import bulk, seeded
+
+
+@contextmanager
+def counted(house: House) -> Iterator[Counter[str]]:
+    """Statements and commits by login."""
+    counts: Counter[str] = Counter()
+    database = house.stores.database
+    engines = {"app": database.app_engine.sync_engine, "service": database.service_engine.sync_engine}
+
+    def statement(connection: Any, *_: Any) -> None:
+        counts["app" if connection.engine is engines["app"] else "service"] += 1
+
+    def commit(connection: Any) -> None:
+        counts["app commits" if connection.engine is engines["app"] else "service commits"] += 1
+
+    for engine in engines.values():
+        event.listen(engine, "before_cursor_execute", statement)
+        event.listen(engine, "commit", commit)
+    yield counts
+    for engine in engines.values():
+        event.remove(engine, "before_cursor_execute", statement)
+        event.remove(engine, "commit", commit)
+
+
+async def test_a_document_costs_one_transaction_of_eleven_statements_and_proving_it_a_constant(house: House) -> None:
+    await house.purge(await house.archived())  # what is asked once in the life of a process
+    document_id = await house.archived()
+    with counted(house) as counts:
+        assert (await house.purge(document_id)).status_code == 200
+    assert (counts["app"], counts["app commits"]) <= (1 + 11, 1)  # who asks, before it
+    assert counts["service"] <= 35
+    assert counts["service commits"] <= 11
+
+
+async def test_proving_many_costs_as_many_statements_as_proving_a_few(house: House) -> None:
+    few, many = [await house.archived() for _ in range(2)], [await house.archived() for _ in range(6)]
+    many += [seeded(house) for _ in range(6)]
+    with counted(house) as for_few:
+        assert (await bulk(house, few)).json()["purged"] == 2
+    with counted(house) as for_many:
+        assert (await bulk(house, many)).json()["purged"] == 12
+    assert for_many["service"] == for_few["service"]
+    assert for_many["service commits"] == for_few["service commits"]
+    assert for_many["app commits"] == 12 + 1  # each in a transaction of its own, and who asks

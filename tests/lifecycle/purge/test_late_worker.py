@@ -1,0 +1,167 @@
+"""A worker in the midst of a document that is removed leaves nothing behind a receipt (I3, I4, DESIGN §5.4)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from muniment.processing.pipeline.processor import Processing
+from muniment.search.external_index.copier import Copies
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.advisory_locks import AdvisoryLocks
+from muniment.storage.db.base import new_id, now
+from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.tasks.port import READING
+from muniment.storage.vectors.port import Indexed, Model, Point, VectorIndex
+from tests.lifecycle.purge.harness import House
+from tests.search.external_index_fixture import FaultyIndex
+from tests.support.cluster import service_login
+from tests.support.qdrant import LocalQdrant
+
+STORES = ["artifacts", "blobs", "index", "jobs", "queue"]
+
+
+@dataclass
+class Pause:
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self) -> None:
+        self.begun.set()
+        await self.over.wait()
+
+
+class SlowBlobs(FolderBlobs):
+    pause = Pause()
+
+    async def put(self, key: str, data: bytes) -> None:
+        await self.pause()
+        await super().put(key, data)
+
+
+class SlowIndex(FaultyIndex):
+    pause: Pause | None = None
+
+    async def put(self, document: Indexed, model: Model, epoch: int, points: Sequence[Point]) -> None:
+        if self.pause:
+            await self.pause()
+        await super().put(document, model, epoch, points)
+
+
+class SlowLocks(AdvisoryLocks):
+    pause = Pause()
+
+    @asynccontextmanager
+    async def attempt(self, name: str, *, is_shared: bool = False) -> AsyncIterator[bool]:
+        if is_shared:
+            await self.pause()
+        async with super().attempt(name, is_shared=is_shared) as is_ours:
+            yield is_ours
+
+
+@asynccontextmanager
+async def held_up(house: House, document_id: UUID, pause: Pause, **tools: Any) -> AsyncIterator[None]:
+    """A worker that waits there for the length of the block, and then goes on to its end."""
+    copies = Copies(house.stores.database, house.stores.index) if house.stores.index.holds_copies else None
+    worker = Processing(replace(house.desk.tools, copies=copies, **tools))
+    working = asyncio.create_task(worker(house.desk.job(document_id, READING)))
+    try:
+        await asyncio.wait_for(pause.begun.wait(), 30)
+        yield
+    finally:
+        pause.over.set()
+        await asyncio.wait_for(working, 30)
+
+
+@pytest.fixture
+def patience_seconds() -> float:
+    return 0.2
+
+
+async def cancel_and_clear(house: House, document_id: UUID) -> dict[str, Any]:
+    assert (await house.client.post(f"{house.path(document_id)}/cancel")).status_code == 200
+    answer = await house.clear(document_id)
+    return {"status": answer.status_code, **answer.json()}
+
+
+async def prove(house: House, document_id: UUID) -> None:
+    await house.sweep()
+    assert await house.left(document_id) == {}
+    assert (await house.clear(document_id)).status_code == 200
+
+
+async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after(house: House) -> None:
+    document_id, blobs = await house.desk.document(), SlowBlobs(house.blobs._root)
+    blobs.pause = Pause()
+    async with held_up(house, document_id, blobs.pause, blobs=blobs):
+        answer = await cancel_and_clear(house, document_id)
+        assert (answer["status"], answer["pending"]) == (202, STORES)
+        await house.sweep()
+        assert house.desk.seed.one("SELECT signed_at FROM receipts") is None
+    assert "objects" in await house.left(document_id)  # what the worker wrote when it went on
+    await prove(house, document_id)
+
+
+@pytest.mark.parametrize("index", [SlowIndex(LocalQdrant())])
+async def test_no_receipt_while_a_worker_fills_the_index_and_nothing_of_it_after(
+    house: House, index: SlowIndex
+) -> None:
+    document_id, index.pause = await house.desk.document(), Pause()
+    async with held_up(house, document_id, index.pause):
+        answer = await cancel_and_clear(house, document_id)
+        assert (answer["status"], answer["pending"]) == (202, STORES)
+    assert "points" in await house.left(document_id)
+    await prove(house, document_id)
+
+
+async def test_a_worker_that_comes_after_the_receipt_is_stopped_by_the_fence(
+    house: House, address: DatabaseAddress
+) -> None:
+    document_id, locks = await house.desk.document(), SlowLocks(service_login(address), at_once=2)
+    locks.pause = Pause()
+    async with held_up(house, document_id, locks.pause, locks=locks):  # it has claimed the run, and nothing else
+        assert (await cancel_and_clear(house, document_id))["status"] == 200
+    await locks.close()
+    assert await house.left(document_id) == {}
+
+
+async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_it_lives(
+    house: House,
+) -> None:
+    document_id, key = await house.archived(), "artifacts/somebody/unkept"
+    await house.blobs.put(key, b"text")
+    house.desk.seed.insert(
+        "deletions",
+        id=new_id(),
+        organization_id=house.desk.owner.organization_id,
+        knowledge_base_id=house.desk.kb_id,
+        document_id=document_id,
+        store="blobs",
+        target=key,
+        reason="never_kept",
+        next_attempt_at=now() + timedelta(days=1),
+    )
+    assert (await house.purge(document_id)).status_code == 200
+    assert await house.left(document_id) == {}
+    assert house.desk.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL AND reason = 'never_kept'") == 1
+
+
+async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: House) -> None:
+    document_id, blobs = await house.desk.document(), SlowBlobs(house.blobs._root)
+    blobs.pause = Pause()
+    async with held_up(house, document_id, blobs.pause, blobs=blobs):
+        assert (await house.client.post(f"{house.path(document_id)}/cancel")).status_code == 200
+        other = replace(house.desk.reading, params_fingerprint="another")  # so that it computes something else
+        assert (await house.client.post(f"{house.path(document_id)}/retry")).status_code == 200
+        await house.worker(reading=other)(house.desk.job(document_id, READING))
+        assert house.desk.status(document_id) == "completed"
+
+
+@pytest.fixture
+def index() -> VectorIndex | None:
+    return None

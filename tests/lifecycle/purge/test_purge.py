@@ -1,0 +1,239 @@
+"""`DELETE …/{doc_id}/purge` and `…/clear`: gone from every store, or 202 (specs/lifecycle.md, I3)."""
+
+import asyncio
+from uuid import UUID, uuid4
+
+import pytest
+
+from muniment.errors import Unavailable
+from muniment.storage.vectors.port import VectorIndex
+from tests.lifecycle.purge.harness import House
+from tests.search.external_index_fixture import FaultyIndex
+
+PURGED, CLEARED = "Document permanently deleted", "Failed document cleared"
+
+
+@pytest.fixture(params=["pgvector", "qdrant"])
+def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorIndex | None:
+    return qdrant if request.param == "qdrant" else None
+
+
+only_qdrant = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
+
+
+async def test_a_purged_document_is_gone_from_every_store_and_leaves_a_receipt(house: House) -> None:
+    document_id = await house.archived()
+    before = await house.left(document_id)
+    assert {"documents", "document_pages", "artifact_chunks", "objects"} <= set(before)
+    answer = await house.purge(document_id)
+    assert answer.status_code == 200, answer.text
+    receipt_id = answer.json().pop("receipt_id")
+    assert answer.json() == {"message": PURGED, "receipt_id": receipt_id}
+    assert await house.left(document_id) == {}
+    assert (await house.receipt(receipt_id))["record"]["document"]["id"] == str(document_id)
+
+
+async def test_a_cleared_document_is_gone_from_every_store_and_leaves_a_receipt(house: House) -> None:
+    document_id = await house.completed()
+    house.desk.seed.execute("UPDATE documents SET status = 'failed'")
+    answer = await house.clear(document_id)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["message"] == CLEARED
+    assert await house.left(document_id) == {}
+    (line,) = [one for one in house.desk.seed.audit_lines() if one["action"] == "document_cleared"]
+    assert line["payload"] == {
+        "doc_id": str(document_id),
+        "kb_id": str(house.desk.kb_id),
+        "doc_name": "0.pdf",
+        "reason": "requested",
+    }
+
+
+@pytest.mark.parametrize(
+    ("status", "move", "detail"),
+    [
+        *((status, "purge", "Only archived documents can be purged") for status in ("pending", "completed", "failed")),
+        ("processing", "purge", "Only archived documents can be purged"),
+        *((status, "clear", "Only failed documents can be cleared") for status in ("pending", "completed", "archived")),
+        ("processing", "clear", "Cannot clear document while processing is in progress"),
+    ],
+)
+async def test_what_is_refused_changes_nothing(house: House, status: str, move: str, detail: str) -> None:
+    document_id = house.desk.seed.document(house.desk.kb_id, house.desk.owner, status=status)
+    answer = await house.client.delete(f"{house.path(document_id)}/{move}")
+    assert (answer.status_code, answer.json()) == (400, {"detail": detail})
+    assert house.desk.status(document_id) == status
+    assert house.desk.seed.audit_lines() == []
+    assert house.desk.seed.one("SELECT count(*) FROM receipts") == 0
+
+
+async def test_missing_pieces_are_no_error(house: House) -> None:
+    document_id = house.failed()
+    answer = await house.clear(document_id)
+    assert answer.status_code == 200
+    assert await house.left(document_id) == {}
+
+
+async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(house: House) -> None:
+    document_id = await house.archived()
+    house.blobs.is_sulking = True
+    answer = await house.purge(document_id)
+    assert answer.status_code == 202
+    assert answer.json()["receipt_id"] is None
+    assert answer.json()["pending"] == ["blobs"]
+    assert (await house.client.get(house.path(document_id))).status_code == 404
+    assert set(await house.left(document_id)) == {"objects"}
+    assert (await house.purge(document_id)).status_code == 202
+    house.blobs.is_sulking = False
+    await house.sweep()
+    assert await house.left(document_id) == {}
+    again = await house.purge(document_id)
+    assert (again.status_code, again.json()["message"]) == (200, PURGED)
+    assert (await house.receipt(again.json()["receipt_id"]))["record"]["second_look"]["left"]["blobs"] == 0
+
+
+async def test_a_store_that_only_says_so_is_not_believed(house: House) -> None:
+    document_id = await house.archived()
+    house.blobs.is_lying = True
+    assert (await house.purge(document_id)).json()["pending"] == ["blobs"]
+
+
+async def test_an_object_that_came_back_after_its_deletion_is_found_by_the_second_look(house: House) -> None:
+    document_id = await house.archived()
+    house.blobs.is_sulking = True
+    assert (await house.purge(document_id)).status_code == 202
+    house.blobs.is_sulking = False
+    house.desk.seed.execute("UPDATE deletions SET done_at = now(), outcome = 'erased'")  # and yet it is there
+    assert (await house.purge(document_id)).json()["pending"] == ["blobs"]
+    await house.sweep()
+    assert await house.left(document_id) == {}
+    assert (await house.purge(document_id)).status_code == 200
+
+
+@only_qdrant
+async def test_an_index_that_does_not_answer_gives_202_and_the_sweep_signs_later(
+    house: House, qdrant: FaultyIndex
+) -> None:
+    document_id = await house.archived()
+    qdrant.error = Unavailable("no answer")
+    answer = await house.purge(document_id)
+    assert (answer.status_code, answer.json()["pending"]) == (202, ["index"])
+    qdrant.error = None
+    await house.sweep()
+    assert await house.left(document_id) == {}
+    assert house.desk.seed.one("SELECT count(*) FROM index_intents") == 0
+    receipt = await house.receipt((await house.purge(document_id)).json()["receipt_id"])
+    assert receipt["record"]["found"]["points"] > 0
+
+
+@only_qdrant
+async def test_a_receipt_names_the_points_that_were_there_although_their_removal_got_no_answer(
+    house: House, qdrant: FaultyIndex
+) -> None:
+    document_id = await house.archived()
+    qdrant.error, qdrant.is_done_first = Unavailable("no answer"), True
+    answer = await house.purge(document_id)
+    assert answer.status_code == 200, answer.text
+    assert (await house.receipt(answer.json()["receipt_id"]))["record"]["found"]["points"] > 0
+
+
+async def test_the_same_again_gives_the_same_answer_to_who_could_have_done_it_and_404_to_others(house: House) -> None:
+    document_id = await house.archived()
+    first = await house.purge(document_id)
+    seed, kb_id, owner = house.desk.seed, house.desk.kb_id, house.desk.owner
+    admin = seed.person(owner.organization_id, is_admin=True)
+    editor, viewer = seed.person(owner.organization_id), seed.person(owner.organization_id)
+    seed.member(kb_id, editor, "editor")
+    seed.member(kb_id, viewer, "viewer")
+    for person, status in (
+        (owner, 200),
+        (admin, 200),
+        (editor, 404),
+        (viewer, 404),
+        (seed.person(owner.organization_id), 404),
+        (seed.person(is_admin=True), 404),
+        (seed.person(is_operator=True), 404),
+    ):
+        async with house.client_of(person) as client:
+            again = await client.delete(f"{house.path(document_id)}/purge")
+        assert again.status_code == status
+        assert again.json() == (first.json() if status == 200 else {"detail": "Document not found"})
+    assert (await house.clear(document_id)).status_code == 404  # it was not cleared
+    assert [line["action"] for line in seed.audit_lines()].count("document_purged") == 1
+
+
+async def test_who_may_only_see_it_gets_403_and_who_may_not_gets_404(house: House) -> None:
+    document_id = await house.archived()
+    seed, owner = house.desk.seed, house.desk.owner
+    editor = seed.person(owner.organization_id)
+    seed.member(house.desk.kb_id, editor, "editor")
+    for person, status in ((editor, 403), (seed.person(owner.organization_id), 404), (seed.person(), 404)):
+        async with house.client_of(person) as client:
+            answer = await client.delete(f"{house.path(document_id)}/purge")
+        assert answer.status_code == status
+    assert house.desk.status(document_id) == "archived"
+    assert (await house.purge(uuid4())).status_code == 404
+
+
+@pytest.mark.parametrize("patience_seconds", [60])
+async def test_of_many_at_once_one_destroys_and_all_get_the_same_receipt(house: House) -> None:
+    document_id = await house.archived()
+    answers = await asyncio.gather(*(house.purge(document_id) for _ in range(6)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.json()["receipt_id"] for answer in answers}) == 1
+    assert [line["action"] for line in house.desk.seed.audit_lines()].count("document_purged") == 1
+
+
+async def test_jobs_of_its_runs_and_what_the_queue_remembers_of_them_go_too(house: House) -> None:
+    document_id = await house.archived()
+    job = house.desk.seed.one("SELECT job_id FROM document_processing_runs")
+    house.desk.seed.execute(
+        "INSERT INTO procrastinate_jobs (id, queue_name, task_name, status)"
+        " VALUES (%s, 'reading', 'processing.run', 'failed')",
+        job,
+    )
+    assert (await house.left(document_id))["jobs"] == 1
+    answer = await house.purge(document_id)
+    assert answer.status_code == 200
+    assert await house.left(document_id) == {}
+    assert house.desk.seed.one("SELECT count(*) FROM procrastinate_events WHERE job_id = %s", job) == 0
+    assert (await house.receipt(answer.json()["receipt_id"]))["record"]["found"]["jobs"] == [job]
+
+
+async def test_what_another_document_shows_is_kept_and_named_with_the_reason(house: House) -> None:
+    document_id, other_id = await house.archived(b"the same"), await house.completed(b"the same")
+    text_id = house.desk.seed.one("SELECT artifact_text_id FROM documents WHERE id = %s", other_id)
+    answer = await house.purge(document_id)
+    record = (await house.receipt(answer.json()["receipt_id"]))["record"]
+    (kept,) = record["kept"]
+    assert (kept["store"], kept["id"]) == ("artifacts", str(text_id))
+    assert kept["reason"]
+    assert house.desk.seed.one("SELECT count(*) FROM artifact_chunks WHERE artifact_text_id = %s", text_id) > 0
+    assert {"documents", "objects"} & set(await house.left(document_id)) == {"objects"}
+    assert (await house.client.post(f"{house.path(other_id)}/archive")).status_code == 200
+    answer = await house.purge(other_id)  # the last one that shows it
+    assert (await house.receipt(answer.json()["receipt_id"]))["record"]["kept"] == []
+    assert await house.left(document_id, other_id) == {}
+
+
+def set_hand_over(house: House, document_id: UUID, status: str) -> None:
+    change = "UPDATE documents SET archive_status = %s, archive_job_id = 'job', paperless_doc_url = 'u' WHERE id = %s"
+    house.desk.seed.execute(change, status, document_id)
+
+
+async def test_a_pending_hand_over_is_in_the_way_unless_it_is_cancelled(house: House) -> None:
+    document_id = await house.archived()
+    set_hand_over(house, document_id, "pending")
+    answer = await house.purge(document_id)
+    assert answer.status_code == 409
+    assert "handed over" in answer.json()["detail"]
+    assert house.desk.status(document_id) == "archived"
+    assert (await house.purge(document_id, cancel_hand_over="true")).status_code == 200
+
+
+async def test_a_copy_in_the_archive_is_named_as_kept(house: House) -> None:
+    document_id = await house.archived()
+    set_hand_over(house, document_id, "archived")
+    answer = await house.purge(document_id)
+    (kept,) = (await house.receipt(answer.json()["receipt_id"]))["record"]["kept"]
+    assert (kept["store"], kept["url"]) == ("paperless", "u")

@@ -1,0 +1,115 @@
+"""Every path of destruction passes `may_destroy` (I9): this walks the source for anything that does not."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import muniment
+from muniment.documents import purge
+from muniment.errors import Conflict
+from tests.lifecycle.purge.harness import House
+
+SOURCE = Path(muniment.__file__).parent
+DESTRUCTION = "documents/destruction.py"
+DELETES_DOCUMENTS = re.compile(r"\bdelete\s+from\s+(only\s+)?(public\.)?\"?documents\b", re.IGNORECASE)
+MAY_REMOVE = {
+    # Whose own `remove`, or that of something else than a document, is called there.
+    "documents/repository.py": "defines it",
+    DESTRUCTION: "the one that calls it, behind `may_destroy`",
+}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield str(path.relative_to(SOURCE)), ast.parse(path.read_text())
+
+
+def is_documents(node: ast.AST) -> bool:
+    """`Document`, `Document.__table__`, or the bare table by the name that the source gives it."""
+    if isinstance(node, ast.Attribute):
+        return is_documents(node.value)
+    return isinstance(node, ast.Name) and node.id in {"Document", "DOCUMENTS"}
+
+
+def destroys(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return DELETES_DOCUMENTS.search(node.value) is not None
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name == "delete":  # `delete(Document)`, `session.delete(document)`, `DOCUMENTS.delete()`
+        receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        of_session = any(isinstance(one, ast.Attribute) and one.attr == "session" for one in receiver)
+        return of_session or any(is_documents(one) for one in (*node.args[:1], *receiver))
+    return name == "remove" and _is_repository(node.func)
+
+
+def _is_repository(function: ast.expr) -> bool:
+    """`DocumentRepository(…).remove`, or the same through a name that it was given."""
+    receiver = function.value if isinstance(function, ast.Attribute) else function
+    if isinstance(receiver, ast.Call):
+        return getattr(receiver.func, "id", "") == "DocumentRepository"
+    return isinstance(receiver, ast.Name) and receiver.id == "documents"
+
+
+def test_nothing_but_the_gate_deletes_a_document() -> None:
+    found = {name for name, tree in modules() if any(destroys(node) for node in ast.walk(tree))}
+    assert found == set(MAY_REMOVE)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "delete(Document).where(x)",
+        "sqlalchemy.delete(Document)",
+        "delete(Document.__table__)",
+        "DOCUMENTS.delete()",
+        "work.session.delete(document)",
+        "text('DELETE FROM documents WHERE id = :id')",
+        "text(f'''WITH gone AS (delete  from ONLY public.documents RETURNING {x}) SELECT 1''')",
+        "DocumentRepository(session).remove(x)",
+        "documents.remove(x)",
+    ],
+)
+def test_the_walk_would_find_it(written: str) -> None:
+    assert any(destroys(node) for node in ast.walk(ast.parse(written)))
+
+
+@pytest.mark.parametrize("written", ["delete(Deletion)", "members.remove(x)", "text('DELETE FROM document_pages')"])
+def test_the_walk_finds_nothing_else(written: str) -> None:
+    assert not any(destroys(node) for node in ast.walk(ast.parse(written)))
+
+
+def test_the_database_lets_no_removal_of_something_else_take_a_document_along(house: House) -> None:
+    """A cascade would be a way past the gate."""
+    to_documents = """SELECT conname FROM pg_constraint
+                       WHERE contype = 'f' AND conrelid = 'documents'::regclass AND confdeltype <> 'a'"""
+    assert house.desk.seed.rows(to_documents) == []
+
+
+async def test_what_may_not_be_destroyed_stays_whoever_asks(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Held(Conflict):
+        """It must be kept"""
+
+    async def refuse(*_: object) -> None:
+        raise Held
+
+    archived, failed = await house.archived(), house.failed()
+    name = house.desk.seed.one("SELECT name FROM documents WHERE id = %s", failed)
+    monkeypatch.setattr(purge, "may_destroy", refuse)
+    files = {"file": (name, b"%PDF-1.4 new")}
+    for answer in (
+        await house.purge(archived),
+        await house.clear(failed),
+        await house.client.post(f"{house.kb_path}/documents", files=files),
+    ):
+        assert (answer.status_code, answer.json()) == (409, {"detail": "It must be kept"})
+    body = {"document_ids": [str(archived)]}
+    bulk = (await house.client.post(f"{house.kb_path}/documents/bulk-purge", json=body)).json()
+    assert (bulk["purged"], bulk["failed_ids"]) == (0, [str(archived)])
+    removal = await house.client.delete(house.kb_path, params={"purge": "true"})
+    assert (removal.status_code, removal.json()["remaining"]) == (202, 2)
+    assert house.desk.seed.one("SELECT count(*) FROM receipts") == 0

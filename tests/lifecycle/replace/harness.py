@@ -1,0 +1,122 @@
+"""A knowledge base whose documents are replaced over HTTP and read by a worker of the test's own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import httpx
+
+from muniment.bootstrap.stores import Stores
+from muniment.processing.pipeline.processor import Processing
+from muniment.processing.readers.contract import Method, Page, Paragraph
+from muniment.processing.readers.errors import Code, Unreadable
+from muniment.search.external_index.copier import Copies
+from muniment.storage.tasks.port import FAST, READING, MoveOn
+from muniment.storage.vectors.port import Indexed
+from tests.documents.uploads import a_pdf
+from tests.processing.worker_fixture import PAGES, Desk
+from tests.search.letter_embedder import WordsEmbedder
+
+ENCRYPTED = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+NEW_TEXT = "About penguins.\n\nAnd about contracts."
+NEW_PAGES = (Page(1, NEW_TEXT, Method.TEXT, paragraphs=(Paragraph(0, 15), Paragraph(17, 37))),)
+SHOWN = """SELECT p.page_number, p.annotations, p.flags, p.stale_at, p.artifact_page_id, p.updated_at
+             FROM document_pages p WHERE document_id = %s ORDER BY 1"""
+WRITTEN = "SELECT * FROM document_paragraphs WHERE document_id = %s ORDER BY page_number, paragraph_index"
+DRAWN = "SELECT * FROM document_diagrams WHERE document_id = %s ORDER BY page_number, diagram_key"
+
+
+class Speechless(WordsEmbedder):
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        raise RuntimeError("a fault of the test")
+
+
+@dataclass(frozen=True)
+class Bench:
+    desk: Desk
+    client: httpx.AsyncClient
+    stores: Stores
+
+    def path(self, document_id: UUID, place: str) -> str:
+        return f"/api/v1/knowledge-bases/{self.desk.kb_id}/documents/{document_id}/{place}"
+
+    async def post(self, document_id: UUID, place: str) -> httpx.Response:
+        return await self.client.post(self.path(document_id, place))
+
+    async def replace(self, document_id: UUID, content: bytes | None = None, name: str = "new.pdf") -> httpx.Response:
+        content = a_pdf("Another report") if content is None else content
+        return await self.client.post(self.path(document_id, "replace"), files={"file": (name, content)})
+
+    async def revert(self, document_id: UUID) -> httpx.Response:
+        return await self.post(document_id, "replace/revert")
+
+    async def completed(self, name: str = "old.pdf", content: bytes = b"old bytes") -> UUID:
+        self.desk.reader.pages, self.desk.reader.error = PAGES, None
+        document_id = await self.desk.document(content, name=name)
+        of_content = "UPDATE document_revisions r SET content_hmac = d.content_hmac FROM documents d WHERE d.id = %s"
+        self.desk.seed.execute(f"{of_content} AND r.document_id = d.id", document_id)  # as an upload would have it
+        await self.process(document_id)
+        assert self.desk.status(document_id) == "completed"
+        return document_id
+
+    async def failed_replacement(self, document_id: UUID, name: str = "new.pdf") -> None:
+        """The new bytes are there, and cannot be read."""
+        answer = await self.replace(document_id, a_pdf(name), name)
+        assert answer.status_code == 200, answer.text
+        await self.fail(document_id)
+
+    async def fail(self, document_id: UUID) -> None:
+        self.desk.reader.error = ENCRYPTED
+        await self.process(document_id)
+        self.desk.reader.error = None
+        assert self.desk.status(document_id) == "failed"
+
+    async def fail_late(self, document_id: UUID) -> None:
+        """The text is read and kept, and then no passages can be made of it."""
+        able, self.desk.embedder = self.desk.embedder, Speechless()
+        await self.process(document_id)
+        self.desk.embedder = able
+        assert self.desk.status(document_id) == "failed"
+
+    async def process(self, document_id: UUID) -> None:
+        worker = self.worker()
+        try:
+            await worker(self.desk.job(document_id, FAST))
+        except MoveOn:
+            await worker(self.desk.job(document_id, READING))
+
+    def worker(self) -> Processing:
+        index = self.stores.index
+        copies = Copies(self.desk.database, index) if index.holds_copies else None
+        return Processing(replace(self.desk.tools, copies=copies))
+
+    def indexed(self, document_id: UUID) -> Indexed:
+        return Indexed(document_id, self.desk.kb_id, self.desk.owner.organization_id)
+
+    def row(self, document_id: UUID) -> dict[str, Any]:
+        """The document, past every policy, but for what every move changes."""
+        ((row,),) = self.desk.seed.rows("SELECT to_jsonb(d) FROM documents d WHERE id = %s", document_id)
+        return {name: value for name, value in row.items() if name not in ("epoch", "updated_at")}
+
+    def revisions(self, document_id: UUID) -> list[int]:
+        question = "SELECT revision FROM document_revisions WHERE document_id = %s ORDER BY 1"
+        return [number for (number,) in self.desk.seed.rows(question, document_id)]
+
+    def shown(self, document_id: UUID) -> list[Any]:
+        """Every row of pages, paragraphs and diagrams, with what people wrote on them."""
+        return [self.desk.seed.rows(question, document_id) for question in (SHOWN, WRITTEN, DRAWN)]
+
+    async def stored(self, document_id: UUID) -> list[str]:
+        """The keys of its originals."""
+        prefix = f"{self.desk.kb_id}/{document_id}/"
+        return sorted([info.key async for info in self.stores.blobs.list(prefix)])
+
+    async def sweep(self) -> None:
+        """What is due in the ledger."""
+        assert await self.stores.ledger.carry_out(self.desk.owner.organization_id) == 0
+
+    async def hits(self, question: str = "contracts", mode: str = "hybrid") -> list[tuple[str, str]]:
+        answer = await self.client.get("/api/v1/search", params={"q": question, "mode": mode})
+        assert answer.status_code == 200, answer.text
+        return [(item["document_id"], item["document_name"]) for item in answer.json()["items"]]

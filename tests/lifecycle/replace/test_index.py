@@ -1,0 +1,166 @@
+"""Replaced and reverted, on both engines: what is found is what the document shows at that moment."""
+
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from muniment.errors import Unavailable
+from muniment.search.external_index.intent_sweep import IntentSweep
+from muniment.storage.vectors.port import Indexed, VectorIndex
+from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.lifecycle.replace.harness import NEW_PAGES, Bench
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
+
+
+class Moody(QdrantIndex):
+    """Refuses to show and hide when it is told to."""
+
+    is_silent = False
+
+    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+        if self.is_silent:
+            raise Unavailable
+        await super().set_visible(document, is_visible=is_visible)
+
+
+@pytest.fixture(params=["pgvector", "qdrant"])
+def index(request: pytest.FixtureRequest) -> VectorIndex | None:
+    return Moody(AsyncQdrantClient(":memory:")) if request.param == "qdrant" else None
+
+
+only_with_copies = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
+async def test_nothing_of_the_old_is_found_until_the_new_is(bench: Bench, mode: str) -> None:
+    document_id = await bench.completed()
+    assert set(await bench.hits(mode=mode)) == {(str(document_id), "old.pdf")}
+    await bench.replace(document_id)
+    assert await bench.hits(mode=mode) == []
+    await bench.fail(document_id)
+    assert await bench.hits(mode=mode) == []
+    await bench.post(document_id, "retry")
+    bench.desk.reader.pages = NEW_PAGES
+    await bench.process(document_id)
+    assert (str(document_id), "new.pdf") in await bench.hits("penguins", mode=mode)
+    assert (str(document_id), "old.pdf") not in await bench.hits("invoices", mode=mode)
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_what_was_found_is_found_again_after_a_revert(bench: Bench, is_late: bool) -> None:
+    document_id = await bench.completed()
+    found, held = await bench.hits(mode="vector"), await bench.stores.index.count(bench.indexed(document_id))
+    await bench.replace(document_id)
+    bench.desk.reader.pages = NEW_PAGES
+    await (bench.fail_late(document_id) if is_late else bench.fail(document_id))
+    await bench.revert(document_id)
+    assert await bench.hits(mode="vector") == found
+    assert await bench.stores.index.count(bench.indexed(document_id)) == held
+
+
+async def test_an_archived_one_is_not_found_after_a_revert_and_again_after_its_restore(bench: Bench) -> None:
+    document_id = await bench.completed()
+    found = await bench.hits(mode="vector")
+    await bench.post(document_id, "archive")
+    await bench.failed_replacement(document_id)
+    await bench.revert(document_id)
+    assert await bench.hits(mode="vector") == []
+    await bench.post(document_id, "restore")
+    assert await bench.hits(mode="vector") == found
+
+
+async def test_no_older_passages_are_left_when_the_new_revision_is_complete(bench: Bench) -> None:
+    document_id = await bench.completed()
+    fresh = await bench.completed("fresh.pdf", b"fresh")
+    await bench.replace(document_id)
+    await bench.process(document_id)
+    index = bench.stores.index
+    assert await index.count(bench.indexed(document_id)) == await index.count(bench.indexed(fresh))
+
+
+@only_with_copies
+async def test_passages_that_a_cancelled_run_left_go_with_the_revert(bench: Bench) -> None:
+    document_id = await bench.completed()
+    held = await bench.stores.index.count(bench.indexed(document_id))
+    await bench.replace(document_id)
+    run = bench.desk.job(document_id)
+    bench.desk.reader.pages = NEW_PAGES
+
+    class Cancelling(Moody):
+        async def put(self, *given: object) -> None:
+            await super().put(*given)  # type: ignore[arg-type]
+            await bench.post(document_id, "cancel")
+
+    index = bench.stores.index
+    assert isinstance(index, Moody)
+    index.__class__ = Cancelling
+    await bench.worker()(run)
+    index.__class__ = Moody
+    assert await index.count(bench.indexed(document_id)) > held
+    assert (await bench.revert(document_id)).status_code == 200
+    assert await index.count(bench.indexed(document_id)) == held
+
+
+@only_with_copies
+@pytest.mark.parametrize("status", ["completed", "archived"])
+async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(bench: Bench, status: str) -> None:
+    document_id = await bench.completed()
+    if status == "archived":
+        await bench.post(document_id, "archive")
+    await bench.failed_replacement(document_id)
+    before, index = bench.row(document_id), bench.stores.index
+    assert isinstance(index, Moody)
+    index.is_silent = True
+    answer = await bench.revert(document_id)
+    assert (answer.status_code, bench.row(document_id)) == (503, before)
+
+    index.is_silent = False
+    await put_right(bench)
+    assert (await bench.revert(document_id)).json()["status"] == status
+    assert await index_says(bench) == (["visible"] if status == "completed" else [])
+
+
+@only_with_copies
+async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(bench: Bench) -> None:
+    document_id = await bench.completed()
+    await bench.failed_replacement(document_id)
+    bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name="old.pdf")
+    index = bench.stores.index
+    assert isinstance(index, Moody)
+    index.is_silent = True
+    assert (await bench.revert(document_id)).status_code == 409
+    assert bench.desk.seed.one("SELECT count(*) FROM index_intents") == 0
+
+
+@only_with_copies
+async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_right_meanwhile(bench: Bench) -> None:
+    document_id = await bench.completed()
+    index = bench.stores.index
+    assert isinstance(index, Moody)
+    index.is_silent = True
+    assert (await bench.post(document_id, "archive")).status_code == 503  # and its intent stays open
+    index.is_silent = False
+    await bench.replace(document_id)
+    bench.desk.reader.pages = NEW_PAGES
+    worker = bench.worker()
+
+    async def put_and_sweep(*given: object) -> None:
+        await QdrantIndex.put(index, *given)  # type: ignore[arg-type]
+        await put_right(bench)
+
+    index.put = put_and_sweep  # type: ignore[method-assign,assignment]
+    await worker(bench.desk.job(document_id))
+    assert bench.desk.status(document_id) == "completed"
+    assert await bench.hits("penguins", mode="vector") != []
+
+
+async def put_right(bench: Bench) -> None:
+    """As soon as the writers had their time."""
+    bench.desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
+    await IntentSweep(bench.stores.database, bench.stores.index).sweep()
+
+
+async def index_says(bench: Bench) -> list[str]:
+    """Whether the index would propose anything, whatever PostgreSQL says."""
+    held = [point async for point in bench.stores.index.list_held(bench.desk.kb_id)]
+    return sorted({"visible" for point in held if point.is_visible})

@@ -1,0 +1,56 @@
+"""The README's tour, typed in as it is written."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.running_server import EMAIL, PASSWORD, Installation
+
+pytestmark = pytest.mark.slow
+
+README = Path(__file__).parents[2] / "README.md"
+BLOCK = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def tour() -> list[str]:
+    section = README.read_text(encoding="utf-8").split("## Five minutes with curl")[1].split("\n## ")[0]
+    return BLOCK.findall(section)
+
+
+def test_the_tour_does_what_it_says(folder: Path) -> None:
+    assert shutil.which("curl"), "This test types the README's commands: install curl (apt-get install curl)"
+    start, *steps = tour()
+    assert f"MUNIMENT_ADMIN_EMAIL={EMAIL} MUNIMENT_ADMIN_PASSWORD='{PASSWORD}' make serve" in start
+    with Installation(folder) as muniment:
+        muniment.start()
+        script = "\n".join(steps).replace("http://127.0.0.1:8400", muniment.url)
+        # The command beside the clone is this clone's own; the data is this installation's.
+        script = script.replace(
+            ".venv/bin/muniment",
+            f"MUNIMENT_DATA_DIR={muniment.data_dir} MUNIMENT_PORT={muniment.port} {muniment.command}",
+        )
+        typed = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert typed.returncode == 0, typed.stderr
+    assert typed.stderr == ""
+    for said in (
+        '"status":"pending"',
+        '"error":"duplicate_document"',
+        "The tenant pays on the first of each month.",
+        "tenant",
+        '"page_number":1',
+        '"kind":"text"',
+        '"problems":[]',
+        '"status":"ok"',
+        "ok     database",
+    ):
+        assert said in typed.stdout

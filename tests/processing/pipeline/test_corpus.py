@@ -1,0 +1,42 @@
+"""Real PDF files, where they lie beside the repository, go through a whole worker."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from muniment.documents.media_types.types import PDF
+from tests.processing.sandboxed_worker_fixture import Bench, a_sandbox, open_bench
+from tests.support import corpus
+from tests.support.cluster import Cluster
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ENCRYPTED = {"005-libreoffice-writer-password.pdf"}
+WITH_DIAGRAMS = {"003-pdflatex-image.pdf", "019-grayscale-image.pdf"}
+WITHOUT_TEXT = {"007-imagemagick-images.pdf", "019-grayscale-image.pdf"}
+"""Pictures of a few pixels and a photo: there is nothing to recognise."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+    async with open_bench(cluster, tmp_path_factory.mktemp("bench"), a_sandbox()) as bench:
+        yield bench
+
+
+async def test_real_files_are_completed_with_all_their_pages_or_ask_for_their_password(bench: Bench) -> None:
+    for path in corpus.FILES:
+        await check(bench, path)
+
+
+async def check(bench: Bench, path: Path) -> None:
+    outcome = await bench.process(path.read_bytes(), PDF.media_type)
+    if path.name in ENCRYPTED:
+        assert outcome.code == "encrypted"
+    else:
+        assert (outcome.code, outcome.problems) == (None, [])
+        assert outcome.total_pages == len(outcome.texts) > 0
+    assert outcome.diagrams > 0 or path.name not in WITH_DIAGRAMS
+    assert any(outcome.texts) == (path.name not in ENCRYPTED | WITHOUT_TEXT)
+    assert bench.processes_left() == bench.files_left() == []

@@ -1,0 +1,47 @@
+"""Files that are in command of their reader: whatever they make of it, only their own document fails."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from muniment.processing.readers.contract import Means
+from muniment.processing.sandbox.client import Sandbox
+from tests.processing.sandbox.conftest import WORKPLACE
+from tests.processing.sandboxed_worker_fixture import Bench, open_bench
+from tests.support.cluster import Cluster
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+    """The media type says what the reader does."""
+    sandbox = Sandbox(Means(), memory_bytes=256 << 20, stall_seconds=2, workplace=WORKPLACE)
+    async with open_bench(cluster, tmp_path_factory.mktemp("bench"), sandbox) as bench:
+        yield bench
+
+
+@pytest.mark.parametrize(
+    ("deed", "code"),
+    [
+        ("abort", "corrupt"),
+        ("segfault", "corrupt"),
+        ("exit", "corrupt"),
+        ("stumble", "corrupt"),
+        ("crash_with_family", "corrupt"),
+        ("late_failure", "corrupt"),
+        ("close_output", "reader_timeout"),
+        ("hang_with_family", "reader_timeout"),
+        ("burn", "reader_timeout"),
+        ("hog", "reader_memory"),
+        ("hog_and_abort", "reader_memory"),
+    ],
+)
+async def test_a_reader_that_crashes_hangs_or_takes_too_much_fails_its_document_only(
+    bench: Bench, deed: str, code: str
+) -> None:
+    outcome = await bench.process(deed.encode(), deed)
+    assert outcome.code == code
+    assert outcome.texts == []
+    await bench.require_sound(str.encode, "echo")

@@ -1,0 +1,86 @@
+"""Programs that children execute, installed where they cannot be reached."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from muniment.processing.readers.contract import Means
+from muniment.processing.sandbox.client import Sandbox
+from muniment.processing.sandbox.parent.programs import Tool, copy_tool
+from tests.processing.sandbox.conftest import WORKPLACE
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Open to everybody, unlike the folders of pytest."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def install(folder: Path) -> Tool:
+    (folder / "bin").mkdir(parents=True)
+    program, data = folder / "bin" / "program", folder / "data"
+    shutil.copyfile(shutil.which("true") or "/bin/true", program)
+    program.chmod(0o755)
+    (data / "languages").mkdir(parents=True)
+    (data / "languages" / "eng").write_text("words")
+    return Tool(str(program), str(data))
+
+
+async def means_found(tool: Tool, open_folder: Path) -> Means:
+    workplace = replace(WORKPLACE, open_folder=open_folder)
+    sandbox = Sandbox(Means(tesseract=tool.program, tessdata=tool.data), workplace=workplace)
+    try:
+        is_found = (await sandbox.describe())["ocr"]
+        means = await sandbox._means()
+        assert is_found is (means.tesseract is not None)
+        return means
+    finally:
+        await sandbox.close()
+
+
+async def test_program_within_reach_is_run_where_it_is(place: Path) -> None:
+    tool = install(place / "installed")
+    means = await means_found(tool, place / "open")
+    assert (means.tesseract, means.tessdata) == (tool.program, tool.data)
+    assert not (place / "open").exists()
+
+
+async def test_root_copies_a_program_from_a_closed_folder_to_an_open_one(place: Path) -> None:
+    closed = place / "closed"
+    tool = install(closed)
+    closed.chmod(0o700)
+    means = await means_found(tool, place / "open")
+    if os.geteuid() == 0:
+        assert means.tesseract
+        assert Path(means.tesseract).is_relative_to(place / "open")
+        assert means.tessdata
+        assert (Path(means.tessdata) / "languages" / "eng").read_text() == "words"
+    else:
+        assert means.tesseract == tool.program
+
+
+async def test_program_that_does_not_run_is_no_program(place: Path) -> None:
+    tool = install(place / "installed")
+    Path(tool.program).write_text("not a program")
+    assert (await means_found(tool, place / "open")).tesseract is None
+
+
+def test_copying_twice_copies_once_and_another_version_again(place: Path) -> None:
+    tool = install(place / "installed")
+    first = copy_tool(tool, open_folder=place / "open")
+    assert copy_tool(tool, open_folder=place / "open") == first
+    (Path(tool.data) / "deu").write_text("words")
+    assert copy_tool(tool, open_folder=place / "open") != first
+    assert len(list((place / "open").iterdir())) == 2
+
+
+def test_folder_of_copies_can_be_passed_through_but_not_listed(place: Path) -> None:
+    copy_tool(install(place / "installed"), open_folder=place / "open")
+    assert (place / "open").stat().st_mode & 0o777 == 0o711

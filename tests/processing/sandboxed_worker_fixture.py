@@ -1,0 +1,151 @@
+"""The real readers in the real sandbox behind one worker, and what that worker must not leave behind."""
+
+import itertools
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psutil
+
+from muniment.artifacts.text_packs import read_page
+from muniment.processing.pipeline.processor import Processing
+from muniment.processing.readers.contract import Means, Options
+from muniment.processing.readers.ocr.engine import find_engine
+from muniment.processing.sandbox.client import Sandbox
+from muniment.processing.sandbox.parent.server_process import SERVER
+from muniment.storage.db.advisory_locks import AdvisoryLocks
+from muniment.storage.db.work import Database
+from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.tasks.port import FAST, MoveOn
+from tests.processing.worker_fixture import Desk
+from tests.support.cluster import PASSWORDS, Cluster, service_login
+from tests.support.seed import Seed
+
+_numbers = itertools.count()
+
+
+def is_server(process: psutil.Process) -> bool:
+    try:
+        return SERVER in process.cmdline()
+    except psutil.Error:  # another test's, which has just ended
+        return False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one document, as people and programs are told."""
+
+    status: str
+    processing_status: str
+    last_error: str | None
+    processing_errors: list[dict[str, str]] | None
+    run_status: str
+    run_error: dict[str, str] | None
+    total_pages: int | None
+    problems: list[dict[str, Any]] | None
+    ocr_pages: int
+    diagrams: int
+    texts: Sequence[str]
+
+    @property
+    def code(self) -> str | None:
+        """Why it failed; all places that say so say the same."""
+        if self.status == "completed":
+            assert (self.run_status, self.last_error, self.processing_errors) == ("completed", None, None)
+            return None
+        assert (self.status, self.processing_status, self.run_status) == ("failed", "failed", "failed")
+        assert self.run_error is not None
+        assert self.processing_errors == [self.run_error]
+        assert self.last_error == self.run_error["message"]
+        assert self.last_error.endswith(".")
+        return self.run_error["code"]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One worker for all documents of a test module."""
+
+    desk: Desk
+    worker: Processing
+    blobs_folder: Path
+    temporary_folder: Path
+
+    async def process(self, content: bytes, media_type: str) -> Outcome:
+        document_id = await self.desk.document(content, media_type=media_type)
+        try:
+            await self.worker(self.desk.job(document_id, FAST))
+        except MoveOn as moved:
+            await self.worker(self.desk.job(document_id, moved.queue))
+        return await self._outcome(document_id)
+
+    async def _outcome(self, document_id: UUID) -> Outcome:
+        question = """SELECT d.status, d.processing_status, last_error, processing_errors, r.status, r.error,
+                             d.total_pages, a.problems, coalesce((a.methods->>'ocr')::int, 0),
+                             (SELECT count(*) FROM document_diagrams g WHERE g.document_id = d.id)
+                        FROM documents d JOIN document_processing_runs r ON r.document_id = d.id
+                        LEFT JOIN artifacts_full_text a ON a.id = d.artifact_text_id WHERE d.id = %s"""
+        (row,) = self.desk.seed.rows(question, document_id)
+        pages = """SELECT page_text_uri, page_text_sha256 FROM artifact_pages a JOIN document_pages p
+                       ON p.artifact_page_id = a.id WHERE p.document_id = %s ORDER BY a.page_number"""
+        texts = [await read_page(self.desk.blobs, *page) for page in self.desk.seed.rows(pages, document_id)]
+        return Outcome(*row, texts)  # type: ignore[call-arg]  # how long a row is, nobody knows
+
+    async def require_sound(self, build: Callable[[str], bytes], media_type: str) -> None:
+        """Nothing stays, and the same worker reads the next document, which `build` makes of its words."""
+        assert self.processes_left() == self.files_left() == []
+        words = f"Good words {next(_numbers)}"
+        outcome = await self.process(build(words), media_type)
+        assert (outcome.code, outcome.texts) == (None, [words])
+
+    def processes_left(self) -> list[str]:
+        """What runs below the fork server."""
+        (server,) = [process for process in psutil.Process().children() if is_server(process)]
+        return [str(process) for process in server.children(recursive=True)]
+
+    def files_left(self) -> list[str]:
+        """Temporary files, with a name or only open, and objects that no row and no line of the ledger knows."""
+        known = """SELECT original_uri FROM documents UNION SELECT full_text_uri FROM artifacts_full_text
+                   UNION SELECT target FROM deletions WHERE reason = 'never_kept'"""
+        referenced = {key for (key,) in self.desk.seed.rows(known)}
+        objects = {str(path.relative_to(self.blobs_folder)) for path in self.blobs_folder.rglob("*") if path.is_file()}
+        opened = [str(path.readlink()) for path in Path("/proc/self/fd").glob("*") if path.is_symlink()]
+        return [
+            *map(str, self.temporary_folder.iterdir()),
+            *(path for path in opened if path.startswith(str(self.temporary_folder))),
+            *sorted(objects - referenced),
+        ]
+
+
+def a_sandbox(**limits: Any) -> Sandbox:
+    """As in production, with its tools where it finds them."""
+    engine = find_engine()
+    means = Means(tesseract=engine.program, tessdata=engine.data) if engine else Means()
+    return Sandbox(means, **limits)
+
+
+@asynccontextmanager
+async def open_bench(cluster: Cluster, folder: Path, sandbox: Sandbox) -> AsyncIterator[Bench]:
+    """A database, a store and a worker, all of one event loop."""
+    temporary, usual = folder / "temporary", tempfile.tempdir
+    temporary.mkdir()
+    with cluster.new_database() as address:
+        seed, blobs = Seed(address), FolderBlobs(folder / "blobs")
+        database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
+        locks = AdvisoryLocks(service_login(address), at_once=4)
+        desk = Desk(seed, database, blobs, locks)
+        tempfile.tempdir = str(temporary)
+        try:
+            await sandbox.describe()
+            # One language: it halves the time of OCR, and what is tested here is not how well it reads.
+            tools = replace(desk.tools, reader=sandbox, options=Options(ocr_languages=("eng",)))
+            yield Bench(desk, Processing(tools), folder / "blobs", temporary)
+        finally:
+            tempfile.tempdir = usual
+            await sandbox.close()
+            await locks.close()
+            await database.close()
+            seed.close()

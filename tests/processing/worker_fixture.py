@@ -1,0 +1,145 @@
+"""A worker's insides without its queue: documents with real bytes, and runs carried out one by one."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from muniment.artifacts.keys import ContentKeys, Scope, Variant, reading_variant
+from muniment.processing.pipeline.context import Tools
+from muniment.processing.pipeline.processor import Processing
+from muniment.processing.readers.contract import (
+    Figure,
+    FigureKind,
+    Method,
+    Options,
+    Page,
+    Paragraph,
+    ParagraphKind,
+    Word,
+)
+from muniment.processing.sandbox.client import OpenReading
+from muniment.search.indexing.repository import Indexing
+from muniment.storage.db.advisory_locks import AdvisoryLocks
+from muniment.storage.db.work import Database
+from muniment.storage.objects.port import Blobs
+from muniment.storage.tasks.port import FAST, FIRST, READING, MoveOn, RunJob, RunWish
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from tests.search.letter_embedder import WordsEmbedder
+from tests.support.seed import HMAC_SECRET, Person, Seed
+
+FIRST_TEXT, SECOND_TEXT = "About invoices.\n\nAnd about contracts.", "The second page."
+PICTURE = Figure(FigureKind.PICTURE, "ab" * 32, 640, 480, box=(72, 72, 272, 222), caption="Figure 1: A picture")
+PAGES = (
+    Page(
+        1,
+        FIRST_TEXT,
+        Method.TEXT,
+        paragraphs=(Paragraph(0, 15, ParagraphKind.HEADING, (72, 72, 200, 84)), Paragraph(17, 37)),
+        words=(Word(0, 5, (72, 72, 100, 84)), Word(6, 15, (104, 72, 150, 84))),
+        figures=(PICTURE, PICTURE),
+        width=595.0,
+        height=842.0,
+    ),
+    Page(2, SECOND_TEXT, Method.OCR, paragraphs=(Paragraph(0, 16),), figures=(PICTURE,), confidence=0.93),
+)
+
+
+@dataclass
+class _Opened:
+    total_pages: int
+    pages: AsyncIterator[Page]
+
+
+@dataclass
+class FixedReader:
+    """Gives the same pages for every file: these tests are about what becomes of pages, not about reading."""
+
+    pages: Sequence[Page] = PAGES
+    opened: int = 0
+    error: Exception | None = None
+
+    @asynccontextmanager
+    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+        self.opened += 1
+        assert file.read(1)
+        if self.error:
+            raise self.error
+        yield _Opened(len(self.pages), self._each())
+
+    async def _each(self) -> AsyncIterator[Page]:
+        for page in self.pages:
+            yield page
+
+
+@dataclass
+class Desk:
+    """One owner with one knowledge base, and the parts of a worker."""
+
+    seed: Seed
+    database: Database
+    blobs: Blobs
+    locks: AdvisoryLocks
+    reader: FixedReader = field(default_factory=FixedReader)
+    reading: Variant = field(default_factory=lambda: reading_variant({"of": "the tests"}))
+    scope: Scope = Scope.ORGANIZATION
+    embedder: WordsEmbedder = field(default_factory=WordsEmbedder)
+    other_embedders: tuple[WordsEmbedder, ...] = ()
+    owner: Person = field(init=False)
+    kb_id: UUID = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.owner = self.seed.person()
+        self.kb_id = self.seed.knowledge_base(self.owner)
+
+    @property
+    def tools(self) -> Tools:
+        is_shared = self.scope is Scope.SHARED
+        indexing = Indexing(self.embedder, self.other_embedders)
+        return Tools(self.database, self.blobs, self.locks, self.reader, Options(), self.reading, is_shared, indexing)
+
+    def worker(self) -> Processing:
+        return Processing(self.tools)
+
+    async def document(
+        self, content: bytes = b"bytes", *, owner: Person | None = None, kb_id: UUID | None = None, **columns: Any
+    ) -> UUID:
+        """Pending, with its bytes in the store and its run in the queue."""
+        owner, kb_id = owner or self.owner, kb_id or self.kb_id
+        name = columns.pop("name", f"{self.seed.one('SELECT count(*) FROM documents')}.pdf")
+        document_id = self.seed.document(kb_id, owner, name=name, status="pending", **columns)
+        hashed = ContentKeys(HMAC_SECRET, self.scope).new_hash(
+            organization_id=owner.organization_id, document_id=document_id
+        )
+        hashed.update(content)
+        self.seed.execute("UPDATE documents SET content_hmac = %s WHERE id = %s", hashed.content_key, document_id)
+        await self.blobs.put(f"{kb_id}/{document_id}/1/original", content)
+        await self.enqueue(document_id, owner=owner)
+        return document_id
+
+    async def enqueue(
+        self, document_id: UUID, wish: RunWish = FIRST, *, owner: Person | None = None, epoch: int = 1
+    ) -> UUID:
+        async with self.database.work((owner or self.owner).principal) as work:
+            return await QueuedTasks().enqueue_run(work, document_id, epoch, wish)
+
+    def job(self, document_id: UUID, queue: str = READING) -> RunJob:
+        """Its newest run."""
+        question = """SELECT run_id, organization_id FROM document_processing_runs
+                       WHERE document_id = %s ORDER BY epoch DESC LIMIT 1"""
+        ((run_id, organization_id),) = self.seed.rows(question, document_id)
+        return RunJob(run_id, organization_id, queue)
+
+    async def process(self, document_id: UUID) -> str:
+        """As the queues do: the fast slot first, the reading one if it says so; which of them ended the run."""
+        worker = self.worker()
+        try:
+            await worker(self.job(document_id, FAST))
+        except MoveOn as moved:
+            await worker(self.job(document_id, moved.queue))
+            return moved.queue
+        return FAST
+
+    def status(self, document_id: UUID) -> str:
+        return str(self.seed.one("SELECT status FROM documents WHERE id = %s", document_id))

@@ -1,0 +1,73 @@
+"""Which passages hold the words, and in which order."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import pytest
+
+from muniment.search.query.lexical import repository
+from muniment.search.query.lexical.repository import WordRepository
+from muniment.search.query.lexical.strategy import Limits, Way
+from muniment.search.query.repository import SearchRepository
+from muniment.search.query.request import Key, Scope, parse
+from muniment.storage.db.work import Database
+from tests.search.passages_fixture import MODEL, Library, Passage
+from tests.support.seed import Person, Seed
+
+LIMITS = Limits(small_scope=0)
+MOST_RANKED = LIMITS.most_ranked
+WAYS = [[Way.FEW], [Way.MANY], [Way.FREQUENT, Way.FEW], [Way.FREQUENT, Way.MANY]]
+
+
+@pytest.fixture(params=WAYS, ids=" then ".join, autouse=True)
+def _ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, by the index of the words and past it, must answer the same."""
+    monkeypatch.setattr(repository, "ways", lambda *_: request.param)
+
+
+@pytest.fixture
+def owner(seed: Seed) -> Person:
+    return seed.person()
+
+
+@pytest.fixture
+def kb_id(seed: Seed, owner: Person) -> UUID:
+    return seed.knowledge_base(owner)
+
+
+async def found(database: Database, owner: Person, kb_id: UUID, typed: str) -> Sequence[Key]:
+    async with database.work(owner.principal) as work:
+        queries = await SearchRepository(work.session).list_queries(MODEL, [kb_id], parse(typed))
+        return await WordRepository(work.session, limits=LIMITS).match(Scope(MODEL, [kb_id], queries), limit=10)
+
+
+async def test_a_rare_word_tells_more_than_common_ones(
+    database: Database, library: Library, owner: Person, kb_id: UUID
+) -> None:
+    library.add(kb_id, owner, [Passage("Rent and costs of the flat") for _ in range(8)])
+    rare = library.add(kb_id, owner, [Passage("Chimney of the flat")])
+    answer = await found(database, owner, kb_id, "rent costs chimney")
+    assert len(answer) == 9
+    assert answer[0] == (rare, 0)
+
+
+async def test_what_holds_everything_is_ranked_however_many_hold_a_part(
+    database: Database, library: Library, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
+    seed.execute("DROP INDEX ix_artifact_chunks_hnsw_local")  # not asked here, and slow to fill
+    library.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
+    whole = library.add(kb_id, owner, [Passage("A common chimney")])
+    library.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
+    answer = await found(database, owner, kb_id, "common chimney")
+    assert len(answer) == 10
+    assert answer[0] == (whole, 0)
+
+
+async def test_phrases_and_excluded_words_and_languages_are_kept(
+    database: Database, library: Library, owner: Person, kb_id: UUID
+) -> None:
+    right = library.add(kb_id, owner, [Passage("The rent of the flats"), Passage("Flat rents, and a garden")])
+    german = library.add(kb_id, owner, [Passage("Die Mieten")], language="german")
+    assert set(await found(database, owner, kb_id, "rents -garden")) == {(right, 0)}
+    assert await found(database, owner, kb_id, '"flat rents"') == [(right, 1)]
+    assert await found(database, owner, kb_id, "Miete") == [(german, 0)]

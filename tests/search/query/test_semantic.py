@@ -1,0 +1,187 @@
+"""Promise I2, with an index that was made to lie: whatever it proposes, PostgreSQL decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from muniment.errors import Unavailable
+from muniment.search.query.request import Mode, Question
+from muniment.search.query.semantic import ROUNDS
+from muniment.search.query.service import Searching
+from muniment.search.query.similar import Likeness
+from muniment.storage.db.work import Database, Work
+from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.vectors.port import Candidate, Model, Vector
+from tests.search.passages_fixture import Library, Passage, Speaker
+from tests.support.seed import Person, Seed
+
+
+class Liar(PgVectorIndex):
+    """Proposes what it is told to, whoever asks and for whatever."""
+
+    def __init__(self, database: Database, proposals: Sequence[Candidate], *, holds_copies: bool = False) -> None:
+        super().__init__(database)
+        self.proposals = proposals
+        self.holds_copies = holds_copies
+        self.rounds = 0
+
+    async def nearest(
+        self,
+        work: Work[Any],
+        model: Model,
+        kb_ids: Sequence[UUID],
+        vector: Vector,
+        *,
+        limit: int,
+        skip: int = 0,
+        among: int | None = None,
+    ) -> Sequence[Candidate]:
+        self.rounds += 1
+        return self.proposals[skip : skip + limit]
+
+
+class Endless(Liar):
+    """Never runs out of passages that do not exist."""
+
+    async def nearest(self, *args: Any, limit: int, skip: int = 0, **_: Any) -> Sequence[Candidate]:
+        self.rounds += 1
+        return [proposal(uuid4()) for _ in range(limit + 7)]
+
+
+def proposal(document_id: UUID, chunk_index: int = 0, epoch: int | None = None) -> Candidate:
+    return Candidate(document_id, chunk_index, epoch, 0.0)
+
+
+@dataclass
+class Asker:
+    database: Database
+    library: Library
+    seed: Seed
+    owner: Person
+    kb_id: UUID
+    speaker: Speaker = field(default_factory=Speaker)
+
+    def document(self, kb_id: UUID | None = None, owner: Person | None = None, **columns: Any) -> UUID:
+        return self.library.add(kb_id or self.kb_id, owner or self.owner, [Passage("A dog.")], **columns)
+
+    async def found(self, index: PgVectorIndex, **changes: Any) -> list[UUID]:
+        searching = Searching(self.database, index, {self.speaker.model: self.speaker})
+        question = Question(**{"typed": "dog", "mode": Mode.VECTOR, **changes})
+        answer = await searching.search(self.owner.principal, question)
+        return [hit.passage.document_id for hit in answer.hits]
+
+
+@pytest.fixture
+def asker(database: Database, library: Library, seed: Seed) -> Asker:
+    owner = seed.person()
+    return Asker(database, library, seed, owner, seed.knowledge_base(owner))
+
+
+async def test_nothing_reaches_a_caller_that_they_may_not_see_now(asker: Asker) -> None:
+    mine = asker.document()
+    stranger, colleague = asker.seed.person(), asker.seed.person(asker.owner.organization_id)
+    hidden = [
+        asker.document(asker.seed.knowledge_base(stranger), stranger),
+        asker.document(asker.seed.knowledge_base(colleague), colleague),
+        asker.document(status="archived"),
+        asker.document(status="failed"),
+        asker.document(status="processing"),
+        uuid4(),
+    ]
+    lies = Liar(asker.database, [proposal(document_id) for document_id in [*hidden, mine]])
+
+    for mode in (Mode.VECTOR, Mode.HYBRID):
+        assert await asker.found(lies, mode=mode) == [mine]
+
+
+async def test_a_document_outside_of_the_named_knowledge_base_is_left_out(asker: Asker) -> None:
+    here, other = asker.document(), asker.document(asker.seed.knowledge_base(asker.owner, "Other"))
+    lies = Liar(asker.database, [proposal(other), proposal(here)])
+
+    assert await asker.found(lies, kb_ids=[asker.kb_id]) == [here]
+    assert await asker.found(lies) == [other, here]
+
+
+async def test_deleted_documents_and_chunks_that_do_not_exist_are_left_out(asker: Asker) -> None:
+    gone, mine = asker.document(), asker.document()
+    asker.seed.execute("DELETE FROM documents WHERE id = %s", gone)
+    lies = Liar(asker.database, [proposal(gone), proposal(mine, 99), proposal(mine, -1), proposal(mine)])
+
+    assert await asker.found(lies) == [mine]
+
+
+async def test_the_same_passage_again_and_again_is_one_hit(asker: Asker) -> None:
+    first, second = asker.document(), asker.document()
+    lies = Liar(asker.database, [proposal(first)] * 500 + [proposal(second)])
+
+    assert await asker.found(lies) == [first, second]
+
+
+async def test_more_is_asked_for_until_the_page_is_full(asker: Asker) -> None:
+    mine = [asker.document() for _ in range(3)]
+    lies = Liar(asker.database, [proposal(uuid4()) for _ in range(3000)] + [proposal(document) for document in mine])
+
+    assert await asker.found(lies) == mine
+
+
+async def test_endless_nonsense_ends(asker: Asker) -> None:
+    asker.document()
+    lies = Endless(asker.database, [])
+
+    assert await asker.found(lies) == []
+    assert lies.rounds == ROUNDS
+
+
+async def test_of_copies_only_those_of_the_live_epoch_count(asker: Asker) -> None:
+    live, stale, unknown = (asker.document(index_epoch=number) for number in (3, 3, None))
+    proposals = [
+        proposal(stale, epoch=2),
+        proposal(stale, epoch=None),
+        proposal(unknown, epoch=1),
+        proposal(live, epoch=3),
+    ]
+
+    assert await asker.found(Liar(asker.database, proposals, holds_copies=True)) == [live]
+    assert set(await asker.found(Liar(asker.database, proposals))) == {live, stale, unknown}
+
+
+async def test_a_right_that_is_taken_away_while_the_index_thinks_counts(asker: Asker) -> None:
+    reader = asker.seed.person(asker.owner.organization_id)
+    asker.seed.member(asker.kb_id, reader, "viewer")
+    mine = asker.document()
+
+    class Slow(Liar):
+        async def nearest(self, *args: Any, **given: Any) -> Sequence[Candidate]:
+            asker.seed.execute("DELETE FROM knowledge_base_members WHERE user_id = %s", reader.id)
+            return self.proposals
+
+    asker.owner = reader
+    assert await asker.found(Liar(asker.database, [proposal(mine)])) == [mine]
+    assert await asker.found(Slow(asker.database, [proposal(mine)])) == []
+
+
+async def test_similar_documents_are_decided_the_same_way(asker: Asker) -> None:
+    stranger = asker.seed.person()
+    mine, archived, near = asker.document(), asker.document(status="archived"), asker.document()
+    foreign = asker.document(asker.seed.knowledge_base(stranger), stranger)
+    lies = Liar(
+        asker.database, [proposal(document_id) for document_id in (mine, foreign, archived, near, near, uuid4())]
+    )
+
+    hits = await Likeness(asker.database, lies, asker.owner.principal).similar(asker.kb_id, mine, limit=10)
+
+    assert [hit.passage.document_id for hit in hits] == [near]
+
+
+async def test_an_index_that_does_not_answer_leaves_the_words(asker: Asker) -> None:
+    class Silent(Liar):
+        async def nearest(self, *args: Any, **given: Any) -> Sequence[Candidate]:
+            raise Unavailable
+
+    mine, silent = asker.document(), Silent(asker.database, [])
+    assert await asker.found(silent, mode=Mode.HYBRID) == [mine]
+    with pytest.raises(Unavailable):
+        await asker.found(silent)

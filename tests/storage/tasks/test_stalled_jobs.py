@@ -1,0 +1,108 @@
+"""A worker that dies in the middle is noticed by its silence, and its run is taken over."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from muniment.processing.runs.repository import ClaimedRun, RunRepository, Superseded
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.principal import Service
+from muniment.storage.db.work import Database
+from muniment.storage.tasks.port import RunJob
+from tests.support.jobs import Enqueuer, Recorder, hang, until, working
+from tests.support.seed import Seed
+
+pytestmark = pytest.mark.slow
+
+HANGING_WORKER = "tests.storage.tasks.programs.hanging_worker"
+
+
+@asynccontextmanager
+async def a_worker_process(address: DatabaseAddress, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", HANGING_WORKER, address.conninfo, str(folder), stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def claimed_by(process: asyncio.subprocess.Process) -> ClaimedRun:
+    assert process.stdout
+    said: dict[str, Any] = json.loads(await asyncio.wait_for(process.stdout.readline(), 30))
+    run_id, organization_id, document_id = (UUID(said[name]) for name in ("run_id", "organization_id", "document_id"))
+    return ClaimedRun(run_id, organization_id, document_id, epoch=said["epoch"], attempt=said["attempt"])
+
+
+async def may_write(database: Database, run: ClaimedRun) -> bool:
+    try:
+        async with database.service_work(Service(run.organization_id)) as work:
+            await RunRepository(work.session).hold(run)
+    except Superseded:
+        return False
+    return True
+
+
+async def test_a_killed_workers_run_is_taken_over_and_its_fence_holds_no_more(
+    address: DatabaseAddress, database: Database, queue: Enqueuer, tmp_path: Path
+) -> None:
+    second: list[ClaimedRun | None] = []
+
+    async def claim(job: RunJob) -> None:
+        async with database.service_work(Service(job.organization_id)) as work:
+            claimed = await RunRepository(work.session).claim(job.run_id)
+            second.append(claimed and claimed[0])
+
+    async with a_worker_process(address, tmp_path) as killed:
+        await queue.enqueue()
+        first = await claimed_by(killed)
+        assert first.attempt == 1
+        assert await may_write(database, first)
+        async with working(address, claim):
+            await asyncio.sleep(1.5)  # longer than the silence that counts as death: a living one keeps its run
+            assert second == []
+            killed.send_signal(signal.SIGKILL)
+            await until(lambda: second, within=10)
+            await until(lambda: not queue.jobs())
+    taken_over = second[0]
+    assert taken_over == replace(first, attempt=2, failures=1)
+    assert await may_write(database, taken_over)
+    assert not await may_write(database, first)
+
+
+async def test_a_worker_that_starts_after_all_have_died_takes_over(
+    address: DatabaseAddress, queue: Enqueuer, seed: Seed, tmp_path: Path
+) -> None:
+    async with a_worker_process(address, tmp_path) as killed:
+        await queue.enqueue()
+        await claimed_by(killed)
+        killed.send_signal(signal.SIGKILL)
+    silent = "SELECT now() - max(last_heartbeat) > interval '1 second' FROM procrastinate_workers"
+    await until(lambda: seed.one(silent))
+    process = Recorder()
+    async with working(address, process):
+        await until(lambda: process.began and not queue.jobs(), within=5)
+
+
+async def test_sigterm_hands_a_running_job_back(address: DatabaseAddress, queue: Enqueuer, tmp_path: Path) -> None:
+    async with a_worker_process(address, tmp_path) as stopped:
+        await queue.enqueue()
+        await claimed_by(stopped)
+        stopped.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(stopped.wait(), 30) == 0
+    assert queue.jobs() == [("fast", "todo", 1)]
+    process = Recorder(hang)
+    async with working(address, process):
+        await until(lambda: process.began)

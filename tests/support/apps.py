@@ -1,0 +1,25 @@
+"""The application that a test serves: its routes outlive the test, its parts do not."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fastapi import FastAPI
+
+from muniment.api import create_app
+from muniment.http.services import Parts
+
+_idle: dict[bool, list[FastAPI]] = defaultdict(list)
+
+
+@contextmanager
+def app_of(parts: Parts) -> Iterator[FastAPI]:
+    """Building a hundred routes takes longer than most tests; what an application knows and holds are its parts."""
+    idle = _idle[bool(parts.archive.internal_keys)]
+    app = idle.pop() if idle else create_app(parts)
+    app.state.parts = parts
+    try:
+        yield app
+    finally:
+        del app.state.parts
+        idle.append(app)

@@ -1,0 +1,181 @@
+"""The worker behind the server: it takes the tasks in their order, before each request is looked at."""
+
+import hashlib
+import re
+import time
+from datetime import UTC, date, datetime
+from typing import Any
+
+from tests.support.fake_paperless.outcomes import Outcome
+from tests.support.fake_paperless.state import Document, State, Task, Thing, Upload, moment
+
+_MOST_TITLE = 127
+_MOST_NAME_BYTES = 255
+_IN_TRASH = " Note: existing document is in the trash."
+
+
+def work(state: State) -> None:
+    """Bring every task as far as it has come by now."""
+    if not state.unfinished or state.switches.worker == "stopped":
+        return
+    now = time.time()
+    state.unfinished = [task for task in state.unfinished if not _advance(state, task, now)]
+
+
+def _advance(state: State, task: Task, now: float) -> bool:
+    """Whether the worker is done with it."""
+    stuck = task.outcome.stuck if task.outcome else None
+    if stuck == "pending":
+        return False
+    if task.started is None:
+        task.status, task.started = "started", moment()
+    if stuck == "started" or state.switches.worker == "killed":
+        return True  # whoever had taken it is gone, and nobody takes it again
+    if now < task.due_at:
+        return False
+    if task.document_id is None and task.message is None and task.duplicate_of is None:
+        _take_in(state, task)
+    if task.document_id is not None and now < task.due_at + state.switches.task_lag:
+        return False
+    _finish(task)
+    return True
+
+
+def _finish(task: Task) -> None:
+    failed = task.message is not None or task.duplicate_of is not None
+    task.status, task.done = ("failure" if failed else "success"), moment()
+
+
+def _take_in(state: State, task: Task) -> None:
+    outcome = task.outcome or Outcome()
+    if outcome.message is not None:
+        _fail(task, outcome.message.replace("{name}", task.upload.file_name), outcome.error_type)
+        task.half_written_reads = outcome.half_written_reads
+    elif (complaint := _complaint(state, task.upload)) is not None:
+        _fail(task, complaint)
+    elif (copy := _refused_copy(state, task.upload)) is not None:
+        task.duplicate_of, task.is_duplicate_in_trash = copy.id, copy.deleted_at is not None
+    else:
+        task.document_id = store(state, task.upload).id
+
+
+def _fail(task: Task, message: str, error_type: str = "ConsumerError") -> None:
+    task.message, task.error_type = message, error_type
+
+
+def _complaint(state: State, upload: Upload) -> str | None:
+    name = upload.file_name
+    if mime_type(upload.content) == "application/octet-stream":
+        return f"{name}: Unsupported mime type application/octet-stream"
+    if len(name.encode()) > _MOST_NAME_BYTES:
+        return f"{name}: [Errno 36] File name too long"
+    if mime_type(upload.content) == "application/pdf" and b"%%EOF" not in upload.content:
+        return f"{name}: Error occurred while consuming document {name}: InputFileError: "
+    if upload.archive_serial_number is None:
+        return None
+    for document in state.documents.values():
+        if document.archive_serial_number == upload.archive_serial_number:
+            note = _IN_TRASH if document.deleted_at else ""
+            return f"{name}: Not consuming {name}: Given ASN {upload.archive_serial_number} already exists!{note}"
+    return None
+
+
+def _refused_copy(state: State, upload: Upload) -> Document | None:
+    """What has these bytes already, of whomever, also in the trash; 3.x minds it only if it was told to."""
+    if state.switches.flavour == 3 and not state.switches.delete_duplicates:
+        return None
+    checksum = checksum_of(state, upload.content)
+    for document in state.documents.values():
+        if checksum in (document.checksum, document.archive_checksum):
+            return document
+    return None
+
+
+def checksum_of(state: State, content: bytes) -> str:
+    return (hashlib.md5(content) if state.switches.flavour == 2 else hashlib.sha256(content)).hexdigest()
+
+
+def mime_type(content: bytes) -> str:
+    """By the bytes: neither the name nor what the client says counts."""
+    if content.startswith(b"%PDF-"):
+        return "application/pdf"
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return "application/octet-stream"
+    return "text/plain" if (len(text) > 1 and text.isprintable()) or "\n" in text else "application/octet-stream"
+
+
+def store(state: State, upload: Upload) -> Document:
+    now = moment()
+    is_pdf = mime_type(upload.content) == "application/pdf"
+    archive = upload.content + b"\n% archived as PDF/A\n" if state.switches.makes_archive and is_pdf else None
+    document = Document(
+        id=state.next_id("documents"),
+        content=upload.content,
+        checksum=checksum_of(state, upload.content),
+        sha256=hashlib.sha256(upload.content).hexdigest(),
+        archive=archive,
+        archive_checksum=checksum_of(state, archive) if archive else None,
+        title=(upload.title or upload.file_name.rpartition(".")[0] or upload.file_name)[:_MOST_TITLE],
+        created=upload.created or _first_date(upload.content),
+        tags=with_parents(state, upload.tags),
+        correspondent=upload.correspondent,
+        document_type=upload.document_type,
+        storage_path=upload.storage_path,
+        custom_fields=dict(upload.custom_fields),
+        original_file_name=upload.file_name,
+        owner=upload.owner,
+        added=now,
+        modified=now,
+        mime_type=mime_type(upload.content),
+        archive_serial_number=upload.archive_serial_number,
+    )
+    _add_by_rules(state, document)
+    state.documents[document.id] = document
+    return document
+
+
+def with_parents(state: State, tags: list[int]) -> list[int]:
+    found = list(tags)
+    for tag in found:
+        known = state.of_kind("tags").get(tag)
+        parent = known.values.get("parent") if known else None
+        if parent is not None and parent not in found:
+            found.append(parent)
+    return found
+
+
+def _first_date(content: bytes) -> str:
+    """The first date in the text, else today."""
+    found = re.search(rb"\b(\d\d)\.(\d\d)\.(\d{4})\b", content)
+    try:
+        return date(*map(int, reversed(found.groups()))).isoformat() if found else _today()
+    except ValueError:
+        return _today()
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _add_by_rules(state: State, document: Document) -> None:
+    """Inbox tags and matching rules add tags; they fill correspondent and type only where none was given."""
+    text = document.content.decode("latin-1")
+    for tag in state.of_kind("tags").values():
+        if tag.id not in document.tags and (tag.values.get("is_inbox_tag") or _matches(tag, text)):
+            document.tags.append(tag.id)
+    for kind, field in (("correspondents", "correspondent"), ("document_types", "document_type")):
+        if getattr(document, field) is None:
+            setattr(document, field, next((t.id for t in state.of_kind(kind).values() if _matches(t, text)), None))
+
+
+def _matches(thing: Thing, text: str) -> bool:
+    match, algorithm = thing.values.get("match", ""), thing.values.get("matching_algorithm", 1)
+    if not match or not algorithm:
+        return False
+    flags = re.IGNORECASE if thing.values.get("is_insensitive", True) else re.NOFLAG
+    words: dict[int, Any] = {1: any, 2: all}
+    if algorithm in words:
+        return bool(words[algorithm](re.search(rf"\b{re.escape(word)}\b", text, flags) for word in match.split()))
+    return bool(re.search(match if algorithm == 4 else re.escape(match), text, flags))

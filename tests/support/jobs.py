@@ -1,0 +1,125 @@
+"""A queue with real workers on it, and ways to look at it without hoping."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.work import Database
+from muniment.storage.tasks.port import Periodic, Process, RunJob
+from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.tasks.procrastinate.worker import Worker
+from tests.support.cluster import service_login
+from tests.support.seed import Person, Seed
+
+HEARTBEAT = timedelta(seconds=0.2)
+STALLED_AFTER = timedelta(seconds=1)
+
+
+async def until(is_so: Callable[[], Any], *, within: float = 20) -> Any:
+    """The first true answer; fails when there is none in time."""
+    deadline = time.monotonic() + within
+    while not (answer := is_so()):
+        assert time.monotonic() < deadline, f"not within {within} s"
+        await asyncio.sleep(0.02)
+    return answer
+
+
+@asynccontextmanager
+async def working(
+    address: DatabaseAddress,
+    process: Process | None,
+    *,
+    periodic: Sequence[Periodic] = (),
+    concurrency: int = 1,
+    grace: timedelta = timedelta(seconds=0.2),
+) -> AsyncIterator[asyncio.Task[None]]:
+    """A worker in this process, stopped at the end as SIGTERM does it."""
+    worker = Worker(
+        service_login(address),
+        process=process,
+        periodic=periodic,
+        concurrency=concurrency,
+        heartbeat=HEARTBEAT,
+        stalled_after=STALLED_AFTER,
+        grace=grace,
+        patience=timedelta(seconds=1),
+    )
+    task = asyncio.create_task(worker.run())
+    try:
+        yield task
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@dataclass
+class Recorder:
+    """A process that notes what it is given and then does as it is told."""
+
+    behave: Callable[[RunJob], Any] = lambda _: None
+    began: list[RunJob] = field(default_factory=list)
+    stopped: list[RunJob] = field(default_factory=list)
+
+    async def __call__(self, job: RunJob) -> None:
+        self.began.append(job)
+        try:
+            answer = self.behave(job)
+            if asyncio.iscoroutine(answer):
+                await answer
+        except asyncio.CancelledError:
+            self.stopped.append(job)
+            raise
+
+    @property
+    def queues(self) -> list[str]:
+        return [job.queue for job in self.began]
+
+
+async def hang(_: RunJob) -> None:
+    await asyncio.Event().wait()
+
+
+def raising(error: Exception) -> Callable[[RunJob], None]:
+    def behave(_: RunJob) -> None:
+        raise error
+
+    return behave
+
+
+class Enqueuer:
+    """Somebody with a knowledge base, whose documents go into the queue."""
+
+    def __init__(self, database: Database, seed: Seed) -> None:
+        self._database = database
+        self._seed = seed
+        self.owner: Person = seed.person()
+        self.kb_id = seed.knowledge_base(self.owner)
+
+    def document(self) -> UUID:
+        number = self._seed.one("SELECT count(*) FROM documents")
+        return self._seed.document(self.kb_id, self.owner, name=f"{number}.pdf", status="pending")
+
+    async def enqueue(self, document_id: UUID | None = None) -> UUID:
+        """The run of a new document, or of this one."""
+        document_id = document_id or self.document()
+        async with self._database.work(self.owner.principal) as work:
+            return await QueuedTasks().enqueue_run(work, document_id, 1)
+
+    async def revoke(self, run_id: UUID) -> bool:
+        document_id = self._seed.one("SELECT document_id FROM document_processing_runs WHERE run_id = %s", run_id)
+        async with self._database.work(self.owner.principal) as work:
+            return await QueuedTasks().revoke_run(work, document_id, 1)
+
+    def jobs(self) -> list[tuple[str, str, int]]:
+        """Queue, status and attempts of what is in the queue of documents."""
+        return self._seed.rows(
+            "SELECT queue_name, status::text, attempts FROM procrastinate_jobs"
+            " WHERE task_name = 'processing.run' ORDER BY id"
+        )

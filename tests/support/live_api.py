@@ -1,0 +1,85 @@
+"""The real API on a real port, in the event loop of the test."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from muniment.accounts.credentials import Passwords
+from muniment.api import framed
+from muniment.bootstrap.services import build_parts
+from muniment.bootstrap.stores import Stores, build_stores
+from muniment.http.services import Parts
+from muniment.settings import Settings
+from muniment.settings.processing import AuditSettings, DocumentSettings
+from muniment.settings.server import DatabaseSettings, ServerSettings
+from muniment.storage.db.address import DatabaseAddress
+from tests.support.apps import app_of
+from tests.support.clients import local_client
+from tests.support.cluster import PASSWORDS
+from tests.support.live_server import serving
+from tests.support.seed import CHEAP_HASHER, HMAC_SECRET, SIGNING_KEY, Person
+
+
+@dataclass(frozen=True)
+class Api:
+    """A running server, what it is made of, and clients to it."""
+
+    url: str
+    app: FastAPI
+    settings: Settings
+    stores: Stores
+    parts: Parts
+    anonymous: httpx.AsyncClient
+
+    def client(self, person: Person) -> httpx.AsyncClient:
+        """Signed in by token."""
+        return local_client(self.url, headers=person.headers)
+
+
+@cache
+def _settings_of_all() -> Settings:
+    """What every test has in common: reading the environment for each of the sections takes its time."""
+    return Settings(
+        server=ServerSettings(host="127.0.0.1", port=0),
+        database=DatabaseSettings(
+            app_password=SecretStr(PASSWORDS.app), service_password=SecretStr(PASSWORDS.service), pool_size=10
+        ),
+        documents=DocumentSettings(hmac_secret=SecretStr(HMAC_SECRET), disk_floor_bytes=0),
+        audit=AuditSettings(signing_key=SecretStr(SIGNING_KEY)),
+    )
+
+
+def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) -> Settings:
+    """As if set by an operator: nothing is read from the environment of the run."""
+    common = _settings_of_all()
+    own = {
+        "server": common.server.model_copy(update={"data_dir": data_dir}),
+        "database": common.database.model_copy(update={"url": SecretStr(database.conninfo)}),
+        "documents": common.documents.model_copy(update=documents),
+    }
+    return common.model_copy(update=own)
+
+
+@asynccontextmanager
+async def running_api(settings: Settings, stores: Stores | None = None) -> AsyncIterator[Api]:
+    """Served by uvicorn as in production; `stores` where a test brings a faulty one."""
+    own = stores or build_stores(settings)
+    parts = build_parts(settings, own, Passwords(CHEAP_HASHER))
+    try:
+        with app_of(parts) as app:
+            async with serving(framed(app, settings)) as anonymous:
+                try:
+                    yield Api(str(anonymous.base_url), app, settings, own, parts, anonymous)
+                finally:
+                    await parts.events.close()  # as in production: the server waits for streams that are open
+    finally:
+        await parts.pictures.close()
+        await parts.searching.close()
+        await own.close()

@@ -1,0 +1,45 @@
+"""A real server on the loopback, in the event loop of the test."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import uvicorn
+from starlette.types import ASGIApp
+
+from muniment.http.middleware.limits import LimitedHead
+from tests.support.clients import local_client
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, http: type[asyncio.Protocol] = LimitedHead) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of `app`; its `base_url` says where it listens."""
+    # Without the protocol asyncio leaves Nagle's algorithm on, and each answer waits 40 ms for an acknowledgement.
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, http=http, log_config=None, lifespan="off")
+        config.load()
+        # Its own loop around these two would look for signals ten times a second, and each test would wait for a look.
+        server = uvicorn.Server(config)
+        server.lifespan = config.lifespan_class(config)
+        await server.startup(sockets=[listener])
+        try:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            async with local_client(url) as client:
+                yield client
+        finally:
+            await _end(server)
+
+
+async def _end(server: uvicorn.Server) -> None:
+    """As its own `shutdown`, which first sleeps for a tenth of a second whoever is there."""
+    for listening in server.servers:
+        listening.close()
+    for connection in list(server.server_state.connections):
+        connection.shutdown()
+    while server.server_state.connections or server.server_state.tasks:  # noqa: ASYNC110  # it tells nobody
+        await asyncio.sleep(0.005)
+    for listening in server.servers:
+        await listening.wait_closed()

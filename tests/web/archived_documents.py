@@ -1,0 +1,100 @@
+"""Documents that lie in the archive, and hand-overs that went astray, for the journeys through both."""
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, LiteralString
+from uuid import uuid4
+
+import psycopg
+from playwright.sync_api import Locator, Page
+
+from muniment.bootstrap.database import database_address
+from muniment.bootstrap.object_stores import DEAD_LETTERS, QUEUE
+from muniment.documents.names import name_key
+from muniment.handover.job_key import JobKey
+from muniment.settings import Settings
+from muniment.settings.server import ServerSettings
+from muniment.storage.objects.folder.store import FolderQueue
+from tests.documents.uploads import a_pdf
+from tests.support.running_server import Installation
+from tests.web.demo_organization import Person, settle, upload
+
+
+def archived(owner: Person, kb_id: str, *names: str) -> dict[str, str]:
+    """Uploaded, read and archived by their owner; ids by name. No two have the same contents."""
+    ids = {name: upload(owner, kb_id, name, f"{name} says {uuid4().hex}".encode()) for name in names}
+    settle(owner, kb_id, list(ids.values()))
+    for document_id in ids.values():
+        move(owner, kb_id, document_id, "archive")
+    return ids
+
+
+def archived_pdf(owner: Person, kb_id: str, name: str) -> str:
+    document_id = upload(owner, kb_id, name, a_pdf(uuid4().hex))
+    settle(owner, kb_id, [document_id])
+    move(owner, kb_id, document_id, "archive")
+    return document_id
+
+
+def give_name(muniment: Installation, document_id: str, name: str) -> None:
+    """Past the API, which leaves an archived name to nobody else: as two people do who are at it in the same moment."""
+    past_the_api(
+        muniment, "UPDATE documents SET name = %s, name_key = %s WHERE id = %s", name, name_key(name), document_id
+    )
+
+
+def past_the_api(muniment: Installation, statement: LiteralString, *values: str, triggers: bool = True) -> None:
+    """As the database's superuser."""
+    settings = Settings(server=ServerSettings(data_dir=muniment.data_dir)).with_secrets()
+    with psycopg.connect(database_address(settings).conninfo) as connection:
+        if not triggers:
+            connection.execute("SET session_replication_role = replica")
+        connection.execute(statement, values)
+
+
+def move(person: Person, kb_id: str, document_id: str, way: str) -> None:
+    answer = person.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/{way}")
+    assert answer.is_success, answer.text
+
+
+def row(page: Page, name: str) -> Locator:
+    """The line of a table that a document's name stands in."""
+    return page.get_by_role("row").filter(has=page.get_by_text(name, exact=True))
+
+
+def choose(page: Page, name: str, item: str) -> None:
+    """From the row menu of a document, a person, a job."""
+    page.get_by_role("button", name=f"Actions for {name}", exact=True).click()
+    page.get_by_role("menuitem", name=item, exact=True).click()
+
+
+def dead_letter(muniment: Installation, person: Person, organization_id: str, error: str) -> str:
+    """A hand-over as the archiver leaves it when it gives up; the id of its document."""
+    document_id = str(uuid4())
+    answer = person.api.post(
+        f"/api/v1/organizations/{organization_id}/archive",
+        files={"file": ("any.pdf", a_pdf(document_id))},
+        data={"document_type": "invoice", "document_id": document_id},
+    )
+    assert answer.status_code == 202, answer.text
+    key = JobKey.parse(answer.json()["job_id"])
+    assert key
+    in_a_thread(_give_up(muniment, key, error))
+    return document_id
+
+
+async def _give_up(muniment: Installation, key: JobKey, error: str) -> None:
+    queue, letters = FolderQueue(muniment.data_dir / QUEUE), FolderQueue(muniment.data_dir / DEAD_LETTERS)
+    sidecar = json.loads((await queue.get(key.sidecar)).data) | {"retryCount": 5, "lastError": error}
+    await letters.put_new(key.pdf, (await queue.get(key.pdf)).data)
+    await letters.put_new(key.sidecar, json.dumps(sidecar).encode())
+    for name in (key.sidecar, key.pdf):
+        await queue.delete(name)
+
+
+def in_a_thread(work: Coroutine[Any, Any, None]) -> None:
+    """Playwright has an event loop of its own in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(asyncio.run, work).result()

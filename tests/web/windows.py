@@ -1,0 +1,81 @@
+"""Browser windows that are somebody's, and that notice what no page of ours may do: fail, or break its own policy."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+
+from tests.web.demo_organization import Person
+
+SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
+Theme = Literal["light", "dark"]
+
+# The browser itself writes a line for every answer that is no success. Which are right, a test says by what it sees.
+EXPECTED = ("Failed to load resource",)
+
+
+@dataclass
+class Window:
+    """One person's browser: its own cookies, storage and size."""
+
+    context: BrowserContext
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def shoot(self, name: str) -> None:
+        SCREENSHOTS.mkdir(exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not message.text.startswith(EXPECTED):
+            self.complaints.append(message.text)
+
+
+class Windows:
+    """Opens windows, and closes them all at the end."""
+
+    def __init__(self, browser: Browser, base_url: str) -> None:
+        self._browser = browser
+        self._base_url = base_url
+        self._open: list[Window] = []
+
+    def open(
+        self,
+        person: Person | None = None,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        theme: Theme = "light",
+        touch: bool = False,
+    ) -> Window:
+        """With nobody signed in, unless a person is named. Times are those of Oslo, whoever runs the test."""
+        context = self._browser.new_context(
+            base_url=self._base_url,
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            has_touch=touch,
+            locale="en-GB",
+            timezone_id="Europe/Oslo",
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(60_000)
+        if person:  # by the session that they have: a password costs a tenth of a second each time
+            name, secret = person.session
+            context.add_cookies([{"name": name, "value": secret, "url": self._base_url}])
+        window = Window(context, context.new_page())
+        window.page.on("console", window._note)
+        window.page.on("pageerror", lambda error: window.complaints.append(str(error)))
+        self._open.append(window)
+        return window
+
+    def shoot(self, name: str) -> None:
+        """Every window that is open, for whoever looks into a test that failed."""
+        for number, window in enumerate(self._open, start=1):
+            window.shoot(f"{name}-{number}")
+
+    def close(self) -> list[str]:
+        """What the pages complained about."""
+        for window in self._open:
+            window.context.close()
+        return [complaint for window in self._open for complaint in window.complaints]
