@@ -5,28 +5,28 @@ PYTEST := $(BIN)/python -m pytest
 
 .PHONY: help serve test test-faults check check-tools bench lock clean setup-runtime setup-dev
 
-help: ## This list
+help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-serve: setup-runtime ## Install what is needed and start everything; Ctrl-C stops it
+serve: setup-runtime ## Install the dependencies and start Muniment; stop with Ctrl-C
 	@exec $(BIN)/muniment serve
 
-test: setup-dev check-tools ## Install what the tests need; the tools of `make check`, then the whole suite
+test: setup-dev check-tools ## Run the checks and the full test suite
 	@$(PYTEST) -n 3 --dist loadgroup
 
-test-faults: setup-dev ## What `make test` has no time for: a real process killed at every single effect, every fault
+test-faults: setup-dev ## Run the long fault-injection tests that `make test` leaves out
 	@$(PYTEST) -n 2 --dist loadgroup -m every_fault
 
-check: setup-dev check-tools ## ruff, mypy, import-linter and the fast tests
+check: setup-dev check-tools ## Run ruff, mypy, import-linter, tsc, Vitest and the fast tests
 	@$(PYTEST) -q -n 2 -m "not slow"
 
-bench: setup-dev ## Measure what has figures, as ratios within one run
+bench: setup-dev ## Run the benchmarks
 	@$(BIN)/python -m benchmarks
 
-lock: setup-dev ## Resolve the dependencies anew
+lock: setup-dev ## Update the dependency lock files
 	@tools/lock
 
-clean: ## Remove the environment, caches and the built web page; the data stays
+clean: ## Remove the environment, caches and the built web page; keep the data
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .screenshots
 	@rm -rf web/node_modules web/.next web/out web/tsconfig.tsbuildinfo src/muniment/web/static
 

@@ -11,7 +11,7 @@ from tests.support.fake_paperless.wire import Request, Response, listen
 
 async def agree(request: Request) -> Response:
     if request.method == "GET":
-        return Response.of_json({"detail": "Nothing is known of this organization in Paperless yet"}, 404)
+        return Response.of_json({"detail": "No Paperless IDs are recorded for this organization yet"}, 404)
     if request.method == "PUT":
         return Response.of_json(request.json())
     return Response(204, content_type=None)

@@ -40,20 +40,20 @@ def build_archiver(settings: Settings) -> Archiver:
 def build_internal_api(settings: Settings) -> InternalApi:
     keys = settings.archive.internal_api_keys
     if not keys:
-        raise SettingsError("The archiver needs INTERNAL_API_KEY, the same as the API has")
+        raise SettingsError("The archiver requires INTERNAL_API_KEY, with the same value as for the API")
     return InternalApi(settings.archiver.internal_api_url or settings.listening_url, keys[0])
 
 
 def _build_paperless(own: ArchiverSettings) -> Paperless:
     if not own.paperless_url or own.paperless_api_token is None:
-        raise SettingsError("The archiver needs PAPERLESS_URL and PAPERLESS_API_TOKEN")
+        raise SettingsError("The archiver requires PAPERLESS_URL and PAPERLESS_API_TOKEN")
     token = own.paperless_api_token.get_secret_value()
     return Paperless(own.paperless_url, token, access=_access(own), connections=own.concurrency + 2)
 
 
 def _access(own: ArchiverSettings) -> CloudflareAccess | None:
     if (own.cf_access_client_id is None) != (own.cf_access_client_secret is None):
-        raise SettingsError("CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET belong together")
+        raise SettingsError("CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET must be set together")
     if own.cf_access_client_id is None or own.cf_access_client_secret is None:
         return None
     return CloudflareAccess(own.cf_access_client_id, own.cf_access_client_secret.get_secret_value())

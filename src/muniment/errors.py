@@ -54,15 +54,15 @@ class NotFound(MunimentError):
 
 
 class Refused(MunimentError):
-    """This is not possible now"""
+    """This action is not available right now"""
 
 
 class Invalid(MunimentError):
-    """The input is not valid"""
+    """Invalid input"""
 
 
 class Conflict(MunimentError):
-    """Somebody else was first"""
+    """Someone else changed this at the same time. Reload and try again"""
 
 
 class TooLarge(MunimentError):
@@ -70,11 +70,11 @@ class TooLarge(MunimentError):
 
 
 class Unsupported(MunimentError):
-    """This kind of file is not supported"""
+    """Unsupported file type"""
 
 
 class TooSlow(MunimentError):
-    """Nothing more came in time; send it again"""
+    """The upload stalled. Send it again"""
 
 
 class TooManyRequests(MunimentError):
@@ -86,8 +86,8 @@ class TooManyRequests(MunimentError):
 
 
 class StorageFull(MunimentError):
-    """There is no room left for more documents"""
+    """Not enough storage space"""
 
 
 class Unavailable(MunimentError):
-    """A part of Muniment does not answer; try again shortly"""
+    """Muniment is temporarily unavailable. Try again shortly"""

@@ -36,7 +36,7 @@ def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> in
     try:
         folder.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingsError(f"MUNIMENT_DATA_DIR {folder} cannot be made: {error.strerror}") from None
+        raise SettingsError(f"MUNIMENT_DATA_DIR {folder} cannot be created: {error.strerror}") from None
     with DataDirectoryLock(settings.server.data_dir):
         settings = settings.with_secrets()
         _require_free_port(settings)
@@ -106,5 +106,5 @@ def _require_free_port(settings: Settings) -> None:
         except OSError as error:
             raise SettingsError(
                 f"Cannot listen on {server.host} port {server.port}: {os.strerror(error.errno or 0)}. "
-                "Choose others with MUNIMENT_HOST and MUNIMENT_PORT"
+                "Set MUNIMENT_HOST or MUNIMENT_PORT to use another address"
             ) from None

@@ -59,7 +59,7 @@ async def test_write_that_another_site_started_is_refused_and_changes_nothing(ap
     async with browser_of(api, seed, seed.person()) as client:
         before = seed.one("SELECT count(*) FROM api_tokens")
         answer = await client.post(TOKENS, json={"name": "theirs"}, headers={"Origin": "https://evil.example"})
-    assert (answer.status_code, answer.json()) == (403, {"detail": "Cross-site request refused"})
+    assert (answer.status_code, answer.json()) == (403, {"detail": "Cross-site request rejected"})
     assert seed.one("SELECT count(*) FROM api_tokens") == before
 
 

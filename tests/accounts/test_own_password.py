@@ -25,7 +25,7 @@ async def test_later_ones_need_the_current_one(api: Api, seed: Seed, given: str 
     person = seed.person()
     async with browser_of(api, seed, person) as client:
         answer = await change(client, current=given)
-        assert (answer.status_code, answer.json()) == (403, {"detail": "The current password is wrong"})
+        assert (answer.status_code, answer.json()) == (403, {"detail": "The current password is incorrect"})
         assert (await client.get(ME)).status_code == 200
     assert (await log_in(api, person.email, PASSWORD)).status_code == 200
     assert "password_changed" not in [line["action"] for line in seed.audit_lines()]

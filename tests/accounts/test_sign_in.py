@@ -28,7 +28,7 @@ async def test_right_password_opens_a_session_that_says_who_i_am(api: Api, seed:
 async def test_wrong_password_and_unknown_email_get_the_same_answer(api: Api, seed: Seed) -> None:
     wrong = await log_in(api, seed.person().email, "not the password")
     unknown = await log_in(api, "nobody@example.org", PASSWORD)
-    assert (wrong.status_code, wrong.json()) == (401, {"detail": "Email or password is wrong"})
+    assert (wrong.status_code, wrong.json()) == (401, {"detail": "Incorrect email or password"})
     assert (unknown.status_code, unknown.json()) == (wrong.status_code, wrong.json())
     assert {name for name in wrong.headers if name != "x-request-id"} == {
         name for name in unknown.headers if name != "x-request-id"

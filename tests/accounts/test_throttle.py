@@ -28,7 +28,10 @@ async def test_repeated_wrong_passwords_answer_429_even_to_the_right_one(api: Ap
     assert {answer.status_code for answer in await fail(api, person, FREE_PER_ACCOUNT)} == {401}
     for password in (WRONG, PASSWORD):
         answer = await log_in(api, person.email, password)
-        assert (answer.status_code, answer.json()) == (429, {"detail": "Too many failed attempts to sign in"})
+        assert (answer.status_code, answer.json()) == (
+            429,
+            {"detail": "Too many failed sign-in attempts. Try again later"},
+        )
         assert 1 <= int(answer.headers["retry-after"]) <= 2
     assert seed.one("SELECT count(*) FROM sessions") == 0
 

@@ -38,7 +38,7 @@ async def test_nobody_takes_rights_from_the_own_account(api: Api, seed: Seed) ->
         for right in ("is_admin", "is_operator", "is_active"):
             answer = await client.patch(f"/api/v1/users/{person.id}", json={right: False})
             assert answer.status_code == 400, right
-            assert answer.json() == {"detail": "You cannot take rights or access from your own account"}
+            assert answer.json() == {"detail": "You cannot remove roles or access from your own account"}
     assert seed.rows("SELECT is_admin, is_operator, is_active FROM users") == [(True, True, True)]
     assert seed.audit_lines() == []
 

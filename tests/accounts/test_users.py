@@ -40,7 +40,7 @@ async def test_email_that_is_taken_in_any_organization_and_spelling_is_409(api: 
         for again in ("person@example.org", "PERSON@Example.ORG", " person@example.org "):
             answer = await create(client, again)
             assert answer.status_code == 409, again
-            assert answer.json() == {"detail": "An account with this email already exists"}
+            assert answer.json() == {"detail": "A user with this email already exists"}
     assert seed.audit_lines() == []
 
 
@@ -54,7 +54,7 @@ async def test_bad_email_is_422(api: Api, seed: Seed) -> None:
 async def test_password_shorter_than_eight_characters_is_422(api: Api, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         answer = await create(client, password="1234567")
-        assert (answer.status_code, answer.json()) == (422, {"detail": "A password has 8 to 1024 characters"})
+        assert (answer.status_code, answer.json()) == (422, {"detail": "Use 8 to 1,024 characters for the password"})
         assert (await create(client, password="12345678")).status_code == 201
 
 

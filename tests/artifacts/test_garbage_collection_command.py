@@ -47,6 +47,6 @@ async def test_gc_says_it_in_words(shelf: Shelf, address: DatabaseAddress, tmp_p
 
     assert told.returncode == 0, told.stderr
     assert told.stdout == (
-        "0 artifacts removed, 0 bytes freed.\n1 more marked: they go in 30 days unless a document shows them again.\n"
+        "0 results deleted, 0 bytes freed.\n1 more marked as unused. They are deleted in 30 days unless used again.\n"
     )
     assert len(shelf.ids()) == 3

@@ -34,7 +34,7 @@ async def test_verify_says_what_is_wrong_where_and_ends_with_1(
     trail.cheat("DELETE FROM audit_events WHERE id = %s", ids[1])
     told = run(tmp_path, "audit", "verify", **outside(address, tmp_path))
     assert told.returncode == 1
-    assert f"WRONG  organization {trail.organization_id}: The event at seq 2 is missing" in told.stdout
+    assert f"FAIL   organization {trail.organization_id}: The event at seq 2 is missing" in told.stdout
     only = ("--chain", str(trail.organization_id), "--json")
     (facts,) = json.loads(run(tmp_path, "audit", "verify", *only, **outside(address, tmp_path)).stdout)
     assert (facts["is_intact"], facts["problems"]) == (
@@ -58,12 +58,12 @@ async def export(api: Api, seed: Seed, tmp_path: Path) -> Path:
 def test_a_file_is_verified_without_database_and_settings(export: Path, tmp_path: Path) -> None:
     told = run(tmp_path, "audit", "verify", str(export))
     assert (told.returncode, told.stderr) == (0, "")
-    assert "2 events in order, 0 left out of the file, seq 1 to 2" in told.stdout
-    assert "compare it with GET /api/v1/audit/key" in told.stdout
+    assert "2 events in order, 0 not included in the file, seq 1 to 2" in told.stdout
+    assert "Compare it with GET /api/v1/audit/key" in told.stdout
     (facts,) = json.loads(run(tmp_path, "audit", "verify", str(export), "--json").stdout)
     trusting = run(tmp_path, "audit", "verify", str(export), "--key", facts["key_id"])
     assert trusting.returncode == 0
-    assert "compare" not in trusting.stdout
+    assert "Compare" not in trusting.stdout
     assert run(tmp_path, "audit", "verify", str(export), "--key", "another").returncode == 1
 
 
@@ -71,15 +71,15 @@ def test_a_file_that_was_changed_ends_with_1(export: Path, tmp_path: Path) -> No
     export.write_text(export.read_text().replace('"name":"B"', '"name":"C"'))
     told = run(tmp_path, "audit", "verify", str(export))
     assert told.returncode == 1
-    assert told.stdout == "WRONG  The event at seq 2 is not what was sealed: it was changed\n"
+    assert told.stdout == "FAIL   The event at seq 2 is not what was sealed: it was changed\n"
 
 
 def test_what_is_no_export_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "other.jsonl").write_text("{}\n")
-    for name in ("other.jsonl", "nowhere.jsonl"):
+    for name, said in (("other.jsonl", "Not an export"), ("nowhere.jsonl", "File not found")):
         told = run(tmp_path, "audit", "verify", name)
         assert told.returncode == 1
-        assert told.stderr.startswith("muniment: Th")
+        assert told.stderr.startswith(f"muniment: {said}")
         assert "Traceback" not in told.stderr
 
 
@@ -107,5 +107,5 @@ def test_what_is_no_key_is_a_sentence_that_does_not_repeat_it(
     environment = {**outside(address, tmp_path), "MUNIMENT_SIGNING_KEY": key}
     refused = run(tmp_path, "worker", **environment)
     assert refused.returncode == 1
-    assert "MUNIMENT_SIGNING_KEY is no Ed25519 key" in refused.stderr
+    assert "MUNIMENT_SIGNING_KEY is not an Ed25519 key" in refused.stderr
     assert key not in refused.stderr

@@ -229,21 +229,21 @@ async def test_a_head_signed_by_a_key_that_nobody_vouches_for_is_forged(trail: T
     hash_ = trail.seed.one("SELECT encode(hash, 'hex') FROM audit_seals WHERE seq = 2")
     head = Head(trail.chain, 2, hash_, written(now()), 0, stranger.key_id).signed_by(stranger)
     await blobs.put(outside_key(trail.chain, 2), json.dumps(head.as_json()).encode())
-    assert "which is not one of this installation" in (await trail.problems())[0]
+    assert "which does not belong to this installation" in (await trail.problems())[0]
 
 
 @pytest.mark.parametrize("what", [b"", b"[]", b"{}", b'{"seq": 2}', b"\xff"])
 async def test_a_head_outside_that_was_overwritten_is_found(trail: Trail, blobs: FolderBlobs, what: bytes) -> None:
     await trail.write_sealed(2)
     await blobs.put(outside_key(trail.chain, 2), what)
-    assert "is no head" in (await trail.problems())[0]
+    assert "is not a signed head" in (await trail.problems())[0]
 
 
 async def test_an_older_head_in_the_place_of_the_newest_is_found(trail: Trail, blobs: FolderBlobs) -> None:
     await trail.write_sealed(2)
     await trail.write_sealed(2)
     await blobs.put(outside_key(trail.chain, 4), await blobs.get(outside_key(trail.chain, 2)))
-    assert "is no head" in (await trail.problems())[0]
+    assert "is not a signed head" in (await trail.problems())[0]
 
 
 async def test_a_head_that_is_missing_outside_is_found(trail: Trail, blobs: FolderBlobs) -> None:
@@ -264,7 +264,7 @@ async def test_an_event_that_was_kept_from_its_seal_is_found(trail: Trail) -> No
     await trail.write_sealed(2)
     trail.write()
     trail.cheat("DELETE FROM audit_unsealed")
-    assert await trail.problems() == ["1 events have no seal and do not wait for one"]
+    assert await trail.problems() == ["1 events are not sealed and not waiting to be sealed"]
 
 
 async def test_of_many_problems_the_first_are_told_and_all_are_counted(trail: Trail) -> None:

@@ -116,7 +116,7 @@ async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(room: Reading
     cited = {"kb_id": str(room.kb_id), "document_id": str(room.document_id)}
     async with assistant(room) as asking:
         assert (await asking.refused("page", **cited, page=3)).endswith("Page not found")
-        assert (await asking.refused("document_text", **cited, page=3)).endswith("There is no page 3 in this document")
+        assert (await asking.refused("document_text", **cited, page=3)).endswith("This document has no page 3")
         unknown = {**cited, "document_id": str(uuid4())}
         assert (await asking.refused("document_text", **unknown)).endswith("Document not found")
         assert "is not an id" in await asking.refused("page", kb_id="../users", document_id="x", page=1)
@@ -144,7 +144,7 @@ async def test_a_long_document_comes_in_several_answers_and_none_of_it_is_lost(r
 
 async def test_a_server_that_is_away_is_said_when_a_tool_is_called(room: ReadingRoom) -> None:
     async with assistant(room, MUNIMENT_URL="http://127.0.0.1:1") as asking:
-        assert "No Muniment answers at http://127.0.0.1:1" in await asking.refused("search", query="invoice")
+        assert "Cannot connect to Muniment at http://127.0.0.1:1" in await asking.refused("search", query="invoice")
 
 
 async def test_without_a_token_it_does_not_start_and_says_nothing_on_stdout(room: ReadingRoom) -> None:

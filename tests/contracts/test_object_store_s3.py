@@ -101,12 +101,12 @@ async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(nobody
 
 
 async def test_check_says_that_nobody_answers(nobody: str) -> None:
-    with pytest.raises(Unavailable, match=f"{nobody} does not answer: check its address"):
+    with pytest.raises(Unavailable, match=f"{nobody} is not responding. Check its address"):
         await S3Blobs(S3Address("documents", nobody, "us-east-1", "key", "secret")).check()
 
 
 async def test_check_says_that_the_keys_are_refused(s3_server: SeaweedFS) -> None:
-    with pytest.raises(Unavailable, match="refuses our keys"):
+    with pytest.raises(Unavailable, match="rejected the access keys"):
         await connect(s3_server, secret_access_key="wrong").check()
 
 

@@ -28,8 +28,8 @@ async def shown(kb: KB, seed: Seed, **columns: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
-        ("pending", "Stored safely and waiting to be read."),
-        ("processing", "Being read."),
+        ("pending", "Stored and waiting to be processed."),
+        ("processing", "Processing."),
         ("failed", "It is encrypted."),
         ("completed", None),
     ],

@@ -26,7 +26,7 @@ async def test_answer_names_the_document_and_says_that_it_waits(kb: KB) -> None:
     assert (body["name"], body["status"], body["kb_id"]) == ("report.pdf", "pending", str(kb.id))
     assert (body["file_size"], body["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
     assert (body["media_type"], body["document_type"]) == ("application/pdf", "other")
-    assert body["status_detail"] == "Stored safely and waiting to be read."
+    assert body["status_detail"] == "Stored and waiting to be processed."
     assert "auto_cleared_document_id" not in body
     assert "content_hmac" not in body
     read = (await kb.client.get(f"{kb.path}/{body['id']}")).json()

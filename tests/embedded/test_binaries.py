@@ -52,5 +52,5 @@ def test_programs_in_a_closed_folder_are_copied_to_an_open_one(data_dir: Path) -
 
 
 def test_missing_programs_are_an_error_that_names_both_places(data_dir: Path) -> None:
-    with pytest.raises(PostgresFailed, match=r"cannot run the programs of PostgreSQL in .*/nothing or .*/postgres-18"):
+    with pytest.raises(PostgresFailed, match=r"cannot run the PostgreSQL programs in .*/nothing or .*/postgres-18"):
         binaries_within_reach(USER, data_dir / "nothing", version="18", open_folder=data_dir)

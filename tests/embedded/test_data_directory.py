@@ -12,7 +12,7 @@ from muniment.embedded.errors import AlreadyRunning, NotWritable
 def test_second_holder_is_told_which_process_to_stop(tmp_path: Path) -> None:
     with (
         DataDirectoryLock(tmp_path / "new"),
-        pytest.raises(AlreadyRunning, match=rf"process {os.getpid()}\); stop that one first"),
+        pytest.raises(AlreadyRunning, match=rf"process {os.getpid()}\)\. Stop it first"),
         DataDirectoryLock(tmp_path / "new"),
     ):
         pass

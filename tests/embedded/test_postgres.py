@@ -128,7 +128,7 @@ def test_folder_that_holds_no_database_is_not_overwritten(data_dir: Path, new_po
     precious.touch()
     if IS_ROOT:
         os.chown(precious.parent, pwd.getpwnam("nobody").pw_uid, -1)
-    with pytest.raises(PostgresFailed, match="holds no database"):
+    with pytest.raises(PostgresFailed, match="contains no database"):
         new_postgres.start()
     assert precious.exists()
 
@@ -138,7 +138,9 @@ def test_cluster_of_another_major_version_is_refused_with_the_way_over(
 ) -> None:
     version = data_dir / "postgres" / "cluster" / "PG_VERSION"
     version.write_text("17\n")
-    with pytest.raises(PostgresFailed, match="made by PostgreSQL 17; this Muniment brings PostgreSQL 18") as refusal:
+    with pytest.raises(
+        PostgresFailed, match="created by PostgreSQL 17, but this version of Muniment includes PostgreSQL 18"
+    ) as refusal:
         postgres.start()
     assert "OLD/pg_dumpall" in refusal.value.message
     assert str(data_dir / "postgres" / "cluster-17") in refusal.value.message
@@ -148,12 +150,12 @@ def test_cluster_of_another_major_version_is_refused_with_the_way_over(
 def test_failure_shows_the_last_lines_of_the_log(data_dir: Path, postgres: EmbeddedPostgres) -> None:
     with (data_dir / "postgres" / "cluster" / "postgresql.conf").open("a") as file:
         file.write("no_such_setting = 1\n")
-    with pytest.raises(PostgresFailed, match=r"ended with code 1\n(.*\n)*.*unrecognized configuration parameter"):
+    with pytest.raises(PostgresFailed, match=r"exited with code 1\n(.*\n)*.*unrecognized configuration parameter"):
         postgres.start()
 
 
 def test_lost_password_is_said_at_once(used_data_dir: Path) -> None:
     stranger = EmbeddedPostgres(used_data_dir, password="another", durable=False)
-    with pytest.raises(PostgresFailed, match="refuses the password"):
+    with pytest.raises(PostgresFailed, match="rejected its password"):
         stranger.start()
     assert stranger.poll() == 0

@@ -65,7 +65,7 @@ def test_data_directory_that_moved_keeps_the_cluster_inside_it_and_its_owner(dat
 def test_cluster_elsewhere_that_is_gone_is_not_replaced_by_an_empty_one(data_dir: Path) -> None:
     gone = {"data_dir": str(data_dir), "cluster": "/var/lib/muniment/gone/cluster", "socket": "/x", "port": 5432}
     pointer_file(data_dir).write_text(json.dumps(gone))
-    with pytest.raises(PostgresFailed, match=r"/var/lib/muniment/gone/cluster, which are gone"):
+    with pytest.raises(PostgresFailed, match=r"/var/lib/muniment/gone/cluster, which is missing"):
         settled(data_dir)
 
 

@@ -58,7 +58,7 @@ def test_second_service_on_the_same_data_is_refused_with_the_process_to_stop(ser
     first = service.start_and_wait()
     second = service.start()
     assert second.wait(timeout=20) == 1
-    assert f"already running in {service.data_dir} (process {first.pid}); stop that one first" in service.output()
+    assert f"already running in {service.data_dir} (process {first.pid}). Stop it first" in service.output()
     assert first.poll() is None
 
 
@@ -103,7 +103,7 @@ def test_killed_child_is_started_again(service: Service) -> None:
 def test_child_that_dies_before_it_was_ready_ends_it_all_with_a_sentence(service: Service) -> None:
     process = service.start(manner="broken")
     assert process.wait(timeout=20) == 1
-    assert "The process api ended with code 3 before it was ready" in service.output()
+    assert "The process api exited with code 3 before it was ready" in service.output()
     assert "ready" not in service.events()
 
 

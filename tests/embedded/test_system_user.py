@@ -29,7 +29,7 @@ def test_owner_of_an_existing_cluster_wins_over_the_setting() -> None:
     if IS_ROOT:
         assert choose_user(cluster_owner=NOBODY.pw_uid, wanted="daemon").name == "nobody"
     else:
-        with pytest.raises(PostgresFailed, match=f"belong to the user id {NOBODY.pw_uid}"):
+        with pytest.raises(PostgresFailed, match=f"belong to the user ID {NOBODY.pw_uid}"):
             choose_user(cluster_owner=NOBODY.pw_uid, wanted=None)
 
 
@@ -41,7 +41,7 @@ def test_cluster_of_root_is_refused() -> None:
 @pytest.mark.parametrize("name", ["no-such-user", "root"])
 def test_user_that_cannot_run_postgresql_is_refused_by_name(name: str) -> None:
     if IS_ROOT:
-        with pytest.raises(PostgresFailed, match=f"no user {name} to run it as"):
+        with pytest.raises(PostgresFailed, match=f"no user {name} does not exist"):
             choose_user(cluster_owner=None, wanted=name)
     else:
         assert choose_user(cluster_owner=None, wanted=name).uid == os.geteuid()
@@ -71,5 +71,5 @@ def test_ctrl_c_of_the_terminal_does_not_reach_the_programs() -> None:
 
 
 def test_user_id_without_a_name_is_refused() -> None:
-    with pytest.raises(PostgresFailed, match="4242424 has none"):
+    with pytest.raises(PostgresFailed, match="4242424 has no name"):
         SystemUser.of_uid(4242424)

@@ -96,7 +96,7 @@ def test_a_queue_that_was_there_does_not_come_back_empty(settings: Settings) -> 
 def test_originals_and_queue_do_not_share_a_bucket(settings: Settings, bucket: str) -> None:
     shared = settings.model_copy(update={"s3": S3Settings(bucket=bucket)})
 
-    with pytest.raises(SettingsError, match="bucket each"):
+    with pytest.raises(SettingsError, match="separate buckets"):
         build_archive_stores(shared)
 
 

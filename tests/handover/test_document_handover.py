@@ -160,7 +160,7 @@ async def test_what_is_not_read_yet_cannot_be_handed_over(office: Office, status
     answer = await office.client.post(f"{office.path(document_id)}/hand-over")
 
     assert answer.status_code == 400
-    assert answer.json() == {"detail": "Only completed or archived documents can be handed over"}
+    assert answer.json() == {"detail": "Only completed or archived documents can be sent to Paperless"}
 
 
 async def test_a_document_that_is_no_pdf_cannot_be_handed_over(office: Office) -> None:

@@ -6,7 +6,7 @@ from tests.knowledge_bases.roles import a_cast
 from tests.support.live_api import Api
 from tests.support.seed import Seed
 
-NOT_EMPTY = "The knowledge base still holds documents; archived and failed ones count too"
+NOT_EMPTY = "The knowledge base is not empty. Archived and failed documents count too"
 
 
 async def test_owner_and_admin_delete_an_empty_one_members_get_403_and_others_404(api: Api, seed: Seed) -> None:

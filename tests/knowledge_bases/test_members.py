@@ -63,7 +63,7 @@ async def test_owner_is_refused_as_a_member(api: Api, seed: Seed) -> None:
     async with api.client(cast.admin) as client:
         answer = await client.put(cast.member(cast.owner), json={"role": "viewer"})
         removed = await client.delete(cast.member(cast.owner))
-    assert (answer.status_code, answer.json()) == (400, {"detail": "The owner needs no membership"})
+    assert (answer.status_code, answer.json()) == (400, {"detail": "The owner already has access"})
     assert (removed.status_code, removed.json()) == (404, {"detail": "Member not found"})
     assert seed.audit_lines() == []
 

@@ -103,5 +103,5 @@ async def test_an_index_that_is_down_is_asked_a_few_times_only_and_all_are_liste
     ids = documents(desk, 10)
     done = await bulk_archive(mover, desk.owner.principal, desk.kb_id, ids)
     assert (done.archived_ids, done.skipped_ids, index.asked) == ([], ids, MAX_UNANSWERED)
-    assert done.message == "0 documents archived, 10 skipped (no answer in time, try again)"
+    assert done.message == "0 documents archived, 10 skipped (no response in time, try again)"
     await index.close()

@@ -78,12 +78,15 @@ async def test_an_archived_document_tells_since_when_and_by_which_events(client:
     explained = await explain(client, desk, document_id)
     at = desk.seed.one("SELECT archived_at FROM documents")
     assert explained["why"] == (
-        f"Archived on {at:%Y-%m-%d} at {at:%H:%M} UTC; it is kept, and not found until it is restored."
+        f"Archived on {at:%Y-%m-%d} at {at:%H:%M} UTC. It does not appear in search until it is restored."
     )
     assert [(event["action"], event["actor"]) for event in explained["events"]] == [
         ("document_archived", str(desk.owner.id))
     ]
-    assert explained["next"] == ["You can bring it back with `restore`.", "You can remove it for good with `purge`."]
+    assert explained["next"] == [
+        "You can make it active again with `restore`.",
+        "You can delete it permanently with `purge`.",
+    ]
 
 
 async def test_a_member_reads_who_may_and_nothing_of_the_trail(api: Api, client: httpx.AsyncClient, desk: Desk) -> None:
@@ -93,13 +96,13 @@ async def test_a_member_reads_who_may_and_nothing_of_the_trail(api: Api, client:
             explained = await explain(theirs, desk, document_id)
         assert explained["events"] is None
         assert allowed(explained) == may
-        assert explained["why"] == "It failed: The file is protected by a password."
+        assert explained["why"] == "Processing failed: The file is protected by a password."
         assert explained["last_error"] == "The file is protected by a password."
         clear = moves_of(explained)["clear"]
         assert (clear["by"], clear["reason"]) == (MANAGERS, "Only the owner or an admin can do this")
         assert moves_of(explained)["retry"]["by"] == [*MANAGERS, "editor"]
-        assert "Ask the owner or an admin to remove it with `clear`." in explained["next"]
-    assert "You can have it read again with `retry`." in explained["next"]  # the editor
+        assert "Ask the owner or an admin to delete it with `clear`." in explained["next"]
+    assert "You can process it again with `retry`." in explained["next"]  # the editor
 
 
 async def test_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
@@ -112,13 +115,13 @@ async def test_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
 async def test_what_is_under_way_is_told(client: httpx.AsyncClient, desk: Desk) -> None:
     waiting = await desk.document()
     explained = await explain(client, desk, waiting)
-    assert explained["why"] == "Stored safely and waiting to be read."
+    assert explained["why"] == "Stored and waiting to be processed."
     assert (explained["run"]["purpose"], explained["run"]["status"]) == ("first", "queued")
     desk.seed.execute("UPDATE document_processing_runs SET attempt = 1")
     assert "interrupted" in (await explain(client, desk, waiting))["why"]
     desk.seed.execute("UPDATE documents SET status = 'processing'")
     desk.seed.execute("UPDATE document_processing_runs SET status = 'in_progress', last_step = 'ExtractText'")
-    assert (await explain(client, desk, waiting))["why"] == "Being read: ExtractText."
+    assert (await explain(client, desk, waiting))["why"] == "Processing: ExtractText."
 
 
 async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.AsyncClient, desk: Desk) -> None:
@@ -128,7 +131,7 @@ async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.Asyn
     await desk.enqueue(document_id, RunWish(purpose="reread"), epoch=2)
     explained = await explain(client, desk, document_id)
     assert explained["why"].endswith(
-        "it can be found. It is being read anew; until that is complete the old result answers."
+        "It appears in search. It is being reprocessed. The previous results stay available until that is done."
     )
     assert explained["run"]["purpose"] == "reread"
 
@@ -151,8 +154,8 @@ async def test_a_pending_hand_over_is_in_the_way_of_a_purge(client: httpx.AsyncC
     document_id = desk.seed.document(desk.kb_id, desk.owner, status="archived", **of_hand_over)
     explained = await explain(client, desk, document_id)
     assert (explained["hand_over"]["status"], explained["hand_over"]["job_id"]) == ("pending", "job")
-    assert "handed over" in explained["why"]
-    assert "handed over" in moves_of(explained)["purge"]["reason"]
+    assert "being sent to Paperless" in explained["why"]
+    assert "being sent to Paperless" in moves_of(explained)["purge"]["reason"]
     assert "restore" in allowed(explained)
 
 

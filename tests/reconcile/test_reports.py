@@ -121,7 +121,7 @@ async def test_the_command_tells_it_by_its_end_in_words_and_in_json(
 ) -> None:
     environment = outside(address, tmp_path)
     agreed = run(tmp_path, "reconcile", "--read-data-subset", "100%", **environment)
-    assert (agreed.returncode, agreed.stdout) == (0, "The stores agree.\n"), agreed.stderr
+    assert (agreed.returncode, agreed.stdout) == (0, "All stores are consistent.\n"), agreed.stderr
     document_id = await floor.completed()
     floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")
     await floor.stores.blobs.delete(floor.original(document_id))

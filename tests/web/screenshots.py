@@ -102,16 +102,16 @@ def document(page: Page, kb_id: str, document_id: str, name: str) -> None:
 def purge(page: Page) -> None:
     page.goto("/archive")
     choose(page, OLD[0], "Purge…")
-    page.get_by_role("button", name="Go on…").click()
-    page.get_by_label("Type DELETE to go on").fill("DELETE")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Type DELETE to confirm").fill("DELETE")
     shoot(page, "purge")
 
 
 def operations(page: Page) -> None:
     page.goto("/operations")
-    expect(page.get_by_text("Nothing waits for the archiver")).to_be_visible()
+    expect(page.get_by_text("The queue is empty")).to_be_visible()
     expect(page.get_by_text("PostgreSQL 1")).to_be_visible()
-    expect(page.get_by_text("not read a second time")).to_be_visible()
+    expect(page.get_by_text("its results are reused")).to_be_visible()
     shoot(page, "operations")
 
 

@@ -17,7 +17,7 @@ QUESTION = "Permanently delete 'Lease.txt'? This cannot be undone."
 
 
 def type_the_word(page: Page, word: str = "DELETE") -> None:
-    page.get_by_label("Type DELETE to go on").fill(word)
+    page.get_by_label("Type DELETE to confirm").fill(word)
 
 
 def test_a_purge_takes_two_steps_and_leaves_a_receipt_that_proves_itself(
@@ -34,22 +34,22 @@ def test_a_purge_takes_two_steps_and_leaves_a_receipt_that_proves_itself(
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     expect(dialog.get_by_text("Step 1 of 2")).to_be_visible()
     window.shoot("archive-purge-1")
-    dialog.get_by_role("button", name="Go on…").click()
+    dialog.get_by_role("button", name="Continue").click()
 
     delete = dialog.get_by_role("button", name="Delete permanently")
     for wrong in ("", "delete", "DELETE ", "DELET"):
         type_the_word(page, wrong)
         expect(delete).to_be_disabled()
-    expect(dialog.get_by_text("What goes")).to_be_visible()
+    expect(dialog.get_by_text("What is deleted")).to_be_visible()
     window.shoot("archive-purge-2")
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{lease}").json()["status"] == "archived"
     type_the_word(page)
     delete.click()
-    expect(page.get_by_text("Nothing is archived")).to_be_visible()
+    expect(page.get_by_text("No archived documents")).to_be_visible()
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{lease}").status_code == 404
 
-    page.get_by_role("button", name="Receipt", exact=True).click()
-    receipt = page.get_by_role("dialog", name="Receipt of deletion")
+    page.get_by_role("button", name="View receipt", exact=True).click()
+    receipt = page.get_by_role("dialog", name="Deletion receipt")
     expect(receipt.get_by_text("Lease.txt", exact=True)).to_be_visible()
     expect(receipt.get_by_role("row", name=re.compile(r"Database rows \d+ 0"))).to_be_visible()
     expect(receipt.get_by_text(f"by {owner.email}")).to_be_visible()
@@ -79,18 +79,18 @@ def test_a_document_that_waits_to_be_handed_over_is_purged_only_by_taking_that_b
     page.goto("/archive")
     choose(page, "Lease.pdf", "Purge…")
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Also cancel the hand-over")).to_have_count(0)
-    dialog.get_by_role("button", name="Go on…").click()
+    expect(dialog.get_by_label("Also cancel sending to Paperless")).to_have_count(0)
+    dialog.get_by_role("button", name="Continue").click()
     type_the_word(page)
     dialog.get_by_role("button", name="Delete permanently").click()
 
-    expect(dialog.get_by_role("alert")).to_contain_text("The document is being handed over to the archive")
-    expect(dialog.get_by_role("alert")).to_contain_text("or cancel the hand-over here")
-    dialog.get_by_label("Also cancel the hand-over").check()
+    expect(dialog.get_by_role("alert")).to_contain_text("The document is being sent to Paperless")
+    expect(dialog.get_by_role("alert")).to_contain_text("or cancel sending here")
+    dialog.get_by_label("Also cancel sending to Paperless").check()
     window.shoot("archive-purge-hand-over")
-    dialog.get_by_role("button", name="Go on…").click()
+    dialog.get_by_role("button", name="Continue").click()
     dialog.get_by_role("button", name="Delete permanently").click()
-    expect(page.get_by_text("Nothing is archived")).to_be_visible()
+    expect(page.get_by_text("No archived documents")).to_be_visible()
 
 
 def test_cancel_and_escape_destroy_nothing(office: Office, windows: Windows) -> None:
@@ -99,14 +99,14 @@ def test_cancel_and_escape_destroy_nothing(office: Office, windows: Windows) -> 
     page = windows.open(owner).page
     page.goto("/archive")
     choose(page, "Lease.txt", "Purge…")
-    page.get_by_role("button", name="Go on…").click()
+    page.get_by_role("button", name="Continue").click()
     type_the_word(page)
     page.get_by_role("button", name="Back").click()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     # What was typed before does not count the next time.
     choose(page, "Lease.txt", "Purge…")
-    page.get_by_role("button", name="Go on…").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("button", name="Delete permanently")).to_be_disabled()
     page.get_by_role("button", name="Cancel").click()
     expect(row(page, "Lease.txt")).to_be_visible()

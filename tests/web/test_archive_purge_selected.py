@@ -18,8 +18,8 @@ def select(page: Page, *names: str) -> None:
 
 
 def confirm(page: Page) -> None:
-    page.get_by_role("button", name="Go on…").click()
-    page.get_by_label("Type DELETE to go on").fill("DELETE")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("Type DELETE to confirm").fill("DELETE")
     page.get_by_role("button", name="Delete permanently").click()
 
 
@@ -47,13 +47,11 @@ def test_the_result_names_every_document_and_why_one_was_skipped(office: Office,
     skipped = result.get_by_role("listitem").filter(has_text="Lease 3.txt")
     expect(skipped).to_contain_text("Only archived documents can be purged")
     window.shoot("archive-purge-result")
-    result.get_by_role("button", name="Receipt of Minutes.txt").click()
-    expect(
-        page.get_by_role("dialog", name="Receipt of deletion").get_by_text("Minutes.txt", exact=True)
-    ).to_be_visible()
-    page.get_by_role("dialog", name="Receipt of deletion").get_by_role("button", name="Close").click()
+    result.get_by_role("button", name="Receipt for Minutes.txt").click()
+    expect(page.get_by_role("dialog", name="Deletion receipt").get_by_text("Minutes.txt", exact=True)).to_be_visible()
+    page.get_by_role("dialog", name="Deletion receipt").get_by_role("button", name="Close").click()
     result.get_by_role("button", name="Close").click()
-    expect(page.get_by_text("Nothing is archived")).to_be_visible()
+    expect(page.get_by_text("No archived documents")).to_be_visible()
     assert len(owner.api.get("/api/v1/receipts").json()["items"]) == 5
 
     page.get_by_role("link", name="Receipts").click()
@@ -73,11 +71,11 @@ def test_too_many_purges_count_down_and_can_be_stopped(office: Office, windows: 
     page.get_by_label("Select all on this page").check()
     page.get_by_role("button", name="Purge selected (2)").click()
     confirm(page)
-    expect(page.get_by_role("button", name=re.compile(r"Goes on in \d+ s"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(r"Continues in \d+ s"))).to_be_visible()
     window.shoot("archive-purge-waits")
-    page.get_by_role("button", name="Stop here").click()
-    result = page.get_by_role("dialog", name="0 documents purged, 2 not tried")
-    expect(result.get_by_text("Stopped before its turn. It is unchanged.")).to_have_count(2)
+    page.get_by_role("button", name="Stop").click()
+    result = page.get_by_role("dialog", name="0 documents purged, 2 not attempted")
+    expect(result.get_by_text("Stopped before this document. It is unchanged.")).to_have_count(2)
     result.get_by_role("button", name="Close").click()
     expect(row(page, "Lease 2.txt")).to_be_visible()
 

@@ -32,7 +32,7 @@ def test_an_archived_document_is_restored_and_put_back_by_undo(office: Office, w
 
     page.get_by_role("button", name="Restore Lease.txt").click()
     dialog.get_by_role("button", name="Restore").click()
-    expect(page.get_by_text("Nothing is archived")).to_be_visible()
+    expect(page.get_by_text("No archived documents")).to_be_visible()
     assert owner.api.get(url).json()["status"] == "completed"
 
     page.get_by_role("status").filter(has_text="Restored 'Lease.txt'").get_by_role("button", name="Undo").click()
@@ -53,8 +53,8 @@ def test_a_taken_name_is_told_with_the_way_out(office: Office, windows: Windows)
     choose(page, "Lease.txt", "Restore…")
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()
     alert = page.get_by_role("alert").filter(has_text=COLLISION)
-    expect(alert).to_contain_text("Archive that one first, then restore this one.")
-    expect(alert.get_by_role("link", name="Show the active document")).to_have_attribute(
+    expect(alert).to_contain_text("Archive that document first, then restore this one.")
+    expect(alert.get_by_role("link", name="View active document")).to_have_attribute(
         "href", re.compile(re.escape(namesake))
     )
     window.shoot("archive-restore-collision")
@@ -72,7 +72,7 @@ def test_the_address_holds_search_filter_sort_and_page(office: Office, windows: 
     names = page.locator("td[data-cell=name]")
     expect(names).to_have_count(13)
 
-    page.get_by_role("searchbox", name="Find in the archive").fill("lease")
+    page.get_by_role("searchbox", name="Search the archive").fill("lease")
     expect(page.get_by_text("12 match")).to_be_visible()
     page.get_by_role("button", name="Name", exact=True).click()
     expect(names.first).to_have_text("Lease 00.txt")
@@ -96,8 +96,8 @@ def test_days_are_those_of_the_reader_and_no_match_names_the_filters(office: Off
     archived(owner, new_kb(owner), "Lease.txt")
     page = windows.open(owner).page
     page.goto("/archive?to=2020-01-01&q=lease")
-    expect(page.get_by_text("No archived document matches these filters")).to_be_visible()
-    expect(page.get_by_text("name contains 'lease' and archived in the chosen days")).to_be_visible()
+    expect(page.get_by_text("No archived documents match these filters")).to_be_visible()
+    expect(page.get_by_text("name contains 'lease' and archived in the selected period")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(row(page, "Lease.txt")).to_be_visible()
     page.get_by_role("button", name="Archived Any time").click()

@@ -11,7 +11,7 @@ from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
-PLACES = ("Search", "Archive", "Audit log", "People", "Operations")
+PLACES = ("Search", "Archive", "Audit log", "Users", "System")
 
 
 def places(page: Page) -> list[str]:
@@ -29,10 +29,10 @@ def test_members_see_neither_archive_nor_trail(office: Office, windows: Windows,
     add_member(owner, kb_id, member, role)
     page = windows.open(member).page
     for address, sentence in (
-        ("/archive", "The archive is for owners and admins"),
-        ("/audit", "The audit log is for owners and admins"),
-        ("/people", "This page is for admins and operators"),
-        ("/operations", "This page is for operators and admins"),
+        ("/archive", "Only owners and admins can view the archive"),
+        ("/audit", "Only owners and admins can view the audit log"),
+        ("/people", "Only admins and operators can view this page"),
+        ("/operations", "Only operators and admins can view this page"),
     ):
         page.goto(address)
         expect(page.get_by_text(sentence)).to_be_visible()
@@ -64,7 +64,7 @@ def test_an_admin_sees_the_organization_and_no_queue(office: Office, windows: Wi
     assert places(page) == list(PLACES)
     page.goto("/operations")
     expect(page.get_by_role("region", name="Saved by reuse")).to_be_visible()
-    expect(page.get_by_role("region", name="Dead letters")).to_have_count(0)
+    expect(page.get_by_role("region", name="Dead-letter queue")).to_have_count(0)
     page.goto("/people")
     expect(page.get_by_role("button", name="Organizations")).to_have_count(0)
     for somebody in (owner, admin):
@@ -76,14 +76,14 @@ def test_an_operator_sees_the_installation_and_no_name_of_a_document(office: Off
     archived(owner, new_kb(owner), "Lease.txt")
     page = windows.open(operator).page
     page.goto("/archive")
-    expect(page.get_by_text("The archive is for owners and admins")).to_be_visible()
-    assert places(page) == ["Search", "Audit log", "People", "Operations"]
+    expect(page.get_by_text("Only owners and admins can view the archive")).to_be_visible()
+    assert places(page) == ["Search", "Audit log", "Users", "System"]
     page.goto("/audit")  # the installation's, where no organization's line stands
     expect(page.get_by_role("button", name="Verify")).to_be_visible()
-    expect(page.get_by_text("Nothing has happened to the installation yet")).to_be_visible()
+    expect(page.get_by_text("No system events yet")).to_be_visible()
     expect(page.get_by_text("Lease.txt")).to_have_count(0)
     page.goto("/operations")
-    expect(page.get_by_role("region", name="Dead letters")).to_be_visible()
+    expect(page.get_by_role("region", name="Dead-letter queue")).to_be_visible()
     expect(page.get_by_role("region", name="Saved by reuse")).to_have_count(0)
     assert "Lease" not in page.content()
 

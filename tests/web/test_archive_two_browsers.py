@@ -24,8 +24,8 @@ def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there
     expect(theirs.get_by_role("dialog")).to_be_visible()
 
     choose(ours, "Lease.txt", "Purge…")
-    ours.get_by_role("button", name="Go on…").click()
-    ours.get_by_label("Type DELETE to go on").fill("DELETE")
+    ours.get_by_role("button", name="Continue").click()
+    ours.get_by_label("Type DELETE to confirm").fill("DELETE")
     ours.get_by_role("button", name="Delete permanently").click()
     expect(ours.get_by_text("Permanently deleted 'Lease.txt'")).to_be_visible()
     expect(row(ours, "Minutes.txt")).to_be_visible()  # no dialog hides it any more
@@ -33,7 +33,7 @@ def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there
 
     theirs.get_by_role("dialog").get_by_role("button", name="Restore").click()
     expect(theirs.get_by_role("alert")).to_contain_text("Document not found")
-    expect(theirs.get_by_role("alert")).to_contain_text("Somebody else has purged it in the meantime")
+    expect(theirs.get_by_role("alert")).to_contain_text("This document has been purged")
     theirs.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     expect(row(theirs, "Minutes.txt")).to_be_visible()
     expect(row(theirs, "Lease.txt")).to_have_count(0)
@@ -47,12 +47,12 @@ def test_what_one_restores_the_other_can_no_longer_purge(office: Office, windows
     for page in (theirs, ours):
         page.goto("/archive")
     choose(ours, "Lease.txt", "Purge…")
-    ours.get_by_role("button", name="Go on…").click()
+    ours.get_by_role("button", name="Continue").click()
     theirs.get_by_role("button", name="Restore Lease.txt").click()
     theirs.get_by_role("dialog").get_by_role("button", name="Restore").click()
-    expect(theirs.get_by_text("Nothing is archived")).to_be_visible()
+    expect(theirs.get_by_text("No archived documents")).to_be_visible()
 
-    ours.get_by_label("Type DELETE to go on").fill("DELETE")
+    ours.get_by_label("Type DELETE to confirm").fill("DELETE")
     ours.get_by_role("button", name="Delete permanently").click()
     expect(ours.get_by_role("alert")).to_contain_text("Only archived documents can be purged")
-    expect(ours.get_by_role("alert")).to_contain_text("Somebody else has restored it in the meantime.")
+    expect(ours.get_by_role("alert")).to_contain_text("Someone else has restored this document.")

@@ -46,7 +46,7 @@ def test_lines_are_filtered_by_action_person_place_and_document(office: Office, 
     expect(page.get_by_role("button", name=re.compile("Signed in")).first).to_be_visible()
 
     page.goto(f"/audit?document={lease}&to=2020-01-01")
-    expect(page.get_by_text("No line matches these filters")).to_be_visible()
+    expect(page.get_by_text("No events match these filters")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(lines.first).to_be_visible()
 
@@ -81,12 +81,12 @@ def test_the_chain_is_verified_and_the_export_proves_itself(office: Office, wind
     page = window.page
     page.goto("/audit?action=document_archived")
     page.get_by_role("button", name="Verify").click()
-    verdict = page.get_by_role("status").filter(has_text="The chain is intact")
-    expect(verdict).to_contain_text("Nothing was changed, removed or put into another order.")
+    verdict = page.get_by_role("status").filter(has_text="The audit log is intact")
+    expect(verdict).to_contain_text("Nothing has been changed, removed or reordered.")
     window.shoot("audit-verified")
     page.get_by_role("button", name="Export").click()
     with page.expect_download() as download:
-        page.get_by_role("menuitem", name="JSON Lines, proves itself").click()
+        page.get_by_role("menuitem", name="JSON Lines (verifiable offline)").click()
     file = tmp_path / "audit.jsonl"
     download.value.save_as(file)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -108,7 +108,7 @@ def test_a_chain_that_was_tampered_with_is_told_line_by_line(office: Office, win
     page = window.page
     page.goto("/audit")
     page.get_by_role("button", name="Verify").click()
-    alert = page.get_by_role("alert").filter(has_text="The chain is broken: 1 problem")
+    alert = page.get_by_role("alert").filter(has_text="Verification failed: 1 problem")
     expect(alert).to_contain_text(f"#{uploaded['seq']}:")
     window.shoot("audit-broken")
 

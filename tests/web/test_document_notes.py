@@ -29,7 +29,7 @@ def test_an_editor_writes_what_a_viewer_reads_and_cannot_change(office: Office, 
     page.get_by_role("button", name="Save note").click()
     expect(text(page).locator("[data-note]")).to_contain_text(NOTE)
     expect(pages(page).locator("[data-page='2'] .pin")).to_have_text("1")
-    page.get_by_role("button", name="Note on this page").click()
+    page.get_by_role("button", name="Add a note to this page").click()
     page.get_by_label("Note", exact=True).fill("Scanned twice")
     page.get_by_label("Note", exact=True).press("Control+Enter")
     expect(pages(page).locator("[data-page='2'] .pin")).to_have_count(2)
@@ -41,7 +41,7 @@ def test_an_editor_writes_what_a_viewer_reads_and_cannot_change(office: Office, 
     page.get_by_role("button", name="Page 2, paragraph", exact=False).click()
     expect(text(page).get_by_text(NOTE)).to_be_visible()
     expect(text(page).get_by_text(editor.email).first).to_be_visible()
-    for name in ("Edit", "Remove", "Note on this page"):
+    for name in ("Edit", "Delete", "Add a note to this page"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
     expect(text(page).locator(".prose-part button")).to_have_count(0)
 
@@ -55,8 +55,8 @@ def test_a_removed_note_comes_back_by_undo_and_what_a_program_wrote_stays(office
 
     page = windows.open(owner).page
     open_document(page, kb_id, document_id)
-    text(page).get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("Note removed")).to_be_visible()
+    text(page).get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Note deleted")).to_be_visible()
     expect(text(page).get_by_text("Keep")).to_have_count(0)
     assert owner.api.get(url).json()["annotations"] == {"risk": 7}
     page.get_by_role("button", name="Undo").click()
@@ -77,7 +77,5 @@ def test_a_note_whose_place_is_gone_is_kept_and_says_so(office: Office, windows:
 
     page = windows.open(owner).page
     open_document(page, kb_id, document_id, tab="notes")
-    expect(page.get_by_text("The place is gone")).to_be_visible(timeout=60_000)
-    expect(
-        page.get_by_role("complementary", name="About this document").get_by_text("About the notice")
-    ).to_be_visible()
+    expect(page.get_by_text("Location no longer exists")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("complementary", name="Document details").get_by_text("About the notice")).to_be_visible()

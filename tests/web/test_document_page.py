@@ -73,7 +73,7 @@ def test_search_inside_goes_from_match_to_match_on_both_sides(
     expect(page).to_have_url(re.compile(r"find=%22notice\+period%22"))
 
     find_field(page).fill("unicorn")
-    expect(page.get_by_text("No match")).to_be_visible()
+    expect(page.get_by_text("No matches")).to_be_visible()
     expect(page.locator("mark")).to_have_count(0)
 
 
@@ -172,14 +172,14 @@ def test_a_text_without_pages_is_shown_as_text(owner: Person, kb_id: str, window
     expect(text(page).get_by_role("heading", name="Suppliers")).to_be_visible()
     expect(text(page).get_by_role("cell", name="Nordwind").locator("mark")).to_be_visible()
     expect(pages(page)).to_have_count(0)
-    expect(page.get_by_role("group", name="What is shown")).to_have_count(0)
+    expect(page.get_by_role("group", name="View")).to_have_count(0)
 
 
 def test_somebody_elses_document_is_not_there(office: Office, kb_id: str, document_id: str, windows: Windows) -> None:
     page = windows.open(office.hire("stranger")).page
     for wanted in (address(kb_id, document_id), f"/document?id={document_id}", "/document", "/document?kb=a&id=b"):
         page.goto(wanted)
-        expect(page.get_by_role("heading", name="There is no such document")).to_be_attached()
+        expect(page.get_by_role("heading", name="Document not found")).to_be_attached()
         expect(page.get_by_text(NAME)).to_have_count(0)
 
 
@@ -196,7 +196,7 @@ def test_an_archived_document_can_be_looked_at(owner: Person, kb_id: str, docume
     assert answer.status_code == 200
     page = windows.open(owner).page
     open_document(page, kb_id, document_id)
-    expect(page.get_by_text("it is kept, and not found by the search")).to_be_visible()
+    expect(page.get_by_text("This document is archived and does not appear in search.")).to_be_visible()
     expect(text(page).get_by_text("This agreement enters into force")).to_be_visible()
-    expect(page.get_by_role("link", name="To the archive")).to_be_visible()
+    expect(page.get_by_role("link", name="Go to archive")).to_be_visible()
     expect(find_field(page)).to_have_count(0)

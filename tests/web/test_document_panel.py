@@ -30,15 +30,15 @@ def test_the_history_tells_who_did_what_with_its_seal_and_an_admin_verifies_it(
     window = windows.open(admin)
     page = window.page
     open_document(page, kb_id, document_id)
-    lines = page.get_by_role("complementary", name="About this document").get_by_role("listitem")
+    lines = page.get_by_role("complementary", name="Document details").get_by_role("listitem")
     expect(lines).to_have_count(4)
     verbs = [line.locator("strong").inner_text() for line in lines.all()]
     assert verbs == ["Restored", "Archived", "Completed", "Uploaded"]
     expect(lines.last).to_contain_text("you")
-    expect(page.get_by_text("All 3 lines are sealed.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("All 3 events are sealed.")).to_be_visible(timeout=60_000)
     expect(lines.last).to_contain_text(re.compile(r"#\d+"))
     page.get_by_role("button", name="Verify").click()
-    expect(page.get_by_text("is as it was sealed")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The audit log is intact")).to_be_visible(timeout=60_000)
     window.shoot("document-history")
 
 
@@ -49,10 +49,10 @@ def test_who_may_not_read_the_trail_still_learns_when_it_came_and_from_whom(offi
     document_id = read(owner, kb_id, "Agreement.pdf", agreement(1))
     page = windows.open(viewer).page
     open_document(page, kb_id, document_id)
-    panel = page.get_by_role("complementary", name="About this document")
+    panel = page.get_by_role("complementary", name="Document details")
     expect(panel.get_by_role("listitem")).to_have_count(2)
     expect(panel.get_by_role("listitem").last).to_contain_text(owner.email)
-    expect(panel.get_by_text("Owners and admins see who did what.")).to_be_visible()
+    expect(panel.get_by_text("Only owners and admins can see who made each change.")).to_be_visible()
     expect(panel.get_by_role("button", name="Verify")).to_have_count(0)
 
 
@@ -77,9 +77,9 @@ def test_a_failed_document_explains_itself(office: Office, windows: Windows) -> 
     (document,) = settle(owner, kb_id, [document_id])
     page = windows.open(owner).page
     open_document(page, kb_id, document_id)
-    alert = page.get_by_role("alert").filter(has_text="This document could not be read")
+    alert = page.get_by_role("alert").filter(has_text="This document could not be processed")
     expect(alert).to_contain_text(document["last_error"])
-    expect(page.get_by_text("You can have it read again with Retry.")).to_be_visible()
+    expect(page.get_by_text("You can process it again with Retry.")).to_be_visible()
     page.get_by_role("button", name="Actions for Broken.pdf").click()
     page.get_by_role("menuitem", name="Clear…").click()
     page.get_by_role("button", name="Clear", exact=True).click()
@@ -118,7 +118,7 @@ def test_a_document_in_paperless_shows_the_way_there(browser: Browser, tmp_path:
                 window = windows.open(person)
                 page = window.page
                 open_document(page, kb_id, document_id)
-                expect(page.get_by_role("heading", name="Kept in Paperless")).to_be_visible()
+                expect(page.get_by_role("heading", name="Stored in Paperless")).to_be_visible()
                 link = page.get_by_role("link", name="Open in Paperless")
                 expect(link).to_have_attribute("href", document["paperless_doc_url"])
                 expect(link).to_have_attribute("rel", re.compile("noopener"))

@@ -37,7 +37,7 @@ def test_a_name_and_an_upload_full_of_html_run_nothing(office: Office, windows: 
     expect(dialog).to_contain_text(f"Archive '{SCRIPT}'?")
     dialog.get_by_role("button", name="Archive").click()
     expect(page.get_by_role("region", name="Notifications")).to_contain_text(f"Archived '{SCRIPT}'")
-    choose(page, "deed.html", "Explain")
+    choose(page, "deed.html", "Status details")
     expect(page.get_by_role("dialog")).to_contain_text("deed.html")
     assert page.locator("img").count() == 0
     assert page.evaluate("window.ran") is None

@@ -74,7 +74,7 @@ def test_tabs_count_and_filter_by_status_and_no_match_names_the_filters(office: 
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(row(page, "bad.pdf")).to_contain_text("The PDF is damaged or incomplete")
     page.get_by_role("searchbox", name="Filter by name").fill("harbour")
-    expect(page.get_by_text("No document matches these filters")).to_be_visible()
+    expect(page.get_by_text("No documents match these filters")).to_be_visible()
     expect(page.get_by_text("Failed and name contains 'harbour'")).to_be_visible()
     window.shoot("documents-no-match")
     page.get_by_role("button", name="Clear filters").click()
@@ -96,8 +96,8 @@ def test_a_knowledge_base_that_is_not_there_says_so(kb_id: str, office: Office, 
     owner = office.hire()
     page = windows.open(owner).page
     page.goto(f"/kb?id={kb_id}")
-    expect(page.get_by_text("There is no such knowledge base")).to_be_visible()
-    expect(page.get_by_role("link", name="Go to the knowledge bases")).to_be_visible()
+    expect(page.get_by_text("Knowledge base not found")).to_be_visible()
+    expect(page.get_by_role("link", name="Go to knowledge bases")).to_be_visible()
 
 
 def test_the_list_is_handled_by_keys_alone(office: Office, windows: Windows) -> None:
@@ -137,7 +137,7 @@ def test_the_list_is_handled_by_keys_alone(office: Office, windows: Windows) -> 
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox", name="Filter by name")).to_be_focused()
     page.keyboard.type("axe")
-    expect(page.get_by_text("No document matches these filters")).to_be_visible()
+    expect(page.get_by_text("No documents match these filters")).to_be_visible()
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 

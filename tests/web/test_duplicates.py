@@ -139,10 +139,10 @@ def test_a_replacement_that_failed_offers_the_old_one_back(office: Office, windo
     page = window.page
     open_kb(page, kb_id)
     drop(page, lease)
-    expect(dialog(page).get_by_role("button", name="Bring the old one back")).to_be_visible()
-    assert buttons(page) == ["Cancel", "Replace", "Bring the old one back"]
+    expect(dialog(page).get_by_role("button", name="Revert to previous version")).to_be_visible()
+    assert buttons(page) == ["Cancel", "Replace", "Revert to previous version"]
     window.shoot("duplicate-failed")
-    press(page, "Bring the old one back")
+    press(page, "Revert to previous version")
     expect(page.get_by_text("'lease.txt' is back")).to_be_visible()
     expect(row(page, "lease.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
     assert content(owner, kb_id, document_id) == b"The first version."
@@ -182,10 +182,10 @@ def test_several_twins_are_asked_about_in_turn_and_equal_ones_at_once(
     press(page, "Cancel")
     expect(dialog(page).get_by_text("2 of 4")).to_be_visible()
     window.shoot("duplicate-several")
-    rest = dialog(page).get_by_role("checkbox", name="Do this for the rest (1)")
+    rest = dialog(page).get_by_role("checkbox", name="Apply to all remaining (1)")
     rest.check()
     press(page, "Replace Existing")
-    expect(dialog(page, QUESTION)).to_contain_text("The same for 1 more.")
+    expect(dialog(page, QUESTION)).to_contain_text("This also applies to 1 more.")
     press(page, "Replace", QUESTION)
     expect(dialog(page).get_by_text("4 of 4")).to_be_visible()
     expect(dialog(page).get_by_role("checkbox")).to_have_count(0)
@@ -206,7 +206,7 @@ def test_whoever_may_add_and_not_replace_is_told_why_there_is_only_cancel(
     page = windows.open(editor).page
     open_kb(page, kb_id)
     drop(page, lease)
-    expect(dialog(page)).to_contain_text("Only the owner or an admin can replace or restore it.")
+    expect(dialog(page)).to_contain_text("Only the owner or an admin can replace or restore this document.")
     assert buttons(page) == ["Cancel"]
 
 
@@ -244,6 +244,6 @@ def test_a_twin_that_is_purged_meanwhile_gives_the_name_free(office: Office, win
     expect(dialog(page)).to_be_visible()
     assert owner.api.delete(f"{url}/purge").is_success
     press(page, "Restore Existing")
-    expect(dialog(page)).to_contain_text("It is not there any more.", timeout=PATIENCE_MS)
+    expect(dialog(page)).to_contain_text("The existing document is gone.", timeout=PATIENCE_MS)
     press(page, "Upload")
     expect(row(page, "lease.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)

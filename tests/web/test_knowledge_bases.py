@@ -21,17 +21,17 @@ def row(page: Page, kb: str) -> str:
 def test_a_newcomer_is_led_to_their_first_knowledge_base(office: Office, windows: Windows) -> None:
     page = windows.open(office.hire()).page
     page.goto("/")
-    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
-    expect(page.get_by_role("listitem").filter(has_text="Make a knowledge base")).to_have_attribute(
+    expect(page.get_by_role("heading", name="Welcome to Muniment")).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="Create a knowledge base")).to_have_attribute(
         "aria-current", "step"
     )
-    page.get_by_role("button", name="Make knowledge base").click()
-    expect(page.get_by_text("It needs a name.")).to_be_visible()
+    page.get_by_role("button", name="Create knowledge base").click()
+    expect(page.get_by_text("Enter a name.")).to_be_visible()
     page.get_by_label("Name").fill("Contracts")
-    page.get_by_role("button", name="Make knowledge base").click()
+    page.get_by_role("button", name="Create knowledge base").click()
     expect(page).to_have_url(re.compile(r"/kb\?id="))
     expect(page.get_by_role("navigation", name="Knowledge bases").get_by_text("Contracts")).to_be_visible()
-    second = page.get_by_role("listitem").filter(has_text="Bring in the first documents")
+    second = page.get_by_role("listitem").filter(has_text="Upload your first documents")
     expect(second).to_have_attribute("aria-current", "step")
     expect(second.get_by_role("button", name="Choose files")).to_be_visible()
 
@@ -42,7 +42,7 @@ def test_an_owner_manages_a_knowledge_base_from_its_own_page(office: Office, win
     page = windows.open(owner).page
     page.goto(f"/kb?id={kb_id}")
     page.get_by_role("button", name="Members").click()
-    page.get_by_label("E-mail of a colleague").fill(colleague.email)
+    page.get_by_label("Email address").fill(colleague.email)
     page.get_by_role("button", name="Add").click()
     expect(page.get_by_role("list", name="Members").get_by_text(colleague.email)).to_be_visible()
     page.get_by_role("button", name="Close").click()
@@ -50,9 +50,9 @@ def test_an_owner_manages_a_knowledge_base_from_its_own_page(office: Office, win
     page.get_by_label("Name").fill("Leases")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="Leases")).to_be_visible()
-    menu(page, "Leases", "Remove…")
-    page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("Removed 'Leases'")).to_be_visible()
+    menu(page, "Leases", "Delete…")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Deleted 'Leases'")).to_be_visible()
     expect(page.get_by_role("navigation", name="Knowledge bases").get_by_text("Leases")).to_have_count(0)
     expect(page.get_by_role("navigation", name="Knowledge bases").get_by_text("Minutes")).to_be_visible()
 
@@ -90,14 +90,14 @@ def test_make_rename_describe_and_choose_the_hand_over(office: Office, windows: 
     page.goto("/?all=1")
     page.get_by_role("button", name="New knowledge base").click()
     page.get_by_role("dialog").get_by_label("Name").fill("<b>Contracts</b>")
-    page.get_by_role("button", name="Make knowledge base").click()
+    page.get_by_role("button", name="Create knowledge base").click()
     expect(page).to_have_url(re.compile(r"/kb\?id="))
-    expect(page.get_by_text("Made '<b>Contracts</b>'")).to_be_visible()
+    expect(page.get_by_text("Created '<b>Contracts</b>'")).to_be_visible()
     page.goto("/?all=1")
     menu(page, "<b>Contracts</b>", "Settings…")
     page.get_by_label("Name").fill("Contracts")
     page.get_by_label("Description").fill("Everything that binds us")
-    page.get_by_label("Hand over to the long-term archive").select_option("When a PDF is archived")
+    page.get_by_label("Send to Paperless").select_option("When a PDF is archived")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("row").filter(has_text="Everything that binds us")).to_be_visible()
@@ -112,12 +112,12 @@ def test_members_are_added_by_address_changed_removed_and_made_owner(office: Off
     page = windows.open(owner).page
     page.goto("/?all=1")
     menu(page, "Contracts", "Members…")
-    expect(page.get_by_text("Nobody else sees it yet")).to_be_visible()
-    for address, said in ((f"x{colleague.email}", "Nobody in your organization"), (owner.email, "owns it")):
-        page.get_by_label("E-mail of a colleague").fill(address)
+    expect(page.get_by_text("Only the owner and the admins of your organization have access.")).to_be_visible()
+    for address, said in ((f"x{colleague.email}", "No user in your organization"), (owner.email, "is the owner")):
+        page.get_by_label("Email address").fill(address)
         page.get_by_role("button", name="Add").click()
         expect(page.get_by_text(said)).to_be_visible()
-    page.get_by_label("E-mail of a colleague").fill(colleague.email.upper())
+    page.get_by_label("Email address").fill(colleague.email.upper())
     page.get_by_label("Role", exact=True).select_option("Editor")
     page.get_by_role("button", name="Add").click()
     members = page.get_by_role("list", name="Members")
@@ -126,19 +126,19 @@ def test_members_are_added_by_address_changed_removed_and_made_owner(office: Off
         (colleague.email, "editor")
     ]
     page.get_by_label(f"Role of {colleague.email}").select_option("Viewer")
-    expect(page.get_by_text(f"{colleague.email} is now viewer")).to_be_visible()
+    expect(page.get_by_text(f"Changed {colleague.email} to viewer")).to_be_visible()
     add_member(owner, kb_id, stranger, "viewer")
     page.get_by_role("button", name=f"Actions for {colleague.email}").click()
     page.get_by_role("menuitem", name="Remove").click()
     expect(members.get_by_text(colleague.email)).to_have_count(0)
     expect(members.get_by_text(stranger.email)).to_be_visible()
     page.get_by_role("button", name=f"Actions for {stranger.email}").click()
-    page.get_by_role("menuitem", name="Make owner…").click()
-    page.get_by_role("button", name="Hand over").click()
-    expect(page.get_by_text(f"{stranger.email} is the owner now")).to_be_visible()
+    page.get_by_role("menuitem", name="Transfer ownership…").click()
+    page.get_by_role("button", name="Transfer ownership").click()
+    expect(page.get_by_text(f"{stranger.email} is now the owner")).to_be_visible()
     expect(members.get_by_role("listitem")).to_contain_text([stranger.email, owner.email])
     page.get_by_role("button", name="Close").click()
-    expect(page.get_by_role("row").filter(has_text="you are an editor")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="Editor")).to_be_visible()
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}").json()["owner_email"] == stranger.email
 
 
@@ -166,19 +166,19 @@ def test_removing_one_with_documents_takes_the_typed_word(office: Office, window
     settle(owner, kb_id, ids)
     page = windows.open(owner).page
     page.goto("/")
-    menu(page, "Contracts", "Remove…")
+    menu(page, "Contracts", "Delete…")
     question = "Permanently delete 'Contracts' with its 3 documents? This cannot be undone."
     expect(page.get_by_role("dialog", name=question)).to_be_visible()
-    act = page.get_by_role("button", name="Delete everything")
+    act = page.get_by_role("button", name="Delete permanently")
     for typed in ("delete", "DELETE ", "DELET"):
         page.get_by_role("textbox").fill(typed)
         expect(act).to_be_disabled()
     page.keyboard.press("Escape")
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}").status_code == 200
-    menu(page, "Contracts", "Remove…")
+    menu(page, "Contracts", "Delete…")
     page.get_by_role("textbox").fill("DELETE")
     act.click()
-    expect(page.get_by_text("Removed 'Contracts'")).to_be_visible()
+    expect(page.get_by_text("Deleted 'Contracts'")).to_be_visible()
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}").status_code == 404
     assert owner.api.get("/api/v1/receipts", params={"kb_id": kb_id}).json()["total"] == 3
 
@@ -188,9 +188,9 @@ def test_removing_an_empty_one_asks_once(office: Office, windows: Windows) -> No
     new_kb(owner, "Contracts"), new_kb(owner, "Minutes")
     page = windows.open(owner).page
     page.goto("/")
-    menu(page, "Minutes", "Remove…")
-    dialog = page.get_by_role("dialog", name="Remove 'Minutes'?")
+    menu(page, "Minutes", "Delete…")
+    dialog = page.get_by_role("dialog", name="Delete 'Minutes'?")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
-    dialog.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("Removed 'Minutes'")).to_be_visible()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Deleted 'Minutes'")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/kb\?id="))  # one is left, and meant

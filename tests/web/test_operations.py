@@ -11,7 +11,7 @@ from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
-PARTS = ("Database", "Originals", "Search index", "Archive queue", "Workers", "Disk")
+PARTS = ("Database", "File storage", "Search index", "Paperless queue", "Workers", "Disk space")
 
 
 def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(office: Office, windows: Windows) -> None:
@@ -23,17 +23,15 @@ def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(office:
     window = windows.open(operator)
     page = window.page
     page.goto("/operations")
-    health = page.get_by_role("list", name="Health of every part")
+    health = page.get_by_role("list", name="System health")
     for part in PARTS:
-        expect(health.get_by_role("listitem").filter(has_text=part)).to_contain_text("Well")
+        expect(health.get_by_role("listitem").filter(has_text=part)).to_contain_text("Healthy")
     expect(health.get_by_text(re.compile(r"PostgreSQL \d+"))).to_be_visible()
-    expect(page.get_by_text(re.compile(r"Looked at \d\d:\d\d:\d\d"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Checked at \d\d:\d\d:\d\d"))).to_be_visible()
 
     chart = page.get_by_role("region", name="Documents per hour", exact=True).first
     finding = chart.get_by_role("img").locator("title").text_content() or ""
-    assert re.match(r"In the last 24 hours \d+\sdocuments were read and \d+\s(has|have) failed\. Most, ", finding), (
-        finding
-    )
+    assert re.match(r"\d+\sdocuments processed and \d+ failed in the last 24 hours\. Peak: ", finding), finding
     window.shoot("operations-chart")
     chart.get_by_role("button", name="As table").click()
     hours = chart.locator("tbody tr")
@@ -53,16 +51,16 @@ def test_dead_letters_go_back_into_the_queue_or_away(office: Office, windows: Wi
     window = windows.open(operator, height=1200)
     page = window.page
     page.goto("/operations")
-    region = page.get_by_role("region", name="Dead letters")
+    region = page.get_by_role("region", name="Dead-letter queue")
     large, differs = (region.get_by_role("row").filter(has=page.get_by_title(one)) for one in letters)
     expect(large).to_contain_text("Paperless answered 413: file too large")
     expect(large.get_by_role("cell").nth(3)).to_have_text("5")  # tries
     window.shoot("operations")
 
-    large.get_by_role("button", name=re.compile("^Re-queue")).click()
+    large.get_by_role("button", name=re.compile("^Requeue")).click()
     expect(large).to_have_count(0)
     waiting = (
-        page.get_by_role("region", name="Archive queue").get_by_role("row").filter(has=page.get_by_title(letters[0]))
+        page.get_by_role("region", name="Paperless queue").get_by_role("row").filter(has=page.get_by_title(letters[0]))
     )
     expect(waiting.get_by_role("cell").nth(3)).to_have_text("0")  # tries
 
@@ -86,12 +84,12 @@ def test_a_letter_that_somebody_else_has_taken_says_so(office: Office, windows: 
     letter = dead_letter(office.muniment, operator, office.organization_id, "Paperless is away")
     page = windows.open(operator).page
     page.goto("/operations")
-    region = page.get_by_role("region", name="Dead letters")
+    region = page.get_by_role("region", name="Dead-letter queue")
     line = region.get_by_role("row").filter(has=page.get_by_title(letter))
     expect(line).to_be_visible()
     listed = operator.api.get("/api/v1/archive/dead-letters", params={"limit": 100}).json()["items"]
     [key] = [one["key"] for one in listed if one["document_id"] == letter]
     assert operator.api.delete(f"/api/v1/archive/dead-letters/{key}").status_code == 204
-    line.get_by_role("button", name=re.compile("^Re-queue")).click()
-    expect(region.get_by_role("alert")).to_contain_text("There is no such dead letter")
+    line.get_by_role("button", name=re.compile("^Requeue")).click()
+    expect(region.get_by_role("alert")).to_contain_text("Dead letter not found")
     expect(line).to_have_count(0)

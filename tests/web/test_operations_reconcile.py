@@ -31,14 +31,14 @@ def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browse
         page = windows.open(operator, height=1200).page
         page.goto("/operations")
         region = page.get_by_role("region", name="Reconciliation")
-        expect(region).to_contain_text("The stores were not compared yet.")
+        expect(region).to_contain_text("The stores have not been compared yet.")
         expect(region.get_by_text("muniment reconcile", exact=True)).to_be_visible()
 
         assert muniment.run("reconcile").returncode == 0
         page.get_by_role("button", name="Check now").click()
         expect(region.get_by_text("No drift")).to_be_visible()
-        expect(region).to_contain_text("All stores agree.")
-        expect(region).to_contain_text("looked only")
+        expect(region).to_contain_text("All stores are consistent.")
+        expect(region).to_contain_text("check only")
 
         [original] = (path for path in muniment.data_dir.rglob(f"{document_id}/1/*") if path.is_file())
         original.unlink()
@@ -46,8 +46,8 @@ def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browse
         assert muniment.run("reconcile").returncode != 0
         page.get_by_role("button", name="Check now").click()
         expect(region.get_by_text("Data missing")).to_be_visible()
-        expect(region.get_by_role("row", name=re.compile(r"Originals missing 1 0 1"))).to_be_visible()
-        expect(region).to_contain_text("Bring the missing objects back from a backup.")
+        expect(region.get_by_role("row", name=re.compile(r"Original files missing 1 0 1"))).to_be_visible()
+        expect(region).to_contain_text("Restore the missing objects from a backup.")
         assert "Lease" not in page.content()
         office.close()
         windows.close()

@@ -1,4 +1,4 @@
-"""Find or do anything, by keyboard alone."""
+"""The command palette, by keyboard alone."""
 
 import re
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 def open_palette(page: Page) -> Locator:
     expect(page.get_by_role("main").get_by_role("heading", level=1)).to_be_attached()
     page.keyboard.press("Control+k")
-    box = page.get_by_role("combobox", name="Find or do")
+    box = page.get_by_role("combobox", name="Command palette")
     expect(box).to_be_focused()
     return box
 
@@ -71,7 +71,7 @@ def test_knowledge_bases_passages_and_acts_are_a_few_letters_away(office: Office
     expect(page).to_have_url(re.compile(r"/archive$"))
 
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="All keys")).to_contain_text("Find or do anything")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text("Open command palette")
 
 
 def test_escape_gives_the_focus_back_and_an_act_may_take_it_elsewhere(office: Office, windows: Windows) -> None:
@@ -100,5 +100,5 @@ def test_what_a_right_does_not_allow_is_not_offered(office: Office, windows: Win
     open_palette(page)
     page.keyboard.type("go to")
     expect(page.get_by_role("option", name=re.compile("Go to Account"))).to_be_visible()
-    for place in ("Archive", "audit log", "People", "Operations"):
+    for place in ("Archive", "Audit log", "Users", "System"):
         expect(page.get_by_role("option", name=re.compile(place))).to_have_count(0)

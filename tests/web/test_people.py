@@ -14,11 +14,11 @@ pytestmark = pytest.mark.slow
 
 
 def add(page: Page, email: str, password: str) -> None:
-    page.get_by_role("button", name="Add person").click()
-    dialog = page.get_by_role("dialog", name="Add a person")
-    dialog.get_by_label("E-mail").fill(email)
-    dialog.get_by_label("First password").fill(password)
-    dialog.get_by_role("button", name="Add person").click()
+    page.get_by_role("button", name="Add user").click()
+    dialog = page.get_by_role("dialog", name="Add user")
+    dialog.get_by_label("Email").fill(email)
+    dialog.get_by_label("Initial password").fill(password)
+    dialog.get_by_role("button", name="Add user").click()
 
 
 def sign_in(office: Office, email: str, password: str) -> int:
@@ -33,20 +33,20 @@ def test_somebody_is_added_promoted_given_a_password_and_deactivated(office: Off
     page = window.page
     page.goto("/people")
     add(page, email, "short")
-    expect(page.get_by_text("The password needs 8 characters or more.")).to_be_visible()
-    page.get_by_label("First password").fill("correct horse battery")
-    page.get_by_role("dialog").get_by_role("button", name="Add person").click()
-    expect(row(page, email)).to_contain_text("Member")
+    expect(page.get_by_text("Use at least 8 characters.")).to_be_visible()
+    page.get_by_label("Initial password").fill("correct horse battery")
+    page.get_by_role("dialog").get_by_role("button", name="Add user").click()
+    expect(row(page, email)).to_contain_text("User")
     assert sign_in(office, email, "correct horse battery") == 200
 
     choose(page, email, "Make admin…")
     page.get_by_role("dialog", name=f"Make '{email}' an admin?").get_by_role("button", name="Make admin").click()
     expect(row(page, email)).to_contain_text("Admin")
 
-    choose(page, email, "Set a new password…")
+    choose(page, email, "Reset password…")
     page.get_by_role("textbox", name="New password").fill("another horse battery")
-    page.get_by_role("dialog").get_by_role("button", name="Set password").click()
-    expect(page.get_by_role("status").filter(has_text=f"Set a new password for '{email}'")).to_be_visible()
+    page.get_by_role("dialog").get_by_role("button", name="Reset password").click()
+    expect(page.get_by_role("status").filter(has_text=f"Reset the password of '{email}'")).to_be_visible()
     assert sign_in(office, email, "correct horse battery") == 401
     assert sign_in(office, email, "another horse battery") == 200
 
@@ -79,7 +79,7 @@ def test_nobody_changes_their_own_rights_and_an_admin_no_operators(office: Offic
     page.goto("/people")
     for email in (admin.email, operator.email):
         page.get_by_role("button", name=f"Actions for {email}").click()
-        expect(page.get_by_role("menuitem")).to_have_text(["Show in the audit log"])
+        expect(page.get_by_role("menuitem")).to_have_text(["View in audit log"])
         page.keyboard.press("Escape")
 
 
@@ -97,7 +97,7 @@ def test_an_operator_makes_and_renames_organizations_and_finds_their_people(offi
     [made] = [one for one in organizations if one["name"] == name]
 
     page.goto(f"/people?organization={made['id']}")
-    expect(page.get_by_text("Nobody is here yet")).to_be_visible()
+    expect(page.get_by_text("No users yet")).to_be_visible()
     add(page, f"first.{office.organization_id[-8:]}@example.org", "correct horse battery")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text(name)
@@ -117,11 +117,11 @@ def test_people_are_found_by_a_part_of_their_address(office: Office, windows: Wi
     page = windows.open(admin).page
     page.goto("/people")
     expect(page.locator("tbody tr")).to_have_count(2)
-    page.get_by_role("searchbox", name="Find by e-mail").fill("editor")
+    page.get_by_role("searchbox", name="Search by email").fill("editor")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(row(page, editor.email)).to_be_visible()
     expect(page).to_have_url(re.compile(r"\?q=editor$"))
     page.get_by_role("searchbox").fill("nobody")
-    expect(page.get_by_text("Nobody matches")).to_be_visible()
+    expect(page.get_by_text("No users found")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(page.locator("tbody tr")).to_have_count(2)

@@ -20,7 +20,7 @@ def test_each_state_offers_what_can_be_done_and_a_viewer_only_looks(office: Offi
     add_member(owner, kb_id, viewer, "viewer")
     add_member(owner, kb_id, editor, "editor")
     settle(owner, kb_id, [upload(owner, kb_id, "good.txt"), upload(owner, kb_id, "bad.pdf", BROKEN_PDF)])
-    looking = ["Open", "Download", "Explain"]
+    looking = ["Open", "Download", "Status details"]
     expected = {
         owner.email: (["Replace…", "Archive…"], ["Retry", "Replace…", "Clear…"]),
         editor.email: ([], ["Retry"]),
@@ -72,7 +72,7 @@ def test_a_failed_document_is_retried_and_cleared_in_the_words_of_the_specificat
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     runs = owner.api.get(f"{url}/runs").json()["total"]
     choose(page, "bad.pdf", "Retry")
-    expect(page.get_by_text("'bad.pdf' is read again")).to_be_visible()
+    expect(page.get_by_text("Retrying 'bad.pdf'")).to_be_visible()
     settle(owner, kb_id, [document_id])
     assert owner.api.get(f"{url}/runs").json()["total"] == runs + 1
     expect(row(page, "bad.pdf")).to_contain_text("Failed", timeout=PATIENCE_MS)
@@ -116,14 +116,14 @@ def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_taken_b
         choose(page, "lease v2.txt", "Replace…")
     chooser.value.set_files(str(broken))
     dialog.get_by_role("button", name="Replace").click()
-    offer = row(page, "lease v3.pdf").get_by_role("button", name="Bring the old one back")
+    offer = row(page, "lease v3.pdf").get_by_role("button", name="Revert to previous version")
     expect(offer).to_be_visible(timeout=PATIENCE_MS)
     window.shoot("documents-replace-failed")
     offer.click()
-    back = page.get_by_role("dialog", name="The new file cannot be read")
+    back = page.get_by_role("dialog", name="The new file could not be processed")
     expect(back).to_contain_text("The PDF is damaged or incomplete")
     window.shoot("bring-back")
-    back.get_by_role("button", name="Bring the old one back").click()
+    back.get_by_role("button", name="Revert to previous version").click()
     expect(page.get_by_text("'lease v2.txt' is back")).to_be_visible()
     expect(row(page, "lease v2.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
     assert owner.api.get(f"{url}/download").content == second.read_bytes()
@@ -136,10 +136,10 @@ def test_explain_says_why_and_what_is_in_the_way(office: Office, windows: Window
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
-    choose(page, "bad.pdf", "Explain")
+    choose(page, "bad.pdf", "Status details")
     dialog = page.get_by_role("dialog", name="Why 'bad.pdf' is where it is")
-    expect(dialog).to_contain_text("It failed: The PDF is damaged")
-    expect(dialog).to_contain_text("You can have it read again.")
+    expect(dialog).to_contain_text("Processing failed: The PDF is damaged")
+    expect(dialog).to_contain_text("You can process it again.")
     expect(dialog).to_contain_text("Only completed documents can be archived")
     window.shoot("documents-explain")
 

@@ -37,7 +37,7 @@ def test_a_sentence_is_found_and_enter_opens_its_page_with_the_mark_in_view(owne
     window = windows.open(owner)
     page = window.page
     page.goto("/search")
-    expect(page.get_by_text("Find a passage in any document")).to_be_visible()
+    expect(page.get_by_text("Search all documents")).to_be_visible()
     page.keyboard.press("/")
     field(page).fill("notice period begins")
     expect(passages(page).first).to_contain_text("The notice period begins")
@@ -101,7 +101,7 @@ def test_filters_stand_in_the_address_and_a_reload_keeps_them(owner: Person, win
     page.get_by_role("button", name="Type Any").click()
     page.get_by_role("menuitemcheckbox", name="Invoice").click()
     page.keyboard.press("Escape")
-    expect(page.get_by_text("Nothing matches 'notice period'")).to_be_visible()
+    expect(page.get_by_text("No results for 'notice period'")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(passages(page)).to_have_count(2)
 
@@ -113,14 +113,14 @@ def test_nobody_finds_what_is_not_theirs_and_the_archive_is_not_found(
     document_id = read(owner, kb_id, "Secret.pdf", letter("The notice period is a secret."))
     stranger = windows.open(office.hire("stranger")).page
     stranger.goto("/search?q=notice+period")
-    expect(stranger.get_by_text("Nothing matches 'notice period'")).to_be_visible()
+    expect(stranger.get_by_text("No results for 'notice period'")).to_be_visible()
     mine = windows.open(owner).page
     mine.goto("/search?q=notice+period")
     expect(passages(mine)).to_have_count(1)
     answer = owner.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/archive")
     assert answer.status_code == 200
     mine.reload()
-    expect(mine.get_by_text("Nothing matches 'notice period'")).to_be_visible()
+    expect(mine.get_by_text("No results for 'notice period'")).to_be_visible()
 
 
 def test_markup_in_a_document_is_text_wherever_it_is_shown(owner: Person, windows: Windows) -> None:

@@ -45,7 +45,7 @@ def test_a_part_that_cannot_be_fetched_says_so_and_comes_with_the_page_anew(offi
     page.route(chunks, lambda route: route.fulfill(status=404))
     page.get_by_role("button", name="Actions for Minutes").click()
     page.get_by_role("menuitem", name="Settings…").click()
-    failure = page.get_by_role("alert").filter(has_text="A part of the page could not be fetched")
+    failure = page.get_by_role("alert").filter(has_text="Part of this page could not be loaded")
     expect(failure).to_be_visible()
     page.unroute(chunks)
     failure.get_by_role("button", name="Try again").click()

@@ -18,7 +18,7 @@ def test_a_password_opens_the_page_that_was_asked_for(office: Office, windows: W
     page = windows.open().page
     page.goto("/account")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    page.get_by_label("E-mail").fill(person.email)
+    page.get_by_label("Email").fill(person.email)
     page.get_by_label("Password", exact=True).fill("wrong horse")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("main").get_by_role("alert")).to_be_visible()
@@ -60,7 +60,7 @@ def test_the_one_time_link_opens_once_and_a_password_is_set(browser: Browser) ->
             assert "token" not in page.url
             page.get_by_label("New password").fill("short")
             page.get_by_role("button", name="Set password").click()
-            expect(page.get_by_text("The password needs 8 characters or more.")).to_be_visible()
+            expect(page.get_by_text("Use at least 8 characters.")).to_be_visible()
             page.get_by_label("New password").fill("correct horse battery")
             page.get_by_role("button", name="Set password").click()
             expect(page.get_by_role("navigation", name="Administration")).to_be_visible()

@@ -64,7 +64,7 @@ def test_what_is_fetched_later_names_the_sources_it_was_built_from() -> None:
 async def test_an_unknown_page_is_told_so_by_a_page(client: httpx.AsyncClient) -> None:
     for path in ("/kb/", "/kb.html", "/wp-admin", "/_next/static/chunks/gone.js", "/site.json", "/index.html.gz"):
         answer = await client.get(path)
-        assert (answer.status_code, "There is no such page" in answer.text) == (404, True), path
+        assert (answer.status_code, "Page not found" in answer.text) == (404, True), path
         assert "'unsafe-inline'" not in directive(answer.headers["Content-Security-Policy"], "script-src")
 
 

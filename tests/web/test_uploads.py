@@ -25,9 +25,9 @@ def test_a_dropped_folder_is_read_and_its_sentence_is_found(office: Office, wind
     open_kb(page, kb_id)
 
     drop(page, folder, alone, release=False)
-    expect(page.get_by_text("Drop to add to 'Contracts and invoices'")).to_be_visible()
+    expect(page.get_by_text("Drop to upload to 'Contracts and invoices'")).to_be_visible()
     drop(page, folder, alone)
-    expect(page.get_by_text("Drop to add to")).to_be_hidden()
+    expect(page.get_by_text("Drop to upload to")).to_be_hidden()
     for name in ("harbour.txt", "quay.txt", "alone.txt"):
         expect(row(page, name)).to_contain_text("Completed", timeout=PATIENCE_MS)
     assert sorted(names(page)) == ["alone.txt", "harbour.txt", "quay.txt"]
@@ -45,9 +45,9 @@ def test_chosen_files_get_the_chosen_type_and_their_line_leaves_when_they_are_do
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
-    expect(page.get_by_role("button", name="Choose a folder")).to_be_visible()
+    expect(page.get_by_role("button", name="Choose folder")).to_be_visible()
     window.shoot("documents-empty")
-    page.get_by_role("button", name="More ways to upload").click()
+    page.get_by_role("button", name="More upload options").click()
     page.get_by_role("menuitemradio", name="Invoice").click()
     pick_files(page, [bill])
     expect(line(page, "bill.txt")).to_contain_text("Done", timeout=PATIENCE_MS)
@@ -88,7 +88,7 @@ def test_a_viewer_is_told_that_nothing_can_be_dropped_here(office: Office, windo
     expect(page.get_by_text("No documents yet")).to_be_visible()
     expect(page.get_by_role("button", name="Upload files")).to_be_hidden()
     drop(page, file, release=False)
-    expect(page.get_by_text("You may look at 'Contracts and invoices', not add to it")).to_be_visible()
+    expect(page.get_by_text("Viewers of 'Contracts and invoices' cannot upload")).to_be_visible()
     drop(page, file)
     expect(page.get_by_role("heading", level=1)).to_have_text("Contracts and invoices")
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}/documents").json()["total"] == 0

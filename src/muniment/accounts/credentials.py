@@ -16,7 +16,7 @@ SHAPE = re.compile(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+")
 
 
 class InvalidEmail(Invalid):
-    """This is not an email address"""
+    """Invalid email address"""
 
 
 def clean_email(raw: str) -> str:
@@ -38,7 +38,7 @@ MAX_LENGTH = 1024
 
 
 class UnfitPassword(Invalid):
-    """A password has 8 to 1024 characters"""
+    """Use 8 to 1,024 characters for the password"""
 
 
 class Passwords:

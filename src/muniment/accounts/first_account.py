@@ -112,7 +112,7 @@ def _new_link(connection: Connection, user_id: UUID, organization_id: UUID, *, n
 
 
 class NoSuchAccount(NotFound):
-    """There is no account with this email"""
+    """No user has this email"""
 
 
 def reset_password(connection: Connection, email: str, *, now: datetime) -> FirstAccount:

@@ -33,7 +33,7 @@ class TokenNotFound(NotFound):
 
 
 class EmailTaken(Conflict):
-    """An account with this email already exists"""
+    """A user with this email already exists"""
 
 
 @dataclass(frozen=True)

@@ -27,19 +27,19 @@ FREE_PER_ADDRESS, FORGIVEN_PER_ADDRESS = 50, timedelta(minutes=1)
 
 
 class WrongCredentials(NotSignedIn):
-    """Email or password is wrong"""
+    """Incorrect email or password"""
 
 
 class WrongPassword(Forbidden):
-    """The current password is wrong"""
+    """The current password is incorrect"""
 
 
 class LinkSpent(NotSignedIn):
-    """This sign-in link was used already or has expired; a new one is printed when Muniment is started again"""
+    """This sign-in link has expired or was already used. Restart Muniment to get a new one"""
 
 
 class TooManyFailures(TooManyRequests):
-    """Too many failed attempts to sign in"""
+    """Too many failed sign-in attempts. Try again later"""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ LONGEST = timedelta(days=3650)
 
 
 class UnfitExpiry(Invalid):
-    """A token expires in the future, within ten years at most"""
+    """The expiry must be in the future and within ten years"""
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from muniment.storage.db.work import Work
 
 
 class OwnRights(Refused):
-    """You cannot take rights or access from your own account"""
+    """You cannot remove roles or access from your own account"""
 
 
 class OwnPassword(Refused):
-    """Change your own password by giving the current one"""
+    """To change your own password, enter the current one"""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _URI = re.compile(r"(?P<key>[^#]+)#bytes=(?P<start>\d+)-(?P<end>\d+)(?:&chars=(?
 
 
 class ArtifactDamaged(MunimentError):
-    """The stored text is damaged. This must not happen: please tell your operator"""
+    """The stored text is damaged. Contact your operator"""
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class Inspection:
             self.object_to(
                 place.seq,
                 f"The link at seq {place.seq} does not follow from the one before it: "
-                "something was changed, removed or put into another order",
+                "something was changed, removed or reordered",
             )
         self.seq, self._previous = place.seq, place.hash
 
@@ -129,11 +129,11 @@ class Inspection:
         if head.chain != self.chain:
             problem = "belongs to another chain"
         elif age is None:
-            problem = f"is signed by the key {head.key_id}, which is not one of this installation"
+            problem = f"is signed with the key {head.key_id}, which does not belong to this installation"
         elif not self.ring.verify(head.key_id, head.message(), bytes.fromhex(head.signature)):
-            problem = "does not carry the signature of its key: it is forged or was changed"
+            problem = "has an invalid signature: it was forged or changed"
         elif self._key_age is not None and age > self._key_age:
-            problem = f"is signed by the key {head.key_id}, which had been replaced before"
+            problem = f"is signed with the key {head.key_id}, which had already been replaced"
         if problem:
             self.object_to(head.seq, f"The head of seq {head.seq} {problem}")
             return False
@@ -143,7 +143,7 @@ class Inspection:
 
 def _gap(before: int, found: int) -> str:
     if found <= before:
-        return f"The link at seq {found} stands behind seq {before}: the order was changed"
+        return f"The link at seq {found} comes after seq {before}: the order was changed"
     missing = f"seq {before + 1}" if found == before + 2 else f"seq {before + 1} to {found - 1}"
     is_or_are = "is" if found == before + 2 else "are"
     return f"S{missing[1:]} {is_or_are} missing: the next one is seq {found}"

@@ -33,7 +33,7 @@ PER_FOLDER = 10_000
 
 
 class ChainBroken(MunimentError):
-    """The audit chain does not continue from its last signed head: run `muniment audit verify`"""
+    """The audit chain does not continue from its last signed head. Run `muniment audit verify`"""
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from muniment.storage.db.work import Database
 
 
 class UnknownSigningKey(MunimentError):
-    """MUNIMENT_SIGNING_KEY is not the one that the audit trail is signed with"""
+    """MUNIMENT_SIGNING_KEY does not match the audit log"""
 
 
 class SpentSigningKey(Conflict):
-    """This key was in use before and was replaced: make a new one"""
+    """This key was used before and has been replaced. Create a new one"""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ SEED_BYTES = 32
 
 
 class UnfitSigningKey(MunimentError):
-    """MUNIMENT_SIGNING_KEY is no Ed25519 key: it must be 32 bytes in base64, or PEM without a password"""
+    """MUNIMENT_SIGNING_KEY is not an Ed25519 key. Use 32 bytes in base64, or PEM without a password"""
 
 
 class Signer:

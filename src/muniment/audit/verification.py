@@ -114,7 +114,7 @@ class _Walk:
         inspection = Inspection(self._chain, ring, Start.of(self._chain))
         if self._chain == INSTALLATION:
             for key_id in ring.strangers(known):
-                inspection.object_to(None, f"The signing key {key_id} was slipped in or changed: nobody vouches for it")
+                inspection.object_to(None, f"The signing key {key_id} was added or changed without authorization")
         return inspection
 
     async def _take_batch(self) -> bool:
@@ -163,7 +163,7 @@ class _Walk:
         try:
             newest = await self._outside.newest()
         except NoHead as key:
-            self._inspection.object_to(None, f"What stands in {key} outside the database is no head")
+            self._inspection.object_to(None, f"The object {key} outside the database is not a signed head")
             return
         if newest:
             async with self._database.service_work(self._service) as work:
@@ -174,5 +174,5 @@ class _Walk:
         async with self._database.service_work(self._service) as work:
             unsealed, forgotten = await CheckRepository(work.session).count_unsealed()
         if forgotten:
-            self._inspection.object_to(None, f"{forgotten} events have no seal and do not wait for one")
+            self._inspection.object_to(None, f"{forgotten} events are not sealed and not waiting to be sealed")
         return unsealed

@@ -15,13 +15,13 @@ def database_address(settings: Settings) -> DatabaseAddress:
             return DatabaseAddress.parse(settings.database.url.get_secret_value())
         except (psycopg.Error, ValueError):  # whose message would repeat the password
             raise SettingsError(
-                "DATABASE_URL is no address of a PostgreSQL; it looks like postgresql://user:password@host/database"
+                "DATABASE_URL is not a PostgreSQL address. Use postgresql://user:password@host/database"
             ) from None
     address = find_address(settings.server.data_dir)
     if address is None:
         raise SettingsError(
-            f"There is no database in {settings.server.data_dir} yet: start Muniment with `muniment serve`, "
-            "name another folder with MUNIMENT_DATA_DIR, or a PostgreSQL with DATABASE_URL"
+            f"{settings.server.data_dir} has no database yet. Start Muniment with `muniment serve`, "
+            "or set MUNIMENT_DATA_DIR or DATABASE_URL"
         )
     assert settings.database.superuser_password is not None
     return address.as_login(address.user, settings.database.superuser_password.get_secret_value())

@@ -24,7 +24,7 @@ WORKERS_AND_JOBS = """
 
 
 class WorkersSilent(Unavailable):
-    """No worker is running: documents are taken in and wait. Start one with `muniment worker`"""
+    """No worker is running. Uploads are accepted but not processed. Start one with `muniment worker`"""
 
 
 def checks(
@@ -74,5 +74,5 @@ async def _workers_live(database: Database, stalled_after: timedelta) -> str:
 
 async def _disk_has_room(has_room: Callable[[], bool]) -> str:
     if not has_room():
-        raise StorageFull("Free disk is below its floor: uploads are refused until there is room")
-    return "room above the floor"
+        raise StorageFull("Low disk space. Uploads are rejected until space is freed")
+    return "enough free space"

@@ -56,8 +56,8 @@ async def require_same_secret(settings: Settings, stores: Stores) -> None:
     known = await stores.database.known_content_key_id()
     if known not in (None, content_keys_of(settings).key_id):
         raise SettingsError(
-            "DOCUMENT_HMAC_SECRET is not the one that the documents were stored with: bring the old one back "
-            f"(on one machine it stands in {settings.secrets_dir / 'documents_hmac_secret'})"
+            "DOCUMENT_HMAC_SECRET does not match the stored documents. Restore the previous secret "
+            f"(single machine: {settings.secrets_dir / 'documents_hmac_secret'})"
         )
 
 
@@ -67,7 +67,7 @@ async def require_same_key(settings: Settings, stores: Stores) -> None:
         await require_known(stores.database, signer_of(settings))
     except UnknownSigningKey as error:
         raise SettingsError(
-            f"{error.message}: bring the old one back "
-            f"(on one machine it stands in {settings.secrets_dir / 'audit_signing_key'}), or, if it is meant to be "
-            "another from now on, run `muniment audit replace-key`"
+            f"{error.message}. Restore the previous key "
+            f"(single machine: {settings.secrets_dir / 'audit_signing_key'}), "
+            "or run `muniment audit replace-key` to change it"
         ) from None

@@ -37,7 +37,7 @@ QUEUE, DEAD_LETTERS = "archive-queue", "archive-dlq"
 
 
 class QueueGone(Unavailable):
-    """The archive queue is gone"""
+    """The Paperless queue is missing"""
 
 
 def build_archive_stores(settings: Settings) -> ArchiveStores:
@@ -65,7 +65,7 @@ def _build(settings: Settings, s3: S3Settings | None) -> ArchiveStores:
     archive = settings.archive
     if len({archive.queue_bucket, archive.dead_letter_bucket, s3.bucket}) < 3:
         # What lies beside the originals and is no original would be cleared away as litter.
-        raise SettingsError("The archive queue, the dead letters and the originals need a bucket each")
+        raise SettingsError("The Paperless queue, the dead letters and the original files need separate buckets")
     return ArchiveStores(_bucket(s3, archive.queue_bucket), _bucket(s3, archive.dead_letter_bucket))
 
 
@@ -78,16 +78,14 @@ def _bucket(s3: S3Settings, bucket: str) -> QueueStore:
 def _open_queue_folder(data_dir: Path, name: str) -> QueueStore:
     """If it came back empty, what waited in it would seem archived."""
     folder = MadeFolder(data_dir, name)
-    folder.require(
-        QueueGone(f"What waited in {folder.root} is gone. Mount that disk again, or bring it back from a backup")
-    )
+    folder.require(QueueGone(f"The Paperless queue {folder.root} is missing. Mount its disk or restore a backup"))
     queue = FolderQueue(folder.root)
     folder.mark()
     return queue
 
 
 class StoreGone(Unavailable):
-    """The stored documents are gone"""
+    """The document store is missing"""
 
 
 def build_blobs(settings: Settings) -> Blobs:
@@ -101,9 +99,7 @@ def build_blobs(settings: Settings) -> Blobs:
 
 def _open_originals_folder(data_dir: Path) -> FolderBlobs:
     folder = MadeFolder(data_dir, "blobs")
-    folder.require(
-        StoreGone(f"The documents in {folder.root} are gone. Mount that disk again, or bring them back from a backup")
-    )
+    folder.require(StoreGone(f"The document store {folder.root} is missing. Mount its disk or restore a backup"))
     blobs = FolderBlobs(folder.root)
     folder.mark()
     return blobs

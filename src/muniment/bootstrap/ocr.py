@@ -20,4 +20,6 @@ def require_ocr_languages(settings: Settings) -> None:
     missing = sorted(set(wanted) - set(languages_of(engine.data, wanted)))
     if missing or not wanted:
         known = ", ".join(engine.languages)
-        raise SettingsError(f"MUNIMENT_OCR_LANGUAGES names {'+'.join(missing) or 'no language'}; known here: {known}")
+        raise SettingsError(
+            f"MUNIMENT_OCR_LANGUAGES: {'+'.join(missing) or 'nothing'} is not available. Available: {known}"
+        )

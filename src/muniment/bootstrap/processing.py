@@ -100,7 +100,7 @@ def build_embedders(settings: Settings) -> list[Embedder]:
     if search.embeddings_url is None:
         return [local]
     if search.embeddings_model is None:
-        raise SettingsError("MUNIMENT_EMBEDDINGS_URL needs MUNIMENT_EMBEDDINGS_MODEL beside it")
+        raise SettingsError("MUNIMENT_EMBEDDINGS_URL requires MUNIMENT_EMBEDDINGS_MODEL")
     remote = OpenAICompatibleEmbedder(
         url=search.embeddings_url,
         model=search.embeddings_model,

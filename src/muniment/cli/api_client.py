@@ -21,11 +21,11 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class NoToken(MunimentError):
-    """There is no API token: set MUNIMENT_TOKEN (POST /api/v1/auth/tokens makes one, the page /docs lets you try it)"""
+    """No API token. Create one under Account and set MUNIMENT_TOKEN"""
 
 
 class TokenMalformed(MunimentError):
-    """The API token is not one: it has blanks or other characters that no token has"""
+    """Invalid API token. It contains spaces or other characters that are not allowed"""
 
 
 class AddressMalformed(MunimentError):
@@ -33,7 +33,7 @@ class AddressMalformed(MunimentError):
 
 
 class NotMuniment(MunimentError):
-    """What answers there is not Muniment"""
+    """The server is not Muniment"""
 
 
 class Passage(BaseModel):
@@ -162,16 +162,15 @@ class ApiClient:
                     raise self._refusal(answer)
                 yield answer
         except httpx.TimeoutException:
-            raise Unavailable(f"Muniment at {self.url} does not answer in time; try again shortly") from None
+            raise Unavailable(f"{self.url} timed out. Try again shortly") from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError):
             raise Unavailable(
-                f"No Muniment answers at {self.url}: start it with `muniment serve`, "
-                "or name another address with MUNIMENT_URL"
+                f"Cannot connect to Muniment at {self.url}. Start it with `muniment serve` or set MUNIMENT_URL"
             ) from None
 
     def _refusal(self, answer: httpx.Response) -> MunimentError:
         if answer.status_code == 401:
-            return NotSignedIn("The API token is not valid: it was revoked, has expired, or is another server's")
+            return NotSignedIn("Invalid API token. It was revoked, has expired or belongs to another server")
         try:
             sentence = _sentence(answer.json()["detail"])
         except (ValueError, KeyError, TypeError):
@@ -184,7 +183,7 @@ class ApiClient:
         return kinds.get(answer.status_code, MunimentError)(sentence)
 
     def _foreign(self) -> NotMuniment:
-        return NotMuniment(f"What answers at {self.url} is not Muniment, or is another version of it")
+        return NotMuniment(f"The server at {self.url} is not Muniment or runs another version")
 
 
 def _path(kb_id: UUID, document_id: UUID) -> str:

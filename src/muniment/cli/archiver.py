@@ -14,18 +14,18 @@ import typer
 from muniment.cli.startup import load
 from muniment.settings import Settings
 
-app = typer.Typer(help="The archiver: what was handed over goes to Paperless-ngx.")
-dlq = typer.Typer(help="Dead letters: what could not be archived.")
+app = typer.Typer(help="Send queued PDFs to Paperless-ngx.")
+dlq = typer.Typer(help="Manage PDFs that could not be sent.")
 app.add_typer(dlq, name="dlq", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Key = Annotated[str, typer.Argument(help="As `muniment archiver dlq list` shows it.")]
+Key = Annotated[str, typer.Argument(help="Key of the dead letter, as shown by `muniment archiver dlq list`.")]
 
 
 @app.command()
 def run(as_json: AsJson = False) -> None:
-    """Make one pass over the queue and end: 0 done, 3 a person must act (token, address, version, key), 4 something
-    does not answer or accepted nothing, 5 another archiver is at work."""
+    """Process the queue once. Exit codes: 0 done, 3 action required (token, address, version or key), 4 something is
+    not responding or accepted nothing, 5 another archiver is running."""
     from muniment.archiver import run as pass_once
 
     report = asyncio.run(pass_once(_load()))
@@ -41,7 +41,7 @@ def run(as_json: AsJson = False) -> None:
 
 @app.command()
 def watch() -> None:
-    """Make a pass every MUNIMENT_ARCHIVER_INTERVAL, until it is stopped."""
+    """Process the queue every MUNIMENT_ARCHIVER_INTERVAL until stopped."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     import uvloop
 
@@ -52,7 +52,7 @@ def watch() -> None:
 
 @app.command(name="setup")
 def set_up(as_json: AsJson = False) -> None:
-    """Find or make our tags, document types and custom fields in Paperless, and print their ids."""
+    """Create tags, document types and custom fields in Paperless and print their IDs."""
     from muniment.archiver import set_up as make
 
     made = asyncio.run(make(_load()))
@@ -65,28 +65,30 @@ def set_up(as_json: AsJson = False) -> None:
 
 @app.command(name="requeue")
 def requeue_failed(
-    failed: Annotated[bool, typer.Option("--failed", help="Everything that failed and that Muniment still holds.")],
+    failed: Annotated[
+        bool, typer.Option("--failed", help="All failed documents whose original file Muniment still has.")
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Hand over again what failed and whose original Muniment holds, dead letter or not."""
+    """Requeue all failed documents whose original file Muniment still has, including dead letters."""
     from muniment.cli.dead_letters import requeue_failed as carry_out
 
     if not failed:
-        raise typer.BadParameter("say --failed, or `muniment archiver dlq requeue KEY` for one")
+        raise typer.BadParameter("use --failed, or `muniment archiver dlq requeue KEY` for a single document")
     count = asyncio.run(carry_out(_load()))
-    _print_json({"requeued": count}) if as_json else print(f"{count} documents are handed over again.")
+    _print_json({"requeued": count}) if as_json else print(f"Requeued {count} documents.")
 
 
 @app.command()
 def backfill(
-    kb: Annotated[list[UUID] | None, typer.Option(help="Only this knowledge base; may be repeated.")] = None,
+    kb: Annotated[list[UUID] | None, typer.Option(help="Only this knowledge base. Repeat for more.")] = None,
     since: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only what came in on this day (UTC) or later.")
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents uploaded on or after this day (UTC).")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show how many.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Hand over completed and archived PDFs that never were. Once interrupted, it goes on where it ended."""
+    """Queue completed and archived PDFs that were never sent. Resumes after an interruption."""
     from muniment.cli.backfill import backfill as carry_out
     from muniment.cli.backfill import sentence
     from muniment.handover.backfill import Chosen
@@ -99,7 +101,7 @@ def backfill(
 
 @dlq.command(name="list")
 def list_letters(as_json: AsJson = False) -> None:
-    """Print every dead letter and why it is one."""
+    """List all dead letters with their reasons."""
     from muniment.cli import dead_letters
 
     settings = _load()
@@ -116,7 +118,7 @@ def list_letters(as_json: AsJson = False) -> None:
 
 @dlq.command()
 def show(key: Key, as_json: AsJson = False) -> None:
-    """Print what is known of one dead letter."""
+    """Show the details of a dead letter."""
     from muniment.cli.dead_letters import find_letter, letter_facts
 
     facts = letter_facts(asyncio.run(find_letter(_load(), key)))
@@ -129,22 +131,22 @@ def show(key: Key, as_json: AsJson = False) -> None:
 
 @dlq.command()
 def requeue(key: Key) -> None:
-    """Put one back into the queue, its count reset."""
+    """Put a dead letter back into the queue and reset its attempts."""
     from muniment.cli.dead_letters import requeue as carry_out
 
     asyncio.run(carry_out(_load(), key))
-    print("It waits in the queue again.")
+    print(f"Requeued {key}.")
 
 
 @dlq.command()
-def discard(key: Key, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> None:
-    """Delete one for good; an original that Muniment holds stays."""
+def discard(key: Key, yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
+    """Permanently delete a dead letter. The original file in Muniment is kept."""
     from muniment.cli.dead_letters import discard as carry_out
 
     if not yes:
-        typer.confirm(f"Delete {key} for good?", abort=True)
+        typer.confirm(f"Permanently delete {key}?", abort=True)
     asyncio.run(carry_out(_load(), key))
-    print("It is gone.")
+    print(f"Deleted {key}.")
 
 
 def _load() -> Settings:

@@ -12,24 +12,22 @@ import typer
 from muniment.cli.output import AsJson, _print_json
 from muniment.cli.startup import load_existing as _load_existing
 
-audit = typer.Typer(help="What was done, by whom and when: is the trail as it was written?")
+audit = typer.Typer(help="Verify the audit log.")
 
 
-receipt = typer.Typer(help="What proves that a document is gone.")
+receipt = typer.Typer(help="Verify deletion receipts.")
 
 
 @audit.command(name="verify")
 def verify_audit(
-    file: Annotated[Path | None, typer.Argument(help="An export (JSON Lines) to check without a server.")] = None,
-    key: Annotated[
-        str | None, typer.Option(help="The key that must have signed the file: its id or the public key.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(help="Export file (JSON Lines) to verify offline.")] = None,
+    key: Annotated[str | None, typer.Option(help="Key that must have signed the file (ID or public key).")] = None,
     chain: Annotated[
-        UUID | None, typer.Option(help="Only this organization's trail; nothing but zeros is the installation's.")
+        UUID | None, typer.Option(help="Only this organization's log. All zeros selects the log of the installation.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find whatever was changed, removed or put into another order. Ends with 1 if anything was."""
+    """Verify that no event was changed, removed or reordered. Exits with 1 on any problem."""
     from muniment.cli import audit_verification
 
     if file is not None:
@@ -44,25 +42,25 @@ def verify_audit(
 
 @audit.command(name="replace-key")
 def replace_key(as_json: AsJson = False) -> None:
-    """Sign with another MUNIMENT_SIGNING_KEY than before, on purpose. What was signed by the old one stays valid."""
+    """Switch to the configured MUNIMENT_SIGNING_KEY. Existing signatures stay valid."""
     from muniment.cli.audit_verification import sign_with_new_key
 
     was_done = asyncio.run(sign_with_new_key(_load_existing()))
     if as_json:
         _print_json({"replaced": was_done})
     else:
-        print("Replaced." if was_done else "Nothing to do: the trail is signed with this key already.")
+        print("Replaced." if was_done else "Nothing to do: the audit log is already signed with this key.")
 
 
 @receipt.command(name="verify")
 def verify_receipt(
-    file: Annotated[Path, typer.Argument(help="What GET /api/v1/receipts/{id} answered.")],
+    file: Annotated[Path, typer.Argument(help="Receipt file (response of GET /api/v1/receipts/{id}).")],
     key: Annotated[
-        str | None, typer.Option(help="The key that must have signed it: its id, the public key, or a file with it.")
+        str | None, typer.Option(help="Key that must have signed it (ID, public key, or a file with the key).")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a receipt without a server. Ends with 1, and says what is wrong, unless it is as it was signed."""
+    """Verify a deletion receipt offline. Exits with 1 if it is invalid."""
     from muniment.cli.receipt_verification import sentences, verify
 
     verified = verify(file, key)

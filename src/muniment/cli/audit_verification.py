@@ -18,7 +18,7 @@ from muniment.settings import Settings
 
 
 class NoSuchFile(NotFound):
-    """There is no such file"""
+    """File not found"""
 
 
 async def verify(settings: Settings, chain: UUID | None, *, show: bool) -> Sequence[Verdict]:
@@ -43,7 +43,7 @@ async def verify(settings: Settings, chain: UUID | None, *, show: bool) -> Seque
 def verify_export(path: Path, trusted_key: str | None, *, show: bool) -> FileVerdict:
     """Without a server, a database or settings."""
     if not path.is_file():
-        raise NoSuchFile(f"There is no file {path}")
+        raise NoSuchFile(f"File not found: {path}")
     with path.open("rb") as file, _bar(show=show) as bar:
         task = bar.add_task(path.name, total=path.stat().st_size)
         return verify_file(file, trusted_key=trusted_key, progress=lambda size: bar.advance(task, size))
@@ -62,26 +62,26 @@ async def sign_with_new_key(settings: Settings) -> bool:
 def sentences(verdict: Verdict) -> Sequence[str]:
     """For people: one line if all is well, else one for each problem."""
     name = "the installation" if verdict.chain == INSTALLATION else f"organization {verdict.chain}"
-    waiting = f", {verdict.unsealed} wait for their seal" if verdict.unsealed else ""
+    waiting = f", {verdict.unsealed} not sealed yet" if verdict.unsealed else ""
     if verdict.is_intact:
         return [f"ok     {name}: {verdict.events} events in order, signed up to seq {verdict.signed_seq}{waiting}"]
-    return [f"WRONG  {name}: {problem.sentence}" for problem in verdict.problems] + _further(verdict)
+    return [f"FAIL   {name}: {problem.sentence}" for problem in verdict.problems] + _further(verdict)
 
 
 def file_sentences(verdict: FileVerdict, *, is_trusted: bool) -> Sequence[str]:
     if not verdict.is_intact:
-        return [f"WRONG  {problem.sentence}" for problem in verdict.problems] + _further(verdict)
-    shown = f"{verdict.events} events in order, {verdict.stubs} left out of the file"
-    caution = "" if is_trusted else "; the file itself names that key: compare it with GET /api/v1/audit/key"
+        return [f"FAIL   {problem.sentence}" for problem in verdict.problems] + _further(verdict)
+    shown = f"{verdict.events} events in order, {verdict.stubs} not included in the file"
+    caution = "" if is_trusted else " named in the file itself. Compare it with GET /api/v1/audit/key"
     return [
         f"ok     {shown}, seq {verdict.first_seq} to {verdict.last_seq}, exported at {verdict.exported_at}",
-        f"       signed by the key {verdict.key_id}{caution}",
+        f"       signed with the key {verdict.key_id}{caution}",
     ]
 
 
 def _further(verdict: Verdict | FileVerdict) -> list[str]:
     further = verdict.problem_count - len(verdict.problems)
-    return [f"       and {further} problems more"] if further else []
+    return [f"       and {further} more problems"] if further else []
 
 
 def _bar(*, show: bool) -> Progress:

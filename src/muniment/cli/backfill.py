@@ -16,7 +16,7 @@ async def backfill(settings: Settings, chosen: Chosen, *, dry_run: bool, show: b
         filled = Filled(await work.count())
         if dry_run:
             return filled
-        columns = (TextColumn("handing over"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (TextColumn("queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), disable=not show) as bar:
             task = bar.add_task("", total=filled.total)
             async for filled in work.carry_out():
@@ -26,6 +26,6 @@ async def backfill(settings: Settings, chosen: Chosen, *, dry_run: bool, show: b
 
 def sentence(filled: Filled, *, dry_run: bool) -> str:
     if dry_run:
-        return f"{filled.total} documents would be handed over."
-    said = f"{filled.handed_over} of {filled.total} documents handed over, {filled.failed} failed."
-    return f"{said} The queue does not answer: begin again when it does." if filled.is_interrupted else said
+        return f"{filled.total} documents would be queued for Paperless."
+    said = f"{filled.handed_over} of {filled.total} documents queued for Paperless, {filled.failed} failed."
+    return f"{said} The queue is not responding. Run the command again later." if filled.is_interrupted else said

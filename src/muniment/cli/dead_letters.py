@@ -15,11 +15,11 @@ from muniment.settings import Settings
 
 
 class NotAJob(Invalid):
-    """That is not the key of a job: org/<organization>/<type>/<sha256>.pdf"""
+    """Not a job key. Use org/<organization>/<type>/<sha256>.pdf"""
 
 
 class NoSuchLetter(NotFound):
-    """There is no such dead letter"""
+    """Dead letter not found"""
 
 
 async def list_letters(settings: Settings) -> AsyncIterator[DescribedJob]:
@@ -81,7 +81,7 @@ def letter_facts(letter: DescribedJob) -> dict[str, Any]:
 def show_letters(letters: list[DescribedJob]) -> None:
     console = Console()
     if not letters:
-        console.print("There are no dead letters.")
+        console.print("No dead letters.")
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("since", "key", "why"):

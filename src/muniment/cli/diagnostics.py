@@ -32,7 +32,7 @@ class Finding:
 
 
 class TransactionPooler(Unavailable):
-    """A transaction pooler stands before the database and breaks session locks and LISTEN: use session pooling"""
+    """A transaction pooler is in front of the database and breaks session locks and LISTEN. Use session pooling"""
 
 
 async def examine(load: Callable[[], Settings]) -> AsyncIterator[Finding]:
@@ -82,7 +82,7 @@ async def _finding(part: str, look: Callable[[], Awaitable[str]]) -> Finding:
         async with asyncio.timeout(PATIENCE_SECONDS):
             return Finding(part, is_ok=True, detail=await look())
     except TimeoutError:
-        return Finding(part, is_ok=False, detail=f"no answer within {PATIENCE_SECONDS} seconds")
+        return Finding(part, is_ok=False, detail=f"no response within {PATIENCE_SECONDS} seconds")
     except MunimentError as error:
         return Finding(part, is_ok=False, detail=error.message)
     except (SQLAlchemyError, psycopg.Error) as error:
@@ -91,27 +91,27 @@ async def _finding(part: str, look: Callable[[], Awaitable[str]]) -> Finding:
 
 async def _tables(stores: Stores) -> str:
     await stores.database.require_current()
-    return "at the version of this Muniment"
+    return "schema is current"
 
 
 async def _secret(settings: Settings, stores: Stores) -> str:
     await require_same_secret(settings, stores)
     await require_same_key(settings, stores)
-    return "those that the documents were stored and the audit trail was signed with"
+    return "match the stored documents and the audit log"
 
 
 async def _api(settings: Settings) -> str:
     if not await asyncio.to_thread(answers, settings, "/health/live"):
-        raise Unavailable(f"Nothing answers at {settings.listening_url}: start it with `muniment serve`")
-    return f"answers at {settings.listening_url}"
+        raise Unavailable(f"The API is not responding at {settings.listening_url}. Start it with `muniment serve`")
+    return f"responding at {settings.listening_url}"
 
 
 async def _blobs(settings: Settings, stores: Stores) -> str:
     await stores.blobs.check()
     if settings.s3.bucket is None:
-        return f"folder {settings.server.data_dir / 'blobs'}; encryption at rest is the disk's"
+        return f"folder {settings.server.data_dir / 'blobs'}; encryption at rest depends on the disk"
     asked = settings.s3.server_side_encryption
-    return f"bucket {settings.s3.bucket}; encryption at rest: {asked or 'as the bucket is set up'}"
+    return f"bucket {settings.s3.bucket}; encryption at rest: {asked or 'bucket default'}"
 
 
 async def _archive_queue(settings: Settings, stores: Stores) -> str:
@@ -123,10 +123,10 @@ async def _archive_queue(settings: Settings, stores: Stores) -> str:
 
 
 PROTECTIONS = {
-    "user": "a user of its own",
-    "network": "no network",
-    "files": "no files",
-    "system_calls": "few system calls",
+    "user": "separate user",
+    "network": "no network access",
+    "files": "no file access",
+    "system_calls": "system call filter",
     "no_new_privileges": "no new privileges",
 }
 
@@ -140,11 +140,13 @@ async def _reader(settings: Settings) -> str:
     finally:
         await sandbox.close()
     if not holds["ocr"]:
-        raise Unavailable("No OCR: scanned pages stay without text. Install Tesseract (apt-get install tesseract-ocr)")
+        raise Unavailable(
+            "Tesseract is missing, so scanned pages have no text. Install it (apt-get install tesseract-ocr)"
+        )
     kept = [words for name, words in PROTECTIONS.items() if holds.get(name)]
     missing = [words for name, words in PROTECTIONS.items() if not holds.get(name)]
     return f"sandbox with {', '.join(kept)}" + (
-        f"; this machine does not allow: {', '.join(missing)}" if missing else ""
+        f"; not available on this machine: {', '.join(missing)}" if missing else ""
     )
 
 
@@ -162,7 +164,7 @@ def _look_for_pooler(address: DatabaseAddress) -> str:
         other = _backend(second)
         if other == before or _backend(first) != before:
             raise TransactionPooler
-    return "none, as it must be"
+    return "no transaction pooler"
 
 
 def _backend(connection: psycopg.Connection[tuple[int]]) -> int:
@@ -182,13 +184,15 @@ def _disk(settings: Settings) -> Finding:
 
 def _where(settings: Settings) -> str:
     return (
-        "one machine, data in " + str(settings.server.data_dir) if settings.database.is_embedded else "outside database"
+        "single machine, data in " + str(settings.server.data_dir)
+        if settings.database.is_embedded
+        else "external database"
     )
 
 
 def _advice(settings: Settings) -> str:
     if settings.database.is_embedded:
         log = settings.server.data_dir / "postgres.log"
-        return f"The embedded PostgreSQL does not answer: start it with `muniment serve`, or see {log}"
+        return f"The embedded PostgreSQL is not running. Start `muniment serve` or see {log}"
     host = database_address(settings).host
-    return f"The database at {host} does not answer: check DATABASE_URL, and that `muniment migrate` has run"
+    return f"Cannot connect to the database at {host}. Check DATABASE_URL, and that `muniment migrate` has run"

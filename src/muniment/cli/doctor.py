@@ -12,7 +12,7 @@ from muniment.cli.startup import load_existing as _load_existing
 
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
-    """Look at every part, and say what is wrong and how to mend it. Ends with 1 if anything is."""
+    """Check every component and suggest fixes. Exits with 1 if a check fails."""
     from muniment.cli.diagnostics import Finding, examine
 
     async def look() -> list[Finding]:
@@ -23,5 +23,5 @@ def doctor(as_json: AsJson = False) -> None:
         _print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            print(f"{'ok   ' if finding.is_ok else 'WRONG'}  {finding.part:<9} {finding.detail}")
+            print(f"{'ok   ' if finding.is_ok else 'FAIL '}  {finding.part:<9} {finding.detail}")
     raise typer.Exit(0 if all(finding.is_ok for finding in findings) else 1)

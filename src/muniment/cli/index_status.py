@@ -31,14 +31,16 @@ def show(status: IndexStatus) -> None:
         table.add_column(column, overflow="fold")
     for variant in status.variants:
         role = ", ".join(
-            word for word, is_so in (("answers", variant.is_active), ("set up", variant.is_configured)) if is_so
+            word for word, is_so in (("active", variant.is_active), ("configured", variant.is_configured)) if is_so
         )
         documents = f"{variant.documents} of {status.completed_documents}"
         table.add_row(Text(variant.model), variant.fingerprint[:12], documents, role)
     console = Console()
     console.print(table)
     if status.lacking:
-        console.print(f"{status.lacking} completed documents lack the one that is set up: run `muniment reprocess`.")
+        console.print(
+            f"{status.lacking} completed documents are not indexed with the configured model. Run `muniment reprocess`."
+        )
 
 
 @asynccontextmanager

@@ -12,15 +12,15 @@ from muniment.cli.root import app
 from muniment.cli.startup import load as _load
 from muniment.cli.startup import load_existing as _load_existing
 
-artifacts = typer.Typer(help="What was read from documents, and is shared by those with the same bytes.")
+artifacts = typer.Typer(help="Manage extracted results shared by identical files.")
 
 
 @artifacts.command()
 def gc(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove what no document has shown for MUNIMENT_ARTIFACT_GRACE_DAYS, now instead of within the hour."""
+    """Delete results unused for MUNIMENT_ARTIFACT_GRACE_DAYS now."""
     from muniment.artifacts.garbage_collection import Collected
     from muniment.bootstrap.installation import open_stores
     from muniment.bootstrap.maintenance import build_collection
@@ -37,22 +37,24 @@ def gc(
         _print_json({"dry_run": dry_run, **asdict(collected)})
         return
     would = "would be " if dry_run else ""
-    print(f"{collected.removed} artifacts {would}removed, {collected.freed_bytes} bytes {would}freed.")
+    print(f"{collected.removed} results {would}deleted, {collected.freed_bytes} bytes {would}freed.")
     days = settings.documents.artifact_grace_days
-    print(f"{collected.marked} more {would}marked: they go in {days:g} days unless a document shows them again.")
+    print(f"{collected.marked} more {would}marked as unused. They are deleted in {days:g} days unless used again.")
 
 
 @app.command()
 def reprocess(
     kb: Annotated[
-        list[UUID] | None, typer.Option(help="Only documents of this knowledge base; may be repeated.")
+        list[UUID] | None, typer.Option(help="Only documents in this knowledge base. Repeat for more.")
     ] = None,
-    algorithm_version: Annotated[int | None, typer.Option(min=1, help="Another than the newest version.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Take results anew although they are shown already.")] = False,
-    wait: Annotated[bool, typer.Option(help="Stay until all of them have ended.")] = True,
+    algorithm_version: Annotated[
+        int | None, typer.Option(min=1, help="Extraction version to use instead of the newest.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Reapply results that are already current.")] = False,
+    wait: Annotated[bool, typer.Option(help="Wait until all have finished.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Read completed documents anew, with this version's reader. Their old results answer until the new are there."""
+    """Reprocess completed documents with the current version. Previous results stay available meanwhile."""
     from muniment.cli.reprocessing import queue_and_watch
     from muniment.storage.tasks.port import RunWish
 
@@ -62,20 +64,23 @@ def reprocess(
     if as_json:
         _print_json(asdict(progress))
     else:
-        print(f"{progress.total} documents queued, {progress.completed} read, {progress.failed} failed.")
+        print(f"{progress.total} documents queued, {progress.completed} processed, {progress.failed} failed.")
     raise typer.Exit(1 if progress.failed else 0)
 
 
 @app.command()
 def reconcile(
-    repair: Annotated[bool, typer.Option("--repair", help="Put right what is safe; without it, only look.")] = False,
-    kb: Annotated[list[UUID] | None, typer.Option(help="Only this knowledge base; may be repeated.")] = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Make safe repairs (default: check only).")] = False,
+    kb: Annotated[list[UUID] | None, typer.Option(help="Only this knowledge base. Repeat for more.")] = None,
     read_data_subset: Annotated[
-        str, typer.Option(metavar="SHARE", help="Really read this share of the stored files, 5% say.")
+        str, typer.Option(metavar="SHARE", help="Read and verify this share of the stored files, for example 5%.")
     ] = "0%",
     as_json: AsJson = False,
 ) -> None:
-    """Compare rows, files, passages and jobs. Ends with 0 if nothing is left, 1 if drift is, 2 if data is missing."""
+    """Compare the database with files, index and jobs.
+
+    Exits with 0 (consistent), 1 (drift) or 2 (data missing).
+    """
     from muniment.cli.reconciliation import reconcile as compare
     from muniment.cli.reconciliation import show_report
     from muniment.reconcile.objects import parse_share

@@ -23,38 +23,40 @@ MOST_CHARACTERS = 60_000
 PAGE_END = "\f"
 
 INSTRUCTIONS = """Search the documents of a Muniment installation and read them.
-Cite each passage by document name and page. The ids in an answer are what the other tools take."""
+Cite each passage by document name and page. Pass the IDs from a result to the other tools."""
 
 READS_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-KbId = Annotated[str, Field(description="Id of the knowledge base, as `search` and `list_knowledge_bases` give it")]
-DocumentId = Annotated[str, Field(description="Id of the document, as `search` gives it")]
-Query = Annotated[str, Field(description='Words or a question; "exact phrases" in quotes, -word excludes')]
-KbIds = Annotated[list[str] | None, Field(description="Ids of knowledge bases; all by default")]
-Limit = Annotated[int, Field(description="Passages, at most 50")]
-Wanted = Annotated[Mode, Field(description="By meaning (`vector`), by words (`text`), or both")]
-Number = Annotated[int, Field(description="From 1")]
-FirstPage = Annotated[int, Field(description="Begin with this page: `next_page` of the last answer")]
+KbId = Annotated[str, Field(description="ID of the knowledge base, from `search` or `list_knowledge_bases`")]
+DocumentId = Annotated[str, Field(description="ID of the document, from `search`")]
+Query = Annotated[
+    str, Field(description='Keywords or a question. Use "quotes" for an exact phrase and -word to exclude a word')
+]
+KbIds = Annotated[list[str] | None, Field(description="IDs of knowledge bases (default: all)")]
+Limit = Annotated[int, Field(description="Number of passages, at most 50")]
+Wanted = Annotated[Mode, Field(description="Match by meaning (`vector`), keywords (`text`) or both (`hybrid`)")]
+Number = Annotated[int, Field(description="Page number, starting at 1")]
+FirstPage = Annotated[int, Field(description="First page to return: `next_page` of the previous result")]
 
 
 class FoundPassage(BaseModel):
     document_name: str
     page: int
     snippet: str
-    score: float = Field(description="Tells the order within this answer and nothing else")
+    score: float = Field(description="For ordering within this result only")
     kb_id: UUID
     document_id: UUID
-    image_url: str | None = Field(description="The picture of the page, for who is signed in or has the token")
+    image_url: str | None = Field(description="Image of the page. Requires a sign-in or the token")
 
 
 class Found(BaseModel):
     passages: list[FoundPassage]
-    mode: Mode = Field(description="What answered: `text` while searching by meaning is not possible")
+    mode: Mode = Field(description="Mode that was used: `text` while search by meaning is unavailable")
 
 
 class NumberedText(BaseModel):
     page: int
     text: str
-    is_cut: bool = Field(description="Whether the page has more text than fits into an answer")
+    is_cut: bool = Field(description="Whether the text of the page was truncated")
 
 
 class DocumentText(BaseModel):
@@ -63,14 +65,14 @@ class DocumentText(BaseModel):
     document_id: UUID
     total_pages: int | None
     pages: list[NumberedText]
-    next_page: int | None = Field(description="Where to go on; null when this was all")
+    next_page: int | None = Field(description="Page to continue with, or null at the end")
 
 
 class Page(NumberedText):
     document_name: str
     kb_id: UUID
     document_id: UUID
-    image_url: str | None = Field(description="Null where the kind of file has no pages to look at")
+    image_url: str | None = Field(description="Null for file types without page images")
 
 
 class KnowledgeBaseHead(BaseModel):
@@ -106,7 +108,7 @@ class Tools:
     async def search(
         self, query: Query, knowledge_bases: KbIds = None, limit: Limit = 10, mode: Wanted = "hybrid"
     ) -> Found:
-        """Find passages in documents, best first. Each names its document and page, to be cited."""
+        """Find passages in documents, best first. Each result names its document and page for citation."""
         with said():
             kb_ids = [_id(kb_id) for kb_id in knowledge_bases or ()]
             answer = await self._client.search(query, kb_ids=kb_ids, limit=limit, mode=mode)
@@ -118,18 +120,18 @@ class Tools:
         return Found(passages=passages, mode=answer.mode)
 
     async def document_text(self, kb_id: KbId, document_id: DocumentId, page: FirstPage = 1) -> DocumentText:
-        """Read a document page by page, from `page` on; a long one in several answers."""
+        """Read a document page by page, starting at `page`. Long documents are returned in several results."""
         with said():
             of_kb, of_document = _id(kb_id), _id(document_id)
             head = await self._client.document(of_kb, of_document)
             async with self._client.text(of_kb, of_document) as pieces:
                 pages, next_page = await _excerpt(_split(pieces), page)
             if not pages:
-                raise NotFound(f"There is no page {page} in this document")
+                raise NotFound(f"This document has no page {page}")
         return DocumentText(**_named(head), total_pages=head.total_pages, pages=pages, next_page=next_page)
 
     async def page(self, kb_id: KbId, document_id: DocumentId, page: Number) -> Page:
-        """Read one page, with a link to its picture."""
+        """Read one page, with a link to its image."""
         with said():
             of_kb, of_document = _id(kb_id), _id(document_id)
             head = await self._client.document(of_kb, of_document)
@@ -140,7 +142,7 @@ class Tools:
         return Page(**_named(head), page=found.page_number, text=text, is_cut=is_cut, image_url=image_url)
 
     async def list_knowledge_bases(self) -> KnowledgeBases:
-        """Which collections of documents there are to search in."""
+        """List the knowledge bases that can be searched."""
         with said():
             found = await self._client.list_knowledge_bases()
         heads = [KnowledgeBaseHead(id=kb.id, name=kb.name, description=kb.description) for kb in found]
@@ -160,7 +162,7 @@ def _id(typed: str) -> UUID:
     try:
         return UUID(typed)
     except ValueError:
-        raise Invalid(f"{typed[:50]!r} is not an id: `search` and `list_knowledge_bases` give them") from None
+        raise Invalid(f"{typed[:50]!r} is not an ID. Use one from `search` or `list_knowledge_bases`") from None
 
 
 def _named(head: DocumentHead) -> dict[str, object]:

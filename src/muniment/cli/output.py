@@ -15,4 +15,4 @@ def _print_json(facts: Any) -> None:
 
 
 class NoSuchFile(NotFound):
-    """There is no such file"""
+    """File not found"""

@@ -20,14 +20,14 @@ def sentences(verified: Verified) -> list[str]:
     move = record["move"].replace("_", "-").capitalize()
     said = [
         f"Valid. {move} of {document['name']!r} ({document['id']}) at {record['at']} by {record['by']}.",
-        f"The second look at {record['second_look']['at']} found nothing left.",
+        f"Rechecked at {record['second_look']['at']}: nothing left in any store.",
         *(f"Kept: {_thing(item)}. {item['reason']}." for item in record["kept"]),
-        f"Place in the audit trail: {record['audit']['seq']}, {record['audit']['hash']}.",
+        f"Audit log entry: {record['audit']['seq']}, {record['audit']['hash']}.",
     ]
     if verified.is_key_known:
-        return [*said, f"Signed with the key that you gave ({record['key_id']})."]
-    note = "Give --key with the one of your installation (GET /api/v1/audit/key) to know that it is yours."
-    return [*said, f"Signed with the key that it names itself ({record['key_id']}). {note}"]
+        return [*said, f"Signed with the given key ({record['key_id']})."]
+    note = "To check that it is from your installation, pass its key with --key (GET /api/v1/audit/key)."
+    return [*said, f"Signed with the key named in the receipt ({record['key_id']}). {note}"]
 
 
 def _thing(kept: dict[str, Any]) -> str:
@@ -36,11 +36,11 @@ def _thing(kept: dict[str, Any]) -> str:
 
 def _text(path: Path) -> str:
     if not path.is_file():
-        raise NoSuchFile(f"There is no file {path}")
+        raise NoSuchFile(f"File not found: {path}")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ReceiptWrong("It is no text") from None
+        raise ReceiptWrong("The file is not text") from None
 
 
 def _key(given: str) -> str:

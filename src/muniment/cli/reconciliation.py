@@ -58,7 +58,7 @@ async def reconcile(settings: Settings, *, repair: bool, kb_ids: Sequence[UUID],
 def show_report(report: Report) -> None:
     console = Console()
     if not report.lines:
-        console.print("The stores agree.")
+        console.print("All stores are consistent.")
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("store", "kind", "found", "repaired", "left"):
@@ -69,6 +69,6 @@ def show_report(report: Report) -> None:
     for loss in report.losses:
         console.print(f"LOST  {loss.store} {loss.kind}  document {loss.document_id or '–'}  {loss.key}", soft_wrap=True)
     if report.outcome == DATA_MISSING:
-        console.print("Data is missing: bring these objects back from a backup.")
+        console.print("Data is missing. Restore these objects from a backup.")
     elif report.left and not report.is_repair:
-        console.print("`muniment reconcile --repair` puts right what is safe.")
+        console.print("Run `muniment reconcile --repair` to make safe repairs.")

@@ -21,7 +21,7 @@ async def queue_and_watch(
     async with open_stores(settings) as stores:
         reprocessing = Reprocessing(stores.database, QueuedTasks(), wish)
         progress = Progress(total=await reprocessing.queue(kb_ids), completed=0, failed=0)
-        columns = (TextColumn("reading anew"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (TextColumn("reprocessing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Bar(*columns, console=Console(stderr=True), disable=not show) as bar:
             task = bar.add_task("", total=progress.total)
             if wait:

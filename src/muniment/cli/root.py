@@ -3,7 +3,7 @@
 import typer
 
 app = typer.Typer(
-    help="Muniment takes documents in, reads them once, makes them findable, and proves what became of them.",
+    help="Self-hosted document platform: process, search, archive and provably delete documents.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -14,29 +14,35 @@ from muniment.cli.startup import load as _load
 from muniment.cli.startup import load_existing as _load_existing
 
 Url = Annotated[
-    str | None, typer.Option(envvar="MUNIMENT_URL", help="Address of the server; by default the one of the settings.")
+    str | None, typer.Option(envvar="MUNIMENT_URL", help="Address of the server (default: from the settings).")
 ]
 
 
 Token = Annotated[
     str | None,
-    typer.Option(envvar="MUNIMENT_TOKEN", help="An API token; other people on this machine can see it here."),
+    typer.Option(
+        envvar="MUNIMENT_TOKEN", help="API token. Prefer MUNIMENT_TOKEN: arguments are visible to other local users."
+    ),
 ]
 
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help='Words or a question; "exact phrases" in quotes, -word excludes.')],
-    kb: Annotated[list[UUID] | None, typer.Option(help="Only in this knowledge base; may be repeated.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=50, help="Passages to show.")] = 10,
+    query: Annotated[
+        str,
+        typer.Argument(help='Keywords or a question. Use "quotes" for an exact phrase and -word to exclude a word.'),
+    ],
+    kb: Annotated[list[UUID] | None, typer.Option(help="Only in this knowledge base. Repeat for more.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="Number of passages to show.")] = 10,
     mode: Annotated[
-        Literal["hybrid", "vector", "text"], typer.Option(help="By meaning (vector), by words (text), or both.")
+        Literal["hybrid", "vector", "text"],
+        typer.Option(help="Match by meaning (vector), keywords (text) or both (hybrid)."),
     ] = "hybrid",
     url: Url = None,
     token: Token = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find passages, as the owner of an API token, on a running server. Ends with 0 also when nothing was found."""
+    """Search a running server with an API token."""
     from muniment.cli.search_results import ask, show
 
     settings = _load()
@@ -46,7 +52,7 @@ def search(
 
 @app.command()
 def mcp(url: Url = None, token: Token = None) -> None:
-    """Serve search and reading to an assistant: the Model Context Protocol, on standard input and output."""
+    """Run an MCP server on stdin/stdout for searching and reading documents."""
     from muniment.cli.api_client import ApiClient
     from muniment.cli.mcp_server import serve
 
@@ -56,12 +62,12 @@ def mcp(url: Url = None, token: Token = None) -> None:
     asyncio.run(serve(ApiClient(url or settings.listening_url, token)))
 
 
-index = typer.Typer(help="What search finds passages with: which model answers, and the switch to another.")
+index = typer.Typer(help="Show or switch the embedding model.")
 
 
 @index.command()
 def status(as_json: AsJson = False) -> None:
-    """Say which model answers, which one is set up, and how many completed documents have passages of each."""
+    """Show the active and the configured model and their coverage."""
     from muniment.cli.index_status import look, show
 
     found = asyncio.run(look(_load_existing()))
@@ -71,11 +77,11 @@ def status(as_json: AsJson = False) -> None:
 @index.command()
 def switch(
     anyway: Annotated[
-        bool, typer.Option("--anyway", help="Even if documents are then not found until they are reprocessed.")
+        bool, typer.Option("--anyway", help="Switch even if some documents cannot be found until they are reprocessed.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let the model that is set up answer from now on, for the whole installation."""
+    """Activate the configured model for the whole installation."""
     from muniment.cli.index_status import look, show
     from muniment.cli.index_status import switch as carry_out
 
@@ -85,5 +91,5 @@ def switch(
     if as_json:
         _print_json({"switched": was_done, **asdict(found)})
         return
-    print("Switched." if was_done else "Nothing to do: the model that is set up answers already.")
+    print("Switched." if was_done else "Nothing to do: the configured model is already active.")
     show(found)

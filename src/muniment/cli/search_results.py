@@ -31,7 +31,7 @@ def show(found: Passages, asked: Mode, console: Console | None = None) -> None:
 
 def _rendered(found: Passages, asked: Mode) -> RenderableType:
     if not found.items:
-        return Group("Nothing was found.", *_caution(found, asked))
+        return Group("No results.", *_caution(found, asked))
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("document", overflow="fold")
     table.add_column("page", justify="right")
@@ -53,7 +53,7 @@ def _snippet(passage: Passage) -> Text:
 def _caution(found: Passages, asked: Mode) -> Sequence[str]:
     if found.mode == asked:
         return ()
-    return ("Found by words alone: searching by meaning is not possible now.",)
+    return ("Keyword matches only: search by meaning is unavailable.",)
 
 
 def _printable(text: str) -> str:

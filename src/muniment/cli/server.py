@@ -17,7 +17,7 @@ from muniment.settings import Settings
 
 @app.command()
 def serve() -> None:
-    """Start everything on this machine: PostgreSQL, API and worker. Ctrl-C stops them."""
+    """Run PostgreSQL, API and worker on this machine. Stop with Ctrl-C."""
     from muniment.serve import WayIn
     from muniment.serve import serve as start
 
@@ -31,7 +31,7 @@ def serve() -> None:
 
 @app.command()
 def api() -> None:
-    """Run the API alone, against a database that `muniment migrate` has prepared."""
+    """Run only the API. The database must have been prepared with `muniment migrate`."""
     _end_when_told()
     import uvloop
 
@@ -42,7 +42,7 @@ def api() -> None:
 
 @app.command()
 def worker() -> None:
-    """Run one worker. Any number of them share the work."""
+    """Run one worker. Several workers share the work."""
     _end_when_told()
     import uvloop
 
@@ -53,7 +53,7 @@ def worker() -> None:
 
 @app.command()
 def migrate(as_json: AsJson = False) -> None:
-    """Bring the database up to this version: roles, tables, policies, and the first account."""
+    """Create or upgrade the database and the first account."""
     from muniment.bootstrap.migration import migrate_with_first_account
     from muniment.serve import sign_in_link
     from muniment.storage.db.schema_version import newest_version
@@ -65,14 +65,14 @@ def migrate(as_json: AsJson = False) -> None:
     if as_json:
         _print_json(facts)
         return
-    print(f"The database is at version {facts['version']}.")
+    print(f"Database schema version: {facts['version']}.")
     if link:
-        print(f"Sign in as {facts['first_account']} by this link, once, within 24 hours:\n  {link}")
+        print(f"One-time sign-in link for {facts['first_account']}, valid for 24 hours:\n  {link}")
 
 
 @app.command(name="reset-password")
 def reset_password(email: str, as_json: AsJson = False) -> None:
-    """Take the password of an account away and print a one-time link, for who forgot it and has nobody to ask."""
+    """Remove a user's password and print a one-time sign-in link."""
     from muniment.bootstrap.migration import new_link_for
     from muniment.serve import sign_in_link
 
@@ -82,7 +82,7 @@ def reset_password(email: str, as_json: AsJson = False) -> None:
     if as_json:
         _print_json(facts)
     else:
-        print(f"Sign in as {facts['email']} by this link, once, within 24 hours:\n  {facts['sign_in_link']}")
+        print(f"One-time sign-in link for {facts['email']}, valid for 24 hours:\n  {facts['sign_in_link']}")
 
 
 @app.command()
@@ -93,7 +93,7 @@ def version(as_json: AsJson = False) -> None:
 
 def _screen(settings: Settings, email: str | None, link: str | None) -> str:
     if link:
-        sign_in = f"Sign in   {link}\n            (once, within 24 hours, as {email})"
+        sign_in = f"Sign in   {link}\n            (one-time link for {email}, valid for 24 hours)"
     elif email:
         sign_in = f"Sign in   {settings.base_url}/sign-in as {email}"
     else:
@@ -101,12 +101,12 @@ def _screen(settings: Settings, email: str | None, link: str | None) -> str:
     return f"""
   Muniment {__version__} is ready.
 
-  Listens   {settings.listening_url}
+  URL       {settings.listening_url}
   {sign_in}
   API       {settings.base_url}/docs
   Data      {settings.server.data_dir}{_database_elsewhere(settings)}
 
-  Ctrl-C stops it. `{_own_name()} doctor` in another terminal says how it is.
+  Press Ctrl-C to stop. Run `{_own_name()} doctor` in another terminal for a health check.
 """
 
 

@@ -13,7 +13,7 @@ from muniment.cli.startup import load as _load
 
 @app.command()
 def settings(as_json: AsJson = False) -> None:
-    """Print every setting: its value (secrets hidden), where it came from, and what it means."""
+    """List all settings with value, source and meaning (secrets hidden)."""
     from muniment.settings.report import describe
 
     lines = list(describe(_load()))
@@ -21,7 +21,7 @@ def settings(as_json: AsJson = False) -> None:
         _print_json([asdict(line) for line in lines])
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("setting", "value", "from", "meaning"):
+    for column in ("setting", "value", "source", "meaning"):
         table.add_column(column, overflow="fold", no_wrap=column == "setting")
     for line in lines:
         table.add_row(line.name, line.value or "–", line.origin, line.meaning)

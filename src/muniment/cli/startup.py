@@ -21,8 +21,8 @@ def load_existing() -> Settings:
     loaded = load()
     if loaded.database.is_embedded and not loaded.secrets_dir.exists():
         raise SettingsError(
-            f"There is no Muniment in {loaded.server.data_dir} yet: start it with `muniment serve`, "
-            "or set MUNIMENT_DATA_DIR as the server has it"
+            f"{loaded.server.data_dir} has no Muniment data yet. Start it with `muniment serve`, "
+            "or set MUNIMENT_DATA_DIR to the directory of the server"
         )
     return loaded.with_secrets()
 

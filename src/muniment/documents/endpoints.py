@@ -83,14 +83,14 @@ async def next_name(form: IncomingForm) -> str:
     """Of the document that comes next in the form, which is read up to its first byte."""
     part = await form.next_file()
     if part is None or part.name != "file":
-        raise MalformedUpload("Send the document as the form field `file`")
+        raise MalformedUpload("Send the document in the form field `file`")
     return clean_name(part.file_name)
 
 
 def _document_type(fields: dict[str, str]) -> DocumentType:
     given = fields.get("document_type") or DocumentType.OTHER
     if given not in set(DocumentType):
-        raise UnknownDocumentType(f"Unknown document type. Known: {', '.join(DocumentType)}")
+        raise UnknownDocumentType(f"Unknown document type. Supported: {', '.join(DocumentType)}")
     return DocumentType(given)
 
 
@@ -170,7 +170,7 @@ async def download_document(
 
 
 def _not_satisfiable(document: Document) -> Response:
-    body = {"detail": f"The range lies outside the file, which has {document.file_size} bytes"}
+    body = {"detail": f"The range is outside the file, which has {document.file_size} bytes"}
     return JSONResponse(body, status_code=416, headers={"Content-Range": f"bytes */{document.file_size}"})
 
 

@@ -22,7 +22,7 @@ _NOT_IN_QUOTED_ASCII = re.compile(r'[^ -~]|["\\%/]')
 
 
 class InvalidName(Invalid):
-    """This is not a file name"""
+    """Invalid file name"""
 
 
 def clean_name(raw: str) -> str:
@@ -33,12 +33,12 @@ def clean_name(raw: str) -> str:
     if any(unicodedata.category(character) in _UNPRINTABLE for character in raw):
         raise InvalidName("A file name cannot contain control characters or line breaks")
     if not _BIDI_CONTROLS.isdisjoint(raw):
-        raise InvalidName("A file name cannot contain characters that change the direction of writing")
+        raise InvalidName("A file name cannot contain text direction characters")
     name = _PATH_SEPARATORS.split(raw)[-1].strip()
     if name in ("", ".", ".."):
-        raise InvalidName("A file name cannot be empty or consist of a dot or two")
+        raise InvalidName('A file name cannot be empty, "." or ".."')
     if len(name) > MAX_NAME_CHARACTERS:
-        raise InvalidName(f"A file name can have {MAX_NAME_CHARACTERS} characters at most")
+        raise InvalidName(f"A file name can have at most {MAX_NAME_CHARACTERS} characters")
     return name
 
 

@@ -259,4 +259,4 @@ def revision_of(document: Document, shelved: dict[str, Any] | None = None) -> Re
 
 
 class OriginalMissing(MunimentError):
-    """The stored file is missing. This must not happen: please tell your operator"""
+    """The stored file is missing. Contact your operator"""

@@ -5,8 +5,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from muniment.documents.tables import Document, DocumentType, Status
 
-WAITING = "Stored safely and waiting to be read."
-READING = "Being read."
+WAITING = "Stored and waiting to be processed."
+READING = "Processing."
 
 
 class DocumentRead(BaseModel):

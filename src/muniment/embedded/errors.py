@@ -13,12 +13,12 @@ class PostgresFailed(MunimentError):
 
 
 class AlreadyRunning(MunimentError):
-    """Another Muniment uses this data directory"""
+    """Another Muniment process uses this data directory"""
 
 
 class ChildFailed(MunimentError):
-    """A process of Muniment ended before it was ready"""
+    """A Muniment process exited before it was ready"""
 
 
 class NotWritable(MunimentError):
-    """The data directory cannot be written"""
+    """The data directory is not writable"""

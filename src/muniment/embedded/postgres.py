@@ -125,7 +125,8 @@ class EmbeddedPostgres:
         if not place.cluster.exists():
             if made.exists():
                 raise PostgresFailed(
-                    f"The database files {place.cluster} are gone. Bring them back, or remove {made} to begin anew"
+                    f"The database directory {place.cluster} is missing. Mount its disk or restore a backup. "
+                    f"To start empty, delete {made}"
                 )
             make_cluster(place, binaries, password=self._password, durable=self._durable)
         made.touch(mode=0o600)
@@ -179,7 +180,7 @@ class EmbeddedPostgres:
             lines = self._log.tail()
             # After a kill -9 of the server its own children hold the memory for a moment longer.
             if time.monotonic() > deadline or not any("shared memory block" in line for line in lines):
-                raise PostgresFailed(f"PostgreSQL ended with code {self._process.returncode}", lines)
+                raise PostgresFailed(f"PostgreSQL exited with code {self._process.returncode}", lines)
             time.sleep(0.2)
 
     def _becomes_ready(self, process: subprocess.Popen[bytes], address: DatabaseAddress) -> bool:
@@ -192,13 +193,11 @@ class EmbeddedPostgres:
             except psycopg.OperationalError as error:
                 reason = str(error)
             if "password authentication failed" in reason:
-                raise PostgresFailed(
-                    "The embedded PostgreSQL refuses the password of its own account: it was made with another one"
-                )
+                raise PostgresFailed("The embedded PostgreSQL rejected its password. It was created with another one")
             if "the database system is" in reason:  # starting up: recovery takes the time it takes
                 deadline = time.monotonic() + READY_SECONDS
             if time.monotonic() > deadline:
-                raise PostgresFailed(f"PostgreSQL does not answer: {reason}", self._log.tail())
+                raise PostgresFailed(f"PostgreSQL is not responding: {reason}", self._log.tail())
             time.sleep(0.05)
         return False
 

@@ -60,7 +60,7 @@ def _initdb(place: Place, binaries: Binaries, folder: Path, *, password_file: Pa
         ]
     )
     if code != 0:
-        raise PostgresFailed("PostgreSQL could not make its database files", output.splitlines()[-15:])
+        raise PostgresFailed("PostgreSQL could not create the database directory", output.splitlines()[-15:])
 
 
 def check_major_version(place: Place, binaries: Binaries) -> None:
@@ -68,7 +68,7 @@ def check_major_version(place: Place, binaries: Binaries) -> None:
     try:
         found = (place.cluster / "PG_VERSION").read_text().strip()
     except FileNotFoundError:
-        raise PostgresFailed(f"{place.cluster} exists but holds no database; move it away to begin anew") from None
+        raise PostgresFailed(f"{place.cluster} exists but contains no database. Move it away to start empty") from None
     if found != binaries.major_version:
         raise PostgresFailed(_way_over(found, place, binaries))
 
@@ -79,14 +79,14 @@ def _way_over(found: str, place: Place, binaries: Binaries) -> str:
     start = f"""-D {cluster} -o "-c listen_addresses= -p {PORT} -k /tmp" -w start"""
     login = f"-h /tmp -p {PORT} -U {SUPERUSER}"
     return f"""\
-The database files {place.cluster} were made by PostgreSQL {found}; this Muniment brings PostgreSQL \
-{binaries.major_version}. Nothing was changed. Carry the content over, as the user {place.user.name}, with OLD for \
-the folder of PostgreSQL {found}'s programs (the password is that of the embedded PostgreSQL's own account):
+The database {place.cluster} was created by PostgreSQL {found}, but this version of Muniment includes PostgreSQL \
+{binaries.major_version}. Nothing was changed. Migrate the data as the user {place.user.name}. OLD is the folder with \
+the programs of PostgreSQL {found}. The password is the superuser password of the embedded PostgreSQL:
   OLD/pg_ctl {start}
   OLD/pg_dumpall {login} --clean --if-exists > /tmp/muniment.sql
   OLD/pg_ctl -D {cluster} -w stop
   mv {cluster} {aside}  # as the user who starts Muniment
-Start Muniment once, so that it makes a new cluster, and stop it again. Then:
+Start Muniment once to create a new cluster, and stop it again. Then:
   {new}/pg_ctl {start}
   {new}/psql {login} -f /tmp/muniment.sql postgres
   {new}/pg_ctl -D {cluster} -w stop
@@ -110,7 +110,7 @@ def stop_orphan(cluster: Path) -> None:
         return
     # The number belongs to another process now, or to a zombie, and PostgreSQL would take it for a running server.
     if not _comes_true(lambda: not any(_server(pid, cluster) for pid in psutil.pids()), LEFTOVER_SECONDS):
-        raise PostgresFailed(f"Processes of an older PostgreSQL still use {cluster}; stop them first")
+        raise PostgresFailed(f"Processes of a previous PostgreSQL still use {cluster}. Stop them first")
     pid_file.unlink(missing_ok=True)
 
 
@@ -139,7 +139,7 @@ def _stop(process: psutil.Process, cluster: Path) -> None:
         # Not `process.wait`: in a container whose first process does not reap, it would wait for a zombie.
         if _comes_true(lambda: _server(process.pid, cluster) is None, seconds):
             return
-    raise PostgresFailed(f"An older PostgreSQL of this data directory (process {process.pid}) does not stop")
+    raise PostgresFailed(f"A previous PostgreSQL of this data directory (process {process.pid}) does not stop")
 
 
 def _comes_true(condition: Callable[[], bool], seconds: float) -> bool:

@@ -43,7 +43,9 @@ class Pointer:
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
-            raise PostgresFailed(f"{path} is damaged; it should name the folders of the embedded PostgreSQL") from None
+            raise PostgresFailed(
+                f"{path} is damaged. It should contain the folders of the embedded PostgreSQL"
+            ) from None
 
     def write(self) -> None:
         """Whole and durable, or not at all: for a cluster elsewhere it is the only thing that names it."""
@@ -129,7 +131,9 @@ def settle(data_dir: Path, *, wanted_user: str | None) -> Place:
     base = base or _new_base(data_dir, user)
     make_open_folder(base)
     if not user.can_enter(base):
-        raise PostgresFailed(f"The user {user.name}, who runs PostgreSQL, cannot reach {base}: open its parent folders")
+        raise PostgresFailed(
+            f"The user {user.name}, who runs PostgreSQL, cannot access {base}. Allow access to its parent folders"
+        )
     place = Place(user, base, _socket_folder(base, user, pointer))
     Pointer(data_dir, place.cluster, place.socket, PORT).write()
     return place
@@ -144,13 +148,13 @@ def _known_base(data_dir: Path, pointer: Pointer | None) -> Path | None:
         return None
     if not pointer.cluster.parent.exists():
         raise PostgresFailed(
-            f"{pointer_file(data_dir)} names the database files {pointer.cluster}, which are gone. "
-            "Bring them back, or remove that file to begin with an empty database"
+            f"{pointer_file(data_dir)} refers to the database directory {pointer.cluster}, which is missing. "
+            "Mount its disk or restore a backup. To start empty, delete that file"
         )
     if pointer.data_dir != data_dir and Pointer.read(pointer.data_dir) == pointer:
         raise PostgresFailed(
-            f"{data_dir} looks like a copy of {pointer.data_dir}: both would use the database files {pointer.cluster}. "
-            f"Remove {pointer_file(data_dir)} to begin with an empty database"
+            f"{data_dir} looks like a copy of {pointer.data_dir}. Both would use the database {pointer.cluster}. "
+            f"To start empty, delete {pointer_file(data_dir)}"
         )
     return pointer.cluster.parent
 

@@ -159,7 +159,7 @@ class Supervisor:
         for child in self._children:
             code = child.poll()
             if code is not None and not child.has_been_ready:
-                raise ChildFailed(f"The process {child.name} ended with code {code} before it was ready")
+                raise ChildFailed(f"The process {child.name} exited with code {code} before it was ready")
         if not [child for child in self._children if not child.check_ready()]:
             self._is_announced = True
             log.info("supervisor.ready")

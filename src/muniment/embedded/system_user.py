@@ -27,7 +27,7 @@ class SystemUser:
         try:
             entry = pwd.getpwuid(uid)
         except KeyError:
-            raise PostgresFailed(f"PostgreSQL needs a user with a name, and the user id {uid} has none") from None
+            raise PostgresFailed(f"PostgreSQL needs a named user, and the user ID {uid} has no name") from None
         return cls(entry.pw_name, uid, entry.pw_gid)
 
     @classmethod
@@ -50,8 +50,7 @@ class SystemUser:
             code, _ = self.run(["/bin/sh", "-c", 'cd "$1"', "sh", str(folder)])
         except PermissionError:
             raise PostgresFailed(
-                f"PostgreSQL refuses to run as root, and this root may not become {self.name}: "
-                "start Muniment as an ordinary user"
+                f"PostgreSQL cannot run as root, and switching to {self.name} failed. Start Muniment as a regular user"
             ) from None
         return code == 0
 
@@ -87,16 +86,16 @@ def choose_user(*, cluster_owner: int | None, wanted: str | None) -> SystemUser:
     if os.geteuid() != 0:
         if cluster_owner not in (None, os.geteuid()):
             raise PostgresFailed(
-                f"The database files belong to the user id {cluster_owner}: start Muniment as that user"
+                f"The database files belong to the user ID {cluster_owner}. Start Muniment as that user"
             )
         return SystemUser.of_uid(os.geteuid())
     if cluster_owner == 0:
-        raise PostgresFailed("The database files belong to root, and PostgreSQL refuses to run as root: give them away")
+        raise PostgresFailed("The database files belong to root, and PostgreSQL cannot run as root. Change their owner")
     if cluster_owner is not None:
         return SystemUser.of_uid(cluster_owner)
     for name in (wanted,) if wanted else CANDIDATES:
         if (user := SystemUser.find(name)) and user.uid != 0:
             return user
     raise PostgresFailed(
-        f"PostgreSQL refuses to run as root, and there is no user {wanted or ' or '.join(CANDIDATES)} to run it as"
+        f"PostgreSQL cannot run as root, and the user {wanted or ' or '.join(CANDIDATES)} does not exist"
     )

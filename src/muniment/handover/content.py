@@ -23,11 +23,11 @@ _PIECE_BYTES = 1024 * 1024
 
 
 class NotAPdf(Unsupported):
-    """Only PDFs can be handed over to the archive"""
+    """Only PDFs can be sent to Paperless"""
 
 
 class HashDiffers(Invalid):
-    """The bytes do not have the stated SHA-256"""
+    """The file does not match the given SHA-256"""
 
 
 class Content(Protocol):
@@ -74,7 +74,7 @@ class Incoming(Content):
         async for chunk in chunks:
             self.size_bytes += len(chunk)
             if self.size_bytes > self._max_bytes:
-                raise TooLarge(f"The file is larger than {self._max_bytes} bytes")
+                raise TooLarge(f"The file exceeds the limit of {self._max_bytes} bytes")
             self._head += chunk[: HEAD_BYTES - len(self._head)]
             self._tail = (self._tail + chunk)[-TAIL_BYTES:]
             self._hash.update(chunk)

@@ -25,11 +25,11 @@ from muniment.telemetry.metrics import DEAD_LETTERS_UNSAVED
 
 
 class DeadLetterNotFound(NotFound):
-    """There is no such dead letter"""
+    """Dead letter not found"""
 
 
 class CannotBeRequeued(Refused):
-    """This dead letter cannot go back into the queue"""
+    """This dead letter cannot be requeued"""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class DeadLetters:
         letters = self.stores.dead_letters
         await self._require_there(key)
         if not await letters.exists(key.pdf):
-            raise CannotBeRequeued("The PDF is missing: this dead letter can only be discarded")
+            raise CannotBeRequeued("The PDF is missing. This dead letter can only be discarded")
         found = await find_sidecar(letters, key)
         async with self.database.service_work(asker.within(key.organization_id)) as work:
             sidecar = await self._sidecar(work, key, found)
@@ -51,7 +51,7 @@ class DeadLetters:
         try:
             await put_job(self.stores.queue, sidecar, QueuedContent(letters, key.pdf))
         except HashDiffers:
-            raise CannotBeRequeued("The PDF is damaged: this dead letter can only be discarded") from None
+            raise CannotBeRequeued("The PDF is damaged. This dead letter can only be discarded") from None
         await delete_job(letters, key)
 
     async def discard(self, key: JobKey, asker: Asker) -> None:
@@ -74,7 +74,7 @@ class DeadLetters:
             return anew(found)
         row = await archive.find_of_key(key)
         if row is None:
-            raise CannotBeRequeued("Its sidecar cannot be read, and Muniment knows no document of it")
+            raise CannotBeRequeued("The sidecar cannot be read, and Muniment has no matching document")
         begun = Begun(ArchiveStatus.PENDING, is_new=False, organization_name=name, at=row.created_at)
         return sidecar_of(Job(key, row.bilko_document_id, row.details), begun)
 

@@ -76,7 +76,7 @@ async def hand_over(
     form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
     part = await form.next_file()
     if part is None or part.name != "file":
-        raise MalformedUpload("Send the document as the form field `file`")
+        raise MalformedUpload("Send the document in the form field `file`")
     with Incoming(max_bytes=parts.archive.max_bytes) as incoming:
         await incoming.receive(form.chunks())
         await form.rest()

@@ -29,11 +29,11 @@ _TRIES = 5
 
 
 class BeingTakenBack(Unavailable):
-    """The same document is just being taken out of the queue; try again shortly"""
+    """This document is being removed from the Paperless queue. Try again shortly"""
 
 
 class ArchiverHasBegun(Conflict):
-    """The archiver has begun to archive this document: wait until it is done"""
+    """This document is already being sent to Paperless. Wait until that is finished"""
 
 
 async def put_job(queue: QueueStore, sidecar: Sidecar, content: Content) -> None:

@@ -21,7 +21,7 @@ _KNOWN_TEXTS = ("invoiceNumber", "contractId")
 
 
 class BadField(Invalid):
-    """A field of the hand-over is missing or cannot be understood"""
+    """A form field is missing or invalid"""
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ def _metadata(given: str | None) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         raise BadField("metadata must be JSON") from None
     if not isinstance(found, dict) or "\\u0000" in json.dumps(found):
-        raise BadField("metadata must be a JSON object of texts")
+        raise BadField("metadata must be a JSON object with string values")
     for name in _KNOWN_TEXTS:
         if not isinstance(found.get(name), str | None):
-            raise BadField(f"metadata: {name} must be a text")
+            raise BadField(f"metadata: {name} must be a string")
     return found
 
 
@@ -136,4 +136,4 @@ class ArchiveJobRead(BaseModel):
 
 class RequeuedRead(BaseModel):
     job_id: str
-    message: str = "It waits in the queue again"
+    message: str = "Dead letter requeued"

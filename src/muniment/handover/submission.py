@@ -141,11 +141,11 @@ READY = frozenset({Status.COMPLETED, Status.ARCHIVED})
 
 
 class NotReady(Refused):
-    """Only completed or archived documents can be handed over"""
+    """Only completed or archived documents can be sent to Paperless"""
 
 
 class BeingRemoved(Unavailable):
-    """The document is just being removed"""
+    """The document is being deleted"""
 
 
 @dataclass(frozen=True)

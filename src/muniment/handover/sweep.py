@@ -26,7 +26,7 @@ log = structlog.get_logger()
 BATCH = 100
 CANCELLING = timedelta(minutes=10)
 """Longer than whoever takes a job back needs to say so with a commit."""
-LOST = "It lay in the queue and is gone, and Muniment does not hold its bytes: hand it over again"
+LOST = "The queued file is missing and Muniment has no copy. Send the document again"
 
 
 @dataclass(frozen=True)

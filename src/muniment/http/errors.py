@@ -66,4 +66,4 @@ async def _http_exception(_: Request, error: Exception) -> JSONResponse:
 
 async def _unexpected(_: Request, __: Exception) -> JSONResponse:
     # The access log has the traceback under the request id; people get the id and no inner workings.
-    return JSONResponse({"detail": "Something went wrong on our side; the log has the details"}, status_code=500)
+    return JSONResponse({"detail": "Internal server error. See the server log for details"}, status_code=500)

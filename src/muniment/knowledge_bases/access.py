@@ -21,7 +21,7 @@ class Standing(StrEnum):
 
 
 class KnowledgeBaseLeaving(Conflict):
-    """This knowledge base is being removed with all its documents"""
+    """This knowledge base is being deleted"""
 
 
 MANAGES = frozenset({Standing.OWNER, Standing.ADMIN})

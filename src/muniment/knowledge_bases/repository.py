@@ -21,7 +21,7 @@ class MemberNotFound(NotFound):
 
 
 class KnowledgeBaseNotEmpty(Conflict):
-    """The knowledge base still holds documents; archived and failed ones count too"""
+    """The knowledge base is not empty. Archived and failed documents count too"""
 
 
 @dataclass(frozen=True)

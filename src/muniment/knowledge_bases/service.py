@@ -20,7 +20,7 @@ from muniment.storage.db.work import Work
 
 
 class OwnerIsNoMember(Refused):
-    """The owner needs no membership"""
+    """The owner already has access"""
 
 
 async def create(work: Work[Principal], name: str, description: str) -> KnowledgeBase:

@@ -46,7 +46,7 @@ class BulkArchived:
         if self.unfit_ids:
             said.append(f"{len(self.unfit_ids)} skipped (not completed)")
         if self.unanswered_ids:
-            said.append(f"{len(self.unanswered_ids)} skipped (no answer in time, try again)")
+            said.append(f"{len(self.unanswered_ids)} skipped (no response in time, try again)")
         return ", ".join(said)
 
 
@@ -89,7 +89,7 @@ AT_ONCE = 4
 
 
 class TooManyPurges(TooManyRequests):
-    """Too many bulk purges; wait a little"""
+    """Too many bulk purges. Try again in a minute"""
 
 
 @dataclass

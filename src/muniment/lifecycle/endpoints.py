@@ -150,10 +150,10 @@ async def _require_version(
 purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
 
 
-PURGED, BEING_PURGED = "Document permanently deleted", "Document removed; its last traces are being deleted"
+PURGED, BEING_PURGED = "Document permanently deleted", "Document deleted. Remaining data is being removed"
 
 
-CLEARED, BEING_CLEARED = "Failed document cleared", "Failed document removed; its last traces are being deleted"
+CLEARED, BEING_CLEARED = "Failed document cleared", "Failed document deleted. Remaining data is being removed"
 
 
 UNPROVEN: dict[int | str, dict[str, Any]] = {

@@ -94,10 +94,10 @@ async def _find_namesake(work: Work[Principal], document: Document) -> Document 
     return await DocumentRepository(work.session).find_active(document.kb_id, document.name_key)
 
 
-ITSELF = "Muniment does this by itself, when it is time"
+ITSELF = "Muniment does this automatically"
 
 
-INDEX_UPDATE_PENDING = "The search index is being put back; try again shortly"
+INDEX_UPDATE_PENDING = "The search index is being repaired. Try again shortly"
 
 
 NAMESAKE = {
@@ -175,28 +175,28 @@ OBSTACLES: Sequence[Callable[[Facts, Move], str | None]] = (_status, _revision, 
 """The first that is in the way is told."""
 
 
-INTERRUPTED = "Stored safely; a first attempt to read it was interrupted, and it waits for the next."
+INTERRUPTED = "Processing was interrupted and will be retried automatically."
 
 
-REREAD = "It is being read anew; until that is complete the old result answers."
+REREAD = "It is being reprocessed. The previous results stay available until that is done."
 
 
-INDEX_UPDATE_NOTE = "The search index did not answer, and is being put back to what the document says."
+INDEX_UPDATE_NOTE = "The search index is being repaired."
 
 
-HANDING_OVER = "It is being handed over to the archive."
+HANDING_OVER = "It is being sent to Paperless."
 
 
 ADVICE: dict[tuple[Status, Move], str] = {
     (Status.PENDING, Move.CANCEL): "stop it with `cancel`",
     (Status.PROCESSING, Move.CANCEL): "stop it with `cancel`",
-    (Status.COMPLETED, Move.ARCHIVE): "take it out of the search with `archive`",
-    (Status.FAILED, Move.RETRY): "have it read again with `retry`",
-    (Status.FAILED, Move.REVERT): "bring back what was there before with `replace/revert`",
-    (Status.FAILED, Move.REPLACE): "send a better file with `replace`",
-    (Status.FAILED, Move.CLEAR): "remove it with `clear`",
-    (Status.ARCHIVED, Move.RESTORE): "bring it back with `restore`",
-    (Status.ARCHIVED, Move.PURGE): "remove it for good with `purge`",
+    (Status.COMPLETED, Move.ARCHIVE): "remove it from search with `archive`",
+    (Status.FAILED, Move.RETRY): "process it again with `retry`",
+    (Status.FAILED, Move.REVERT): "go back to the previous version with `replace/revert`",
+    (Status.FAILED, Move.REPLACE): "upload another file with `replace`",
+    (Status.FAILED, Move.CLEAR): "delete it with `clear`",
+    (Status.ARCHIVED, Move.RESTORE): "make it active again with `restore`",
+    (Status.ARCHIVED, Move.PURGE): "delete it permanently with `purge`",
 }
 
 
@@ -218,11 +218,11 @@ def _of_status(document: Document, run: OpenRun | None) -> str:
         case Status.PROCESSING:
             return f"{READING.removesuffix('.')}: {run.last_step}." if run and run.last_step else READING
         case Status.COMPLETED:
-            return f"Read completely{_on(document.completed_at)}; it can be found."
+            return f"Completed{_on(document.completed_at)}. It appears in search."
         case Status.FAILED:
-            return f"It failed: {document.last_error or 'nobody noted why'}"
+            return f"Processing failed: {document.last_error or 'no reason recorded'}"
         case Status.ARCHIVED:
-            return f"Archived{_on(document.archived_at)}; it is kept, and not found until it is restored."
+            return f"Archived{_on(document.archived_at)}. It does not appear in search until it is restored."
 
 
 def _on(at: datetime | None) -> str:

@@ -17,7 +17,7 @@ PENDING = "pending"
 
 
 class HandOverPending(Conflict):
-    """The document is being handed over to the archive: wait until that is done, or purge with cancel_hand_over=true"""
+    """The document is being sent to Paperless. Wait until that is finished, or purge with cancel_hand_over=true"""
 
 
 async def list_pending(work: Work[Principal], document_id: UUID) -> Sequence[str]:
@@ -39,7 +39,7 @@ async def require_no_hand_over(
 
 
 class NothingToRevert(Refused):
-    """There is no earlier revision to go back to: this document was never complete"""
+    """There is no previous version to revert to"""
 
 
 class RestoredNameTaken(Conflict):
@@ -52,4 +52,4 @@ async def _require_free_name(work: Work[Principal], document: Document) -> None:
 
 
 class MovedMeanwhile(Conflict):
-    """Somebody else changed the document at the same moment; look at it again"""
+    """Someone else changed this document. Reload and try again"""

@@ -260,9 +260,9 @@ def _said(leaving: Leaving) -> str:
         return "Knowledge base and all its documents permanently deleted"
     if leaving.blocked_ids:
         return (
-            "The knowledge base is being removed; some documents are being handed over to the archive: ask again later"
+            "The knowledge base is being deleted. Some documents are being sent to Paperless. Repeat the request later"
         )
-    return "The knowledge base is being removed: ask again to go on"
+    return "The knowledge base is being deleted. Repeat the request to continue"
 
 
 class ReplacedRead(BaseModel):

@@ -52,7 +52,7 @@ _SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
 
 
 class NoShare(Invalid):
-    """The share to read is a number of percent, such as 5%"""
+    """The share to read must be a percentage, for example 5%"""
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class Report:
 
 
 class NeverReconciled(NotFound):
-    """Nobody has compared the stores yet: it is done every night, or by `muniment reconcile`"""
+    """The stores have not been compared yet. This happens every night, or with `muniment reconcile`"""
 
 
 class ReportRepository:

@@ -63,8 +63,8 @@ class Settings(BaseModel):
             needed = [names_of(field)[0] for _, name, field in missing if name not in _NOT_NEEDED_ELSEWHERE]
             if needed:
                 raise SettingsError(
-                    f"With an outside database every machine must have the same secrets; missing: {', '.join(needed)}. "
-                    "Set them in the environment, in .env, or name a file with <NAME>_FILE."
+                    f"With an external database, all machines need the same secrets. Missing: {', '.join(needed)}. "
+                    "Set them in the environment or in .env, or use <NAME>_FILE."
                 )
             return self
         completed: dict[str, Section] = {}

@@ -9,35 +9,35 @@ from muniment.settings.fields import Duration, Section, setting
 
 
 class DocumentSettings(Section):
-    """What may come in"""
+    """Uploads and documents"""
 
-    max_upload_bytes: int = setting(100 * 1024 * 1024, "Largest file that is accepted", "MUNIMENT_MAX_UPLOAD_BYTES")
+    max_upload_bytes: int = setting(100 * 1024 * 1024, "Maximum size of an upload", "MUNIMENT_MAX_UPLOAD_BYTES")
     upload_lifetime: Duration = setting(
-        timedelta(hours=24), "After this an unfinished upload is swept away", "MUNIMENT_UPLOAD_LIFETIME"
+        timedelta(hours=24), "Time after which an unfinished upload is deleted", "MUNIMENT_UPLOAD_LIFETIME"
     )
     disk_floor_bytes: int | None = setting(
         None,
-        "Uploads are refused below this much free disk; default the smaller of 1 GiB and 5 %",
+        "Uploads are rejected below this much free disk space (default: the smaller of 1 GiB and 5%)",
         "MUNIMENT_DISK_FLOOR_BYTES",
     )
     hmac_secret: SecretStr | None = setting(
         None,
-        "Secret under which the identity of a file's bytes is computed; never change it",
+        "Secret for computing the identity of file contents. Never change it",
         "MUNIMENT_DOCUMENT_HMAC_SECRET",
         "DOCUMENT_HMAC_SECRET",
         generated=True,
     )
     artifact_scope: Scope = setting(
         Scope.ORGANIZATION,
-        "Who shares the results of reading the same bytes: `organization`, `shared` by all, or each `document` alone",
+        "Where identical files share results: in an `organization`, everywhere (`shared`) or not at all (`document`)",
         "MUNIMENT_ARTIFACT_SCOPE",
     )
     enable_artifacts: bool = setting(
-        True, "`false` is the scope `document`: nothing is shared", "MUNIMENT_ENABLE_ARTIFACTS", "ENABLE_ARTIFACTS"
+        True, "`false` is the same as the scope `document`", "MUNIMENT_ENABLE_ARTIFACTS", "ENABLE_ARTIFACTS"
     )
     artifact_grace_days: float = setting(
         14.0,
-        "Days after which results that no document shows any more are removed (a purge removes them at once)",
+        "Days after which unused results are deleted (a purge deletes them immediately)",
         "MUNIMENT_ARTIFACT_GRACE_DAYS",
     )
 
@@ -47,23 +47,23 @@ class DocumentSettings(Section):
 
 
 class ReaderSettings(Section):
-    """How documents are read, and what one may cost"""
+    """Text extraction and its limits"""
 
     ocr_languages: str = setting(
         # In this order English stays as good, and umlauts come out right.
         "deu+eng",
-        "Languages of scanned pages, as Tesseract names them, the one that weighs most first",
+        "OCR languages as Tesseract names them, most important first",
         "MUNIMENT_OCR_LANGUAGES",
     )
-    ocr_dpi: int = setting(200, "Resolution at which pages are given to OCR, 70 to 600", "MUNIMENT_OCR_DPI")
-    max_pages: int = setting(3000, "Longest document that is read", "MUNIMENT_READER_MAX_PAGES")
-    memory_bytes: int = setting(2 << 30, "Memory that reading one document may take", "MUNIMENT_READER_MEMORY_BYTES")
+    ocr_dpi: int = setting(200, "Resolution of pages for OCR, 70 to 600", "MUNIMENT_OCR_DPI")
+    max_pages: int = setting(3000, "Maximum number of pages of a document", "MUNIMENT_READER_MAX_PAGES")
+    memory_bytes: int = setting(2 << 30, "Memory limit for processing one document", "MUNIMENT_READER_MEMORY_BYTES")
 
     @field_validator("ocr_dpi")
     @classmethod
     def _sensible_resolution(cls, value: int) -> int:
         if not 70 <= value <= 600:
-            raise ValueError("must be from 70 to 600")
+            raise ValueError("must be between 70 and 600")
         return value
 
     @field_validator("max_pages", "memory_bytes")
@@ -74,29 +74,31 @@ class ReaderSettings(Section):
         return value
 
     stall_timeout: Duration = setting(
-        timedelta(minutes=2), "A reader that yields no page for so long is ended", "MUNIMENT_READER_STALL_TIMEOUT"
+        timedelta(minutes=2),
+        "Processing is stopped if no page is completed within this time",
+        "MUNIMENT_READER_STALL_TIMEOUT",
     )
-    timeout: Duration = setting(
-        timedelta(hours=4), "Longest time that reading one document may take", "MUNIMENT_READER_TIMEOUT"
-    )
+    timeout: Duration = setting(timedelta(hours=4), "Time limit for processing one document", "MUNIMENT_READER_TIMEOUT")
 
 
 class WorkerSettings(Section):
-    """Background work"""
+    """Background processing"""
 
     concurrency: int = setting(
         2,
-        "Documents that one worker reads at the same time",
+        "Documents one worker processes at the same time",
         "MUNIMENT_WORKER_CONCURRENCY",
     )
     heartbeat: Duration = setting(
-        timedelta(seconds=5), "How often a worker says that it lives", "MUNIMENT_WORKER_HEARTBEAT"
+        timedelta(seconds=5), "Interval between worker heartbeats", "MUNIMENT_WORKER_HEARTBEAT"
     )
     stalled_after: Duration = setting(
-        timedelta(seconds=30), "Silence after which a worker's runs are taken over", "MUNIMENT_WORKER_STALLED_AFTER"
+        timedelta(seconds=30),
+        "Time without a heartbeat after which a worker's runs are taken over",
+        "MUNIMENT_WORKER_STALLED_AFTER",
     )
     metrics_port: int | None = setting(
-        None, "Port on the loopback where the worker shows its metrics", "MUNIMENT_WORKER_METRICS_PORT"
+        None, "Port on localhost for the worker's metrics", "MUNIMENT_WORKER_METRICS_PORT"
     )
 
 
@@ -105,37 +107,39 @@ class SearchSettings(Section):
 
     embeddings_url: str | None = setting(
         None,
-        "Base address of an OpenAI-compatible service that embeds; without one the model that comes along does",
+        "Base address of an OpenAI-compatible embedding service. Without it, the bundled model is used",
         "MUNIMENT_EMBEDDINGS_URL",
     )
-    embeddings_model: str | None = setting(None, "Name of that service's model", "MUNIMENT_EMBEDDINGS_MODEL")
-    embeddings_dimensions: int = setting(1536, "Length of that model's vectors", "MUNIMENT_EMBEDDINGS_DIMENSIONS")
-    embeddings_api_key: SecretStr | None = setting(None, "Key of that service", "MUNIMENT_EMBEDDINGS_API_KEY")
-    embeddings_batch: int = setting(32, "Passages that are sent to it at a time", "MUNIMENT_EMBEDDINGS_BATCH")
-    embeddings_timeout: Duration = setting(
-        timedelta(seconds=30), "How long one of its answers may take", "MUNIMENT_EMBEDDINGS_TIMEOUT"
+    embeddings_model: str | None = setting(None, "Model of the embedding service", "MUNIMENT_EMBEDDINGS_MODEL")
+    embeddings_dimensions: int = setting(1536, "Vector dimensions of that model", "MUNIMENT_EMBEDDINGS_DIMENSIONS")
+    embeddings_api_key: SecretStr | None = setting(
+        None, "API key of the embedding service", "MUNIMENT_EMBEDDINGS_API_KEY"
     )
-    audit_queries: bool = setting(False, "Write what people search for into the audit trail", "MUNIMENT_AUDIT_QUERIES")
+    embeddings_batch: int = setting(32, "Passages per request to the embedding service", "MUNIMENT_EMBEDDINGS_BATCH")
+    embeddings_timeout: Duration = setting(
+        timedelta(seconds=30), "Timeout of a request to the embedding service", "MUNIMENT_EMBEDDINGS_TIMEOUT"
+    )
+    audit_queries: bool = setting(False, "Record search queries in the audit log", "MUNIMENT_AUDIT_QUERIES")
     qdrant_url: str | None = setting(
         None,
-        "Address of a Qdrant server; without one passages are found inside PostgreSQL",
+        "Address of a Qdrant server. Without it, PostgreSQL is used for search",
         "MUNIMENT_QDRANT_URL",
         "QDRANT_URL",
     )
     qdrant_api_key: SecretStr | None = setting(
         None,
-        "Key of the Qdrant server",
+        "API key of the Qdrant server",
         "MUNIMENT_QDRANT_API_KEY",
         "QDRANT_API_KEY",
     )
 
 
 class AuditSettings(Section):
-    """The audit trail"""
+    """Audit log"""
 
     signing_key: SecretStr | None = setting(
         None,
-        "Ed25519 key that signs audit trail and receipts: 32 bytes in base64, or PEM; see `muniment audit replace-key`",
+        "Ed25519 key that signs audit log and receipts (32 bytes in base64, or PEM). See `muniment audit replace-key`",
         "MUNIMENT_SIGNING_KEY",
         generated=True,
     )

@@ -18,24 +18,24 @@ class LogFormat(StrEnum):
 
 
 class ServerSettings(Section):
-    """Where Muniment listens and keeps its data"""
+    """Server"""
 
-    data_dir: Path = setting(Path("data"), "Folder for everything Muniment keeps on this machine", "MUNIMENT_DATA_DIR")
+    data_dir: Path = setting(Path("data"), "Directory for all data on this machine", "MUNIMENT_DATA_DIR")
     host: str = setting("127.0.0.1", "Address to listen on", "MUNIMENT_HOST")
     port: int = setting(8400, "Port to listen on", "MUNIMENT_PORT")
     public_url: str | None = setting(
         None,
-        "Address that people type; decides Secure cookies, allowed hosts and origins",
+        "Address people use. Determines secure cookies, allowed hosts and origins",
         "MUNIMENT_PUBLIC_URL",
     )
     trusted_proxies: str | None = setting(
         None,
-        "Addresses or networks of proxies in front, with commas; their X-Forwarded-For and -Proto are believed",
+        "Trusted proxies (addresses or networks, comma-separated). Their X-Forwarded-For and -Proto are used",
         "MUNIMENT_TRUSTED_PROXIES",
     )
     admin_email: str | None = setting(None, "Email of the first account", "MUNIMENT_ADMIN_EMAIL")
     admin_password: SecretStr | None = setting(
-        None, "Password of the first account; without it a one-time link is printed", "MUNIMENT_ADMIN_PASSWORD"
+        None, "Password of the first account. Without it, a one-time link is printed", "MUNIMENT_ADMIN_PASSWORD"
     )
     session_lifetime: Duration = setting(timedelta(days=14), "How long a sign-in lasts", "MUNIMENT_SESSION_LIFETIME")
 
@@ -43,7 +43,7 @@ class ServerSettings(Section):
     @classmethod
     def _is_a_port(cls, value: int) -> int:
         if not 0 <= value <= 65535:
-            raise ValueError("must be a port, at most 65535")
+            raise ValueError("must be a port number between 0 and 65535")
         return value
 
     @field_validator("data_dir")
@@ -63,11 +63,11 @@ class ServerSettings(Section):
 
 
 class DatabaseSettings(Section):
-    """PostgreSQL: the one that Muniment starts itself, or any other"""
+    """PostgreSQL, embedded or external"""
 
     url: SecretStr | None = setting(
         None,
-        "Outside PostgreSQL (postgresql://user:password@host/database); it logs in only in `muniment migrate`",
+        "External PostgreSQL (postgresql://user:password@host/database). Its login is used only by `muniment migrate`",
         "MUNIMENT_DATABASE_URL",
         "DATABASE_URL",
     )
@@ -78,12 +78,12 @@ class DatabaseSettings(Section):
         None, "Password of the login muniment_service", "MUNIMENT_DATABASE_SERVICE_PASSWORD", generated=True
     )
     superuser_password: SecretStr | None = setting(
-        None, "Password of the embedded PostgreSQL's own account", "MUNIMENT_POSTGRES_PASSWORD", generated=True
+        None, "Superuser password of the embedded PostgreSQL", "MUNIMENT_POSTGRES_PASSWORD", generated=True
     )
     pool_size: int = setting(10, "Connections per process and login", "MUNIMENT_DATABASE_POOL_SIZE")
     postgres_user: str | None = setting(
         None,
-        "System user that the embedded PostgreSQL runs as when Muniment is started by root",
+        "System user for the embedded PostgreSQL when Muniment runs as root",
         "MUNIMENT_POSTGRES_USER",
     )
 
@@ -93,14 +93,14 @@ class DatabaseSettings(Section):
 
 
 class S3Settings(Section):
-    """Object store; without a bucket, originals are kept in a folder of the data directory"""
+    """Object storage. Without a bucket, original files are stored in the data directory"""
 
     bucket: str | None = setting(
-        None, "Bucket for originals; setting it selects S3", "MUNIMENT_S3_BUCKET", "S3_BUCKET", "AWS_S3_BUCKET"
+        None, "Bucket for original files. Setting it enables S3", "MUNIMENT_S3_BUCKET", "S3_BUCKET", "AWS_S3_BUCKET"
     )
     endpoint: str | None = setting(
         None,
-        "Address of the store, if it is not Amazon's",
+        "Address of the object storage, if it is not Amazon S3",
         "MUNIMENT_S3_ENDPOINT",
         "S3_ENDPOINT",
         "S3_ENDPOINT_URL",
@@ -123,30 +123,28 @@ class S3Settings(Section):
         "AWS_SECRET_ACCESS_KEY",
     )
     server_side_encryption: str | None = setting(
-        None, "Encryption to ask the store for, `AES256` say", "MUNIMENT_S3_SERVER_SIDE_ENCRYPTION"
+        None, "Server-side encryption to request, for example `AES256`", "MUNIMENT_S3_SERVER_SIDE_ENCRYPTION"
     )
 
 
 class TelemetrySettings(Section):
-    """What Muniment says of itself"""
+    """Logs, metrics and traces"""
 
     log_format: LogFormat = setting(
-        LogFormat.AUTO, "`json`, `pretty`, or `auto`: pretty on a terminal", "MUNIMENT_LOG_FORMAT"
+        LogFormat.AUTO, "`json`, `pretty`, or `auto` (pretty on a terminal)", "MUNIMENT_LOG_FORMAT"
     )
-    log_level: str = setting("INFO", "Least severity that is logged", "MUNIMENT_LOG_LEVEL")
+    log_level: str = setting("INFO", "Minimum log level", "MUNIMENT_LOG_LEVEL")
     metrics_token: SecretStr | None = setting(
-        None, "Bearer token for /metrics from other machines", "MUNIMENT_METRICS_TOKEN"
+        None, "Bearer token required for /metrics from other machines", "MUNIMENT_METRICS_TOKEN"
     )
-    metrics_prefix: str = setting(
-        PREFIX, "What the names of all metrics of Muniment begin with, `lumikb` say", "MUNIMENT_METRICS_PREFIX"
-    )
+    metrics_prefix: str = setting(PREFIX, "Prefix of all metric names, for example `lumikb`", "MUNIMENT_METRICS_PREFIX")
     metrics_tenant_labels: bool = setting(
         True,
-        "Whether the lifecycle's counters name the knowledge base and the person",
+        "Add the knowledge base and the user as labels to lifecycle metrics",
         "MUNIMENT_METRICS_TENANT_LABELS",
     )
     otlp_endpoint: str | None = setting(
-        None, "Where OpenTelemetry spans are sent", "MUNIMENT_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
+        None, "OpenTelemetry endpoint for traces", "MUNIMENT_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
     )
 
     @field_validator("log_level")
@@ -160,5 +158,7 @@ class TelemetrySettings(Section):
     @classmethod
     def _begins_a_name(cls, value: str) -> str:
         if not PREFIX_PATTERN.fullmatch(value) or value.endswith("_"):
-            raise ValueError("must be letters, digits and underscores, as in `lumikb`, without one at the end")
+            raise ValueError(
+                "must consist of letters, digits and underscores and not end with an underscore, for example `lumikb`"
+            )
         return value

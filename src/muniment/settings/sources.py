@@ -18,7 +18,7 @@ GENERATED = "generated"
 
 
 class SettingsError(MunimentError):
-    """The settings do not fit together"""
+    """Invalid settings"""
 
 
 def is_secret(field: FieldInfo) -> bool:
@@ -54,9 +54,9 @@ def _read_secret(path: Path, name: str) -> str:
     try:
         value = path.read_text(encoding="utf-8").strip()
     except OSError as error:
-        raise SettingsError(f"{name} names {path}, which cannot be read ({error.strerror})") from None
+        raise SettingsError(f"{name}: cannot read {path} ({error.strerror})") from None
     if not value:
-        raise SettingsError(f"{name} names {path}, which is empty")
+        raise SettingsError(f"{name}: {path} is empty")
     return value
 
 

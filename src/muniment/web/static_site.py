@@ -62,7 +62,7 @@ def _read(folder: Path, entry: Entry) -> Asset:
 RESERVED = ("api", "internal", "docs", "health", "metrics", r"openapi\.json")
 
 
-NOT_BUILT = "The web page was not built. In a clone, `make serve` and `tools/web` build it; the API is at /docs.\n"
+NOT_BUILT = "The web page has not been built. Run `make serve` or `tools/web` to build it. The API is at /docs.\n"
 
 
 class PagePath(Convertor[str]):

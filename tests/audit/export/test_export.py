@@ -145,21 +145,21 @@ FORGERIES: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "the first event removed": (without(1), "Seq 1 is missing"),
     "the head removed, and its event": (
         lambda lines: without(3)(without(3)(lines)),
-        "does not hold what its last line",
+        "does not match the last line",
     ),
     "two events swapped": (swapped, "missing"),
-    "an event made a stub": (as_stub, "does not hold what its last line"),
-    "the head's time": (with_changed(4, at="2020-01-01T00:00:00.000000Z"), "is forged or was changed"),
-    "the head's hash": (with_changed(4, hash="00" * 32), "is forged or was changed"),
-    "the end cut off": (lambda lines: lines[:-1], "was cut off"),
-    "the end and more cut off": (lambda lines: lines[:3], "was cut off"),
-    "the end changed": (with_changed(5, events=2), "is forged or was changed"),
-    "the filter changed": (with_changed(5, filters={}), "is forged or was changed"),
-    "a line behind the end": (lambda lines: [*lines, lines[1]], "stands behind the end"),
+    "an event made a stub": (as_stub, "does not match the last line"),
+    "the head's time": (with_changed(4, at="2020-01-01T00:00:00.000000Z"), "was forged or changed"),
+    "the head's hash": (with_changed(4, hash="00" * 32), "was forged or changed"),
+    "the end cut off": (lambda lines: lines[:-1], "was truncated"),
+    "the end and more cut off": (lambda lines: lines[:3], "was truncated"),
+    "the end changed": (with_changed(5, events=2), "was forged or changed"),
+    "the filter changed": (with_changed(5, filters={}), "was forged or changed"),
+    "a line behind the end": (lambda lines: [*lines, lines[1]], "comes after the end"),
     "the beginning moved": (with_changed(0, first_seq=2), ""),
-    "another beginning": (with_changed(0, previous_hash="00" * 32), "does not begin as this chain does"),
-    "another chain": (with_changed(0, chain=str(UUID(int=7))), "does not begin as this chain does"),
-    "another key": (with_changed(0, public_key="00" * 32), "not one of this installation"),
+    "another beginning": (with_changed(0, previous_hash="00" * 32), "start of the chain is wrong"),
+    "another chain": (with_changed(0, chain=str(UUID(int=7))), "start of the chain is wrong"),
+    "another key": (with_changed(0, public_key="00" * 32), "does not belong to this installation"),
 }
 
 
@@ -185,7 +185,7 @@ async def test_an_export_in_the_name_of_another_key_is_found_by_whoever_knows_th
     for known in (shown["key_id"], shown["public_key"]):
         assert check(file, trusted_key=known).is_intact
     (problem,) = check(file, trusted_key="0" * 32).problems
-    assert "not by the one that you trust" in problem.sentence
+    assert "not with the one you trust" in problem.sentence
 
 
 @pytest.mark.parametrize("line", [b"{}", b"[]", b"rubbish", b'{"kind": "header", "format": "x"}', b"\xff\xfe"])

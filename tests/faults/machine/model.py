@@ -36,7 +36,7 @@ ACTIVE = (PENDING, PROCESSING, COMPLETED)
 MOST_DEATHS = 3
 CANCELLED = "Processing cancelled by user"
 UNREADABLE = "The file is protected by a password."
-TOO_LARGE = "Reading this file needs more memory than is allowed. Split it or save it in a simpler form."
+TOO_LARGE = "This file needs too much memory to process. Split it or save it in a simpler format."
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ class Model:
             return refused(400, "Only a failed replacement can be reverted")
         shelf = document.shelf
         if shelf is None:
-            return refused(400, "There is no earlier revision to go back to: this document was never complete")
+            return refused(400, "There is no previous version to revert to")
         if taken := self._duplicate(self._namesakes(kb, shelf.name, document)):
             return taken
 

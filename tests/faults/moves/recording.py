@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def _no_store() -> Unavailable:
     """What every store says, broken or late: nobody knows whether it was carried out."""
-    return Unavailable("The document store does not answer; try again shortly")
+    return Unavailable("The document store is not responding. Try again shortly")
 
 
 @dataclass

@@ -64,14 +64,14 @@ async def test_run_ends_with_3_when_the_token_is_wrong(stage3: Stage) -> None:
     code, said, _ = await muniment(stage3, "run", PAPERLESS_API_TOKEN="0" * 40)
 
     assert code == Outcome.LINE_STOPPED
-    assert "Paperless does not accept the token" in said
+    assert "Paperless rejected the API token" in said
 
 
 async def test_what_is_missing_in_the_settings_is_said_in_a_sentence(stage3: Stage) -> None:
     code, _, logged = await muniment(stage3, "run", PAPERLESS_API_TOKEN="")
 
     assert code == 1
-    assert logged.strip() == "muniment: The archiver needs PAPERLESS_URL and PAPERLESS_API_TOKEN"
+    assert logged.strip() == "muniment: The archiver requires PAPERLESS_URL and PAPERLESS_API_TOKEN"
 
 
 async def test_setup_makes_everything_once(stage3: Stage) -> None:

@@ -34,7 +34,7 @@ async def test_a_copy_that_our_token_cannot_see_is_a_dead_letter_that_says_so(st
 
     assert report.actions == {"dead_letter": 1}
     error = (await stage.sidecar(key, stage.office.letters)).last_error
-    assert error == f"Paperless has these bytes as document {document_id}, which our token cannot see"
+    assert error == f"Paperless already has this file as document {document_id}, which the token cannot access"
 
 
 async def test_our_copy_in_the_trash_is_brought_back(stage: Stage) -> None:

@@ -46,7 +46,7 @@ async def test_what_we_make_matches_nothing_by_itself(paperless: Paperless, plac
 async def test_a_custom_field_that_is_not_for_text_stops_the_line(paperless: Paperless, place: Place) -> None:
     name = a_name("number")
     _ask(place, "/api/custom_fields/", {"name": name, "data_type": "integer"})
-    with pytest.raises(LineStopped, match="not one for text"):
+    with pytest.raises(LineStopped, match="not a text field"):
         await paperless.find_or_make(Kind.CUSTOM_FIELD, name)
 
 

@@ -144,7 +144,7 @@ async def test_a_token_that_may_not_see_tasks_or_upload_stops_the_line(server: S
         with pytest.raises(LineStopped):
             await replace(shelf, paperless=reader).send(_pdf())
     async with Paperless(server.url, "0" * 40) as stranger:
-        with pytest.raises(LineStopped, match="does not accept the token"):
+        with pytest.raises(LineStopped, match="rejected the API token"):
             await stranger.version()
 
 

@@ -110,7 +110,7 @@ async def test_without_redis_things_are_made_changed_and_tagged_but_uploads_fail
 
 async def test_a_name_that_is_refused_but_not_shown_stops_the_line(server: StandIn, client: Paperless) -> None:
     server.fault("tags.make", faults.refused(400, '{"name":["tag with this name already exists."]}'))
-    with pytest.raises(LineStopped, match="refuses to make"):
+    with pytest.raises(LineStopped, match="could not create"):
         await client.find_or_make(Kind.TAG, a_name())
 
 

@@ -92,7 +92,7 @@ async def test_the_refusal_of_a_host_names_the_setting_that_helps() -> None:
     async with serving(an_app()) as client:
         answer = await client.get("/things", headers={"Host": "docs.example.org"})
 
-    assert "set MUNIMENT_PUBLIC_URL" in answer.json()["detail"]
+    assert "Set MUNIMENT_PUBLIC_URL" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ async def test_the_refusal_of_a_write_says_why() -> None:
     async with serving(an_app()) as client:
         answer = await client.post("/things", headers=[FOREIGN])
 
-    assert answer.json() == {"detail": "Cross-site request refused"}
+    assert answer.json() == {"detail": "Cross-site request rejected"}
 
 
 async def test_every_method_that_may_write_is_guarded() -> None:

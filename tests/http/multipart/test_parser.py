@@ -30,7 +30,7 @@ async def test_broken_headers_are_refused(part: bytes) -> None:
 
 async def test_a_header_that_comes_twice_is_refused() -> None:
     twice = b"\r\nContent-Disposition: form-data; name=x\r\ncontent-disposition: form-data; name=y\r\n\r\n"
-    with pytest.raises(MalformedUpload, match="same header twice"):
+    with pytest.raises(MalformedUpload, match="a header twice"):
         await receive(b"--" + BOUNDARY.encode() + twice + b"\r\n" + END)
 
 
@@ -42,7 +42,7 @@ async def test_a_body_without_its_boundary_is_refused(body: bytes) -> None:
 
 async def test_a_long_body_without_its_boundary_is_refused_at_its_beginning() -> None:
     sender = Sender(b"x" * 1000 for _ in range(1000))
-    with pytest.raises(MalformedUpload, match="does not begin with the boundary"):
+    with pytest.raises(MalformedUpload, match="does not start with the boundary"):
         await IncomingForm(sender, CONTENT_TYPE).next_file()
     assert sender.sent < 20
 
@@ -53,7 +53,7 @@ async def test_a_long_body_without_its_boundary_is_refused_at_its_beginning() ->
         (b"".join(a_field(str(number), "") for number in range(33)), "32 fields"),
         (a_field("a", "x" * (16 * 1024 + 1)), "16384 bytes"),
         (a_field("a", b"\xff"), "UTF-8"),
-        (a_field("a", "1") + a_field("a", "2"), "same field twice"),
+        (a_field("a", "1") + a_field("a", "2"), "a field twice"),
         (a_file(b"", "x" * 16 * 1024), "well-formed|too long"),
         (a_file(b"").replace(b"Content-Type", b"X: " + b"x" * 9000 + b"\r\nY: " + b"y" * 9000 + b"\r\nZ"), "too long"),
     ],

@@ -34,7 +34,7 @@ from tests.support.qdrant import LocalQdrant
 from tests.support.seed import CHEAP_HASHER
 
 NEWER = WordsEmbedder("newer letters")
-PUT_BACK = {"detail": "The document is unchanged, and the search index is being put back; try again shortly"}
+PUT_BACK = {"detail": "The search index is being repaired, so the document was not changed. Try again shortly"}
 RUNS = "SELECT count(*) FROM document_processing_runs WHERE document_id = %s"
 
 
@@ -108,7 +108,7 @@ async def test_an_index_that_does_not_answer_leaves_the_document_unchanged_and_i
 
     explained = await explain(client, desk, document_id)
     assert explained["index_is_being_put_back"]
-    assert moves_of(explained)[name]["reason"] == "The search index is being put back; try again shortly"
+    assert moves_of(explained)[name]["reason"] == "The search index is being repaired. Try again shortly"
 
     index.error = None
     desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")

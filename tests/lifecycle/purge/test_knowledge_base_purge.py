@@ -15,7 +15,7 @@ from tests.lifecycle.purge.harness import House
 from tests.search.external_index_fixture import FaultyIndex
 
 GONE = "Knowledge base and all its documents permanently deleted"
-LEAVING = {"detail": "This knowledge base is being removed with all its documents"}
+LEAVING = {"detail": "This knowledge base is being deleted"}
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])

@@ -55,7 +55,7 @@ async def test_only_a_failed_replacement_can_be_reverted(bench: Bench, status: s
 async def test_what_was_never_complete_has_nothing_to_go_back_to(bench: Bench) -> None:
     document_id = await bench.desk.document(b"bytes")
     await bench.fail(document_id)
-    details = {"detail": "There is no earlier revision to go back to: this document was never complete"}
+    details = {"detail": "There is no previous version to revert to"}
     assert (await bench.revert(document_id)).json() == details
     await bench.failed_replacement(document_id)
     answer = await bench.revert(document_id)

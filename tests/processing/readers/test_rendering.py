@@ -143,10 +143,10 @@ def test_a_part_that_is_missing_damaged_or_too_large_is_refused() -> None:
 
 
 def test_kinds_without_pages_have_no_page_pictures() -> None:
-    with pytest.raises(Unreadable, match="no page pictures") as refusal:
+    with pytest.raises(Unreadable, match="Page images are not available") as refusal:
         page_picture(a_package(), DOCX, 1, 300, Means())
     assert refusal.value.code is Code.UNSUPPORTED
-    with pytest.raises(Unreadable, match="no figure pictures"):
+    with pytest.raises(Unreadable, match="Figure images are not available"):
         figure_picture(a_package(), DOCX, 1, None, None, Means())
 
 

@@ -36,7 +36,7 @@ async def test_a_writer_waits_for_the_fence_and_learns_that_the_document_was_rea
     answer = await writing
     assert (answer.status_code, answer.json()["detail"]) == (
         409,
-        "The document was read again at this moment; look at it anew",
+        "The document has just been reprocessed. Reload and try again",
     )
     assert shelf.seed.one("SELECT count(*) FROM document_paragraphs") == 0
 

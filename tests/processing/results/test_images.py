@@ -130,7 +130,7 @@ async def test_kinds_without_page_pictures_are_415_and_the_original_is_not_even_
     shelf: Shelf, drawer: Drawer, media_type: str
 ) -> None:
     answer = await shelf.get(await shelf.document(media_type=media_type), "pages/1/image")
-    assert (answer.status_code, answer.json()["detail"]) == (415, "Documents of this kind have no page pictures")
+    assert (answer.status_code, answer.json()["detail"]) == (415, "Page images are not available for this file type")
     assert drawer.asked == []
 
 

@@ -135,8 +135,8 @@ async def test_a_document_that_was_not_read_shows_nothing(shelf: Shelf, status: 
         ("pages/1", "Page not found"),
         ("pages/1/image", "Page not found"),
         (f"diagrams/{PICTURE_KEY}/image", "Diagram not found"),
-        ("summary", "This document has not been read yet"),
-        ("text", "This document has not been read yet"),
+        ("summary", "This document has not been processed yet"),
+        ("text", "This document has not been processed yet"),
     ):
         answer = await shelf.get(document_id, place)
         assert (answer.status_code, answer.json()["detail"]) == (404, sentence)

@@ -76,7 +76,7 @@ async def test_death_between_the_call_and_the_change_is_put_back(stage: Stage) -
 
 async def test_while_an_outcome_is_unknown_no_other_move_begins(stage: Stage) -> None:
     stage.index.error = Unavailable()
-    with pytest.raises(IndexBeingPutBack, match="document is unchanged"):
+    with pytest.raises(IndexBeingPutBack, match="document was not changed"):
         await stage.archive()
     asked, stage.index.error = stage.index.asked, None
 

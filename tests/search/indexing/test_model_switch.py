@@ -137,7 +137,7 @@ async def test_a_switch_that_would_lose_documents_is_refused_with_their_number(d
     await processed(desk)
     switching = set_up(desk)
     await processed(desk, b"both")
-    with pytest.raises(StillLacking, match=r"^1 of 2 completed documents .* run `muniment reprocess` first$"):
+    with pytest.raises(StillLacking, match=r"^1 of 2 completed documents .* Run `muniment reprocess` first$"):
         await switching.switch()
     assert desk.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(OLD_NAME,)]
     assert desk.seed.audit_lines() == []

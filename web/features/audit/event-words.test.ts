@@ -27,11 +27,11 @@ describe("an event in words", () => {
       { label: "Name", value: "Lease.pdf", isProof: false },
       { label: "Size", value: "2.4\u00a0MB", isProof: false },
       { label: "SHA-256", value: "ab", isProof: true },
-      { label: "After", value: "Admin: yes", isProof: false },
+      { label: "After", value: "Admin: Yes", isProof: false },
     ]);
   });
 
   it("names people where it may", () => {
-    expect(payloadFacts({ user_id: "u-1" }, nameOf)).toEqual([{ label: "Person", value: "editor@example.org", isProof: false }]);
+    expect(payloadFacts({ user_id: "u-1" }, nameOf)).toEqual([{ label: "User", value: "editor@example.org", isProof: false }]);
   });
 });

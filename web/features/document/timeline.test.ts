@@ -26,9 +26,9 @@ describe("timelineOf", () => {
       ],
     );
     expect(said(entries)).toEqual([
-      "Handed over to Paperless as No. 5120",
+      "Stored in Paperless as document 5120",
       "Completed in 4\u00a0min\u00a041\u00a0s",
-      "Replaced was 'draft.pdf'",
+      "Replaced (previously 'draft.pdf')",
       "Failed: the file is protected by a password",
       "Uploaded",
     ]);

@@ -12,11 +12,11 @@ const words = (...given: Parameters<typeof at>) => {
 
 describe("the step of a document", () => {
   it("is told with its pages", () => {
-    expect(words(null, null, null, "pending")).toBe("Waiting");
-    expect(words("ExtractText", 12, 48)).toBe("Reading 12 of 48");
-    expect(words("ExtractText")).toBe("Reading");
+    expect(words(null, null, null, "pending")).toBe("Pending");
+    expect(words("ExtractText", 12, 48)).toBe("Processing page 12 of 48");
+    expect(words("ExtractText")).toBe("Processing");
     expect(words("Index", null, 31)).toBe("Indexing 31 pages");
-    expect(words("SomethingNew")).toBe("Reading");
+    expect(words("SomethingNew")).toBe("Processing");
   });
 
   it("never runs back", () => {

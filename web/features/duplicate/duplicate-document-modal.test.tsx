@@ -67,7 +67,7 @@ describe("DuplicateDocumentModal", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Restore Existing" }));
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("Cannot restore: a document with this name already exists");
-    expect(alert.textContent).toContain("Archive or replace the active one, then restore.");
+    expect(alert.textContent).toContain("Archive or replace the active document, then restore this one.");
   });
 
   it("asks a second time before it replaces, and goes back without having asked the server for anything", async () => {

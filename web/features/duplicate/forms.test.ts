@@ -19,7 +19,7 @@ describe("what can be done about a taken name", () => {
   });
 
   it("brings the old one back where there is one", () => {
-    expect(words("failed", { mayManage: true, canRevert: true })).toEqual(["Replace", "Bring the old one back"]);
+    expect(words("failed", { mayManage: true, canRevert: true })).toEqual(["Replace", "Revert to previous version"]);
   });
 
   it("is nothing for those who may only add", () => {
@@ -69,9 +69,9 @@ describe("the difference", () => {
   it.each([
     [{ size: 5_100_000, lastModified: newer }, null, "Your file is newer and 300\u00a0kB larger."],
     [{ size: 4_000_000, lastModified: older }, null, "Your file is older and 800\u00a0kB smaller."],
-    [{ size: 4_800_000, lastModified: newer }, null, "Same size. It may be the same file."],
-    [{ size: 4_800_000, lastModified: newer }, "def", "Same size. It may be the same file."],
-    [{ size: 4_800_000, lastModified: newer }, "abc", "It is the same file, byte for byte."],
+    [{ size: 4_800_000, lastModified: newer }, null, "Both files have the same size and may be identical."],
+    [{ size: 4_800_000, lastModified: newer }, "def", "Both files have the same size and may be identical."],
+    [{ size: 4_800_000, lastModified: newer }, "abc", "The files are identical."],
   ])("is one sentence", (file, hash, sentence) => {
     expect(differenceOf(existing, file, hash)).toBe(sentence);
   });

@@ -26,7 +26,7 @@ describe("what may be done with an account", () => {
   });
 
   it("is told by the rights they have", () => {
-    expect(rightsOf(user())).toEqual(["Member"]);
+    expect(rightsOf(user())).toEqual(["User"]);
     expect(rightsOf(user({ is_admin: true, is_operator: true }))).toEqual(["Admin", "Operator"]);
   });
 });

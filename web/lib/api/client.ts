@@ -73,8 +73,8 @@ async function send(method: Method, url: string, request: Manners & { body?: unk
     });
   } catch (error) {
     if (request.signal?.aborted) throw error; // nobody waits for it any more
-    if (timer.aborted) throw new TimedOut("The server does not answer");
-    throw new Unreachable("The server cannot be reached");
+    if (timer.aborted) throw new TimedOut("The server did not respond");
+    throw new Unreachable("Cannot reach the server");
   }
 }
 
@@ -84,7 +84,7 @@ async function bodyOf(answer: Response): Promise<unknown> {
   try {
     return await answer.json();
   } catch (error) {
-    if (answer.ok && !(error instanceof SyntaxError)) throw new Unreachable("The answer broke off");
+    if (answer.ok && !(error instanceof SyntaxError)) throw new Unreachable("The response was interrupted");
     return null;
   }
 }

@@ -63,9 +63,9 @@ function send<Body>(url: string, form: FormData, { onProgress, signal }: Sending
       if (request.status >= 200 && request.status < 300) resolve(body as Body);
       else reject(errorOf(answerOf(request, body)));
     };
-    request.onerror = () => reject(new Unreachable("The server cannot be reached"));
+    request.onerror = () => reject(new Unreachable("Cannot reach the server"));
     request.onabort = () =>
-      reject(isStalled ? new TimedOut("The server does not answer") : new DOMException("The upload was cancelled", "AbortError"));
+      reject(isStalled ? new TimedOut("The server did not respond") : new DOMException("The upload was cancelled", "AbortError"));
     request.onloadend = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);

@@ -1,10 +1,10 @@
-/** The second line of an error: the way out. The first one is the server's own. */
+/** The second line of an error: what to do. The first line is the server's message. */
 export const errors = {
-  unreachable: "The server cannot be reached. Check the connection; this page goes on by itself.",
-  timedOut: "The server does not answer. Try again in a moment.",
-  unavailable: "A part of the server does not answer right now. Try again in a moment.",
+  unreachable: "Cannot reach the server. Check your connection. This page reconnects automatically.",
+  timedOut: "The server did not respond. Try again in a moment.",
+  unavailable: "Part of the service is temporarily unavailable. Try again in a moment.",
   tooMany: (seconds: number) => `Too many requests. Try again in ${seconds} s.`,
-  lateCode: "A part of the page could not be fetched. It may have been renewed on the server.",
+  lateCode: "Part of this page could not be loaded. Muniment may have been updated. Reload the page.",
   failed: "Something went wrong on the server.",
-  storageFull: "There is no room left on the server. Tell your operator.",
+  storageFull: "The server is out of storage space. Contact your operator.",
 } as const;

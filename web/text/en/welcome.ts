@@ -1,14 +1,14 @@
-/** The first minutes: three numbered steps from an empty room to the first found sentence. */
+/** The first visit: three steps from an empty installation to the first search result. */
 export const welcome = {
-  title: "Welcome",
-  subtitle: "Three short steps from an empty room to the first found sentence.",
-  make: "Make a knowledge base",
-  makeText: "A room for documents that belong together. You own it, and decide who else comes in.",
-  made: "Knowledge base made",
-  madeText: (name: string) => `'${name}' belongs to you.`,
-  bring: "Bring in the first documents",
-  bringText: "PDF, Word, PowerPoint, Excel, OpenDocument, e-mail, HTML, text and pictures. Drop files or a whole folder anywhere on the page.",
-  find: "Find a sentence",
-  findText: "As soon as the first page has been read, ask for a word or a meaning and open the page it stands on.",
-  keys: { palette: "find or do anything", upload: "upload", help: "all keys" },
+  title: "Welcome to Muniment",
+  subtitle: "Three steps to your first search result.",
+  make: "Create a knowledge base",
+  makeText: "A place for documents that belong together. You own it and decide who has access.",
+  made: "Knowledge base created",
+  madeText: (name: string) => `You are the owner of '${name}'.`,
+  bring: "Upload your first documents",
+  bringText: "PDF, Word (DOCX), Excel (XLSX), PowerPoint (PPTX), ODT, RTF, email, HTML, Markdown, text and images. Drop files or a folder anywhere on this page.",
+  find: "Search",
+  findText: "As soon as a document is processed, search by keyword or meaning and open the matching page.",
+  keys: { palette: "command palette", upload: "upload", help: "keyboard shortcuts" },
 } as const;

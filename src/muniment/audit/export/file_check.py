@@ -20,7 +20,7 @@ UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
 
 
 class NotAnExport(Invalid):
-    """This is no file that `GET /api/v1/audit/export?format=jsonl` wrote"""
+    """Not an export of `GET /api/v1/audit/export?format=jsonl`"""
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,13 @@ class _FileWalk:
         self._inspection = Inspection(chain, self._ring, start)
         self._last = Link(start.seq, b"", start.hash)
         if start.seq == 0 and start.hash != beginning_of(chain):
-            self._object("The chain does not begin as this chain does")
+            self._object("The start of the chain is wrong")
         if trusted_key is not None and not _is_same_key(trusted_key, public_key):
-            self._object(f"The file is signed by the key {self._key_id}, and not by the one that you trust")
+            self._object(f"The file is signed with the key {self._key_id}, not with the one you trust")
 
     def take(self, number: int, line: bytes) -> None:
         if self._end is not None:
-            self._object(f"Line {number} stands behind the end")
+            self._object(f"Line {number} comes after the end of the export")
             return
         try:
             values = _parsed(line)
@@ -116,14 +116,14 @@ class _FileWalk:
         seen = (self._inspection.start, self._inspection.seq, self._last.hash, self._inspection.events)
         said = (Start(end.first_seq - 1, bytes.fromhex(end.previous_hash)), end.last_seq, bytes.fromhex(end.hash))
         if not self._ring.verify(end.key_id, end.message(), bytes.fromhex(end.signature)):
-            self._object("The last line does not carry the signature of its key: it is forged or was changed")
+            self._object("The signature of the last line is invalid: it was forged or changed")
         elif (str(self._inspection.chain), *seen) != (end.chain, *said, end.events):
-            self._object("The file does not hold what its last line says: something was added or removed")
+            self._object("The content does not match the last line: something was added or removed")
 
     def finish(self) -> FileVerdict:
         inspection = self._inspection
         if self._end is None:
-            self._object("The last line is missing: the end of the file was cut off")
+            self._object("The last line is missing: the file was truncated")
         return FileVerdict(
             chain=inspection.chain,
             key_id=self._key_id,

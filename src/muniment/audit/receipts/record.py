@@ -55,7 +55,7 @@ NEEDED = ("id", "move", "document", "by", "at", "found", "second_look", "kept", 
 
 
 class ReceiptWrong(MunimentError):
-    """This is no valid receipt"""
+    """Not a valid receipt"""
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,13 @@ def check(written: str, key: str | None = None) -> Verified:
     record, signature = _parts(written)
     public_key = _bytes(record["public_key"], "public key")
     if key_id_of(public_key) != record["key_id"]:
-        raise ReceiptWrong("The id of its key does not belong to its public key")
+        raise ReceiptWrong("The key ID does not match the public key")
     if key not in (None, record["key_id"]) and _bytes(key, "key that was given") != public_key:
-        raise ReceiptWrong("It was signed with another key than the one that was given")
+        raise ReceiptWrong("The receipt was signed with another key than the given one")
     if not verify(public_key, canonical(record), signature):
-        raise ReceiptWrong(
-            "The signature does not fit: it was changed after it was signed, or never signed by this key"
-        )
+        raise ReceiptWrong("Invalid signature: the receipt was changed, or signed with another key")
     if left := {store: count for store, count in record["second_look"]["left"].items() if count}:
-        raise ReceiptWrong(f"Its second look found something left: {', '.join(sorted(left))}")
+        raise ReceiptWrong(f"The recheck found data that was not deleted: {', '.join(sorted(left))}")
     return Verified(record, key is not None)
 
 
@@ -90,16 +88,16 @@ def _parts(written: str) -> tuple[dict[str, Any], bytes]:
     try:
         given = json.loads(written)
     except ValueError:
-        raise ReceiptWrong("It is no JSON") from None
+        raise ReceiptWrong("The file is not valid JSON") from None
     if not isinstance(given, dict) or not isinstance(given.get("record"), dict):
-        raise ReceiptWrong("It has no record: save what GET /api/v1/receipts/{id} answers, all of it")
+        raise ReceiptWrong("The record is missing. Save the complete response of GET /api/v1/receipts/{id}")
     record = given["record"]
     if record.get("format") != FORMAT:
-        raise ReceiptWrong(f"Its format is not {FORMAT}")
+        raise ReceiptWrong(f"The format is not {FORMAT}")
     if missing := [name for name in NEEDED if name not in record]:
-        raise ReceiptWrong(f"Its record lacks {', '.join(missing)}")
+        raise ReceiptWrong(f"The record is missing {', '.join(missing)}")
     if not isinstance(record["second_look"], dict) or not isinstance(record["second_look"].get("left"), dict):
-        raise ReceiptWrong("Its record does not say what the second look found")
+        raise ReceiptWrong("The record does not contain the result of the recheck")
     return record, _bytes(given.get("signature"), "signature")
 
 
@@ -107,4 +105,4 @@ def _bytes(given: Any, what: str) -> bytes:
     try:
         return base64.b64decode(given, validate=True)
     except (TypeError, ValueError, binascii.Error):
-        raise ReceiptWrong(f"Its {what} is no base64") from None
+        raise ReceiptWrong(f"The {what} is not valid base64") from None

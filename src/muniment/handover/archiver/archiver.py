@@ -194,15 +194,13 @@ class Archiver:
 def _conditions(report: PassReport) -> list[Alert]:
     found = []
     if report.outcome is Outcome.LINE_STOPPED and report.stopped_by:
-        found.append(Alert("line-stopped", "P1", f"Nothing is archived: {report.stopped_by.message}"))
+        found.append(Alert("line-stopped", "P1", f"Nothing is being sent to Paperless: {report.stopped_by.message}"))
     if report.dead_letters or report.actions["dead_letter"]:
         count, new = report.dead_letters or 0, report.actions["dead_letter"]
-        message = f"{count} documents could not be archived, {new} of them now. See `muniment archiver dlq list`."
+        message = f"{count} documents could not be sent to Paperless ({new} new). See `muniment archiver dlq list`."
         found.append(Alert("dead-letters", "P1", message, is_news=new > 0))
     if report.actions["orphan"]:
-        message = (
-            f"{report.actions['orphan']} jobs lack their PDF or their sidecar; after 7 days they are dead letters."
-        )
+        message = f"{report.actions['orphan']} jobs have no PDF or no sidecar. They become dead letters after 7 days."
         found.append(Alert("orphans", "P2", message))
     if report.reports:
         found.append(Alert("reports", "P2", "\n".join(report.reports), is_news=True))

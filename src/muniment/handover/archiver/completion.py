@@ -29,7 +29,7 @@ async def has_bytes(paperless: Paperless, document_id: int, sha256: str) -> bool
 async def prove(tools: Tools, noted: Noted, document: PaperlessDocument, ids: Ids) -> PaperlessDocument:
     """The document as it was read back, or `Failed`: it stays in the queue."""
     if not await has_bytes(tools.paperless, document.id, noted.key.sha256):
-        raise _unproven(document, "has other bytes")
+        raise _unproven(document, "has different content")
     document = await _with_tags(tools, document, ids)
     # Somebody else's copy keeps the correspondent that they gave it.
     is_uploaded_by_us = document.original_file_name == noted.sidecar.file_name
@@ -49,7 +49,7 @@ async def _with_tags(tools: Tools, document: PaperlessDocument, ids: Ids) -> Pap
     if again is None:
         raise Gone
     if not ids.telling_tags <= again.tags:
-        raise _unproven(document, "does not keep our tags")
+        raise _unproven(document, "did not keep its tags")
     return again
 
 

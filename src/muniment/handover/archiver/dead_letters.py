@@ -50,7 +50,7 @@ async def _copy_pdf(queue: QueueStore, letters: QueueStore, key: JobKey) -> None
     except BlobNotFound:
         return
     if await _sha256(letters, key.pdf) != written.hexdigest():
-        raise Unavailable("A dead letter was not kept as it was written")
+        raise Unavailable("A dead letter was not stored correctly")
 
 
 async def _copy_sidecar(queue: QueueStore, letters: QueueStore, key: JobKey, reason: str) -> Sidecar | None:
@@ -64,7 +64,7 @@ async def _copy_sidecar(queue: QueueStore, letters: QueueStore, key: JobKey, rea
     async with letters.writer(key.sidecar, content_type=JSON) as writer:
         await writer.write(data)
     if (await letters.get(key.sidecar)).data != data:
-        raise Unavailable("A dead letter was not kept as it was written")
+        raise Unavailable("A dead letter was not stored correctly")
     return sidecar if sidecar is not None and sidecar.key == key else None
 
 

@@ -86,9 +86,9 @@ async def take_duplicate(tools: Tools, key: JobKey, ids: Ids, task: Task) -> Pap
     if task.is_in_trash:
         await _restore(tools, task.document_id)
     if await tools.paperless.document(task.document_id) is None:
-        raise Dead(f"Paperless has these bytes as document {task.document_id}, which our token cannot see")
+        raise Dead(f"Paperless already has this file as document {task.document_id}, which the token cannot access")
     if not await has_bytes(tools.paperless, task.document_id, key.sha256):
-        raise Dead(f"Paperless takes the file for document {task.document_id}, whose bytes are others")
+        raise Dead(f"Paperless reports a duplicate of document {task.document_id}, but that file is different")
     return await adopt(tools, task.document_id, ids)
 
 
@@ -110,6 +110,8 @@ async def _restore(tools: Tools, document_id: int) -> None:
     try:
         await tools.paperless.restore(document_id)
     except NotForThis:
-        raise Dead(f"Paperless has these bytes as document {document_id} in its trash, which is not ours") from None
+        raise Dead(
+            f"Paperless has this file in its trash (document {document_id}), and the token cannot restore it"
+        ) from None
     finally:
         tools.trash.forget()

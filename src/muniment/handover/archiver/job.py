@@ -36,7 +36,7 @@ async def opened_pdf(queue: QueueStore, key: JobKey) -> AsyncIterator[Pdf]:
                 await in_thread(file.write, bytes(start) + piece)
                 start.clear()
         if digest.hexdigest() != key.sha256:
-            raise Dead("The PDF does not have the SHA-256 that its key names")
+            raise Dead("The PDF does not match the SHA-256 in its key")
         yield bytes(start) if size <= _IN_MEMORY_BYTES else file
 
 
@@ -45,20 +45,20 @@ async def take(tools: Tools, key: JobKey) -> Noted:
     try:
         noted = await Noted.read(tools.stores.queue, key)
     except BlobNotFound:
-        raise Left("The job is gone") from None
+        raise Left("The job no longer exists") from None
     except InvalidSidecar as error:
         raise Dead(f"The sidecar cannot be read: {error}") from None
     if noted.sidecar.key != key:
         raise Dead("The sidecar belongs to another job")
     if noted.sidecar.cancelled_at is not None:
-        raise Left("The job is being taken back")
+        raise Left("The job is being cancelled")
     return noted
 
 
 async def bring_in(tools: Tools, noted: Noted) -> PaperlessDocument:
     """The document in Paperless, proven."""
     if noted.sidecar.retry_count >= MAX_RETRIES:
-        raise Dead(noted.sidecar.last_error or "It failed too often")
+        raise Dead(noted.sidecar.last_error or "Sending failed too many times")
     ids = await tools.objects.ids_of(noted.sidecar)
     was_begun = noted.sidecar.attempt_id is not None
     document = await find_own(tools, noted.key, ids)
@@ -83,8 +83,8 @@ async def _begin(tools: Tools, noted: Noted, ids: Ids) -> PaperlessDocument:
         if found := await find_elsewhere(tools, noted, ids, pdf):
             return found
         if tools.pace.is_closed:
-            raise Left("This pass takes nothing more in")
+            raise Left("This pass does not accept more uploads")
         await upload(tools, noted, ids, pdf)
     if found := await follow(tools, noted, ids):
         return found
-    raise Failed("Paperless accepted the file and then knew nothing of it")
+    raise Failed("Paperless accepted the file but has no record of it")

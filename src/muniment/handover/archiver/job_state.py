@@ -19,11 +19,11 @@ from muniment.storage.objects.port import QueueStore
 
 
 class Dead(MunimentError):
-    """It cannot be archived"""
+    """The document cannot be sent to Paperless"""
 
 
 class Failed(MunimentError):
-    """It was not archived this time"""
+    """Sending to Paperless failed"""
 
     def __init__(self, message: str, *, is_certain: bool = False, forgets_attempt: bool = False) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class Failed(MunimentError):
 
 
 class Left(MunimentError):
-    """The next pass takes it up"""
+    """The next pass will continue"""
 
 
 class Changed(Conflict):

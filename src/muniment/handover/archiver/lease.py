@@ -23,7 +23,7 @@ _TRIES = 3
 
 
 class LeaseHeld(Conflict):
-    """Another archiver is at work"""
+    """Another archiver is running"""
 
 
 class LeaseLost(Conflict):

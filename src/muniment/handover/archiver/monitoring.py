@@ -126,7 +126,7 @@ def report_doubles(key: JobKey, kept: int, others: Sequence[int]) -> str:
     """The sentence for people, too."""
     log.warning("archive.doubles", severity="WARNING", r2Key=key.pdf, paperlessDocId=kept, doubles=list(others))
     listed = ", ".join(map(str, others))
-    return f"Paperless had one document more than once: {kept} stays, see also {listed} ({key.pdf})"
+    return f"Paperless had duplicates of a document. Kept {kept}, see also {listed} ({key.pdf})"
 
 
 KEY = "archiver/alerts.json"
@@ -216,7 +216,9 @@ class Alerts:
         if memory.deep_since and now - memory.deep_since >= DEEP_FOR:
             found.append(Alert("queue-deep", "P2", f"More than {DEEP} documents have been waiting for 15 minutes."))
         if len(memory.failed_at) > MANY_FAILURES:
-            found.append(Alert("many-failures", "P2", "Many documents could not be archived within the last hour."))
+            found.append(
+                Alert("many-failures", "P2", "Many documents could not be sent to Paperless in the last hour.")
+            )
         return found
 
     async def _load(self) -> Memory:
@@ -231,7 +233,7 @@ class Alerts:
 
 
 class AlertAddressMalformed(Invalid):
-    """MUNIMENT_ALERT_URLS names an address that Apprise does not know; see https://github.com/caronc/apprise"""
+    """MUNIMENT_ALERT_URLS contains an address that Apprise does not support. See https://github.com/caronc/apprise"""
 
 
 class AppriseNotifier(Notifier):

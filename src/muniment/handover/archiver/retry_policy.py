@@ -48,7 +48,7 @@ class _Patience:
 
     def _refresh(self, error: UnknownId) -> None:
         if self._was_refreshed:
-            raise Failed(f"Paperless does not know an id that it gave us: {error.message}")
+            raise Failed(f"Paperless rejected an ID that it had assigned: {error.message}")
         self._was_refreshed = True
         self._tools.objects.forget(error.kind)
 
@@ -73,7 +73,7 @@ async def with_patience(tools: Tools, work: Callable[[], Awaitable[Result]]) -> 
         except NotDone as error:
             raise Failed(error.message, is_certain=True) from None
         except BlobNotFound:
-            raise Left("The job is gone") from None
+            raise Left("The job no longer exists") from None
 
 
 MAX_RETRIES = 3

@@ -102,21 +102,21 @@ async def follow(tools: Tools, noted: Noted, ids: Ids) -> PaperlessDocument | No
     assert noted.sidecar.task_id is not None
     task = await _watched(tools, noted.sidecar.task_id)
     if task is None:
-        return await reconcile(tools, noted, ids, "Paperless does not know the task of the upload any more")
+        return await reconcile(tools, noted, ids, "Paperless no longer has the upload task")
     if not task.is_done:
         if not _is_late(tools, noted):
-            raise Left("Paperless has not taken the file in yet")
-        return await reconcile(tools, noted, ids, "Paperless did not take the file in within the time it has")
+            raise Left("Paperless has not finished importing the file")
+        return await reconcile(tools, noted, ids, "Paperless did not import the file in time")
     if task.failure is not None:
         return await _after_failure(tools, noted, ids, task)
     found = None if task.document_id is None else await tools.paperless.document(task.document_id)
-    return found or await reconcile(tools, noted, ids, "Paperless took the file in but does not show the document")
+    return found or await reconcile(tools, noted, ids, "Paperless imported the file but does not show the document")
 
 
 async def _after_failure(tools: Tools, noted: Noted, ids: Ids, task: Task) -> PaperlessDocument:
     if task.failure is Failure.DUPLICATE:
         return await take_duplicate(tools, noted.key, ids, task)
-    said = f"Paperless could not take the file in: {task.result or 'it does not say why'}"
+    said = f"Paperless could not import the file: {task.result or 'no reason given'}"
     if task.failure is Failure.OF_THE_FILE:
         raise Dead(said)
     raise Failed(said, forgets_attempt=True)

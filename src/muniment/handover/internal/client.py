@@ -22,19 +22,19 @@ Status = Literal["pending", "archived", "failed"]
 
 
 class ApiUnavailable(Unavailable):
-    """Muniment's API does not answer; its address is MUNIMENT_INTERNAL_API_URL"""
+    """The API is not responding. Check MUNIMENT_INTERNAL_API_URL"""
 
 
 class ApiRefuses(MunimentError):
-    """Muniment's API does not let the archiver in: INTERNAL_API_KEY must be the same on both sides"""
+    """The API rejected the archiver. INTERNAL_API_KEY must be the same on both sides"""
 
 
 class UnknownOrganization(NotFound):
-    """Muniment does not know the organization of this document"""
+    """The organization of this document does not exist in Muniment"""
 
 
 class NotDone(MunimentError):
-    """Muniment's API refused; its message says why"""
+    """The API rejected the request"""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class InternalApi:
             return None
         body = _fields(answer)
         if not body:
-            raise ApiRefuses("What answers at MUNIMENT_INTERNAL_API_URL is not Muniment")
+            raise ApiRefuses("The server at MUNIMENT_INTERNAL_API_URL is not Muniment")
         return body
 
 
@@ -132,12 +132,12 @@ def _error(answer: httpx.Response) -> MunimentError:
     if answer.status_code in (401, 403):
         return ApiRefuses()
     if answer.status_code != 404:
-        return NotDone(said or f"Muniment's API answered with status {answer.status_code}")
+        return NotDone(said or f"The API responded with status {answer.status_code}")
     if said == _UNKNOWN_ORGANIZATION:
         return UnknownOrganization()
     if said in ("", _NO_SUCH_ROUTE):
         # Taken for an unknown organization it would make every job a dead letter.
-        return ApiRefuses("There is no internal API at MUNIMENT_INTERNAL_API_URL: the API needs INTERNAL_API_KEY, too")
+        return ApiRefuses("MUNIMENT_INTERNAL_API_URL has no internal API. Set INTERNAL_API_KEY for the API too")
     return NotFound(said)
 
 

@@ -37,7 +37,7 @@ router = APIRouter(prefix="/internal/v1", include_in_schema=False, dependencies=
 
 
 class NothingNoted(NotFound):
-    """Nothing is known of this organization in Paperless yet"""
+    """No Paperless IDs are recorded for this organization yet"""
 
 
 @router.patch("/archive-audit/{bilko_document_id}", status_code=204)

@@ -35,7 +35,7 @@ class Objects(Connected):
                 return None
             found = min(named, key=lambda row: (not row.get("user_can_change", True), int(row["id"])))
         if kind is Kind.CUSTOM_FIELD and found.get("data_type") not in _TEXT_FIELDS:
-            raise LineStopped(f"The custom field {name} of Paperless is not one for text")
+            raise LineStopped(f"The Paperless custom field {name} is not a text field")
         return int(found["id"])
 
     async def find_or_make(self, kind: Kind, name: str) -> int:
@@ -50,7 +50,7 @@ class Objects(Connected):
                 return found
             if isinstance(error, Unclear):
                 raise
-            raise LineStopped(f"Paperless refuses to make {name} and shows none: {error.reason}") from None
+            raise LineStopped(f"Paperless could not create {name}: {error.reason}") from None
 
     async def _make(self, kind: Kind, name: str) -> int:
         answer = await self._connection.post(f"/api/{kind}/", _new(kind, name), about=About.MAKE)
@@ -73,7 +73,7 @@ class Documents(Connected):
             raise ValueError("Without tags this would be every document")
         found = await self._find({"tags__id__all": ",".join(map(str, sorted(tag_ids)))})
         if not all(document.tags.issuperset(tag_ids) for document in found):
-            raise LineStopped("Paperless left out our filter by tags; this version is not known")
+            raise LineStopped("Paperless ignored the tag filter. This version is not supported")
         return found
 
     async def find_by_checksum(self, content: Pdf) -> list[PaperlessDocument]:
@@ -167,7 +167,7 @@ class Documents(Connected):
         found: list[PaperlessDocument] = []
         async for page in self._connection.pages("/api/documents/", params):
             if page["count"] > _MOST_FOUND:
-                raise LineStopped(f"Paperless left out our filter {', '.join(by)}; this version is not known")
+                raise LineStopped(f"Paperless ignored the filter {', '.join(by)}. This version is not supported")
             with reading():
                 found += [PaperlessDocument.read(row) for row in page["results"]]
         return sorted(found, key=lambda document: document.id)
@@ -246,7 +246,7 @@ class Tasks(Connected):
     async def _tasks(self, params: dict[str, str]) -> list[Task]:
         answer: Any = await self._connection.get("/api/tasks/", params)
         if not isinstance(answer, list):
-            raise Unclear("Paperless answered in a shape that is not known")
+            raise Unclear("Paperless returned an unexpected response")
         with reading():
             return [Task.read(row) for row in answer]
 
@@ -265,7 +265,7 @@ class Trash(Connected):
         try:
             await self._connection.post("/api/trash/", content, about=About.DOCUMENT)
         except Rejected:
-            raise Gone("The document does not lie in Paperless's trash") from None
+            raise Gone("The document is not in the Paperless trash") from None
 
     async def trash(self, document_id: int) -> None:
         """Put the document into the trash. What is not there is no error."""
@@ -274,7 +274,7 @@ class Trash(Connected):
         except Gone:
             return
         if answer.content:
-            raise Unclear("Paperless answered something else than that it is done")
+            raise Unclear("Paperless did not confirm the request")
 
 
 class Paperless(Objects, Documents, Uploads, Tasks, Trash):

@@ -24,19 +24,19 @@ class Kind(StrEnum):
 
 
 class PaperlessError(MunimentError):
-    """Paperless did not do as it was asked"""
+    """Paperless rejected the request"""
 
 
 class LineStopped(PaperlessError):
-    """Paperless cannot be used as it is configured"""
+    """Paperless cannot be used with this configuration"""
 
 
 class NotForThis(PaperlessError):
-    """Paperless does not let this token touch the document"""
+    """The Paperless token has no access to the document"""
 
 
 class Throttled(PaperlessError):
-    """Paperless asks to wait"""
+    """Paperless is limiting requests"""
 
     def __init__(self, retry_after: float | None = None) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Throttled(PaperlessError):
 
 
 class Unclear(PaperlessError):
-    """Paperless did not say what became of the call"""
+    """The result of the Paperless request is unknown"""
 
 
 class Gone(Unclear):
@@ -52,7 +52,7 @@ class Gone(Unclear):
 
 
 class UnknownId(PaperlessError):
-    """Paperless does not know an id that was sent"""
+    """Paperless rejected an unknown ID"""
 
     def __init__(self, kind: Kind, reason: str | None = None) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ class UnknownId(PaperlessError):
 
 
 class Rejected(PaperlessError):
-    """Paperless does not take the file"""
+    """Paperless rejected the file"""
 
     def __init__(self, reason: str, *, fields: Iterable[str] = ()) -> None:
         super().__init__(reason)

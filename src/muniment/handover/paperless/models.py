@@ -42,10 +42,10 @@ class Version(NamedTuple):
         major, _, rest = text.partition(".")
         minor = rest.partition(".")[0]
         if not (major.isdecimal() and minor.isdecimal()):
-            raise LineStopped("Paperless did not tell its version; is the address that of a Paperless-ngx?")
+            raise LineStopped("Paperless did not report its version. Check that the address is a Paperless-ngx server")
         version = cls(int(major), int(minor))
         if version < OLDEST:
-            raise LineStopped(f"Paperless-ngx {major}.{minor} is too old: 2.19 or newer is needed")
+            raise LineStopped(f"Paperless-ngx {major}.{minor} is too old. Version 2.19 or newer is required")
         return version
 
     @property
@@ -98,7 +98,7 @@ def reading() -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
-        raise Unclear("Paperless answered in a shape that is not known") from None
+        raise Unclear("Paperless returned an unexpected response") from None
 
 
 _HALF_WRITTEN = "<traceback object"

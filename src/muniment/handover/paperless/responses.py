@@ -34,10 +34,10 @@ class About(Enum):
 
 
 _STOPS: Mapping[int, str] = {
-    401: "Paperless does not accept the token",
-    404: "There is no Paperless at this address",
-    405: "What answers at this address does not know Paperless's calls",
-    406: "Paperless does not speak version 9 of its interface: 2.19 or newer is needed",
+    401: "Paperless rejected the API token",
+    404: "Paperless was not found at this address",
+    405: "The server at this address does not support the Paperless API",
+    406: "Paperless does not support API version 9. Version 2.19 or newer is required",
 }
 
 
@@ -79,14 +79,14 @@ def _error(answer: httpx.Response, about: About) -> PaperlessError:
 
 def _stop(answer: httpx.Response) -> str:
     if answer.status_code == 403:
-        return "Paperless does not let this token in, or not do this: see the permissions that the archiver needs"
+        return "Paperless denied the request. Check the permissions of the archiver's user"
     if answer.is_redirect:
         # Without its query: Cloudflare's contains what one could sign in with.
         place = urlsplit(answer.headers.get("Location", ""))
         return (
-            f"The address leads elsewhere ({place.netloc}{place.path}); is it Paperless's, without a login before it?"
+            f"The address redirects to {place.netloc}{place.path}. Check that it is Paperless, without a login in front"
         )
-    return _STOPS.get(answer.status_code, f"What answers at this address is no Paperless (status {answer.status_code})")
+    return _STOPS.get(answer.status_code, f"The server at this address is not Paperless (status {answer.status_code})")
 
 
 def _is_from_paperless(answer: httpx.Response) -> bool:

@@ -61,7 +61,7 @@ class Connection:
             # Also the first proof that documents may be listed at all.
             await self.get("/api/documents/", {"page_size": 1, "fields": "id"})
         if self._version is None:
-            raise LineStopped("What answers at this address does not tell Paperless's version")
+            raise LineStopped("The server at this address does not report a Paperless version")
         return self._version
 
     async def get(self, path: str, params: Mapping[str, Any] | None = None, *, about: About = About.LOOK) -> Any:
@@ -88,7 +88,7 @@ class Connection:
             # The server builds the link from what it thinks it is called; only where it leads to on it is believed.
             following = _path_and_query(page["next"])
             if following in seen:
-                raise Unclear("Paperless's list leads back to itself")
+                raise Unclear("Paperless returned a list that links to itself")
             seen.add(following)
             page = _page(await self.get(following, about=About.NEXT_PAGE))
             yield page
@@ -127,7 +127,7 @@ class Connection:
                     await answer.aread()
                 check(answer, About.DOCUMENT)
                 if "Content-Disposition" not in answer.headers:
-                    raise Unclear("Paperless answered something else than a file")
+                    raise Unclear("Paperless did not return a file")
                 yield answer
 
     def _note_version(self, answer: httpx.Response) -> None:
@@ -140,7 +140,7 @@ def _json(answer: httpx.Response) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise Unclear("Paperless answered something that is not JSON") from None
+        raise Unclear("Paperless returned invalid JSON") from None
 
 
 def _page(body: Any) -> Mapping[str, Any]:
@@ -161,6 +161,6 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (TimeoutError, httpx.TimeoutException):
-        raise Unclear("Paperless did not answer in time") from None
+        raise Unclear("Paperless did not respond in time") from None
     except (httpx.HTTPError, httpx.StreamError) as error:
         raise Unclear(f"The connection to Paperless failed ({type(error).__name__})") from None

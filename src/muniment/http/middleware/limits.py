@@ -23,7 +23,7 @@ class BodyLimit:
         self._app = app
         self._max_bytes = max_bytes
         self._stalled_seconds = stalled_seconds
-        self._sentence = f"The body is larger than {max_bytes} bytes"
+        self._sentence = f"The request body exceeds the limit of {max_bytes} bytes"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or STREAMED.fullmatch(scope["path"]):
@@ -42,7 +42,7 @@ class BodyLimit:
                 async with asyncio.timeout(self._stalled_seconds if expects_body else None):
                     message = await receive()
             except TimeoutError:
-                raise HTTPException(408, "Nothing more came in time; send it again") from None
+                raise HTTPException(408, "The upload stalled. Send it again") from None
             expects_body = message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > self._max_bytes:

@@ -55,12 +55,12 @@ class SameSiteWrites:
         came_to = _origin(scope["scheme"], _only(headers, "Host"))
         if came_to is None or came_to.host not in self._hosts:
             return JSONResponse(
-                {"detail": "Unknown host. To be reached by this name, set MUNIMENT_PUBLIC_URL to its address"},
+                {"detail": "Unknown host. Set MUNIMENT_PUBLIC_URL to the address people use"},
                 status_code=400,
             )
         if scope["method"] in SAFE_METHODS or _has_bearer(headers) or self._is_own(headers, came_to):
             return None
-        return JSONResponse({"detail": "Cross-site request refused"}, status_code=403)
+        return JSONResponse({"detail": "Cross-site request rejected"}, status_code=403)
 
     def _is_own(self, headers: Headers, came_to: Origin) -> bool:
         if "Origin" not in headers:

@@ -58,14 +58,14 @@ class IncomingForm:
 
     async def _read_field(self, name: str) -> None:
         if name in self.fields:
-            raise MalformedUpload("The upload has the same field twice")
+            raise MalformedUpload("The upload contains a field twice")
         if len(self.fields) == MAX_FIELDS:
-            raise MalformedUpload(f"An upload can have {MAX_FIELDS} fields at most")
+            raise MalformedUpload(f"An upload can have at most {MAX_FIELDS} fields")
         value = b""
         while isinstance(event := await self._next_event(), bytes):
             value += event
             if len(value) > MAX_FIELD_BYTES:
-                raise MalformedUpload(f"A field of the upload can have {MAX_FIELD_BYTES} bytes at most")
+                raise MalformedUpload(f"A form field can have at most {MAX_FIELD_BYTES} bytes")
         try:
             self.fields[name] = value.decode()
         except UnicodeDecodeError:

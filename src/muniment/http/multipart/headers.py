@@ -52,7 +52,7 @@ def read_part(headers: Mapping[str, bytes]) -> FilePart | FieldPart:
     if content_type.lower().startswith("multipart/"):
         raise MalformedUpload("An upload cannot contain another multipart body")
     if _decode(headers.get("content-transfer-encoding", b"")).strip().lower() not in _PLAIN_ENCODINGS:
-        raise MalformedUpload("Send the file as it is, without a Content-Transfer-Encoding")
+        raise MalformedUpload("Send the file without a Content-Transfer-Encoding")
     disposition, parameters = _read_value(_decode(headers.get("content-disposition", b"")))
     if disposition != "form-data" or "name" not in parameters:
         raise MalformedUpload("Each part of the upload needs a Content-Disposition with a name")
@@ -73,7 +73,7 @@ def _read_value(header: str) -> tuple[str, dict[str, str]]:
     while at < len(header):
         found = _PARAMETER.match(header, at)
         if found is None or found[1].lower() in parameters:
-            raise MalformedUpload("A header of the upload cannot be understood")
+            raise MalformedUpload("The upload contains an invalid header")
         parameters[found[1].lower()] = found[3] if found[2] is None else _ESCAPED.sub(r"\1", found[2])
         at = found.end()
     return value.strip().lower(), parameters
@@ -85,7 +85,7 @@ def _decode(value: bytes) -> str:
     except UnicodeDecodeError:
         raise MalformedUpload("The names in an upload must be in UTF-8") from None
     if _CONTROLS.search(text):
-        raise MalformedUpload("A header of the upload cannot be understood")
+        raise MalformedUpload("The upload contains an invalid header")
     return text
 
 
@@ -98,7 +98,7 @@ def _read_extended(value: str) -> str:
     """Read `UTF-8''na%C3%AFve.pdf` (RFC 5987)."""
     found = _EXTENDED.fullmatch(value)
     if found is None:
-        raise MalformedUpload("The file name of the upload cannot be understood")
+        raise MalformedUpload("The upload has an invalid file name")
     try:
         return unquote(found[2], encoding=found[1], errors="strict")
     except UnicodeDecodeError:

@@ -66,7 +66,7 @@ class PartEvents:
         at = self._preamble.find(self._delimiter)
         searched = at if at >= 0 else len(self._preamble) - len(self._delimiter)
         if searched > MAX_PREAMBLE_BYTES:
-            raise MalformedUpload("The upload does not begin with the boundary that its Content-Type announces")
+            raise MalformedUpload("The upload does not start with the boundary given in its Content-Type")
         if at < 0:
             return b""
         body, self._preamble = self._preamble[at + 2 :], None
@@ -77,7 +77,7 @@ class PartEvents:
         self._header_bytes = 0
         self._part_count += 1
         if self._part_count > MAX_PARTS:
-            raise MalformedUpload(f"An upload can have {MAX_PARTS} parts at most")
+            raise MalformedUpload(f"An upload can have at most {MAX_PARTS} parts")
 
     def _add_to_header_name(self, data: bytes, start: int, end: int) -> None:
         self._count_header_bytes(end - start)
@@ -90,11 +90,11 @@ class PartEvents:
     def _count_header_bytes(self, count: int) -> None:
         self._header_bytes += count
         if self._header_bytes > MAX_HEADER_BYTES:
-            raise MalformedUpload("The headers of a part of the upload are too long")
+            raise MalformedUpload("The headers of an upload part are too long")
 
     def _end_header(self) -> None:
         name = self._header_name.decode("ascii").lower()
         if name in self._headers:
-            raise MalformedUpload("A part of the upload has the same header twice")
+            raise MalformedUpload("An upload part contains a header twice")
         self._headers[name] = self._header_value
         self._header_name = self._header_value = b""

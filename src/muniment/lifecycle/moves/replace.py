@@ -57,7 +57,7 @@ NOT_HANDED_OVER = dict.fromkeys(("archive_status", "archive_job_id", "paperless_
 
 
 class NameContested(Conflict):
-    """Another document had this name at the same moment; try again"""
+    """Another document has just taken this name. Try again"""
 
 
 async def replace(

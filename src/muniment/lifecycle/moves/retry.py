@@ -22,11 +22,11 @@ from muniment.storage.tasks.port import RunWish, Tasks
 
 
 class VersionUnknown(Invalid):
-    """This version of the reader is neither installed nor are its results stored"""
+    """This extraction version is not installed and has no stored results"""
 
 
 class Retried(Conflict):
-    """Somebody else changed the document at the same moment; look at it again"""
+    """Someone else changed this document. Reload and try again"""
 
 
 async def retry(work: Work[Principal], tasks: Tasks, kb_id: UUID, document_id: UUID, wish: RunWish) -> Document:

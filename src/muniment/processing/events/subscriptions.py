@@ -17,14 +17,14 @@ PATIENCE_SECONDS = 2.0
 
 
 class TooManyStreams(TooManyRequests):
-    """Too many event streams are open for this account: close a tab"""
+    """Too many event streams are open for this account. Close a tab"""
 
     def __init__(self) -> None:
         super().__init__(retry_after_seconds=RETRY_AFTER_SECONDS)
 
 
 class ShuttingDown(Unavailable):
-    """Muniment is being restarted; try again shortly"""
+    """Muniment is restarting. Try again shortly"""
 
 
 class Subscription:

@@ -37,7 +37,7 @@ class Draft:
         self.total_words += words
         self._rows += len(page.words) + len(page.paragraphs) + len(page.figures)
         if max(self.total_words, self._rows) > MAX_WORDS:
-            raise Unreadable(Code.READER_MEMORY, f"This file holds more than {MAX_WORDS:,} words. Split it.")
+            raise Unreadable(Code.READER_MEMORY, f"This file has more than {MAX_WORDS:,} words. Split it.")
         stored = self.pack.add(page.text)
         self.methods[page.method] += 1
         if page.problem:

@@ -36,4 +36,4 @@ class Unreadable(Exception):
         self.message = message
 
 
-TOO_MUCH_MEMORY = "Reading this file needs more memory than is allowed. Split it or save it in a simpler form."
+TOO_MUCH_MEMORY = "This file needs too much memory to process. Split it or save it in a simpler format."

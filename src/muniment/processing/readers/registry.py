@@ -39,5 +39,5 @@ def reader_for(media_type: str) -> Reader:
     """The reader of files of this type, or `Unreadable` if there is none."""
     reader = _BY_NAME.get(media_type)
     if reader is None:
-        raise Unreadable(Code.UNSUPPORTED, f"Files of the type {media_type} cannot be read.")
+        raise Unreadable(Code.UNSUPPORTED, f"Unsupported file type: {media_type}.")
     return reader

@@ -40,7 +40,7 @@ def page_picture(file: BinaryIO, media_type: str, page_number: int, width_px: in
     if media_type == PDF:
         return _of_pdf(file, page_number, means, lambda page: render_png(page, width_px, means))
     if media_type not in FORMATS:
-        raise Unreadable(Code.UNSUPPORTED, "A file of this kind has no page pictures.")
+        raise Unreadable(Code.UNSUPPORTED, "Page images are not available for this file type.")
     picture = _image_page(file, media_type, page_number)
     pixels = decode(picture, means.max_pixels)
     width = min(width_px, pixels.width)
@@ -58,7 +58,7 @@ def figure_picture(
         return _of_pdf(file, page_number, means, lambda page: render_box(page, box, FIGURE_DPI, means))
     if box is not None and media_type in FORMATS:
         return _cut_out(_image_page(file, media_type, page_number), box, means)
-    raise Unreadable(Code.UNSUPPORTED, "A file of this kind has no figure pictures.")
+    raise Unreadable(Code.UNSUPPORTED, "Figure images are not available for this file type.")
 
 
 def _of_pdf(
@@ -71,7 +71,7 @@ def _of_pdf(
             with closing(document[page_number - 1]) as page:
                 return draw(page)
     except PdfiumError as error:
-        raise Unreadable(Code.CORRUPT, "The page is damaged and cannot be drawn.") from error
+        raise Unreadable(Code.CORRUPT, "The page is damaged and cannot be displayed.") from error
 
 
 def _image_page(file: BinaryIO, media_type: str, page_number: int) -> Image.Image:
@@ -99,7 +99,7 @@ def _cut_out(picture: Image.Image, box: Box, means: Means) -> contract.Image:
 def _part_picture(file: BinaryIO, source: str, means: Means) -> contract.Image:
     format_name = PART_FORMATS.get(PurePosixPath(source).suffix.lower())
     if format_name is None:
-        raise Unreadable(Code.UNSUPPORTED, "This figure is a drawing of a kind that cannot be shown.")
+        raise Unreadable(Code.UNSUPPORTED, "This figure has a format that cannot be displayed.")
     part = BytesIO(Package(file, means.max_unpacked_bytes).read(source))
     # Office programs do not mind a JPEG that is called a PNG, nor do we.
     known = [format_name, *(each for each in FORMATS.values() if each != format_name)]

@@ -18,12 +18,12 @@ def storable(value: dict[str, Any]) -> dict[str, Any]:
     if _is_deeper(value, MAX_DEPTH):
         raise ValueError(f"must not be nested deeper than {MAX_DEPTH} levels")
     if not all(map(_is_writable_number, _numbers(value))):
-        raise ValueError(f"must hold numbers of at most {MAX_DIGITS} digits before and behind the point")
+        raise ValueError(f"must contain numbers with at most {MAX_DIGITS} digits before and after the decimal point")
     try:
         # UTF-8 knows no half of a surrogate pair, and JSON neither NaN nor infinity, though Python reads them.
         written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except ValueError:
-        raise ValueError("must be plain JSON: whole characters and finite numbers") from None
+        raise ValueError("must be valid JSON with valid Unicode and finite numbers") from None
     if len(written) > MAX_BYTES:
         raise ValueError(f"must have at most {MAX_BYTES} bytes")
     if b"\\u0000" in written.replace(b"\\\\", b""):
@@ -77,7 +77,7 @@ class PagePatch(BaseModel):
     @model_validator(mode="after")
     def _changes_something(self) -> "PagePatch":
         if not self.model_fields_set:
-            raise ValueError("name `annotations` or `flags`")
+            raise ValueError("must contain `annotations` or `flags`")
         return self
 
     def changes(self) -> dict[str, dict[str, Any] | None]:

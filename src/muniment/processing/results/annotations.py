@@ -105,7 +105,7 @@ def _or_null(value: Annotations) -> Any:
 
 
 class ReadAgain(Conflict):
-    """The document was read again at this moment; look at it anew"""
+    """The document has just been reprocessed. Reload and try again"""
 
 
 class Annotator(ArtifactReader):

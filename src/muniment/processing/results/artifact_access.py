@@ -84,7 +84,7 @@ class ArtifactReader:
             document = await DocumentRepository(work.session).get(kb_id, document_id)
         shown = shown_by(document)
         if shown is None and document.last_error:
-            raise NotReadYet(f"This document could not be read. {document.last_error}")
+            raise NotReadYet(f"This document could not be processed. {document.last_error}")
         if shown is None:
             raise NotReadYet
         return shown

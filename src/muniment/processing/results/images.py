@@ -59,15 +59,15 @@ AT_ONCE = 2
 
 
 class TooManyPictures(TooManyRequests):
-    """Too many pictures at a time"""
+    """Too many images requested at once. Try again shortly"""
 
 
 class NoPicture(Unsupported):
-    """Documents of this kind have no page pictures"""
+    """Page images are not available for this file type"""
 
 
 class NotDrawable(Invalid):
-    """This picture cannot be drawn"""
+    """This image cannot be rendered"""
 
 
 class Renderer(Protocol):

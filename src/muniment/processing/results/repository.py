@@ -26,7 +26,7 @@ class DiagramNotFound(NotFound):
 
 
 class NotReadYet(NotFound):
-    """This document has not been read yet"""
+    """This document has not been processed yet"""
 
 
 class ResultRepository:

@@ -16,7 +16,7 @@ from muniment.processing.runs.tables import StepStatus
 
 
 class Superseded(MunimentError):
-    """Somebody else has this document now"""
+    """Another run has taken over this document"""
 
 
 @dataclass(frozen=True)

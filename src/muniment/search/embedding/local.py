@@ -28,7 +28,7 @@ _loading = Lock()
 
 
 class ModelDamaged(MunimentError):
-    """The embedding model on this machine is not the one it should be: install Muniment again"""
+    """The embedding model on this machine is damaged. Reinstall Muniment"""
 
 
 class LocalEmbedder:

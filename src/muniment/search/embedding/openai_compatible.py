@@ -63,20 +63,20 @@ def vectors_of(answer: object, *, count: int, dimensions: int) -> list[Vector]:
         items = _Answer.model_validate(answer).data
     except ValidationError:
         # Not pydantic's own words: they show parts of the answer.
-        raise EmbeddingsRefused("The embedding service's answer has not the form of OpenAI's") from None
+        raise EmbeddingsRefused("The embedding service returned an unexpected response") from None
     if sorted(item.index for item in items) != list(range(count)):
-        raise EmbeddingsRefused(f"The embedding service answered {len(items)} vectors for {count} texts")
+        raise EmbeddingsRefused(f"The embedding service returned {len(items)} vectors for {count} texts")
     return [_checked(item.embedding, dimensions) for item in sorted(items, key=lambda item: item.index)]
 
 
 def _checked(embedding: Sequence[float], dimensions: int) -> Vector:
     if len(embedding) != dimensions:
         raise EmbeddingsRefused(
-            f"The embedding service's vectors have {len(embedding)} dimensions, and {dimensions} were configured"
+            f"The embedding service's vectors have {len(embedding)} dimensions, but {dimensions} are configured"
         )
     vector = unit(embedding)
     if vector is None:
-        raise EmbeddingsRefused("The embedding service answered a vector without a direction")
+        raise EmbeddingsRefused("The embedding service returned a zero vector")
     return vector
 
 
@@ -168,14 +168,14 @@ class OpenAICompatibleEmbedder:
         except httpx.TransportError as error:
             raise _TryAgain(type(error).__name__) from None
         except httpx.HTTPError:
-            raise EmbeddingsRefused("The embedding service's answer cannot be understood") from None
+            raise EmbeddingsRefused("The embedding service returned an invalid response") from None
         if answer.status_code in _PASSING:
             raise _TryAgain(f"status {answer.status_code}", answer.headers.get("Retry-After"))
         if answer.status_code != httpx.codes.OK:
             # Not what it says about it: some services repeat the text or the key.
-            raise EmbeddingsRefused(f"The embedding service refused with status {answer.status_code}")
+            raise EmbeddingsRefused(f"The embedding service rejected the request with status {answer.status_code}")
         try:
             found: object = answer.json()
         except ValueError:
-            raise EmbeddingsRefused("The embedding service answered something that is not JSON") from None
+            raise EmbeddingsRefused("The embedding service returned invalid JSON") from None
         return found

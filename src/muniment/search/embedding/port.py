@@ -10,11 +10,11 @@ Vector = list[float]
 
 
 class EmbeddingsUnavailable(Unavailable):
-    """The embedding service does not answer; try again shortly"""
+    """The embedding service is not responding. Try again shortly"""
 
 
 class EmbeddingsRefused(MunimentError):
-    """The embedding service refused or answered nonsense. This must be put right by an operator"""
+    """The embedding service rejected the request or returned an invalid response. Contact your operator"""
 
 
 class Embedder(Protocol):

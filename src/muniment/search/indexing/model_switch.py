@@ -38,7 +38,7 @@ class IndexSwitched(Event):
 
 
 class StillLacking(Refused):
-    """Some completed documents have no passages of the new model yet"""
+    """Some completed documents are not indexed with the new model yet"""
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class Switching:
             return status
         if status.lacking and not anyway:
             raise StillLacking(
-                f"{status.lacking} of {status.completed_documents} completed documents have no passages of "
-                f"{self._configured.model} yet, and would not be found any more: run `muniment reprocess` first"
+                f"{status.lacking} of {status.completed_documents} completed documents are not indexed with "
+                f"{self._configured.model} and would not be found. Run `muniment reprocess` first"
             )
         async with self._database.service_work(Service()) as work:
             indexes = IndexRepository(work.session)

@@ -35,7 +35,7 @@ LEAST_DEPTH = 50
 
 
 class NoModel(Unavailable):
-    """Searching by meaning is not possible now; try mode=text"""
+    """Search by meaning is unavailable. Try mode=text"""
 
 
 class QueryEmbedder(Protocol):

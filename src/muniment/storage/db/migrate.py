@@ -22,7 +22,7 @@ OLDEST = (0, 8)
 
 
 class NoVectors(MunimentError):
-    """PostgreSQL lacks pgvector 0.8 or newer: install it (Debian: postgresql-<version>-pgvector)"""
+    """PostgreSQL has no pgvector 0.8 or newer. Install it (Debian: postgresql-<version>-pgvector)"""
 
 
 def ensure(connection: Connection) -> None:
@@ -32,13 +32,15 @@ def ensure(connection: Connection) -> None:
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
     except DBAPIError as error:
         if isinstance(error.orig, InsufficientPrivilege):
-            raise NoVectors("Let an administrator run in this database: CREATE EXTENSION vector;") from None
+            raise NoVectors("Ask an administrator to run in this database: CREATE EXTENSION vector;") from None
         if isinstance(error.orig, FeatureNotSupported | UndefinedFile):
             raise NoVectors from None
         raise
     found = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
     if tuple(int(part) for part in str(found).split(".")[:2]) < OLDEST:
-        raise NoVectors(f"pgvector is {found}, and 0.8 is needed: install it, then ALTER EXTENSION vector UPDATE;")
+        raise NoVectors(
+            f"pgvector is {found}, but 0.8 is required. Install it, then run ALTER EXTENSION vector UPDATE;"
+        )
 
 
 LOCK = 6_110_426_853_002  # any number that nobody else on this database uses
@@ -65,7 +67,7 @@ def migrate(
                 then(connection)
             connection.commit()
     except OperationalError as error:
-        raise DatabaseUnreachable(f"The database at {address.host} cannot be reached: {error.orig}") from None
+        raise DatabaseUnreachable(f"Cannot connect to the database at {address.host}: {error.orig}") from None
     finally:
         engine.dispose()
 

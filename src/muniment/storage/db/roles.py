@@ -18,7 +18,7 @@ ATTEMPTS = 20
 
 
 class CannotCreateRoles(MunimentError):
-    """The login of DATABASE_URL may not create roles"""
+    """The login of DATABASE_URL is not allowed to create roles"""
 
 
 def ensure(connection: Connection, passwords: LoginPasswords) -> None:

@@ -19,7 +19,7 @@ class SchemaOutOfDate(MunimentError):
 
 
 class DatabaseUnreachable(MunimentError):
-    """The database cannot be reached"""
+    """Cannot connect to the database"""
 
 
 @cache

@@ -60,7 +60,7 @@ CallerT = TypeVar("CallerT", bound=Caller)
 
 
 class DatabaseUnavailable(Unavailable):
-    """The database does not answer; try again shortly"""
+    """The database is not responding. Try again shortly"""
 
 
 class PrincipalSession(Session):
@@ -159,7 +159,7 @@ class Database:
         try:
             found = await self._found_version()
         except OperationalError as error:
-            raise DatabaseUnreachable(f"The database cannot be reached: {error.orig}") from None
+            raise DatabaseUnreachable(f"Cannot connect to the database: {error.orig}") from None
         if found != newest_version():
             raise SchemaOutOfDate
 
@@ -219,7 +219,7 @@ def translated() -> Iterator[None]:
     except PoolTimeout:
         raise DatabaseUnavailable from None
     except StaleDataError:
-        raise Conflict("Somebody else changed or removed it at the same moment") from None
+        raise Conflict("Someone else changed this at the same time. Reload and try again") from None
     except DBAPIError as error:
         if isinstance(error.orig, psycopg.errors.DiskFull):
             raise StorageFull from None

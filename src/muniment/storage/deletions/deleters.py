@@ -33,7 +33,7 @@ class ErasesTogether(Eraser, Protocol):
 
 
 class StillThere(Unavailable):
-    """It was deleted and is still there"""
+    """The object still exists after it was deleted"""
 
 
 class BlobEraser:

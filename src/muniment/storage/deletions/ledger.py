@@ -216,7 +216,7 @@ _KEEP = delete(Deletion).where(Deletion.id == bindparam("line_id"), Deletion.att
 
 
 class ReservationGone(Unavailable):
-    """It took too long, and the ledger has removed it; it is tried again"""
+    """The operation took too long and expired. It will be retried"""
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,9 @@ async def probe_object_store(blobs: Blobs) -> None:
     finally:
         await blobs.delete(key)
     if (first, second) != (True, False):
-        raise Unavailable(f"The store `{blobs.name}` does not honour conditional writes; use another one")
+        raise Unavailable(f"The store `{blobs.name}` does not support conditional writes. Use another store")
     if read != written:
-        raise Unavailable(f"The store `{blobs.name}` returns other bytes than were written; use another one")
+        raise Unavailable(f"The store `{blobs.name}` returned different bytes than were written. Use another store")
 
 
 async def probe_versioned_store(queue: QueueStore) -> None:
@@ -65,4 +65,6 @@ async def probe_versioned_store(queue: QueueStore) -> None:
     finally:
         await queue.delete(key)
     if second is None or late is not None:
-        raise Unavailable(f"The store `{queue.name}` does not honour If-Match; use another one for the archive queue")
+        raise Unavailable(
+            f"The store `{queue.name}` does not support If-Match. Use another store for the Paperless queue"
+        )

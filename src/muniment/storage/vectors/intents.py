@@ -21,7 +21,7 @@ A_SECOND: ColumnElement[timedelta] = literal_column("interval '1 second'")
 
 
 class IndexBeingPutBack(Unavailable):
-    """The document is unchanged, and the search index is being put back; try again shortly"""
+    """The search index is being repaired, so the document was not changed. Try again shortly"""
 
 
 class IntentRepository:

@@ -11,9 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.handover.archiver.effects import Effects, WatchedQueue
-from tests.handover.archiver.fakes import WoundClock
-
 from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.archiver.monitoring import Alerts, AppriseNotifier
 from muniment.handover.archiver.pass_context import Options
@@ -21,6 +18,8 @@ from muniment.handover.internal.client import InternalApi
 from muniment.handover.paperless.client import Paperless
 from muniment.handover.queue import ArchiveStores
 from muniment.telemetry.logs import configure_logs
+from tests.handover.archiver.effects import Effects, WatchedQueue
+from tests.handover.archiver.fakes import WoundClock
 
 
 async def run(case: dict[str, Any]) -> None:

@@ -59,7 +59,7 @@ def test_every_frame_of_a_tiff_is_a_page() -> None:
 def test_more_frames_than_allowed_are_refused_before_any_is_read() -> None:
     frame = Image.new("1", (10, 10))
     file = a_file(frame, "TIFF", save_all=True, append_images=[frame] * 4)
-    with pytest.raises(Unreadable, match="5 pages; 4 are allowed") as refusal:
+    with pytest.raises(Unreadable, match=r"5 pages. The limit is 4") as refusal:
         reader.open_file(file, "image/tiff", Options(), Means(max_pages=4))
     assert refusal.value.code is Code.TOO_MANY_PAGES
 
@@ -144,7 +144,7 @@ def test_what_is_no_picture_is_corrupt(content: bytes) -> None:
 
 def test_a_picture_with_too_many_pixels_is_not_decoded_and_says_so() -> None:
     (page,) = read(a_file(Image.new("1", (3000, 2000))), means=Means(max_pixels=4_000_000))
-    assert page.problem == "The picture has 6 million pixels; 4 million are allowed."
+    assert page.problem == "The image has 6 million pixels. The limit is 4 million."
 
 
 def test_a_jpeg_with_too_many_pixels_is_decoded_smaller() -> None:

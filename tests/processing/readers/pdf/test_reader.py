@@ -84,7 +84,7 @@ def test_without_an_engine_a_page_that_needs_one_says_so(file: bytes) -> None:
     read = page(file)
     assert (read.text, read.method) == ("", Method.NONE)
     assert read.problem is not None
-    assert "no text recognition" in read.problem
+    assert "OCR is not installed" in read.problem
 
 
 def test_each_page_of_a_mixed_document_is_read_in_its_own_way(with_ocr: Means) -> None:

@@ -21,7 +21,7 @@ ERROR_HANDLING = "ErrorHandling"
 INTERNAL = "internal"
 
 
-INTERNAL_MESSAGE = "Reading failed for a reason of ours, not of the file's. Try again, or tell your operator."
+INTERNAL_MESSAGE = "Processing failed because of an internal error. Try again or contact your operator."
 
 
 FULL_SECONDS = 60

@@ -92,7 +92,7 @@ async def _release(context: Context, reservation: Reservation) -> None:
 
 def _require_installed(context: Context, key: ArtifactKey) -> None:
     if context.run.algorithm_version not in (None, key.variant.algorithm_version):
-        raise Unreadable(Code.UNSUPPORTED, "The version of the reader that was asked for is not installed")
+        raise Unreadable(Code.UNSUPPORTED, "The requested extraction version is not installed")
 
 
 async def _compute(

@@ -60,7 +60,7 @@ def is_on_its_side(picture: Image.Image) -> bool:
 
 
 def too_large(pixels: int, max_pixels: int) -> Unreadable:
-    message = f"The picture has {_millions(pixels)} million pixels; {_millions(max_pixels)} million are allowed."
+    message = f"The image has {_millions(pixels)} million pixels. The limit is {_millions(max_pixels)} million."
     return Unreadable(Code.READER_MEMORY, message)
 
 

@@ -44,7 +44,7 @@ def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -
     picture = open_picture(file, [FORMATS[media_type]])
     total = count_pages(picture)
     if total > means.max_pages:
-        message = f"The file has {total:,} pages; {means.max_pages:,} are allowed."
+        message = f"The file has {total:,} pages. The limit is {means.max_pages:,}."
         raise Unreadable(Code.TOO_MANY_PAGES, message)
     reader = _ImageReader(picture, options, means)
     return Reading(total, reader.read([reader.decode(1)] if total == 1 else map(reader.try_to_decode, _numbers(total))))

@@ -78,9 +78,9 @@ class OcrPool:
 
     def _missing(self) -> str | None:
         if self._means.tesseract is None:
-            return "This page is a picture, and no text recognition is installed."
+            return "This page is an image, and OCR is not installed."
         if not self._languages:
-            return "This page is a picture, and the text recognition has none of the languages asked for."
+            return "This page is an image, and OCR has none of the configured languages."
         return None
 
     def _start(self) -> None:
@@ -89,7 +89,7 @@ class OcrPool:
             try:
                 process = OcrProcess(self._command(job.dpi), environment_of(self._means.tessdata), _shown(job))
             except OSError:
-                self._done[job.ticket] = RecognitionFailed("The text recognition could not be started.")
+                self._done[job.ticket] = RecognitionFailed("OCR could not be started.")
                 continue
             self._running[process] = job
             self._selector.register(process.stdout, selectors.EVENT_READ, process)
@@ -124,7 +124,7 @@ class OcrPool:
         except RecognitionFailed as failure:
             self._done[job.ticket] = failure
         except ValueError:
-            self._done[job.ticket] = RecognitionFailed("The text recognition broke down on this page.")
+            self._done[job.ticket] = RecognitionFailed("OCR failed on this page.")
 
     def _judge(self, job: _Job, found: Recognised) -> None:
         """Accept it, or have another look with the picture turned over."""

@@ -69,9 +69,9 @@ class OcrProcess:
         self.stdout.close()
         code = self._process.wait()
         if code == -signal.SIGXCPU:
-            raise RecognitionFailed("Recognising the text of this page took too long.")
+            raise RecognitionFailed("OCR timed out on this page.")
         if code != 0:
-            raise RecognitionFailed("The text recognition broke down on this page.")
+            raise RecognitionFailed("OCR failed on this page.")
         return b"".join(self._received)
 
     def kill(self) -> None:

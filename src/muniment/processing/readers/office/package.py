@@ -18,7 +18,7 @@ class Package:
         try:
             self._archive = ZipFile(file)
         except (BadZipFile, LargeZipFile, NotImplementedError, ValueError, OSError, EOFError) as error:
-            raise Unreadable(Code.CORRUPT, "The file is cut off or damaged: its parts cannot be found.") from error
+            raise Unreadable(Code.CORRUPT, "The file is incomplete or damaged.") from error
         self._parts = {_plain_name(entry.filename): entry for entry in self._archive.infolist()}
         _check(self._archive.infolist(), max_unpacked_bytes)
 
@@ -37,7 +37,7 @@ class Package:
         """A part as a stream, for what is too large to hold."""
         entry = self._parts.get(_plain_name(name))
         if entry is None:
-            raise Unreadable(Code.CORRUPT, f"The file is incomplete: its part {name} is missing.")
+            raise Unreadable(Code.CORRUPT, f"The file is incomplete ({name} is missing).")
         try:
             return self._archive.open(entry)
         except (BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
@@ -51,18 +51,18 @@ def resolve(part: str, target: str) -> str:
 
 def _check(entries: list[ZipInfo], max_unpacked_bytes: int) -> None:
     if len(entries) > _MAX_PARTS:
-        raise Unreadable(Code.READER_MEMORY, f"The file has {len(entries):,} parts; {_MAX_PARTS:,} are allowed.")
+        raise Unreadable(Code.READER_MEMORY, f"The file has {len(entries):,} parts. The limit is {_MAX_PARTS:,}.")
     if sum(entry.file_size for entry in entries) > max_unpacked_bytes:
         raise Unreadable(Code.READER_MEMORY, f"The file unpacks to more than {max_unpacked_bytes:,} bytes.")
     if any(entry.flag_bits & _IS_ENCRYPTED for entry in entries):
-        raise Unreadable(Code.ENCRYPTED, "The file is protected with a password. Remove it and upload the file again.")
+        raise Unreadable(Code.ENCRYPTED, "The file is password-protected. Remove the password and upload it again.")
     # The others unpack without bounds, and no office program writes them.
     if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
-        raise Unreadable(Code.UNSUPPORTED, "The file is packed in a way that no office program uses.")
+        raise Unreadable(Code.UNSUPPORTED, "The file uses an unsupported compression method.")
 
 
 def _damaged(name: str) -> Unreadable:
-    return Unreadable(Code.CORRUPT, f"The file is damaged: its part {name} cannot be unpacked.")
+    return Unreadable(Code.CORRUPT, f"The file is damaged ({name} cannot be unpacked).")
 
 
 def _plain_name(name: str) -> str:

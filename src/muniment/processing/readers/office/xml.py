@@ -109,13 +109,13 @@ def main_part(package: Package, fallback: str) -> str:
 def _refuse_entities(element: Element, name: str) -> None:
     dtd = element.getroottree().docinfo.internalDTD
     if dtd is not None and next(iter(cast("Any", dtd).iterentities()), None) is not None:
-        raise Unreadable(Code.CORRUPT, f"The file is not sound: its part {name} declares entities.")
+        raise Unreadable(Code.CORRUPT, f"The file is not supported ({name} declares XML entities).")
 
 
 def _unreadable(name: str, error: etree.XMLSyntaxError) -> Unreadable | MemoryError:
     if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
         return MemoryError()
-    return Unreadable(Code.CORRUPT, f"The file is damaged: its part {name} is no XML.")
+    return Unreadable(Code.CORRUPT, f"The file is damaged ({name} is not valid XML).")
 
 
 def _forget(element: Element) -> None:

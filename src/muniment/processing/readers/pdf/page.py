@@ -83,13 +83,13 @@ _SCAN_WORDS = 20
 """A picture of the size of the page with fewer words is a photo or a poster, and stays a figure."""
 
 
-_NO_OCR = "This page has no text that can be read, and no text recognition is installed."
+_NO_OCR = "This page has no extractable text, and OCR is not installed."
 
 
 _DAMAGED = "This page is damaged and cannot be read."
 
 
-_TOO_LARGE = "This page is larger than any paper and cannot be read."
+_TOO_LARGE = "This page is too large to process."
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ from muniment.processing.sandbox.protocol.decoding import Violation
 from muniment.processing.sandbox.protocol.frames import Kind
 from muniment.storage.objects.async_io import to_the_end
 
-TOO_MUCH_TIME = "Reading this file takes longer than is allowed. Split it or save it in a simpler form."
+TOO_MUCH_TIME = "This file takes too long to process. Split it or save it in a simpler format."
 
 
-CRASHED = "The reader crashed on this file. It may be damaged: open it in its program, save it anew and upload that."
+CRASHED = "This file could not be read and may be damaged. Save a new copy and upload that."
 
 
-NOT_UNDERSTOOD = "The reader gave back what cannot be right for this file. Save it anew and upload that."
+NOT_UNDERSTOOD = "This file could not be read correctly. Save a new copy and upload that."
 
 
 _DEATHS_FOR_WANT_OF_MEMORY = {
@@ -39,7 +39,7 @@ _NEAR_THE_LIMIT = 0.7
 
 
 class ReaderKilled(Unavailable):
-    """The reader was killed, by somebody or for want of memory on this machine; it is tried again"""
+    """Processing was interrupted, possibly by low memory. It will be retried"""
 
 
 def judge(ended: Ended, limits: Limits) -> Unreadable | Unavailable:

@@ -193,4 +193,4 @@ def _start(control: socket.socket, jobs: str, folders: Sequence[str]) -> subproc
 
 
 class NoReader(Unavailable):
-    """The reader of documents does not run; try again shortly"""
+    """Document processing is not running. Try again shortly"""

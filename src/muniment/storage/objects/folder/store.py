@@ -128,8 +128,8 @@ class FolderBlobs(Blobs):
 
     def _unusable(self, error: OSError) -> Unavailable:
         return Unavailable(
-            f"Documents cannot be kept in the folder {self._root}: {error.strerror}. It must have room, know hard "
-            "links and be writable for the user that Muniment runs as"
+            f"Cannot store documents in {self._root}: {error.strerror}. The folder needs free space, support for hard "
+            "links, and write access for the user that runs Muniment"
         )
 
 

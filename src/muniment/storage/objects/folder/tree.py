@@ -109,7 +109,7 @@ def reading() -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
             raise BlobNotFound from None
-        raise Unavailable("The document store cannot be read; try again shortly") from error
+        raise Unavailable("The document store cannot be read. Try again shortly") from error
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def storing() -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StorageFull from error
-        raise Unavailable("The document store cannot be written; try again shortly") from error
+        raise Unavailable("The document store cannot be written. Try again shortly") from error
 
 
 _INCOMING = ".incoming"  # begins with a dot: no key can reach it
@@ -230,7 +230,7 @@ class FolderTree:
                 folders = [stack.enter_context(opened(self._root))]
             except FileNotFoundError as error:
                 # Not the same as a missing object: a disk that is not mounted has lost nothing.
-                raise Unavailable("The folder of the document store is gone") from error
+                raise Unavailable("The folder of the document store is missing") from error
             for part in parts:
                 if make:
                     with suppress(FileExistsError):

@@ -86,7 +86,7 @@ async def answered(*, within_seconds: float | None = 10) -> AsyncIterator[None]:
         # A HEAD has no body that could name the bucket: there a missing bucket looks like a missing object.
         if isinstance(error, FileNotFoundError) and NO_SUCH_BUCKET not in str(error):
             raise BlobNotFound from None
-        raise Unavailable("The document store does not answer; try again shortly") from error
+        raise Unavailable("The document store is not responding. Try again shortly") from error
 
 
 _PART_BYTES = 5 * 1024 * 1024  # the least that S3 allows

@@ -108,7 +108,7 @@ class S3Blobs(Blobs):
                 if not key.startswith(prefix):
                     continue
                 if key <= last:
-                    raise Unavailable(f"The document store lists its keys out of order: {key} behind {last}")
+                    raise Unavailable(f"The document store lists its keys out of order: {key} after {last}")
                 last = key
                 yield BlobInfo(key, found["size"], found["last_modified"])
 
@@ -148,13 +148,13 @@ class S3Blobs(Blobs):
 
     def _advice(self, cause: BaseException) -> str:
         if NO_SUCH_BUCKET in str(cause):
-            return f"The object store {self._endpoint} has no bucket `{self._bucket}`: create it, or set another one"
+            return f"The object store {self._endpoint} has no bucket `{self._bucket}`. Create it or set another one"
         if isinstance(cause, PermissionDeniedError | UnauthenticatedError):
             return (
-                f"The object store {self._endpoint} refuses our keys: check them, and that they may read, write and "
+                f"The object store {self._endpoint} rejected the access keys. Check that they can read, write and "
                 f"delete in the bucket `{self._bucket}`"
             )
-        return f"The object store {self._endpoint} does not answer: check its address and the network"
+        return f"The object store {self._endpoint} is not responding. Check its address and the network"
 
 
 class S3Queue(QueueStore):

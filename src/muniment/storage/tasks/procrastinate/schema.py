@@ -38,7 +38,7 @@ END $$
 
 
 class ForeignQueueTables(MunimentError):
-    """This database holds tables of Procrastinate that Muniment did not make: give Muniment a database of its own"""
+    """This database contains Procrastinate tables that Muniment did not create. Use a separate database"""
 
 
 def bring_up(connection: Connection) -> None:

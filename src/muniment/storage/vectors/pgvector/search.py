@@ -153,7 +153,7 @@ class PgVectorIndex:
         async with self._database.look_up() as connection:
             version = await connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
         if version is None:
-            raise Unavailable("The extension pgvector is not installed in the database")
+            raise Unavailable("The pgvector extension is not installed in the database")
         return f"pgvector {version}"
 
     async def close(self) -> None:

@@ -16,7 +16,7 @@ from muniment.storage.vectors.qdrant.points import FIELDS, collection_of
 
 
 class SecondModelUnsupported(IndexRejected):
-    """This Qdrant cannot hold a second embedding model beside the first: it needs version 1.18 or later"""
+    """This Qdrant version cannot store a second embedding model. Version 1.18 or later is required"""
 
 
 class Collections:

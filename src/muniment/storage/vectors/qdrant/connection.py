@@ -24,11 +24,11 @@ T = TypeVar("T")
 
 
 class IndexUnavailable(Unavailable):
-    """The search index does not answer; try again shortly"""
+    """The search index is not responding. Try again shortly"""
 
 
 class IndexRejected(MunimentError):
-    """The search index does not accept the request"""
+    """The search index rejected the request"""
 
 
 def connect(url: str, api_key: str | None = None) -> AsyncQdrantClient:
@@ -63,9 +63,9 @@ class Connection:
             if error.status_code in _ASKED_IN_VAIN:
                 raise IndexRejected from error
             if error.status_code in _NOT_LET_IN:
-                raise IndexUnavailable("Qdrant does not accept QDRANT_API_KEY") from None
+                raise IndexUnavailable("Qdrant rejected QDRANT_API_KEY") from None
             # Not what else it says: a proxy may repeat our headers.
-            raise IndexUnavailable(f"The search index fails with status {error.status_code}") from None
+            raise IndexUnavailable(f"The search index failed with status {error.status_code}") from None
         except ValueError as error:
             if type(error) is ValueError:  # how the client's local mode says that it cannot
                 raise IndexRejected from error

@@ -36,7 +36,7 @@ REMOVALS = 3
 
 
 class PassagesLeft(IndexUnavailable):
-    """The search index says that it deleted, and still holds passages"""
+    """The search index still contains passages after they were deleted"""
 
 
 class QdrantIndex(VectorIndex):

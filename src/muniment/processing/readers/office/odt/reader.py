@@ -32,7 +32,7 @@ def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -
 def _refuse_encrypted(package: Package) -> None:
     """The parts of a protected text are encrypted one by one; the file itself looks like any other."""
     if _MANIFEST in package and next(descendants(parse_part(package, _MANIFEST), "encryption-data"), None) is not None:
-        raise Unreadable(Code.ENCRYPTED, "The file is protected with a password. Remove it and upload the file again.")
+        raise Unreadable(Code.ENCRYPTED, "The file is password-protected. Remove the password and upload it again.")
 
 
 class _Document:
