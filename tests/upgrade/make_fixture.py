@@ -1,0 +1,299 @@
+"""Make an installation with the code as it is, and save it as the fixture of its version. See README.md.
+
+python -m tests.upgrade.make_fixture [NAME]
+"""
+
+import hashlib
+import lzma
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+
+from muniment import __version__
+from muniment.bootstrap.reading import reading_options
+from muniment.processing.readers.fingerprint import reading_parameters
+from muniment.processing.readers.ocr_engine import find_engine
+from muniment.settings import Settings
+from tests.documents.uploads import a_pdf
+from tests.entry.installation import EMAIL, PASSWORD, Installation, wait_until
+from tests.folders import open_folder
+from tests.paperless.faults import refused
+from tests.paperless.stand_in import StandIn, stand_in
+from tests.processing.bench import is_server
+from tests.processing.readers.office_files import a_docx, w
+from tests.upgrade import backup, contents
+from tests.upgrade.facts import AUDIT_EXPORT, Account, Annotation, Facts, SavedDocument
+
+SINGLE_SLOT = {"MUNIMENT_WORKER_CONCURRENCY": "1"}
+COMPLETED = (
+    ("lease.pdf", contents.lease(), "armadillo", "when does the rent have to be paid"),
+    ("minutes.docx", contents.minutes(), "Halvorsen", "who was chosen to look after the money"),
+    ("insurance.odt", contents.insurance(), "greenhouse", "insurance against damage by storms"),
+    ("boiler.txt", contents.boiler(), "thermostat", "repair of the heating system"),
+    ("journeys.html", contents.journeys(), "Trondheim", "reimbursement of train fares"),
+    ("fire drill.md", contents.fire_drill(), "linden", "what to do when the house is on fire"),
+    ("parcel.eml", contents.parcel(), "microscope", "when will my package arrive"),
+    ("elevator.rtf", contents.elevator(), "inspector", "safety check of the lift"),
+    ("scan.png", contents.scan(), "veterinarian", "immunization of a pet"),
+)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One person who is signed in, at one knowledge base."""
+
+    client: httpx.Client
+    kb_id: str
+
+    def path(self, document_id: str = "") -> str:
+        return f"/api/v1/knowledge-bases/{self.kb_id}/documents/{document_id}".rstrip("/")
+
+    def upload(self, name: str, content: bytes, words: str = "", question: str = "") -> SavedDocument:
+        made = sent(self.client.post(self.path(), files={"file": (name, content)}))
+        sha256 = hashlib.sha256(content).hexdigest()
+        return SavedDocument(
+            id=made["id"], kb_id=self.kb_id, name=name, sha256=sha256, words=words, question=question or words
+        )
+
+    def upload_and_wait(self, name: str, content: bytes, words: str = "", question: str = "") -> SavedDocument:
+        document = self.upload(name, content, words, question)
+        self.wait_for(document, "completed")
+        return document
+
+    def wait_for(self, document: SavedDocument, status: str) -> None:
+        wait_until(lambda: self.look(document)["status"] == status)
+
+    def look(self, document: SavedDocument) -> Any:
+        return sent(self.client.get(self.path(document.id)))
+
+    def move(self, document: SavedDocument, move: str) -> Any:
+        return sent(self.client.post(f"{self.path(document.id)}/{move}"))
+
+    def remove(self, document: SavedDocument, move: str) -> Any:
+        """Return the receipt of a purge or clear."""
+        receipt_id = sent(self.client.delete(f"{self.path(document.id)}/{move}"))["receipt_id"]
+        return sent(self.client.get(f"/api/v1/receipts/{receipt_id}"))
+
+
+def main() -> None:
+    target = Path(__file__).parent / (sys.argv[1] if len(sys.argv) > 1 else __version__)
+    target.mkdir()  # fails if it exists: a fixture is never made anew
+    with open_folder() as folder:
+        making = Making(folder)
+        facts = making.run()
+        backup.save(folder / "data", target)
+        facts.save(target)
+        (target / AUDIT_EXPORT).write_bytes(lzma.compress(making.audit_export))
+
+
+class Making:
+    """Every step goes through the API, except for a power failure at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[str, Any] = {}
+        self.audit_export = b""
+
+    def run(self) -> Facts:
+        with stand_in(self._folder) as paperless, self._serving(**_archiver(paperless)) as installation:
+            self._accounts(installation)
+            with self._desks(installation) as (desk, strangers):
+                self._documents(desk, strangers)
+                self._removals(desk)
+                self._delivered(desk, paperless)
+            assert installation.stop() == 0
+        with self._serving() as installation, self._desks(installation) as (desk, strangers):
+            self._queued(desk)
+            self._sign_heads(desk, strangers)
+            self._interrupted(desk, installation)
+            installation.kill_everybody()
+        return Facts(version=__version__, reading=_reading(), **self._known)
+
+    @contextmanager
+    def _serving(self, **environment: str) -> Iterator[Installation]:
+        with Installation(self._folder, **SINGLE_SLOT, **environment) as installation:
+            yield installation.start()
+
+    @contextmanager
+    def _desks(self, installation: Installation) -> Iterator[tuple[Desk, Desk]]:
+        """Of the two people who administer an organization, at their knowledge bases."""
+        with ExitStack() as opened:
+            clients = [
+                opened.enter_context(signed_in(installation.url, self._known[name]))
+                for name in ("operator", "stranger")
+            ]
+            first, second = (Desk(client, sent(client.get(KBS))["items"][0]["id"]) for client in clients)
+            yield first, second
+
+    def _accounts(self, installation: Installation) -> None:
+        with installation.client() as client:
+            own = sent(client.get("/api/v1/auth/me"))["organization_id"]
+            other = sent(client.post("/api/v1/organizations", json={"name": "Second organization"}))["id"]
+            self._known["operator"] = Account(email=EMAIL, password=PASSWORD, organization_id=own)
+            kb_id = sent(client.post(KBS, json={"name": "Contracts"}))["id"]
+            for name in ("editor", "viewer"):
+                account, user_id = self._account(client, name, own)
+                sent(client.put(f"{KBS}/{kb_id}/members/{user_id}", json={"role": name}))
+                self._known[name] = account
+            self._known["stranger"], _ = self._account(client, "stranger", other, is_admin=True)
+        with signed_in(installation.url, self._known["stranger"]) as client:
+            sent(client.post(KBS, json={"name": "Foreign contracts"}))
+        with signed_in(installation.url, self._known["editor"]) as client:
+            wanted = {"name": "upgrade test", "expires_in_days": 3650}
+            self._known["editor_token"] = sent(client.post("/api/v1/auth/tokens", json=wanted))["token"]
+
+    def _account(self, client: httpx.Client, name: str, organization_id: str, **rights: bool) -> tuple[Account, str]:
+        account = Account(
+            email=f"{name}@example.org", password=f"password of the {name}", organization_id=organization_id
+        )
+        made = sent(client.post("/api/v1/users", json={**account.model_dump(), **rights}))
+        return account, made["id"]
+
+    def _documents(self, desk: Desk, strangers: Desk) -> None:
+        self._known["completed"] = completed = tuple(desk.upload_and_wait(*wanted) for wanted in COMPLETED)
+        self._known["foreign"] = strangers.upload_and_wait(*COMPLETED[0])
+        self._known["annotation"] = _annotate(desk, completed[0])
+        for name, words in (("archived_to_purge", "daguerreotype"), ("archived_to_restore", "harpsichord")):
+            self._known[name] = document = desk.upload_and_wait(f"{words}.pdf", a_pdf(f"The price of a {words}"), words)
+            desk.move(document, "archive")
+        self._known["failed"] = failed = desk.upload("broken.pdf", contents.broken())
+        desk.wait_for(failed, "failed")
+        self._known["replaced"] = desk.upload_and_wait("handbook.txt", b"How to clean the typewriter.", "typewriter")
+
+    def _removals(self, desk: Desk) -> None:
+        purged = desk.upload_and_wait("purged.pdf", a_pdf("A letter that has to be deleted"))
+        desk.move(purged, "archive")
+        cleared = desk.upload("cleared.pdf", contents.broken() + b"Another one.")
+        desk.wait_for(cleared, "failed")
+        self._known["receipts"] = (desk.remove(purged, "purge"), desk.remove(cleared, "clear"))
+        self._known["public_key"] = sent(desk.client.get("/api/v1/audit/key"))["public_key"]
+
+    def _delivered(self, desk: Desk, paperless: StandIn) -> None:
+        """One document that Paperless has, and one file that it refused."""
+        self._known["handed_over"] = document = desk.upload_and_wait("invoice 1.pdf", a_pdf("Invoice 1"))
+        desk.move(document, "hand-over")
+        wait_until(lambda: desk.look(document)["archive_status"] == "archived")
+        paperless.fault("upload", refused(415))
+        self._known["dead_letter"] = self._hand_over(desk, a_pdf("Invoice 2, which was refused"))
+        wait_until(lambda: sent(desk.client.get("/api/v1/archive/dead-letters"))["total"] == 1)
+
+    def _queued(self, desk: Desk) -> None:
+        """Two jobs that wait, of a document and of another application."""
+        document = desk.upload_and_wait("invoice 3.pdf", a_pdf("Invoice 3"))
+        own = desk.move(document, "hand-over")["job_id"]
+        self._known["queued_jobs"] = (own, self._hand_over(desk, a_pdf("Invoice 4, of another application")))
+
+    def _hand_over(self, desk: Desk, content: bytes) -> str:
+        organization_id = self._known["operator"].organization_id
+        answer = desk.client.post(
+            f"/api/v1/organizations/{organization_id}/archive",
+            files={"file": ("invoice.pdf", content)},
+            data={"document_type": "invoice", "document_id": str(uuid4())},
+        )
+        return str(sent(answer)["job_id"])
+
+    def _sign_heads(self, desk: Desk, strangers: Desk) -> None:
+        """An export seals and signs what is there."""
+        self._known["signed_seq"] = signed = {}
+        for client in (strangers.client, desk.client):
+            export = client.get("/api/v1/audit/export")
+            assert export.is_success
+            self.audit_export = export.content
+            verdict = sent(client.get("/api/v1/audit/verify"))
+            assert verdict["is_intact"], verdict
+            assert verdict["signed_seq"] > 0, verdict
+            signed[verdict["chain"]] = verdict["signed_seq"]
+
+    def _interrupted(self, desk: Desk, installation: Installation) -> None:
+        """A worker in the middle of a document, with others waiting behind it."""
+        worker = installation.child(r"muniment worker$")
+        [reader] = [process for process in worker.children() if is_server(process)]
+        reader.send_signal(signal.SIGSTOP)
+        self._known["processing"] = processing = desk.upload(
+            "observatory.pdf", a_pdf("The telescope of the observatory shows Saturn"), "telescope", "watching planets"
+        )
+        desk.wait_for(processing, "processing")
+        music = a_docx(w("Lessons for the accordion take place on Tuesdays."))
+        first = desk.upload("lessons.docx", music, "accordion", "music teaching schedule")
+        wait_until(lambda: _queue_of(installation, first) == "reading")
+        worker.send_signal(signal.SIGSTOP)
+        light = b"The electrician hangs the chandelier in the hall."
+        second = desk.upload("hall.txt", light, "chandelier", "electrical work on the ceiling light")
+        self._known["pending"] = (first, second)
+        self._known["words_before_replacement"] = "typewriter"
+        self._known["replaced"] = self._replace(desk, self._known["replaced"])
+
+    def _replace(self, desk: Desk, document: SavedDocument) -> SavedDocument:
+        content = b"How to record a picture by holography."
+        answer = sent(desk.client.post(f"{desk.path(document.id)}/replace", files={"file": (document.name, content)}))
+        assert answer["status"] == "pending"
+        sha256 = hashlib.sha256(content).hexdigest()
+        return document.model_copy(
+            update={"words": "holography", "question": "taking three-dimensional photographs", "sha256": sha256}
+        )
+
+
+KBS = "/api/v1/knowledge-bases"
+
+
+def sent(answer: httpx.Response) -> Any:
+    assert answer.is_success, answer.text
+    return answer.json() if answer.content else None
+
+
+@contextmanager
+def signed_in(url: str, account: Account) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=url, timeout=30, trust_env=False) as client:
+        sent(client.post("/api/v1/auth/login", json={"email": account.email, "password": account.password}))
+        yield client
+
+
+def _annotate(desk: Desk, document: SavedDocument) -> Annotation:
+    paragraph = sent(desk.client.get(f"{desk.path(document.id)}/paragraphs", params={"page_number": 2}))["items"][0]
+    annotations = {"note": "Ask the landlord about cats", "tags": ["animals"]}
+    place = f"{desk.path(document.id)}/pages/2"
+    sent(desk.client.patch(f"{place}/paragraphs/0", json={"annotations": annotations}))
+    sent(desk.client.patch(place, json={"flags": {"reviewed": True}}))
+    return Annotation(
+        document_id=document.id,
+        kb_id=document.kb_id,
+        page=2,
+        paragraph=0,
+        text=paragraph["text"],
+        annotations=annotations,
+    )
+
+
+def _archiver(paperless: StandIn) -> dict[str, str]:
+    return {
+        "PAPERLESS_URL": paperless.url,
+        "PAPERLESS_API_TOKEN": paperless.token,
+        "MUNIMENT_ARCHIVER_INTERVAL": "1s",
+    }
+
+
+def _queue_of(installation: Installation, document: SavedDocument) -> str:
+    with psycopg.connect(backup.superuser(installation.data_dir).conninfo) as connection:
+        row = connection.execute(
+            "SELECT j.queue_name FROM document_processing_runs r JOIN procrastinate_jobs j ON j.id = r.job_id"
+            " WHERE r.document_id = %s",
+            [document.id],
+        ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def _reading() -> dict[str, Any]:
+    return reading_parameters(reading_options(Settings()), find_engine())
+
+
+if __name__ == "__main__":
+    main()
