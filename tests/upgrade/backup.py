@@ -14,10 +14,10 @@ import psycopg
 from psycopg import sql
 
 from muniment.embedded.binaries import find_binaries
-from muniment.embedded.pointer import find_address
 from muniment.embedded.postgres import EmbeddedPostgres
+from muniment.embedded.postgres_location import find_address
 from muniment.embedded.system_user import SystemUser
-from muniment.processing.readers.ocr_engine import find_engine, languages_of
+from muniment.processing.readers.ocr.engine import find_engine, languages_of
 from muniment.storage.db.address import DatabaseAddress
 
 DATABASE, DATA = "database.sql.xz", "data.tar.xz"

@@ -18,17 +18,17 @@ import httpx
 import psycopg
 
 from muniment import __version__
-from muniment.bootstrap.reading import reading_options
+from muniment.bootstrap.processing import reading_options
 from muniment.processing.readers.fingerprint import reading_parameters
-from muniment.processing.readers.ocr_engine import find_engine
+from muniment.processing.readers.ocr.engine import find_engine
 from muniment.settings import Settings
 from tests.documents.uploads import a_pdf
-from tests.entry.installation import EMAIL, PASSWORD, Installation, wait_until
-from tests.folders import open_folder
-from tests.paperless.faults import refused
-from tests.paperless.stand_in import StandIn, stand_in
-from tests.processing.bench import is_server
 from tests.processing.readers.office_files import a_docx, w
+from tests.processing.sandboxed_worker_fixture import is_server
+from tests.support.fake_paperless.fake import StandIn, stand_in
+from tests.support.fake_paperless.faults import refused
+from tests.support.folders import open_folder
+from tests.support.running_server import EMAIL, PASSWORD, Installation, wait_until
 from tests.upgrade import backup, contents
 from tests.upgrade.facts import AUDIT_EXPORT, Account, Annotation, Facts, SavedDocument
 

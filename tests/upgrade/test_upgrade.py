@@ -13,12 +13,12 @@ import httpx
 import psycopg
 import pytest
 
-from muniment.audit.export_file import verify_file
-from muniment.audit.receipts.verification import check
-from muniment.storage.db.version import newest_version
-from tests.entry.installation import Installation, wait_until
-from tests.folders import open_folder
-from tests.paperless.stand_in import StandIn, stand_in
+from muniment.audit.export.file_check import verify_file
+from muniment.audit.receipts.record import check
+from muniment.storage.db.schema_version import newest_version
+from tests.support.fake_paperless.fake import StandIn, stand_in
+from tests.support.folders import open_folder
+from tests.support.running_server import Installation, wait_until
 from tests.upgrade.backup import restore, superuser
 from tests.upgrade.facts import AUDIT_EXPORT, FILE, Account, Facts, SavedDocument
 
