@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Callable
 
-from benchmarks.handover.handover import measure_archive
+from benchmarks.handover.handover import measure_handover
 from benchmarks.http.requests import measure_requests
 from benchmarks.lifecycle.moves import measure_lifecycle
 from benchmarks.processing.throughput import measure_processing
@@ -22,7 +22,7 @@ MEASURES: dict[str, Callable[[Report], None]] = {
     "retrieval": measure_retrieval,
     "search": measure_search,
     "lifecycle": measure_lifecycle,
-    "archive": measure_archive,
+    "archive": measure_handover,
     "web": measure_web,
 }
 

@@ -4,7 +4,7 @@ from time import perf_counter
 
 
 @dataclass(frozen=True)
-class Line:
+class Row:
     what: str
     measured: str
     against: str = ""
@@ -13,14 +13,14 @@ class Line:
 
 @dataclass
 class Report:
-    lines: list[Line] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
     def add(self, what: str, measured: str, against: str = "", wanted: str = "") -> None:
-        self.lines.append(Line(what, measured, against, wanted))
+        self.rows.append(Row(what, measured, against, wanted))
 
     def table(self) -> str:
-        heads = Line("what", "measured", "against", "wanted")
-        rows = [(line.what, line.measured, line.against, line.wanted) for line in (heads, *self.lines)]
+        heads = Row("what", "measured", "against", "wanted")
+        rows = [(line.what, line.measured, line.against, line.wanted) for line in (heads, *self.rows)]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 

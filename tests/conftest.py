@@ -13,7 +13,7 @@ from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from muniment.telemetry.logs import configure_logs
 from tests.support.cluster import PASSWORDS, Cluster, RunningCluster
-from tests.support.live_api import Api, running_api, settings_for
+from tests.support.live_api import RunningApi, running_api, settings_for
 from tests.support.seed import Seed
 
 AMBIENT: tuple[str, ...] = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_", "DOCUMENT_HMAC_SECRET", "OTEL_")
@@ -91,6 +91,6 @@ def settings(address: DatabaseAddress, tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def api(settings: Settings) -> AsyncIterator[Api]:
+async def api(settings: Settings) -> AsyncIterator[RunningApi]:
     async with running_api(settings) as api:
         yield api

@@ -1,4 +1,4 @@
-/** Rules of STYLE §13 that a tool can check. */
+/** Rules of docs/guide/web.md#rules that a tool can check. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 

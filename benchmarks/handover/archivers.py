@@ -3,16 +3,18 @@
 from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.archiver.clock import Clock
 from muniment.handover.archiver.monitoring import Alerts, AppriseNotifier
-from muniment.handover.archiver.pass_context import Options
-from muniment.handover.internal.client import InternalApi
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.queue import ArchiveStores
+from muniment.handover.archiver.pass_context import ArchiverOptions
+from muniment.handover.internal.client import InternalApiClient
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.queue import HandoverStores
 
 CONCURRENCY = 4
 
 
-def build(stores: ArchiveStores, paperless: str, token: str, api: str) -> Archiver:
+def build_archiver(stores: HandoverStores, paperless: str, token: str, api: str) -> Archiver:
     clock = Clock()
     alerts = Alerts(stores.queue, AppriseNotifier(""), clock)
-    options = Options(paperless, concurrency=CONCURRENCY)
-    return Archiver(stores, Paperless(paperless, token), InternalApi(api, "key"), alerts, options, clock=clock)
+    options = ArchiverOptions(paperless, concurrency=CONCURRENCY)
+    return Archiver(
+        stores, PaperlessClient(paperless, token), InternalApiClient(api, "key"), alerts, options, clock=clock
+    )

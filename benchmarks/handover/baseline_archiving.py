@@ -10,7 +10,7 @@ from time import perf_counter
 from uuid import uuid4
 
 import httpx
-from tests.support.fake_paperless.fake import StandIn
+from tests.support.fake_paperless.fake import FakePaperless
 
 from benchmarks.handover.archivers import CONCURRENCY
 
@@ -18,12 +18,12 @@ Call = Callable[[httpx.AsyncClient, bytes], Awaitable[None]]
 SIDECAR = b"{}" * 300
 
 
-async def bare_uploads(server: StandIn, contents: Sequence[bytes]) -> float:
+async def baseline_uploads(server: FakePaperless, contents: Sequence[bytes]) -> float:
     """Seconds."""
     return await _each(server, contents, _upload)
 
 
-async def bare_effects(server: StandIn, api: str, folder: Path, contents: Sequence[bytes]) -> float:
+async def baseline_effects(server: FakePaperless, api: str, folder: Path, contents: Sequence[bytes]) -> float:
     """Seconds."""
     for content in contents:
         name = folder / hashlib.sha256(content).hexdigest()
@@ -36,7 +36,7 @@ async def bare_effects(server: StandIn, api: str, folder: Path, contents: Sequen
     return await _each(server, contents, archive)
 
 
-async def _each(server: StandIn, contents: Sequence[bytes], call: Call) -> float:
+async def _each(server: FakePaperless, contents: Sequence[bytes], call: Call) -> float:
     headers = {"Authorization": f"Token {server.token}", "Accept": "application/json; version=9"}
     waiting = iter(contents)
 

@@ -14,16 +14,16 @@ from time import perf_counter
 from uuid import UUID, uuid4
 
 from tests.documents.uploads import a_pdf
-from tests.support.fake_paperless.fake import StandIn, stand_in
+from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
 
-from benchmarks.handover.archivers import build
-from benchmarks.handover.baseline_archiving import bare_effects, bare_uploads
+from benchmarks.handover.archivers import build_archiver
+from benchmarks.handover.baseline_archiving import baseline_effects, baseline_uploads
 from benchmarks.handover.instant_api import instant_api
 from benchmarks.report import Report
-from muniment.handover.archiver.pass_context import Outcome
-from muniment.handover.queue import ArchiveStores
+from muniment.handover.archiver.pass_context import PassOutcome
+from muniment.handover.queue import HandoverStores
 from muniment.handover.sidecar import Sidecar
-from muniment.storage.objects.folder.store import FolderQueue
+from muniment.storage.objects.folder.store import VersionedFolderStore
 from muniment.telemetry.logs import configure_logs
 
 JOBS = 500
@@ -32,7 +32,7 @@ LONG_QUEUE, WANTED_MB = 100_000, 150
 ORGANIZATION = UUID(int=1)
 
 
-def measure_draining(report: Report) -> None:
+def measure_drain_queue(report: Report) -> None:
     configure_logs("json", "CRITICAL")
     _measure_cost(report)
     _measure_memory(report)
@@ -46,9 +46,9 @@ def _measure_cost(report: Report) -> None:
         places = [folder / name for name in ("uploads", "same", "drained")]
         for place in places:
             place.mkdir()
-        uploads, same, drained = (opened.enter_context(stand_in(place)) for place in places)
-        alone = asyncio.run(bare_uploads(uploads, contents))
-        effects = asyncio.run(bare_effects(same, api, places[1], contents))
+        uploads, same, drained = (opened.enter_context(fake_paperless(place)) for place in places)
+        alone = asyncio.run(baseline_uploads(uploads, contents))
+        effects = asyncio.run(baseline_effects(same, api, places[1], contents))
         ours = asyncio.run(_drain(folder, drained, api, contents))
     report.add(
         f"archiver, {JOBS} jobs drained, each",
@@ -58,21 +58,21 @@ def _measure_cost(report: Report) -> None:
     )
 
 
-async def _drain(folder: Path, server: StandIn, api: str, contents: Sequence[bytes]) -> float:
-    queue, letters = FolderQueue(folder / "queue"), FolderQueue(folder / "letters")
+async def _drain(folder: Path, server: FakePaperless, api: str, contents: Sequence[bytes]) -> float:
+    queue, letters = VersionedFolderStore(folder / "queue"), VersionedFolderStore(folder / "letters")
     for content in contents:
         await _put(queue, content)
-    archiver = build(ArchiveStores(queue, letters), server.url, server.token, api)
+    archiver = build_archiver(HandoverStores(queue, letters), server.url, server.token, api)
     began = perf_counter()
     report = await archiver.run()
     took = perf_counter() - began
     await archiver.close()
-    assert report.outcome is Outcome.DONE, report.facts
+    assert report.outcome is PassOutcome.DONE, report.as_json
     assert report.actions["archived"] == JOBS
     return took
 
 
-async def _put(queue: FolderQueue, content: bytes) -> None:
+async def _put(queue: VersionedFolderStore, content: bytes) -> None:
     sidecar = Sidecar(
         organization_id=ORGANIZATION,
         organization_name="Firma AS",
@@ -83,7 +83,7 @@ async def _put(queue: FolderQueue, content: bytes) -> None:
     )
     async with queue.writer(sidecar.key.pdf) as writer:
         await writer.write(content)
-    await queue.put_new(sidecar.key.sidecar, sidecar.to_bytes())
+    await queue.put_if_absent(sidecar.key.sidecar, sidecar.to_bytes())
 
 
 def _measure_memory(report: Report) -> None:

@@ -11,18 +11,18 @@ from time import perf_counter
 
 import psutil
 
-from benchmarks.handover.archivers import build
+from benchmarks.handover.archivers import build_archiver
 from muniment.handover.archiver.pass_context import PassReport
-from muniment.handover.queue import ArchiveStores
-from muniment.storage.objects.folder.store import FolderQueue
+from muniment.handover.queue import HandoverStores
+from muniment.storage.objects.folder.store import VersionedFolderStore
 from muniment.telemetry.logs import configure_logs
 
 NOBODY = "http://127.0.0.1:9"
 
 
 async def run(folder: Path) -> PassReport:
-    stores = ArchiveStores(FolderQueue(folder / "queue"), FolderQueue(folder / "letters"))
-    archiver = build(stores, NOBODY, "token", NOBODY)
+    stores = HandoverStores(VersionedFolderStore(folder / "queue"), VersionedFolderStore(folder / "letters"))
+    archiver = build_archiver(stores, NOBODY, "token", NOBODY)
     report = await archiver.run()
     await archiver.close()
     return report

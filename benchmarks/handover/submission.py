@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import httpx
 from reportlab.pdfgen.canvas import Canvas
-from tests.support.running_server import Installation
+from tests.support.running_server import RunningServer
 
 from benchmarks.report import Report, in_ms, percentile, timed
 
@@ -16,10 +16,10 @@ WARMING, TIMES = 5, 150
 WANTED_MS = 50
 
 
-def measure_hand_over(report: Report) -> None:
+def measure_submission(report: Report) -> None:
     with tempfile.TemporaryDirectory(prefix="mun-") as folder:
         Path(folder).chmod(0o755)
-        with Installation(Path(folder)) as muniment:
+        with RunningServer(Path(folder)) as muniment:
             muniment.start()
             with muniment.client() as client:
                 organization_id = client.get("/api/v1/auth/me").json()["organization_id"]
@@ -29,14 +29,14 @@ def measure_hand_over(report: Report) -> None:
 def _measure(report: Report, data_dir: Path, client: httpx.Client, path: str) -> None:
     plain = _a_megabyte()
     bare = timed(lambda: _write_durably(data_dir / "bench.tmp", plain), times=TIMES)
-    timed(lambda: _hand_over(client, path, plain), times=WARMING)
-    handed = timed(lambda: _hand_over(client, path, plain), times=TIMES)
+    timed(lambda: _submit(client, path, plain), times=WARMING)
+    handed = timed(lambda: _submit(client, path, plain), times=TIMES)
     against = f"{percentile(handed, 0.5) / percentile(bare, 0.5):.1f} × a bare write of PDF and sidecar, with fsync"
     report.add("hand-over of a 1 MB PDF, p50", in_ms(percentile(handed, 0.5)), against)
     report.add("hand-over of a 1 MB PDF, p95", in_ms(percentile(handed, 0.95)), wanted=f"at most {WANTED_MS} ms")
 
 
-def _hand_over(client: httpx.Client, path: str, plain: bytes) -> None:
+def _submit(client: httpx.Client, path: str, plain: bytes) -> None:
     """Each with bytes of its own, as documents are."""
     content = plain + b"%% %s\n%%%%EOF\n" % uuid4().hex.encode()
     fields = {"document_type": "invoice", "document_id": str(uuid4()), "metadata": '{"invoiceNumber": "2026-1"}'}

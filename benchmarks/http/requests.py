@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import httpx
 import psycopg
-from tests.support.running_server import Installation
+from tests.support.running_server import RunningServer
 
 from benchmarks.report import Report, in_ms, percentile, timed
-from muniment.embedded.postgres_location import find_address
+from muniment.embedded.postgres_location import find_database_address
 from muniment.storage.db.address import APP_LOGIN, DatabaseAddress
 
 MEGABYTE = b"All work and no play makes a dull document. " * 23832
@@ -22,7 +22,7 @@ LARGE_BYTES = 64 * 1024 * 1024
 def measure_requests(report: Report) -> None:
     with tempfile.TemporaryDirectory(prefix="mun-") as folder:
         Path(folder).chmod(0o755)
-        with Installation(Path(folder)) as muniment:
+        with RunningServer(Path(folder)) as muniment:
             muniment.start()
             with muniment.client() as client:
                 kb_id = str(client.post("/api/v1/knowledge-bases", json={"name": "Bench"}).json()["id"])
@@ -31,7 +31,7 @@ def measure_requests(report: Report) -> None:
                 _measure_large_upload(report, muniment, client, kb_id)
 
 
-def _measure_endpoints(report: Report, muniment: Installation, client: httpx.Client) -> None:
+def _measure_endpoints(report: Report, muniment: RunningServer, client: httpx.Client) -> None:
     with psycopg.connect(app_login(muniment).conninfo, autocommit=True) as connection:
         bare = timed(lambda: connection.execute("SELECT 1").fetchone(), times=300)
     live = timed(lambda: client.get("/health/live"), times=300)
@@ -42,7 +42,7 @@ def _measure_endpoints(report: Report, muniment: Installation, client: httpx.Cli
     report.add("GET /auth/me (signed in), p95", in_ms(percentile(me, 0.95)), against)
 
 
-def _measure_upload(report: Report, muniment: Installation, client: httpx.Client, kb_id: str) -> None:
+def _measure_upload(report: Report, muniment: RunningServer, client: httpx.Client, kb_id: str) -> None:
     bare = timed(lambda: _write_durably(muniment.data_dir / "bench.tmp", [MEGABYTE]), times=60)
     upload = timed(
         lambda: client.post(
@@ -55,7 +55,7 @@ def _measure_upload(report: Report, muniment: Installation, client: httpx.Client
     report.add("upload of 1 MB, p95", in_ms(percentile(upload, 0.95)))
 
 
-def _measure_large_upload(report: Report, muniment: Installation, client: httpx.Client, kb_id: str) -> None:
+def _measure_large_upload(report: Report, muniment: RunningServer, client: httpx.Client, kb_id: str) -> None:
     pieces = [MEGABYTE] * (LARGE_BYTES // len(MEGABYTE))
     bare = timed(lambda: _write_durably(muniment.data_dir / "bench.tmp", pieces), times=3)[0]
     api = muniment.child(r"muniment api$")
@@ -80,7 +80,7 @@ def _write_durably(path: Path, pieces: list[bytes]) -> None:
     path.unlink()
 
 
-def app_login(muniment: Installation) -> DatabaseAddress:
-    address = find_address(muniment.data_dir)
+def app_login(muniment: RunningServer) -> DatabaseAddress:
+    address = find_database_address(muniment.data_dir)
     assert address is not None
     return address.as_login(APP_LOGIN, (muniment.data_dir / "secrets" / "database_app_password").read_text())

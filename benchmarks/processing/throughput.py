@@ -19,18 +19,18 @@ import httpx
 import psutil
 import psycopg
 from PIL import Image
-from tests.support.running_server import Installation
+from tests.support.running_server import RunningServer
 
 from benchmarks.http.requests import app_login
-from benchmarks.processing.baseline_model import BareModel
+from benchmarks.processing.baseline_model import BaselineModel
 from benchmarks.processing.sample_files import scanned_pages, scanned_pdf, smallest_pdf, text_pdf
 from benchmarks.report import Report, in_ms, percentile
-from muniment.processing.readers.ocr.engine import environment_of, find_engine
+from muniment.processing.readers.ocr.engine import engine_environment, find_engine
 from muniment.search.embedding.local import LocalEmbedder
-from muniment.search.indexing.chunking import ChunkOptions, PageSource, make_chunks
+from muniment.search.indexing.chunking import ChunkOptions, SourcePage, make_chunks
 
-LOOK_SECONDS = 0.002
-LOOK_SHARE = 0.01
+POLL_SECONDS = 0.002
+POLL_SHARE = 0.01
 """Of the time that has passed: more looks would take from what they measure, a tenth of it where OCR is at work."""
 SMALL_FILES = 50
 OCR_TURNS, OCR_PAGES = 2, 16
@@ -41,7 +41,7 @@ ENDED = {"completed", "failed"}
 
 
 @dataclass(frozen=True)
-class Desk:
+class BenchmarkServer:
     """A running installation: its API, and its database, where waiting costs next to nothing. Who asks the API again
     and again takes a good part of what is to be measured."""
 
@@ -49,10 +49,10 @@ class Desk:
     rows: psycopg.Connection
 
 
-class Library:
+class BenchmarkKnowledgeBase:
     """A knowledge base of a running installation."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: BenchmarkServer) -> None:
         self._client, self._rows = desk.client, desk.rows
         self.kb_id = self._new()
         self.path = f"/api/v1/knowledge-bases/{self.kb_id}/documents"
@@ -92,19 +92,21 @@ class Library:
             assert row is not None
             if is_so(row[0]):
                 return row[0]
-            sleep(max(LOOK_SECONDS, LOOK_SHARE * (perf_counter() - began)))
+            sleep(max(POLL_SECONDS, POLL_SHARE * (perf_counter() - began)))
 
 
 def measure_processing(report: Report) -> None:
     with tempfile.TemporaryDirectory(prefix="mun-") as folder:
         Path(folder).chmod(0o755)
-        with Installation(Path(folder)) as muniment:
+        with RunningServer(Path(folder)) as muniment:
             muniment.start()
             with muniment.client() as client, psycopg.connect(app_login(muniment).conninfo, autocommit=True) as rows:
                 me = client.get("/api/v1/auth/me").json()["id"]
                 rows.execute("SELECT set_config('app.user_id', %s, false)", [me])
-                desk = Desk(client, rows)
-                Library(desk).seconds_to_completed(text_pdf(1, seed=0))  # the sandbox has started after this
+                desk = BenchmarkServer(client, rows)
+                BenchmarkKnowledgeBase(desk).seconds_to_completed(
+                    text_pdf(1, seed=0)
+                )  # the sandbox has started after this
                 _measure_second_upload(report, desk)
                 _measure_throughput(report, desk)
                 _measure_small_files(report, desk)
@@ -112,10 +114,10 @@ def measure_processing(report: Report) -> None:
                 _measure_memory(report, muniment, desk)
 
 
-def _measure_second_upload(report: Report, desk: Desk) -> None:
+def _measure_second_upload(report: Report, desk: BenchmarkServer) -> None:
     hundred = text_pdf(100, seed=1)
-    first = Library(desk).seconds_to_completed(hundred)
-    again = sorted(Library(desk).seconds_to_completed(hundred) for _ in range(20))
+    first = BenchmarkKnowledgeBase(desk).seconds_to_completed(hundred)
+    again = sorted(BenchmarkKnowledgeBase(desk).seconds_to_completed(hundred) for _ in range(20))
     against = f"1/{first / percentile(again, 0.5):.0f} of the first ({first:.2f} s)"
     report.add("second upload of 100 pages, p50", in_ms(percentile(again, 0.5)), against, "at most 1/20 (with Index)")
     report.add("second upload of 100 pages, p95", in_ms(percentile(again, 0.95)), wanted="under 100 ms")
@@ -124,12 +126,12 @@ def _measure_second_upload(report: Report, desk: Desk) -> None:
     report.add("known 1,000 pages, after the upload", in_ms(seconds[1000]), f"{ratio:.1f} × 10 pages", "at most 2 ×")
 
 
-def _known(desk: Desk, content: bytes) -> float:
+def _known(desk: BenchmarkServer, content: bytes) -> float:
     """From the end of the upload to completed, the median of several."""
-    Library(desk).seconds_to_completed(content)
+    BenchmarkKnowledgeBase(desk).seconds_to_completed(content)
     seconds = []
     for _ in range(9):
-        library = Library(desk)
+        library = BenchmarkKnowledgeBase(desk)
         document_id = library.upload(content)
         began = perf_counter()
         library.wait(document_id)
@@ -137,11 +139,11 @@ def _known(desk: Desk, content: bytes) -> float:
     return percentile(sorted(seconds), 0.5)
 
 
-def _measure_throughput(report: Report, desk: Desk) -> None:
+def _measure_throughput(report: Report, desk: BenchmarkServer) -> None:
     files = [text_pdf(20, seed=seed) for seed in range(100, 110)]
     pages = 20 * len(files)
-    bare = _bare_seconds(files)
-    library = Library(desk)
+    bare = _baseline_seconds(files)
+    library = BenchmarkKnowledgeBase(desk)
     began = perf_counter()
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(library.upload, files))
@@ -151,22 +153,22 @@ def _measure_throughput(report: Report, desk: Desk) -> None:
     report.add("text PDFs, pages a second", f"{pages / whole:.1f}", against, "at least 0.5 ×")
 
 
-def _bare_seconds(files: Sequence[bytes]) -> float:
+def _baseline_seconds(files: Sequence[bytes]) -> float:
     """The text by PDFium, a process for each file, and the vectors of the passages that we would make of it."""
     began = perf_counter()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        texts = list(pool.map(_bare_text_in_a_process, files))
+        texts = list(pool.map(_baseline_text, files))
     read = perf_counter() - began
     embedder = LocalEmbedder()
     options = ChunkOptions(max_tokens=embedder.max_tokens)
     sources = [
-        PageSource(number, page, []) for text in texts for number, page in enumerate(text.split("\f"), 1) if page
+        SourcePage(number, page, []) for text in texts for number, page in enumerate(text.split("\f"), 1) if page
     ]
     passages = [chunk.text for page in sources for chunk in make_chunks(page, embedder.count_tokens, options)]
-    return read + BareModel().seconds(passages)
+    return read + BaselineModel().seconds(passages)
 
 
-BARE = r"""
+BASELINE_PROGRAM = r"""
 import sys
 from pypdfium2 import PdfDocument
 for page in PdfDocument(sys.stdin.buffer.read()):
@@ -174,16 +176,16 @@ for page in PdfDocument(sys.stdin.buffer.read()):
 """
 
 
-def _bare_text_in_a_process(content: bytes) -> str:
-    done = subprocess.run([sys.executable, "-c", BARE], input=content, check=True, capture_output=True)
+def _baseline_text(content: bytes) -> str:
+    done = subprocess.run([sys.executable, "-c", BASELINE_PROGRAM], input=content, check=True, capture_output=True)
     return done.stdout.decode()
 
 
-def _measure_small_files(report: Report, desk: Desk) -> None:
+def _measure_small_files(report: Report, desk: BenchmarkServer) -> None:
     rates = []
     for attempt in range(3):
         files = [smallest_pdf(1000 * attempt + number) for number in range(SMALL_FILES)]
-        library = Library(desk)
+        library = BenchmarkKnowledgeBase(desk)
         began = perf_counter()
         with ThreadPoolExecutor(10) as pool:
             list(pool.map(library.upload, files))
@@ -193,14 +195,14 @@ def _measure_small_files(report: Report, desk: Desk) -> None:
     report.add(what, f"{max(rates):.1f}", "2.0: Paperless-ngx 3 on such a machine", "40")
 
 
-def _measure_ocr(report: Report, desk: Desk) -> None:
+def _measure_ocr(report: Report, desk: BenchmarkServer) -> None:
     """By turns, the best of each: whatever else the machine does must not fall on one of the two."""
     pictures = scanned_pages(OCR_PAGES * OCR_TURNS, seed=3)
     bare, reading, whole = [], [], []
     for turn in range(OCR_TURNS):
         some = pictures[OCR_PAGES * turn : OCR_PAGES * (turn + 1)]
-        bare.append(len(some) / _bare_ocr(some))
-        library = Library(desk)
+        bare.append(len(some) / _baseline_ocr(some))
+        library = BenchmarkKnowledgeBase(desk)
         whole.append(len(some) / library.seconds_to_completed(scanned_pdf(some)))
         reading.append(len(some) / library.seconds_of_reading())
     for what, rates, wanted in (("", reading, "at least 0.8 ×"), (", passages and vectors included", whole, "")):
@@ -208,7 +210,7 @@ def _measure_ocr(report: Report, desk: Desk) -> None:
         report.add(f"OCR pages a second, both cores{what}", f"{max(rates):.2f}", against, wanted)
 
 
-def _bare_ocr(pictures: Sequence[Image.Image]) -> float:
+def _baseline_ocr(pictures: Sequence[Image.Image]) -> float:
     """The same pictures with the same engine and options, as many processes as cores."""
     engine = find_engine()
     assert engine is not None
@@ -217,16 +219,16 @@ def _bare_ocr(pictures: Sequence[Image.Image]) -> float:
         for path, picture in zip(paths, pictures, strict=True):
             picture.save(path, compress_level=1)
         options = ["-l", "deu+eng", "--dpi", "200", "-c", "thresholding_method=2", "tsv"]
-        run = partial(subprocess.run, env=environment_of(engine.data), check=True, capture_output=True)
+        run = partial(subprocess.run, env=engine_environment(engine.data_folder), check=True, capture_output=True)
         began = perf_counter()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda path: run([engine.program, str(path), "stdout", *options]), paths))
+            list(pool.map(lambda path: run([engine.path, str(path), "stdout", *options]), paths))
         return perf_counter() - began
 
 
-def _measure_memory(report: Report, muniment: Installation, desk: Desk) -> None:
+def _measure_memory(report: Report, muniment: RunningServer, desk: BenchmarkServer) -> None:
     worker = muniment.child(r"muniment worker$")
-    library = Library(desk)
+    library = BenchmarkKnowledgeBase(desk)
     for number in range(100):
         library.upload(smallest_pdf(10_000 + number))
     library.wait_for(100)
@@ -241,7 +243,7 @@ def _measure_memory(report: Report, muniment: Installation, desk: Desk) -> None:
     report.add("memory for 2,000 pages, worker and readers", f"{peaks[2000] / 1e6:.0f} MB", ratio, "at most 3 ×")
 
 
-def _peak(muniment: Installation, library: Library, content: bytes) -> float:
+def _peak(muniment: RunningServer, library: BenchmarkKnowledgeBase, content: bytes) -> float:
     """The most that the worker and everything it started took together while this was read."""
     worker = muniment.child(r"muniment worker$")
     document_id, peak = library.upload(content), 0.0

@@ -8,14 +8,14 @@ from uuid import UUID
 
 import numpy as np
 
-from benchmarks.processing.baseline_model import BareModel
+from benchmarks.processing.baseline_model import BaselineModel
 from benchmarks.report import Report
 from benchmarks.retrieval.held_out_faq import PACKAGES, find_fresh_questions
 from benchmarks.retrieval.perl_faq import PACKAGE, Questions, find_questions
-from benchmarks.search.dataset import SearchStage, search_stage
-from muniment.search.query.request import Mode, Question
-from muniment.search.query.service import Searching
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from benchmarks.search.dataset import SearchDataset, open_search_dataset
+from muniment.search.query.request import SearchMode, SearchRequest
+from muniment.search.query.service import SearchService
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.telemetry.logs import configure_logs
 
 DEPTH = 10
@@ -38,7 +38,7 @@ def measure_retrieval(report: Report) -> None:
 
 
 async def _measure(report: Report, whose: str, questions: Questions) -> None:
-    async with search_stage() as stage:
+    async with open_search_dataset() as stage:
         await _measure_indexing(report, stage, questions)
         answers = [(await stage.add([section.text]))[0] for section in questions.asked]
         for section in questions.others:
@@ -47,10 +47,12 @@ async def _measure(report: Report, whose: str, questions: Questions) -> None:
         asked = dict(zip((section.question for section in questions.asked), answers, strict=True))
         passages = stage.seed.one("SELECT count(*) FROM artifact_chunks")
         report.add(f"questions: {whose}", str(len(asked)), f"{passages:,} passages", "at least 200")
-        gains = {mode: await _gains(stage, asked, mode) for mode in (Mode.TEXT, Mode.VECTOR, Mode.HYBRID)}
+        gains = {
+            mode: await _gains(stage, asked, mode) for mode in (SearchMode.TEXT, SearchMode.VECTOR, SearchMode.HYBRID)
+        }
         for mode, of_mode in gains.items():
-            is_fused = mode is Mode.HYBRID
-            against = _lead(gains[Mode.HYBRID], gains[Mode.VECTOR]) if is_fused else ""
+            is_fused = mode is SearchMode.HYBRID
+            against = _lead(gains[SearchMode.HYBRID], gains[SearchMode.VECTOR]) if is_fused else ""
             wanted = "more than both" if is_fused else ""
             report.add(f"nDCG@{DEPTH}, {mode}: {whose}", f"{mean(of_mode):.3f}", against, wanted)
 
@@ -62,12 +64,12 @@ def _lead(fused: Sequence[float], vector: Sequence[float]) -> str:
     return f"{differences.mean():+.3f} against vector, ahead in {(lots > 0).mean():.0%} of {LOTS:,} lots"
 
 
-async def _gains(stage: SearchStage, asked: Mapping[str, UUID], mode: Mode) -> Sequence[float]:
-    index = PgVectorIndex(stage.database)
-    searching = Searching(stage.database, index, {stage.embedder.model: stage.embedder})
+async def _gains(stage: SearchDataset, asked: Mapping[str, UUID], mode: SearchMode) -> Sequence[float]:
+    index = PgvectorSearch(stage.database)
+    searching = SearchService(stage.database, index, {stage.embedder.model: stage.embedder})
     gains = []
     for question, right in asked.items():
-        wanted = Question(question, [stage.shelf.kb_id], mode, limit=DEPTH)
+        wanted = SearchRequest(question, [stage.shelf.kb_id], mode, limit=DEPTH)
         answer = await searching.search(stage.shelf.owner.principal, wanted)
         gains.append(gain([hit.passage.document_id for hit in answer.hits], right))
     return gains
@@ -78,11 +80,11 @@ def gain(found: Sequence[UUID], right: UUID) -> float:
     return 1 / math.log2(found.index(right) + 2) if right in found else 0.0
 
 
-async def _measure_indexing(report: Report, stage: SearchStage, questions: Questions) -> None:
+async def _measure_indexing(report: Report, stage: SearchDataset, questions: Questions) -> None:
     pages = [section.text for section in questions.others[-INDEXED_PAGES:]]
     await stage.embedder.embed(pages[:1])  # the model is loaded after this
     aside = stage.seed.knowledge_base(stage.shelf.owner)
-    model, whole, bare, count = BareModel(), list[float](), list[float](), 0
+    model, whole, bare, count = BaselineModel(), list[float](), list[float](), 0
     for _ in range(ROUNDS):  # by turns, and the best of each: whatever else runs on the machine slows both down
         _, index, seconds = await stage.add(pages, aside)
         whole.append(seconds)

@@ -6,7 +6,7 @@ from uuid import UUID
 import psycopg
 
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.vectors.pgvector.search import EXACT_UP_TO, MAX_SCAN_TUPLES
+from muniment.storage.vectors.pgvector.search import EXACT_SEARCH_LIMIT, MAX_SCAN_TUPLES
 
 _OF_KBS = "artifact_chunks c JOIN documents d USING (artifact_text_id) WHERE d.knowledge_base_id = ANY (%(kb_ids)s)"
 _EXACT = f"""
@@ -29,7 +29,7 @@ _SETTINGS = f"""
 """
 
 
-class BareSearch:
+class BaselineSearch:
     def __init__(self, address: DatabaseAddress) -> None:
         self._connection = psycopg.connect(address.conninfo, autocommit=True)
         for setting in filter(str.strip, _SETTINGS.split(";")):
@@ -40,7 +40,7 @@ class BareSearch:
 
     def ask(self, kb_ids: Sequence[UUID], vector: Sequence[float], words: str, chunks: int) -> None:
         """Both halves, one after the other."""
-        is_exact = chunks <= EXACT_UP_TO
+        is_exact = chunks <= EXACT_SEARCH_LIMIT
         self._connection.execute(f"SET enable_sort = {'on' if is_exact else 'off'}")
         asked = {"kb_ids": list(kb_ids), "vector": str(list(vector)), "words": words}
         self._connection.execute(_EXACT if is_exact else _APPROXIMATE, asked).fetchall()

@@ -9,49 +9,49 @@ from pathlib import Path
 from time import perf_counter
 from uuid import UUID
 
-from tests.artifacts.artifacts_fixture import Shelf, a_key
+from tests.artifacts.artifacts_fixture import ArtifactsFixture, a_key
 from tests.support.cluster import PASSWORDS, RunningCluster
 from tests.support.seed import Seed
 
-from muniment.artifacts.repository import ArtifactRepository, NewText, row
-from muniment.artifacts.text_packs import Pack, PageText, paragraph_uri, sha256_of
+from muniment.artifacts.repository import ArtifactRepository, NewArtifact, part_as_json
+from muniment.artifacts.text_packs import StoredPageText, TextPackWriter, paragraph_uri, text_sha256
 from muniment.search.embedding.local import LocalEmbedder
-from muniment.search.indexing.builder import index_text
+from muniment.search.indexing.builder import build_index
 from muniment.search.indexing.repository import IndexRepository, NewIndex
-from muniment.search.variants import variant_of
+from muniment.search.variants import variant_for
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 
 _PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class SearchStage:
+class SearchDataset:
     address: DatabaseAddress
     seed: Seed
     database: Database
-    shelf: Shelf
+    shelf: ArtifactsFixture
     embedder: LocalEmbedder
 
     async def add(self, pages: Sequence[str], kb_id: UUID | None = None) -> tuple[UUID, NewIndex, float]:
         """A completed document with its index, and the seconds that indexing took."""
         key = a_key(self.shelf.owner.organization_id)
-        pack = Pack(key.organization_id)
+        pack = TextPackWriter(key.organization_id)
         new = _reading(pack, pages)
-        await self.shelf.blobs.put(pack.key, pack.data)
+        await self.shelf.blobs.put(pack.key, pack.getvalue)
         async with self.database.service_work(self.shelf.service) as work:
             full, _ = await ArtifactRepository(work.session).add_once(key, new)
         began = perf_counter()
         owner = self.shelf.owner.organization_id
-        index = await index_text(self.database, self.shelf.blobs, self.embedder, full, organization_id=owner)
+        index = await build_index(self.database, self.shelf.blobs, self.embedder, full, organization_id=owner)
         async with self.database.service_work(self.shelf.service) as work:
             await IndexRepository(work.session).add_once(index)
         return self.shelf.document(full, kb_id=kb_id), index, perf_counter() - began
 
 
 @asynccontextmanager
-async def search_stage(*, durable: bool = False) -> AsyncIterator[SearchStage]:
+async def open_search_dataset(*, durable: bool = False) -> AsyncIterator[SearchDataset]:
     """Gone at the end, however it comes. `durable` where what a commit costs is measured."""
     async with AsyncExitStack() as ending:
         running = RunningCluster(durable=durable)
@@ -63,14 +63,14 @@ async def search_stage(*, durable: bool = False) -> AsyncIterator[SearchStage]:
         ending.push_async_callback(embedder.close)
         database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
         ending.push_async_callback(database.close)
-        shelf = Shelf(seed, database, FolderBlobs(folder))
+        shelf = ArtifactsFixture(seed, database, FolderObjectStore(folder))
         async with database.service_work(shelf.service) as work:
-            await IndexRepository(work.session).register_variant(variant_of(embedder))
-        yield SearchStage(address, seed, database, shelf, embedder)
+            await IndexRepository(work.session).register_variant(variant_for(embedder))
+        yield SearchDataset(address, seed, database, shelf, embedder)
 
 
-def _reading(pack: Pack, pages: Sequence[str]) -> NewText:
-    stored = [pack.add(text) for text in pages]
+def _reading(pack: TextPackWriter, pages: Sequence[str]) -> NewArtifact:
+    stored = [pack.add_page(text) for text in pages]
     head = {
         "full_text_uri": pack.key,
         "full_text_sha256": pack.sha256,
@@ -81,19 +81,20 @@ def _reading(pack: Pack, pages: Sequence[str]) -> NewText:
     }
     numbered = list(enumerate(zip(stored, pages, strict=True), 1))
     page_rows = [
-        row(page_number=number, page_text_uri=page.uri, page_text_sha256=page.sha256) for number, (page, _) in numbered
+        part_as_json(page_number=number, page_text_uri=page.uri, page_text_sha256=page.sha256)
+        for number, (page, _) in numbered
     ]
     paragraph_rows = [line for number, (page, text) in numbered for line in _paragraphs(number, page, text)]
-    return NewText(head, page_rows, paragraph_rows)
+    return NewArtifact(head, page_rows, paragraph_rows)
 
 
-def _paragraphs(number: int, page: PageText, text: str) -> Sequence[str]:
+def _paragraphs(number: int, page: StoredPageText, text: str) -> Sequence[str]:
     return [
-        row(
+        part_as_json(
             page_number=number,
             paragraph_index=index,
             paragraph_text_uri=paragraph_uri(page.uri, *found.span()),
-            paragraph_text_sha256=sha256_of(found.group()),
+            paragraph_text_sha256=text_sha256(found.group()),
             features={"kind": "text", "start": found.start(), "end": found.end(), "box": None},
         )
         for index, found in enumerate(_PARAGRAPH.finditer(text))

@@ -12,12 +12,12 @@ import uvloop
 from tests.support.live_api import running_api, settings_for
 
 from benchmarks.report import Report, in_ms, percentile
-from benchmarks.search.baseline_search import BareSearch
-from benchmarks.search.dataset import SearchStage, search_stage
-from benchmarks.search.synthetic_corpus import COMMON, KBS, Crowd
-from muniment.search.variants import variant_of
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
-from muniment.storage.vectors.port import Model
+from benchmarks.search.baseline_search import BaselineSearch
+from benchmarks.search.dataset import SearchDataset, open_search_dataset
+from benchmarks.search.synthetic_corpus import COMMON, KBS, SyntheticCorpus
+from muniment.search.variants import variant_for
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from muniment.storage.vectors.port import IndexingVariant
 from muniment.telemetry.logs import configure_logs
 
 SIZES = (100_000, 1_000_000)
@@ -40,8 +40,8 @@ def measure_search(report: Report) -> None:
 
 
 async def _measure(report: Report) -> None:
-    async with search_stage() as stage:
-        crowd = Crowd(stage)
+    async with open_search_dataset() as stage:
+        crowd = SyntheticCorpus(stage)
         p95 = []
         for size in SIZES:
             crowd.grow(size)
@@ -51,13 +51,13 @@ async def _measure(report: Report) -> None:
         report.add(f"growth to {SIZES[-1]:,} chunks at equal scope", growth, wanted="at most 2 ×")
 
 
-async def _measure_recall(report: Report, stage: SearchStage, crowd: Crowd) -> None:
+async def _measure_recall(report: Report, stage: SearchDataset, crowd: SyntheticCorpus) -> None:
     """Of the nearest that a scan of everything in scope finds, how many the HNSW index finds as well."""
-    variant = variant_of(stage.embedder)
-    model = Model(variant.model, variant.dimensions, variant.fingerprint)
-    exact, approximate = (PgVectorIndex(stage.database, exact_up_to=most) for most in (crowd.size, 0))
+    variant = variant_for(stage.embedder)
+    model = IndexingVariant(variant.model, variant.dimensions, variant.fingerprint)
+    exact, approximate = (PgvectorSearch(stage.database, exact_search_limit=most) for most in (crowd.size, 0))
 
-    async def nearest(index: PgVectorIndex, kb_ids: Sequence[UUID], vector: Sequence[float]) -> set[tuple[UUID, int]]:
+    async def nearest(index: PgvectorSearch, kb_ids: Sequence[UUID], vector: Sequence[float]) -> set[tuple[UUID, int]]:
         async with stage.database.work(stage.shelf.owner.principal) as work:
             found = await index.nearest(work, model, kb_ids, vector, limit=NEAREST)
         return {(candidate.document_id, candidate.chunk_index) for candidate in found}
@@ -79,10 +79,10 @@ async def _measure_recall(report: Report, stage: SearchStage, crowd: Crowd) -> N
             report.add(what, f"{mean(shares):.3f}", against, "at least 0.95")
 
 
-async def _measure_requests(report: Report, stage: SearchStage, crowd: Crowd) -> float:
+async def _measure_requests(report: Report, stage: SearchDataset, crowd: SyntheticCorpus) -> float:
     """p95 of a whole request to the API, hybrid, at the scope that is the same for all sizes."""
     embedding = await _seconds_of_embedding(stage)
-    bare = BareSearch(stage.address)
+    bare = BaselineSearch(stage.address)
     name = f"{crowd.size:,} chunks"
     report.add(f"{name}: embedding a question, p50", in_ms(embedding))
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +102,7 @@ async def _measure_requests(report: Report, stage: SearchStage, crowd: Crowd) ->
 
 
 async def _requests(
-    client: httpx.AsyncClient, crowd: Crowd, bare: BareSearch, kbs: int, words: str, mode: str = "hybrid"
+    client: httpx.AsyncClient, crowd: SyntheticCorpus, bare: BaselineSearch, kbs: int, words: str, mode: str = "hybrid"
 ) -> tuple[float, float]:
     """p95 of the request and of the bare queries, alternating, so that both see the same machine. Each asks a question
     of its own: whoever came second to the same knowledge bases would find their pages in memory."""
@@ -121,7 +121,7 @@ async def _requests(
     return percentile(sorted(whole), 0.95), percentile(sorted(least), 0.95)
 
 
-async def _seconds_of_embedding(stage: SearchStage) -> float:
+async def _seconds_of_embedding(stage: SearchDataset) -> float:
     seconds = []
     for number in range(TIMES):
         began = perf_counter()

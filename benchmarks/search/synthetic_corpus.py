@@ -8,8 +8,8 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from benchmarks.search.dataset import SearchStage
-from muniment.search.variants import variant_of
+from benchmarks.search.dataset import SearchDataset
+from muniment.search.variants import variant_for
 
 KBS, SUBJECTS, SUBJECTS_OF_A_KB = 200, 100, 8
 CHUNKS_OF_A_DOCUMENT = 50
@@ -58,16 +58,16 @@ _CHUNKS = """
 
 
 @dataclass
-class Crowd:
-    stage: SearchStage
+class SyntheticCorpus:
+    dataset: SearchDataset
     chunks_of_a_document: int = CHUNKS_OF_A_DOCUMENT
     size: int = 0
     kb_ids: Sequence[UUID] = ()
     _random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(4))
 
     def __post_init__(self) -> None:
-        owner = self.stage.shelf.owner
-        self.kb_ids = [self.stage.seed.knowledge_base(owner) for _ in range(KBS)]
+        owner = self.dataset.shelf.owner
+        self.kb_ids = [self.dataset.seed.knowledge_base(owner) for _ in range(KBS)]
         self._centres = _unit(self._random.standard_normal((SUBJECTS, DIMENSIONS)))
         self._of_kb = np.array([[(7 * kb + 13 * n) % SUBJECTS for n in range(SUBJECTS_OF_A_KB)] for kb in range(KBS)])
         self._run("CREATE UNLOGGED TABLE bench_documents (number integer PRIMARY KEY, id uuid, kb_id uuid)")
@@ -80,16 +80,16 @@ class Crowd:
     def grow(self, size: int) -> None:
         """To so many chunks; the index is built anew at the end, which is many times as fast."""
         given = {
-            "organization": self.stage.shelf.owner.organization_id,
-            "owner": self.stage.shelf.owner.id,
-            "fingerprint": variant_of(self.stage.embedder).fingerprint,
-            "model": self.stage.embedder.model,
+            "organization": self.dataset.shelf.owner.organization_id,
+            "owner": self.dataset.shelf.owner.id,
+            "fingerprint": variant_for(self.dataset.embedder).fingerprint,
+            "model": self.dataset.embedder.model,
             "chunks": self.chunks_of_a_document,
             "texts": TEXTS,
             "first": self.size // self.chunks_of_a_document,
         }
-        definition = self.stage.seed.one("SELECT pg_get_indexdef(%s::regclass)", INDEX)
-        with psycopg.connect(self.stage.address.conninfo) as connection:
+        definition = self.dataset.seed.one("SELECT pg_get_indexdef(%s::regclass)", INDEX)
+        with psycopg.connect(self.dataset.address.conninfo) as connection:
             connection.execute(f"DROP INDEX {INDEX}")
             connection.execute(
                 "INSERT INTO bench_documents SELECT n, gen_random_uuid(), (%s::uuid[])[n %% %s + 1]"
@@ -133,7 +133,7 @@ class Crowd:
         return _unit(self._centres[subjects] + NOISE * self._random.standard_normal((len(subjects), DIMENSIONS)))
 
     def _run(self, statement: str, *values: object) -> None:
-        self.stage.seed.execute(statement, *values)
+        self.dataset.seed.execute(statement, *values)
 
 
 def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

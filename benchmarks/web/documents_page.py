@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import psycopg
 from playwright.sync_api import Browser, sync_playwright
-from tests.support.running_server import EMAIL, PASSWORD, Installation, upload, wait_until
+from tests.support.running_server import EMAIL, PASSWORD, RunningServer, upload, wait_until
 
 from benchmarks.report import Report, in_ms, percentile
-from muniment.embedded.postgres_location import find_address
+from muniment.embedded.postgres_location import find_database_address
 from muniment.web import static_site
 
 DOCUMENTS = 10_000
@@ -62,21 +62,21 @@ def measure_web(report: Report) -> None:
     _measure_scripts(report)
     with tempfile.TemporaryDirectory(prefix="mun-") as folder:
         Path(folder).chmod(0o755)
-        with Installation(Path(folder)) as muniment:
+        with RunningServer(Path(folder)) as muniment:
             muniment.start()
             with muniment.client() as client:
-                kb_id = _crowd(muniment, client)
+                kb_id = _add_documents(muniment, client)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=_chromium(), args=_arguments())
                 _measure_pages(report, browser, muniment, kb_id)
                 browser.close()
 
 
-def _crowd(muniment: Installation, client: httpx.Client) -> str:
+def _add_documents(muniment: RunningServer, client: httpx.Client) -> str:
     kb_id, document_id = upload(client, "first.txt", b"The tenant pays on the third of the month.")
     url = f"/api/v1/knowledge-bases/{kb_id}/documents"
     wait_until(lambda: client.get(f"{url}/{document_id}").json()["status"] == "completed")
-    address = find_address(muniment.data_dir)
+    address = find_database_address(muniment.data_dir)
     assert address is not None
     password = (muniment.data_dir / "secrets" / "database_superuser_password").read_text()
     with psycopg.connect(address.as_login(address.user, password).conninfo, autocommit=True) as connection:
@@ -85,7 +85,7 @@ def _crowd(muniment: Installation, client: httpx.Client) -> str:
     return kb_id
 
 
-def _measure_pages(report: Report, browser: Browser, muniment: Installation, kb_id: str) -> None:
+def _measure_pages(report: Report, browser: Browser, muniment: RunningServer, kb_id: str) -> None:
     painted, rows_after, rendered, typed = [], [], [], []
     for _ in range(TIMES):
         context = browser.new_context(base_url=muniment.url, viewport={"width": 1280, "height": 900})

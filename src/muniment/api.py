@@ -15,21 +15,21 @@ from muniment import __version__
 from muniment.accounts import endpoints as accounts
 from muniment.audit import endpoints as audit
 from muniment.bootstrap.installation import open_stores
-from muniment.bootstrap.process import rest_loaded
-from muniment.bootstrap.services import build_parts
+from muniment.bootstrap.process import freeze_loaded_objects
+from muniment.bootstrap.services import build_services
 from muniment.documents import endpoints as documents
 from muniment.embedded import child_process
 from muniment.handover import endpoints as handover
 from muniment.handover.internal import endpoints as internal
 from muniment.http.api_docs import add_api_docs
-from muniment.http.dependencies import SCHEMES
+from muniment.http.dependencies import AUTH_SCHEMES
 from muniment.http.errors import add_error_handlers
 from muniment.http.health import router as health
 from muniment.http.middleware.access_log import AccessLog
-from muniment.http.middleware.limits import BodyLimit, LimitedHead
-from muniment.http.middleware.origin_check import SameSiteWrites
+from muniment.http.middleware.limits import BodyLimit, HeaderLimitProtocol
+from muniment.http.middleware.origin_check import OriginCheck
 from muniment.http.middleware.security_headers import SecurityHeaders
-from muniment.http.services import Parts
+from muniment.http.services import Services
 from muniment.knowledge_bases import endpoints as knowledge_bases
 from muniment.lifecycle import endpoints as lifecycle
 from muniment.processing.events import endpoints as events
@@ -38,17 +38,17 @@ from muniment.processing.runs import endpoints as processing
 from muniment.reconcile import endpoints as reconcile
 from muniment.search import endpoints as search
 from muniment.settings import Settings
-from muniment.telemetry.metrics import configure_metrics, watch_disk
+from muniment.telemetry.metrics import configure_metrics, export_free_disk
 from muniment.telemetry.traces import configure_traces
 from muniment.web.static_site import add_pages, load_site
 
 MAX_CONNECTIONS = 1000
 
 
-def create_app(parts: Parts) -> FastAPI:
-    app = described_app()
-    app.state.parts = parts
-    if parts.archive.internal_keys:
+def create_app(services: Services) -> FastAPI:
+    app = build_documented_app()
+    app.state.parts = services
+    if services.handover.internal_keys:
         app.include_router(internal.router)
     add_api_docs(app)
     add_error_handlers(app)
@@ -56,7 +56,7 @@ def create_app(parts: Parts) -> FastAPI:
     return app
 
 
-def described_app() -> FastAPI:
+def build_documented_app() -> FastAPI:
     """Everything that `/openapi.json` describes, and nothing to run it with: enough for `tools/openapi`."""
     app = FastAPI(
         title="Muniment",
@@ -66,7 +66,7 @@ def described_app() -> FastAPI:
         # A redirect names the scheme that we see, not the one that people use: a token could go out in clear.
         redirect_slashes=False,
     )
-    v1 = APIRouter(prefix="/api/v1", dependencies=SCHEMES)
+    v1 = APIRouter(prefix="/api/v1", dependencies=AUTH_SCHEMES)
     for router in (
         accounts.auth_router,
         accounts.organizations_router,
@@ -75,14 +75,14 @@ def described_app() -> FastAPI:
         audit.receipts_router,
         knowledge_bases.router,
         documents.router,
-        documents.everywhere,
+        documents.all_documents,
         lifecycle.router,
         lifecycle.purge_router,
         lifecycle.replace_router,
-        lifecycle.bulk,
-        lifecycle.archived,
+        lifecycle.bulk_router,
+        lifecycle.archived_router,
         processing.runs,
-        processing.numbers,
+        processing.statistics,
         events.router,
         results.router,
         reconcile.router,
@@ -97,10 +97,10 @@ def described_app() -> FastAPI:
     return app
 
 
-def framed(app: ASGIApp, settings: Settings) -> ASGIApp:
+def with_middleware(app: ASGIApp, settings: Settings) -> ASGIApp:
     """Around the whole application, not by `add_middleware`: answers to unexpected errors need the frame most."""
     url = settings.server.public_url
-    guarded = SameSiteWrites(BodyLimit(app), public_url=url, listening_host=settings.server.host)
+    guarded = OriginCheck(BodyLimit(app), public_url=url, listening_host=settings.server.host)
     return AccessLog(SecurityHeaders(guarded, public_url=url))
 
 
@@ -109,21 +109,21 @@ async def run(settings: Settings) -> None:
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-api")
     configure_metrics(settings.telemetry.metrics_prefix, tenant_labels=settings.telemetry.metrics_tenant_labels)
     async with open_stores(settings) as stores:
-        watch_disk(settings.server.data_dir)
-        parts = build_parts(settings, stores)
-        app = framed(create_app(parts), settings)
-        server = Server(uvicorn_config(settings, app), end_streams=parts.events.close)
+        export_free_disk(settings.server.data_dir)
+        parts = build_services(settings, stores)
+        app = with_middleware(create_app(parts), settings)
+        server = ApiServer(uvicorn_config(settings, app), end_streams=parts.events.close)
         server.stop_on_signals()
-        rest_loaded()
+        freeze_loaded_objects()
         try:
             await server.serve()
         finally:
-            await parts.pictures.close()
-            await parts.searching.close()
+            await parts.images.close()
+            await parts.search.close()
     flush_traces()
 
 
-class Server(uvicorn.Server):
+class ApiServer(uvicorn.Server):
     """Leaves the signals to `run`: uvicorn would raise them again when it has ended, before anything else is closed."""
 
     def __init__(self, config: uvicorn.Config, *, end_streams: Callable[[], Awaitable[None]]) -> None:
@@ -143,13 +143,13 @@ class Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
-        child_process.watch(partial(loop.call_soon_threadsafe, self.handle_exit, signal.SIGTERM, None))
+        child_process.on_supervisor_exit(partial(loop.call_soon_threadsafe, self.handle_exit, signal.SIGTERM, None))
 
 
 def uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=LimitedHead,
+        http=HeaderLimitProtocol,
         limit_concurrency=MAX_CONNECTIONS,
         host=settings.server.host,
         port=settings.server.port,

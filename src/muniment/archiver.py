@@ -12,19 +12,19 @@ from pathlib import Path
 
 from prometheus_client import start_http_server
 
-from muniment.bootstrap.object_stores import build_archivers_stores
-from muniment.embedded.child_process import watch as on_supervisor_exit
+from muniment.bootstrap.object_stores import build_archiver_stores
+from muniment.embedded.child_process import on_supervisor_exit as on_supervisor_exit
 from muniment.handover.archiver.archiver import Archiver
-from muniment.handover.archiver.archiver import watch as watch_queue
+from muniment.handover.archiver.archiver import run_forever as watch_queue
 from muniment.handover.archiver.clock import Clock
 from muniment.handover.archiver.monitoring import Alerts, AppriseNotifier
-from muniment.handover.archiver.paperless_objects import Label
-from muniment.handover.archiver.pass_context import Options, PassReport
-from muniment.handover.internal.client import InternalApi
-from muniment.handover.paperless.client import Paperless
+from muniment.handover.archiver.paperless_objects import NamePrefix
+from muniment.handover.archiver.pass_context import ArchiverOptions, PassReport
+from muniment.handover.internal.client import InternalApiClient
+from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.paperless.transport import CloudflareAccess
 from muniment.settings import Settings
-from muniment.settings.handover import ArchiverSettings, Trashed
+from muniment.settings.handover import ArchiverSettings, TrashedCopyAction
 from muniment.settings.sources import SettingsError
 
 
@@ -32,41 +32,45 @@ def build_archiver(settings: Settings) -> Archiver:
     """`SettingsError` with what is missing."""
     own = settings.archiver
     paperless, api = _build_paperless(own), build_internal_api(settings)
-    clock, stores = Clock(), build_archivers_stores(settings)
+    clock, stores = Clock(), build_archiver_stores(settings)
     alerts = Alerts(stores.queue, AppriseNotifier(own.alert_urls or ""), clock)
-    return Archiver(stores, paperless, api, alerts, _options(own), Label(own.label), own.paperless_tag_ids, clock)
+    return Archiver(
+        stores, paperless, api, alerts, _build_options(own), NamePrefix(own.label), own.paperless_tag_ids, clock
+    )
 
 
-def build_internal_api(settings: Settings) -> InternalApi:
+def build_internal_api(settings: Settings) -> InternalApiClient:
     keys = settings.archive.internal_api_keys
     if not keys:
         raise SettingsError("The archiver requires INTERNAL_API_KEY, with the same value as for the API")
-    return InternalApi(settings.archiver.internal_api_url or settings.listening_url, keys[0])
+    return InternalApiClient(settings.archiver.internal_api_url or settings.listening_url, keys[0])
 
 
-def _build_paperless(own: ArchiverSettings) -> Paperless:
-    if not own.paperless_url or own.paperless_api_token is None:
+def _build_paperless(settings: ArchiverSettings) -> PaperlessClient:
+    if not settings.paperless_url or settings.paperless_api_token is None:
         raise SettingsError("The archiver requires PAPERLESS_URL and PAPERLESS_API_TOKEN")
-    token = own.paperless_api_token.get_secret_value()
-    return Paperless(own.paperless_url, token, access=_access(own), connections=own.concurrency + 2)
+    token = settings.paperless_api_token.get_secret_value()
+    return PaperlessClient(
+        settings.paperless_url, token, access=_build_cloudflare_access(settings), connections=settings.concurrency + 2
+    )
 
 
-def _access(own: ArchiverSettings) -> CloudflareAccess | None:
-    if (own.cf_access_client_id is None) != (own.cf_access_client_secret is None):
+def _build_cloudflare_access(settings: ArchiverSettings) -> CloudflareAccess | None:
+    if (settings.cf_access_client_id is None) != (settings.cf_access_client_secret is None):
         raise SettingsError("CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET must be set together")
-    if own.cf_access_client_id is None or own.cf_access_client_secret is None:
+    if settings.cf_access_client_id is None or settings.cf_access_client_secret is None:
         return None
-    return CloudflareAccess(own.cf_access_client_id, own.cf_access_client_secret.get_secret_value())
+    return CloudflareAccess(settings.cf_access_client_id, settings.cf_access_client_secret.get_secret_value())
 
 
-def _options(own: ArchiverSettings) -> Options:
-    return Options(
-        paperless_url=own.paperless_url or "",
-        concurrency=own.concurrency,
-        batch=own.batch,
-        task_deadline=own.task_deadline,
-        restores_trashed=own.trashed_copies is Trashed.RESTORE,
-        follows_in_pass=own.interval,
+def _build_options(settings: ArchiverSettings) -> ArchiverOptions:
+    return ArchiverOptions(
+        paperless_url=settings.paperless_url or "",
+        concurrency=settings.concurrency,
+        batch_size=settings.batch,
+        task_deadline=settings.task_deadline,
+        restore_trashed=settings.trashed_copies is TrashedCopyAction.RESTORE,
+        task_wait_budget=settings.interval,
     )
 
 
@@ -75,15 +79,15 @@ async def run(settings: Settings) -> PassReport:
     file = settings.archiver.metrics_file
     async with _open_archiver(settings) as archiver:
         if file:
-            archiver.metrics.continue_from(file)
+            archiver.metrics.restore_counters(file)
         report = await archiver.run()
-        _show_metrics(archiver, file)
+        _export_metrics(archiver, file)
         return report
 
 
-async def watch(settings: Settings) -> None:
+async def run_forever(settings: Settings) -> None:
     """Until SIGTERM, SIGINT, or until the supervisor is gone. What is in hand is taken up again by the next."""
-    working = asyncio.create_task(_watch(settings))
+    working = asyncio.create_task(_run_passes(settings))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, working.cancel)
@@ -96,10 +100,10 @@ async def set_up(settings: Settings) -> Mapping[str, int]:
     """Find or make everything in Paperless that belongs to no organization; ids by name."""
     async with _open_archiver(settings) as archiver:
         await archiver.paperless.version()
-        return await archiver.objects().set_up()
+        return await archiver.build_objects().ensure_shared_objects()
 
 
-async def _watch(settings: Settings) -> None:
+async def _run_passes(settings: Settings) -> None:
     async with _open_archiver(settings) as archiver:
         port = settings.archiver.metrics_port
         if port:
@@ -107,8 +111,8 @@ async def _watch(settings: Settings) -> None:
         await watch_queue(archiver, settings.archiver.interval)
 
 
-def _show_metrics(archiver: Archiver, file: Path | None) -> None:
-    archiver.metrics.write(file) if file else archiver.metrics.log()
+def _export_metrics(archiver: Archiver, file: Path | None) -> None:
+    archiver.metrics.write_textfile(file) if file else archiver.metrics.log_values()
 
 
 @asynccontextmanager

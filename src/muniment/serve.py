@@ -8,25 +8,25 @@ from dataclasses import dataclass
 
 from muniment.bootstrap.database import database_address, login_passwords
 from muniment.bootstrap.ocr import require_ocr_languages
-from muniment.bootstrap.process import answers
-from muniment.embedded.child_process import Child
+from muniment.bootstrap.process import responds_ok
+from muniment.embedded.child_process import ChildProcess
 from muniment.embedded.data_directory import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
-from muniment.storage.db.schema_version import look
+from muniment.storage.db.schema_version import find_ready_installation
 
 
 @dataclass(frozen=True)
-class WayIn:
+class SignInHint:
     """How the first person signs in: by whose email, and by which link while there is no password."""
 
     email: str | None
     link: str | None
 
 
-def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> int:
+def serve(settings: Settings, announce: Callable[[Settings, SignInHint], None]) -> int:
     """Run PostgreSQL, API, worker and, where Paperless is set up, the archiver until Ctrl-C.
 
     `announce` is called once, when requests are answered.
@@ -41,38 +41,38 @@ def serve(settings: Settings, announce: Callable[[Settings, WayIn], None]) -> in
         settings = settings.with_secrets()
         _require_free_port(settings)
         require_ocr_languages(settings)
-        ways_in = [WayIn(None, None)]
+        ways_in = [SignInHint(None, None)]
 
         def prepare_embedded() -> None:
             if settings.database.is_embedded:
-                ways_in.append(prepare(settings))
+                ways_in.append(prepare_database(settings))
 
         return Supervisor(
-            postgres=_postgres(settings),
+            postgres=_build_postgres(settings),
             prepare=prepare_embedded,
-            children=_children(settings),
+            children=_build_children(settings),
             on_ready=lambda: announce(settings, ways_in[-1]),
         ).run()
 
 
-def _children(settings: Settings) -> list[Child]:
+def _build_children(settings: Settings) -> list[ChildProcess]:
     children = [
-        Child("api", _command("api"), is_ready=lambda: answers(settings, "/health/ready")),
-        Child("worker", _command("worker")),
+        ChildProcess("api", _command("api"), is_ready=lambda: responds_ok(settings, "/health/ready")),
+        ChildProcess("worker", _command("worker")),
     ]
     if settings.archiver.paperless_url:
-        children.append(Child("archiver", _command("archiver", "watch")))
+        children.append(ChildProcess("archiver", _command("archiver", "watch")))
     return children
 
 
-def prepare(settings: Settings) -> WayIn:
+def prepare_database(settings: Settings) -> SignInHint:
     """Migrate and see to the first account, unless a quick look tells that there is nothing to do."""
-    if settled := look(database_address(settings), login_passwords(settings)):
-        return WayIn(settled.email, link=None)
+    if settled := find_ready_installation(database_address(settings), login_passwords(settings)):
+        return SignInHint(settled.email, link=None)
     from muniment.bootstrap.migration import migrate_with_first_account  # loads Alembic and half of the rest
 
     first = migrate_with_first_account(settings)
-    return WayIn(first.email, sign_in_link(settings, first.link_secret)) if first else WayIn(None, None)
+    return SignInHint(first.email, sign_in_link(settings, first.link_secret)) if first else SignInHint(None, None)
 
 
 def sign_in_link(settings: Settings, secret: str | None) -> str | None:
@@ -80,7 +80,7 @@ def sign_in_link(settings: Settings, secret: str | None) -> str | None:
     return f"{settings.base_url}/sign-in#token={secret}" if secret else None
 
 
-def _postgres(settings: Settings) -> EmbeddedPostgres | None:
+def _build_postgres(settings: Settings) -> EmbeddedPostgres | None:
     if not settings.database.is_embedded:
         return None
     assert settings.database.superuser_password is not None

@@ -6,35 +6,35 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 
 from muniment.bootstrap.installation import open_stores
-from muniment.bootstrap.process import rest_loaded
-from muniment.bootstrap.processing import open_processing
+from muniment.bootstrap.process import freeze_loaded_objects
+from muniment.bootstrap.processing import open_run_handler
 from muniment.bootstrap.worker import build_worker
 from muniment.embedded import child_process
 from muniment.settings import Settings
-from muniment.storage.tasks.port import Process
-from muniment.telemetry.metrics import configure_metrics, serve_metrics, watch_disk
+from muniment.storage.tasks.port import RunHandler
+from muniment.telemetry.metrics import configure_metrics, export_free_disk, serve_metrics
 from muniment.telemetry.traces import configure_traces
 
 
-async def run(settings: Settings, process: Process | None = None) -> None:
+async def run(settings: Settings, handler: RunHandler | None = None) -> None:
     """Work until SIGTERM, SIGINT, or until the supervisor is gone; a job in hand is finished or handed back."""
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-worker")
     configure_metrics(settings.telemetry.metrics_prefix, tenant_labels=settings.telemetry.metrics_tenant_labels)
     stop_metrics = serve_metrics(settings.worker.metrics_port) if settings.worker.metrics_port else lambda: None
-    working = asyncio.create_task(_work(settings, process))
+    working = asyncio.create_task(_work(settings, handler))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, working.cancel)
-    child_process.watch(partial(loop.call_soon_threadsafe, working.cancel))
+    child_process.on_supervisor_exit(partial(loop.call_soon_threadsafe, working.cancel))
     with suppress(asyncio.CancelledError):
         await working
     stop_metrics()
     flush_traces()
 
 
-async def _work(settings: Settings, process: Process | None) -> None:
+async def _work(settings: Settings, handler: RunHandler | None) -> None:
     async with open_stores(settings) as stores, AsyncExitStack() as opened:
-        watch_disk(settings.server.data_dir)
-        process = process or await opened.enter_async_context(open_processing(settings, stores))
-        rest_loaded()
-        await build_worker(settings, stores, process).run()
+        export_free_disk(settings.server.data_dir)
+        handler = handler or await opened.enter_async_context(open_run_handler(settings, stores))
+        freeze_loaded_objects()
+        await build_worker(settings, stores, handler).run()

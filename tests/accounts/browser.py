@@ -2,28 +2,28 @@
 
 import httpx
 
-from muniment.http.dependencies import COOKIE
+from muniment.http.dependencies import SESSION_COOKIE
 from tests.support.clients import local_client
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, Person, Seed
 
 ME = "/api/v1/auth/me"
 LOGIN = "/api/v1/auth/login"
 
 
-async def log_in(api: Api, email: str, password: str = PASSWORD) -> httpx.Response:
+async def log_in(api: RunningApi, email: str, password: str = PASSWORD) -> httpx.Response:
     """One attempt, by a client that has no cookie and keeps none."""
     async with fresh_client(api) as client:
         return await client.post(LOGIN, json={"email": email, "password": password})
 
 
-def browser_of(api: Api, seed: Seed, person: Person) -> httpx.AsyncClient:
+def browser_of(api: RunningApi, seed: Seed, person: Person) -> httpx.AsyncClient:
     return with_cookie(api, seed.session(person))
 
 
-def with_cookie(api: Api, secret: str) -> httpx.AsyncClient:
-    return local_client(api.url, cookies={COOKIE: secret})
+def with_cookie(api: RunningApi, secret: str) -> httpx.AsyncClient:
+    return local_client(api.url, cookies={SESSION_COOKIE: secret})
 
 
-def fresh_client(api: Api) -> httpx.AsyncClient:
+def fresh_client(api: RunningApi) -> httpx.AsyncClient:
     return local_client(api.url)

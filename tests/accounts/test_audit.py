@@ -2,7 +2,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.accounts.browser import LOGIN, browser_of, fresh_client
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, Seed
 
 NEW = {"email": "new@example.org", "password": "a password of theirs"}
@@ -15,7 +15,7 @@ def only_line(seed: Seed) -> dict[str, Any]:
     return line
 
 
-async def test_sign_in_and_sign_out_are_one_line_each(api: Api, seed: Seed) -> None:
+async def test_sign_in_and_sign_out_are_one_line_each(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with fresh_client(api) as client:
         await client.post(LOGIN, json={"email": person.email, "password": PASSWORD})
@@ -25,7 +25,7 @@ async def test_sign_in_and_sign_out_are_one_line_each(api: Api, seed: Seed) -> N
     assert lines == [("signed_in", *who, {"by": "password"}), ("signed_out", *who, {})]
 
 
-async def test_logout_that_ends_no_session_writes_no_line(api: Api, seed: Seed) -> None:
+async def test_logout_that_ends_no_session_writes_no_line(api: RunningApi, seed: Seed) -> None:
     mine, other = seed.person(), seed.person()
     async with browser_of(api, seed, other) as client:
         assert (await client.post("/api/v1/auth/logout", headers=mine.headers)).status_code == 204
@@ -33,7 +33,7 @@ async def test_logout_that_ends_no_session_writes_no_line(api: Api, seed: Seed) 
     assert seed.one("SELECT count(*) FROM sessions") == 1
 
 
-async def test_token_made_and_revoked_are_one_line_each(api: Api, seed: Seed) -> None:
+async def test_token_made_and_revoked_are_one_line_each(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with api.client(person) as client:
         token = (await client.post("/api/v1/auth/tokens", json={"name": "laptop"})).json()
@@ -46,7 +46,7 @@ async def test_token_made_and_revoked_are_one_line_each(api: Api, seed: Seed) ->
     assert {made["organization_id"], revoked["organization_id"]} == {person.organization_id}
 
 
-async def test_new_organization_stands_in_its_own_trail(api: Api, seed: Seed) -> None:
+async def test_new_organization_stands_in_its_own_trail(api: RunningApi, seed: Seed) -> None:
     operator = seed.person(is_operator=True)
     async with api.client(operator) as client:
         made = (await client.post("/api/v1/organizations", json={"name": "Ny AS"})).json()
@@ -56,7 +56,7 @@ async def test_new_organization_stands_in_its_own_trail(api: Api, seed: Seed) ->
     assert line["payload"] == {"id": made["id"], "name": "Ny AS"}
 
 
-async def test_rename_says_what_it_was_and_what_it_is(api: Api, seed: Seed) -> None:
+async def test_rename_says_what_it_was_and_what_it_is(api: RunningApi, seed: Seed) -> None:
     operator, other = seed.person(is_operator=True), seed.organization("Før AS")
     async with api.client(operator) as client:
         await client.patch(f"/api/v1/organizations/{other}", json={"name": "Etter AS"})
@@ -65,7 +65,7 @@ async def test_rename_says_what_it_was_and_what_it_is(api: Api, seed: Seed) -> N
     assert line["payload"] == {"id": str(other), "before": "Før AS", "after": "Etter AS"}
 
 
-async def test_new_person_stands_in_the_trail_of_their_organization(api: Api, seed: Seed) -> None:
+async def test_new_person_stands_in_the_trail_of_their_organization(api: RunningApi, seed: Seed) -> None:
     operator, other = seed.person(is_operator=True), seed.organization()
     async with api.client(operator) as client:
         made = (await client.post("/api/v1/users", json={**NEW, "organization_id": str(other)})).json()
@@ -76,7 +76,7 @@ async def test_new_person_stands_in_the_trail_of_their_organization(api: Api, se
     }  # fmt: skip
 
 
-async def test_changed_person_is_one_line_with_before_and_after(api: Api, seed: Seed) -> None:
+async def test_changed_person_is_one_line_with_before_and_after(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     person = seed.person(admin.organization_id, email="old@example.org")
     async with api.client(admin) as client:
@@ -92,7 +92,7 @@ async def test_changed_person_is_one_line_with_before_and_after(api: Api, seed: 
     }
 
 
-async def test_password_given_by_an_admin_is_one_line_that_does_not_hold_it(api: Api, seed: Seed) -> None:
+async def test_password_given_by_an_admin_is_one_line_that_does_not_hold_it(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     person = seed.person(admin.organization_id)
     async with api.client(admin) as client:
@@ -101,7 +101,7 @@ async def test_password_given_by_an_admin_is_one_line_that_does_not_hold_it(api:
     assert (line["action"], line["payload"]) == ("password_changed", {"user_id": str(person.id)})
 
 
-async def test_no_password_token_or_hash_ever_stands_in_the_trail(api: Api, seed: Seed) -> None:
+async def test_no_password_token_or_hash_ever_stands_in_the_trail(api: RunningApi, seed: Seed) -> None:
     boss = seed.person(is_admin=True, is_operator=True)
     async with fresh_client(api) as client:
         await client.post(LOGIN, json={"email": boss.email, "password": PASSWORD})
@@ -132,7 +132,7 @@ WRITES: list[tuple[str, str, dict[str, object] | None]] = [
 ]
 
 
-async def test_change_whose_line_cannot_be_written_does_not_happen(api: Api, seed: Seed) -> None:
+async def test_change_whose_line_cannot_be_written_does_not_happen(api: RunningApi, seed: Seed) -> None:
     boss = seed.person(email="boss@example.org", is_admin=True, is_operator=True)
     colleague = seed.person(boss.organization_id)
     browser = browser_of(api, seed, boss)

@@ -6,11 +6,11 @@ from sqlalchemy import NullPool, create_engine, text
 
 from muniment.accounts.credentials import InvalidEmail
 from muniment.accounts.first_account import DEFAULT_EMAIL, FirstAccount, ensure_first_account
-from muniment.accounts.sign_in import LinkSpent
+from muniment.accounts.sign_in import LinkInvalid
 from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress
 from muniment.storage.db.base import now
 from tests.accounts.browser import log_in
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, PASSWORD_HASH, Seed
 
 Ensure = Callable[..., FirstAccount | None]
@@ -30,12 +30,12 @@ def ensure(address: DatabaseAddress) -> Iterator[Ensure]:
     engine.dispose()
 
 
-async def redeem(api: Api, secret: str | None) -> int:
+async def redeem(api: RunningApi, secret: str | None) -> int:
     return (await api.anonymous.post("/api/v1/auth/redeem", json={"token": secret})).status_code
 
 
 async def test_with_email_and_password_the_account_can_sign_in_and_there_is_no_link(
-    api: Api, seed: Seed, ensure: Ensure
+    api: RunningApi, seed: Seed, ensure: Ensure
 ) -> None:
     assert ensure("Boss@Example.org", PASSWORD) == FirstAccount("Boss@Example.org", None)
     me = (await log_in(api, "boss@example.org")).json()
@@ -44,7 +44,7 @@ async def test_with_email_and_password_the_account_can_sign_in_and_there_is_no_l
 
 
 async def test_without_anything_the_account_gets_a_link_that_signs_in_once(
-    api: Api, seed: Seed, ensure: Ensure
+    api: RunningApi, seed: Seed, ensure: Ensure
 ) -> None:
     first = ensure()
     assert first
@@ -55,7 +55,7 @@ async def test_without_anything_the_account_gets_a_link_that_signs_in_once(
     assert await redeem(api, first.link_secret) == 401
 
 
-async def test_a_password_that_the_settings_name_later_completes_the_account(api: Api, ensure: Ensure) -> None:
+async def test_a_password_that_the_settings_name_later_completes_the_account(api: RunningApi, ensure: Ensure) -> None:
     first = ensure()
     assert first
     assert ensure("boss@example.org", PASSWORD) == FirstAccount("boss@example.org", None)
@@ -63,7 +63,9 @@ async def test_a_password_that_the_settings_name_later_completes_the_account(api
     assert await redeem(api, first.link_secret) == 401
 
 
-async def test_a_password_that_people_have_set_is_not_overwritten_by_the_settings(api: Api, ensure: Ensure) -> None:
+async def test_a_password_that_people_have_set_is_not_overwritten_by_the_settings(
+    api: RunningApi, ensure: Ensure
+) -> None:
     ensure("boss@example.org", PASSWORD)
     assert ensure("boss@example.org", "another password") == FirstAccount("boss@example.org", None)
     assert (await log_in(api, "boss@example.org")).status_code == 200
@@ -96,7 +98,7 @@ async def test_a_link_and_the_password_that_ends_it_are_on_record(seed: Seed, en
     assert str(first.link_secret) not in str(lines)
 
 
-async def test_twice_makes_one_account_and_keeps_its_password(api: Api, seed: Seed, ensure: Ensure) -> None:
+async def test_twice_makes_one_account_and_keeps_its_password(api: RunningApi, seed: Seed, ensure: Ensure) -> None:
     ensure("boss@example.org", PASSWORD)
     assert ensure("other@example.org", "another password") == FirstAccount("boss@example.org", None)
     assert seed.rows("SELECT email FROM users") == [("boss@example.org",)]
@@ -104,7 +106,7 @@ async def test_twice_makes_one_account_and_keeps_its_password(api: Api, seed: Se
     assert (await log_in(api, "boss@example.org")).status_code == 200
 
 
-async def test_each_start_prints_a_new_link_and_the_old_one_is_dead(api: Api, ensure: Ensure) -> None:
+async def test_each_start_prints_a_new_link_and_the_old_one_is_dead(api: RunningApi, ensure: Ensure) -> None:
     old, new = ensure(), ensure()
     assert old
     assert new
@@ -113,7 +115,7 @@ async def test_each_start_prints_a_new_link_and_the_old_one_is_dead(api: Api, en
     assert await redeem(api, new.link_secret) == 200
 
 
-async def test_link_expires_after_a_day(api: Api, ensure: Ensure) -> None:
+async def test_link_expires_after_a_day(api: RunningApi, ensure: Ensure) -> None:
     for hours, status in ((25, 401), (23, 200)):
         first = ensure(at=datetime.now(UTC) - timedelta(hours=hours))
         assert first
@@ -127,7 +129,7 @@ async def test_no_link_once_a_password_is_set(ensure: Ensure, seed: Seed) -> Non
 
 
 async def test_link_that_was_printed_before_a_password_was_set_is_dead_after(
-    api: Api, ensure: Ensure, seed: Seed
+    api: RunningApi, ensure: Ensure, seed: Seed
 ) -> None:
     first = ensure()
     assert first
@@ -148,7 +150,7 @@ async def test_nothing_is_made_where_people_are_already(ensure: Ensure, seed: Se
     assert seed.one("SELECT count(*) FROM users") == 1
 
 
-async def test_deactivated_account_cannot_redeem_its_link(api: Api, ensure: Ensure, seed: Seed) -> None:
+async def test_deactivated_account_cannot_redeem_its_link(api: RunningApi, ensure: Ensure, seed: Seed) -> None:
     first = ensure()
     assert first
     seed.execute("UPDATE users SET is_active = false")
@@ -161,7 +163,9 @@ async def test_unfit_email_is_refused_and_nothing_is_made(ensure: Ensure, seed: 
     assert seed.one("SELECT count(*) FROM organizations") == 0
 
 
-async def test_redeeming_is_audited_and_the_link_is_stored_as_a_hash(api: Api, ensure: Ensure, seed: Seed) -> None:
+async def test_redeeming_is_audited_and_the_link_is_stored_as_a_hash(
+    api: RunningApi, ensure: Ensure, seed: Seed
+) -> None:
     first = ensure()
     assert first
     assert first.link_secret
@@ -172,7 +176,7 @@ async def test_redeeming_is_audited_and_the_link_is_stored_as_a_hash(api: Api, e
     assert line["actor"] == str(seed.one("SELECT id FROM users"))
 
 
-async def test_invented_link_says_what_is_wrong(api: Api) -> None:
+async def test_invented_link_says_what_is_wrong(api: RunningApi) -> None:
     answer = await api.anonymous.post("/api/v1/auth/redeem", json={"token": "invented"})
-    assert (answer.status_code, answer.json()) == (401, {"detail": LinkSpent().message})
+    assert (answer.status_code, answer.json()) == (401, {"detail": LinkInvalid().message})
     assert "set-cookie" not in answer.headers

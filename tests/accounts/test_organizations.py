@@ -1,12 +1,12 @@
 from uuid import uuid4
 
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 ORGANIZATIONS = "/api/v1/organizations"
 
 
-async def test_new_organization_is_there_and_has_nobody(api: Api, seed: Seed) -> None:
+async def test_new_organization_is_there_and_has_nobody(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_operator=True)) as client:
         created = await client.post(ORGANIZATIONS, json={"name": " Mølla AS "})
         people = await client.get("/api/v1/users", params={"organization_id": created.json()["id"]})
@@ -16,7 +16,7 @@ async def test_new_organization_is_there_and_has_nobody(api: Api, seed: Seed) ->
     assert people.json()["total"] == 0
 
 
-async def test_list_is_sorted_by_name_and_paged(api: Api, seed: Seed) -> None:
+async def test_list_is_sorted_by_name_and_paged(api: RunningApi, seed: Seed) -> None:
     operator = seed.person(seed.organization("B"), is_operator=True)
     for name in ("C", "A"):
         seed.organization(name)
@@ -26,7 +26,7 @@ async def test_list_is_sorted_by_name_and_paged(api: Api, seed: Seed) -> None:
     assert {page["total"] for page in pages} == {3}
 
 
-async def test_renamed_organization_has_its_new_name_for_its_people(api: Api, seed: Seed) -> None:
+async def test_renamed_organization_has_its_new_name_for_its_people(api: RunningApi, seed: Seed) -> None:
     operator, person = seed.person(is_operator=True), seed.person()
     async with api.client(operator) as client:
         answer = await client.patch(f"{ORGANIZATIONS}/{person.organization_id}", json={"name": "Ny AS"})
@@ -35,7 +35,7 @@ async def test_renamed_organization_has_its_new_name_for_its_people(api: Api, se
     assert (answer.status_code, answer.json()["name"], me["organization_name"]) == (200, "Ny AS", "Ny AS")
 
 
-async def test_renaming_to_the_same_name_writes_no_line(api: Api, seed: Seed) -> None:
+async def test_renaming_to_the_same_name_writes_no_line(api: RunningApi, seed: Seed) -> None:
     operator = seed.person(seed.organization("Mølla AS"), is_operator=True)
     async with api.client(operator) as client:
         answer = await client.patch(f"{ORGANIZATIONS}/{operator.organization_id}", json={"name": "Mølla AS"})
@@ -43,7 +43,7 @@ async def test_renaming_to_the_same_name_writes_no_line(api: Api, seed: Seed) ->
     assert seed.audit_lines() == []
 
 
-async def test_missing_organization_is_404_and_bad_id_422(api: Api, seed: Seed) -> None:
+async def test_missing_organization_is_404_and_bad_id_422(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_operator=True)) as client:
         missing = await client.patch(f"{ORGANIZATIONS}/{uuid4()}", json={"name": "Ny AS"})
         assert (missing.status_code, missing.json()) == (404, {"detail": "Organization not found"})
@@ -52,7 +52,7 @@ async def test_missing_organization_is_404_and_bad_id_422(api: Api, seed: Seed) 
         assert (await client.post("/api/v1/users", json=new)).status_code == 404
 
 
-async def test_unfit_name_is_422(api: Api, seed: Seed) -> None:
+async def test_unfit_name_is_422(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_operator=True)) as client:
         for name in ("", " ", "a\0b", "x" * 201, None, 7):
             assert (await client.post(ORGANIZATIONS, json={"name": name})).status_code == 422, name

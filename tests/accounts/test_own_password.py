@@ -2,7 +2,7 @@ import httpx
 import pytest
 
 from tests.accounts.browser import ME, browser_of, log_in
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, Seed
 
 NEW = "a brand new password"
@@ -12,7 +12,7 @@ async def change(client: httpx.AsyncClient, new: str = NEW, current: str | None 
     return await client.put("/api/v1/auth/password", json={"new_password": new, "current_password": current})
 
 
-async def test_first_password_needs_no_current_one(api: Api, seed: Seed) -> None:
+async def test_first_password_needs_no_current_one(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     seed.execute("UPDATE users SET password_hash = NULL")
     async with browser_of(api, seed, person) as client:
@@ -21,7 +21,7 @@ async def test_first_password_needs_no_current_one(api: Api, seed: Seed) -> None
 
 
 @pytest.mark.parametrize("given", [None, "not the password"])
-async def test_later_ones_need_the_current_one(api: Api, seed: Seed, given: str | None) -> None:
+async def test_later_ones_need_the_current_one(api: RunningApi, seed: Seed, given: str | None) -> None:
     person = seed.person()
     async with browser_of(api, seed, person) as client:
         answer = await change(client, current=given)
@@ -31,7 +31,7 @@ async def test_later_ones_need_the_current_one(api: Api, seed: Seed, given: str 
     assert "password_changed" not in [line["action"] for line in seed.audit_lines()]
 
 
-async def test_with_the_current_one_the_new_one_counts_and_the_old_one_does_not(api: Api, seed: Seed) -> None:
+async def test_with_the_current_one_the_new_one_counts_and_the_old_one_does_not(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with browser_of(api, seed, person) as client:
         assert (await change(client, current=PASSWORD)).status_code == 204
@@ -39,7 +39,7 @@ async def test_with_the_current_one_the_new_one_counts_and_the_old_one_does_not(
     assert (await log_in(api, person.email, NEW)).status_code == 200
 
 
-async def test_other_sessions_end_and_this_one_and_other_people_stay(api: Api, seed: Seed) -> None:
+async def test_other_sessions_end_and_this_one_and_other_people_stay(api: RunningApi, seed: Seed) -> None:
     person, colleague = seed.person(), seed.person()
     async with (
         browser_of(api, seed, person) as here,
@@ -52,7 +52,7 @@ async def test_other_sessions_end_and_this_one_and_other_people_stay(api: Api, s
         assert (await theirs.get(ME)).status_code == 200
 
 
-async def test_unfit_password_is_422_and_the_old_one_stays(api: Api, seed: Seed) -> None:
+async def test_unfit_password_is_422_and_the_old_one_stays(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with browser_of(api, seed, person) as client:
         for unfit in ("1234567", "x" * 1025, ""):
@@ -60,7 +60,7 @@ async def test_unfit_password_is_422_and_the_old_one_stays(api: Api, seed: Seed)
     assert (await log_in(api, person.email, PASSWORD)).status_code == 200
 
 
-async def test_change_is_audited_once_without_any_password(api: Api, seed: Seed) -> None:
+async def test_change_is_audited_once_without_any_password(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with browser_of(api, seed, person) as client:
         await change(client, current=PASSWORD)

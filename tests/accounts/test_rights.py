@@ -7,7 +7,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, Person, Seed
 
 CALLERS = [(False, False), (True, False), (False, True), (True, True)]
@@ -65,7 +65,7 @@ DEEDS = {
 
 
 @pytest.mark.parametrize("deed", DEEDS.values(), ids=list(DEEDS))
-async def test_each_may_do_what_the_table_says_and_nothing_else(api: Api, seed: Seed, deed: Deed) -> None:
+async def test_each_may_do_what_the_table_says_and_nothing_else(api: RunningApi, seed: Seed, deed: Deed) -> None:
     for (is_admin, is_operator), expected in zip(CALLERS, deed.expected, strict=True):
         caller = seed.person(is_admin=is_admin, is_operator=is_operator)
         target = a_target(seed, caller)
@@ -90,7 +90,7 @@ def a_target(seed: Seed, caller: Person) -> Target:
     )
 
 
-async def test_operator_who_is_no_admin_sees_no_knowledge_base_and_no_document(api: Api, seed: Seed) -> None:
+async def test_operator_who_is_no_admin_sees_no_knowledge_base_and_no_document(api: RunningApi, seed: Seed) -> None:
     operator = seed.person(is_operator=True)
     owner = seed.person(operator.organization_id)
     kb_id = seed.knowledge_base(owner)

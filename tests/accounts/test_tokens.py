@@ -5,17 +5,17 @@ import httpx
 
 from muniment.accounts.credentials import digest
 from tests.accounts.browser import ME, browser_of
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 TOKENS = "/api/v1/auth/tokens"
 
 
-async def me_with(api: Api, token: str) -> httpx.Response:
+async def me_with(api: RunningApi, token: str) -> httpx.Response:
     return await api.anonymous.get(ME, headers={"Authorization": f"Bearer {token}"})
 
 
-async def test_a_token_is_shown_once_and_signs_in(api: Api, seed: Seed) -> None:
+async def test_a_token_is_shown_once_and_signs_in(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with browser_of(api, seed, person) as client:
         created = (await client.post(TOKENS, json={"name": "laptop"})).json()
@@ -26,7 +26,7 @@ async def test_a_token_is_shown_once_and_signs_in(api: Api, seed: Seed) -> None:
     assert (await me_with(api, created["token"])).json()["id"] == str(person.id)
 
 
-async def test_list_has_names_and_times_and_no_secret(api: Api, seed: Seed) -> None:
+async def test_list_has_names_and_times_and_no_secret(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with api.client(person) as client:
         listed = (await client.get(TOKENS)).json()
@@ -35,7 +35,7 @@ async def test_list_has_names_and_times_and_no_secret(api: Api, seed: Seed) -> N
     assert listed["items"][0]["name"] == "test"
 
 
-async def test_list_is_paged_and_holds_my_own_only(api: Api, seed: Seed) -> None:
+async def test_list_is_paged_and_holds_my_own_only(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True, is_operator=True)
     seed.person(admin.organization_id)
     for _ in range(2):
@@ -46,7 +46,7 @@ async def test_list_is_paged_and_holds_my_own_only(api: Api, seed: Seed) -> None
     assert [len(page["items"]) for page in pages] == [2, 1]
 
 
-async def test_database_holds_the_hash_and_nothing_of_the_token(api: Api, seed: Seed) -> None:
+async def test_database_holds_the_hash_and_nothing_of_the_token(api: RunningApi, seed: Seed) -> None:
     async with browser_of(api, seed, seed.person()) as client:
         created = (await client.post(TOKENS, json={"name": "laptop"})).json()
     ((stored, row),) = seed.rows(
@@ -57,14 +57,14 @@ async def test_database_holds_the_hash_and_nothing_of_the_token(api: Api, seed: 
     assert created["token"].removeprefix("mun_").encode().hex() not in row
 
 
-async def test_expired_token_is_401(api: Api, seed: Seed) -> None:
+async def test_expired_token_is_401(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     expired = seed.token(person.id, person.organization_id, expires_in=timedelta(seconds=-1))
     answer = await me_with(api, expired)
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
-async def test_revoked_token_is_401_and_no_longer_listed(api: Api, seed: Seed) -> None:
+async def test_revoked_token_is_401_and_no_longer_listed(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     token_id = seed.one("SELECT id FROM api_tokens")
     async with browser_of(api, seed, person) as client:
@@ -74,20 +74,20 @@ async def test_revoked_token_is_401_and_no_longer_listed(api: Api, seed: Seed) -
     assert (await me_with(api, person.token)).status_code == 401
 
 
-async def test_token_of_a_deactivated_person_is_401(api: Api, seed: Seed) -> None:
+async def test_token_of_a_deactivated_person_is_401(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     seed.deactivate(person)
     assert (await me_with(api, person.token)).status_code == 401
 
 
-async def test_wrong_token_beside_a_valid_cookie_is_401(api: Api, seed: Seed) -> None:
+async def test_wrong_token_beside_a_valid_cookie_is_401(api: RunningApi, seed: Seed) -> None:
     async with browser_of(api, seed, seed.person()) as client:
         assert (await client.get(ME)).status_code == 200
         for header in ("Bearer mun_wrong", "Bearer", "Basic a2FyaTpwYXNz", "mun_wrong"):
             assert (await client.get(ME, headers={"Authorization": header})).status_code == 401, header
 
 
-async def test_token_of_somebody_else_is_404_and_stays_valid(api: Api, seed: Seed) -> None:
+async def test_token_of_somebody_else_is_404_and_stays_valid(api: RunningApi, seed: Seed) -> None:
     colleague = seed.person()
     token_id = seed.one("SELECT id FROM api_tokens")
     boss = seed.person(colleague.organization_id, is_admin=True, is_operator=True)
@@ -110,7 +110,7 @@ UNFIT_EXPIRIES: list[dict[str, object]] = [
 ]
 
 
-async def test_unfit_expiry_is_422(api: Api, seed: Seed) -> None:
+async def test_unfit_expiry_is_422(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person()) as client:
         for expiry in UNFIT_EXPIRIES:
             answer = await client.post(TOKENS, json={"name": "laptop", **expiry})
@@ -118,7 +118,7 @@ async def test_unfit_expiry_is_422(api: Api, seed: Seed) -> None:
     assert seed.one("SELECT count(*) FROM api_tokens") == 1
 
 
-async def test_token_expires_when_asked_and_else_after_ninety_days(api: Api, seed: Seed) -> None:
+async def test_token_expires_when_asked_and_else_after_ninety_days(api: RunningApi, seed: Seed) -> None:
     asked = (datetime.now(UTC) + timedelta(days=2)).replace(microsecond=0)
     async with api.client(seed.person()) as client:
         chosen = (await client.post(TOKENS, json={"name": "a", "expires_at": asked.isoformat()})).json()
@@ -127,7 +127,7 @@ async def test_token_expires_when_asked_and_else_after_ninety_days(api: Api, see
     assert (datetime.fromisoformat(default["expires_at"]) - datetime.now(UTC)).days in (89, 90)
 
 
-async def test_use_of_a_token_is_noted(api: Api, seed: Seed) -> None:
+async def test_use_of_a_token_is_noted(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     assert seed.one("SELECT last_used_at FROM api_tokens") is None
     await me_with(api, person.token)
@@ -137,7 +137,7 @@ async def test_use_of_a_token_is_noted(api: Api, seed: Seed) -> None:
 UNFIT_NAMES = ["", "   ", "x" * 201, "a\0b", "a\nb", "a\x1bb", "a\x7fb", "a\x9bb", "a\u2028b", "a\u202eb"]
 
 
-async def test_unfit_names_are_422(api: Api, seed: Seed) -> None:
+async def test_unfit_names_are_422(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person()) as client:
         statuses = {name: (await client.post(TOKENS, json={"name": name})).status_code for name in UNFIT_NAMES}
     assert statuses == dict.fromkeys(UNFIT_NAMES, 422)

@@ -1,13 +1,13 @@
 from uuid import uuid4
 
 from tests.accounts.browser import ME, browser_of, log_in
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, Seed
 
 NEW = "a brand new password"
 
 
-async def test_new_password_signs_that_person_out_and_nobody_else(api: Api, seed: Seed) -> None:
+async def test_new_password_signs_that_person_out_and_nobody_else(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     person = seed.person(admin.organization_id)
     async with browser_of(api, seed, person) as theirs, browser_of(api, seed, admin) as mine:
@@ -19,7 +19,7 @@ async def test_new_password_signs_that_person_out_and_nobody_else(api: Api, seed
     assert (await log_in(api, person.email, NEW)).status_code == 200
 
 
-async def test_deactivated_person_is_out_at_once_and_for_all_their_sessions(api: Api, seed: Seed) -> None:
+async def test_deactivated_person_is_out_at_once_and_for_all_their_sessions(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     person = seed.person(admin.organization_id)
     async with browser_of(api, seed, person) as theirs, api.client(person) as program, api.client(admin) as mine:
@@ -32,7 +32,7 @@ async def test_deactivated_person_is_out_at_once_and_for_all_their_sessions(api:
     assert (await log_in(api, person.email)).status_code == 200
 
 
-async def test_nobody_takes_rights_from_the_own_account(api: Api, seed: Seed) -> None:
+async def test_nobody_takes_rights_from_the_own_account(api: RunningApi, seed: Seed) -> None:
     person = seed.person(is_admin=True, is_operator=True)
     async with api.client(person) as client:
         for right in ("is_admin", "is_operator", "is_active"):
@@ -43,7 +43,7 @@ async def test_nobody_takes_rights_from_the_own_account(api: Api, seed: Seed) ->
     assert seed.audit_lines() == []
 
 
-async def test_admin_cannot_go_round_the_current_password_of_the_own_account(api: Api, seed: Seed) -> None:
+async def test_admin_cannot_go_round_the_current_password_of_the_own_account(api: RunningApi, seed: Seed) -> None:
     person = seed.person(is_admin=True)
     async with api.client(person) as client:
         answer = await client.patch(f"/api/v1/users/{person.id}", json={"password": NEW})
@@ -51,7 +51,7 @@ async def test_admin_cannot_go_round_the_current_password_of_the_own_account(api
     assert (await log_in(api, person.email, PASSWORD)).status_code == 200
 
 
-async def test_email_can_be_changed_and_is_the_new_way_to_sign_in(api: Api, seed: Seed) -> None:
+async def test_email_can_be_changed_and_is_the_new_way_to_sign_in(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     person = seed.person(admin.organization_id, email="old@example.org")
     async with api.client(admin) as client:
@@ -61,7 +61,7 @@ async def test_email_can_be_changed_and_is_the_new_way_to_sign_in(api: Api, seed
     assert (await log_in(api, "old@example.org")).status_code == 401
 
 
-async def test_unfit_change_is_refused_and_leaves_no_trace(api: Api, seed: Seed) -> None:
+async def test_unfit_change_is_refused_and_leaves_no_trace(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     seed.person(email="taken@example.org")
     person = seed.person(admin.organization_id)
@@ -80,7 +80,7 @@ async def test_unfit_change_is_refused_and_leaves_no_trace(api: Api, seed: Seed)
     assert seed.audit_lines() == []
 
 
-async def test_change_that_changes_nothing_writes_no_line(api: Api, seed: Seed) -> None:
+async def test_change_that_changes_nothing_writes_no_line(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     person = seed.person(admin.organization_id)
     unchanged: list[dict[str, object]] = [{}, {"is_admin": False}, {"email": None, "is_active": True}]
@@ -91,7 +91,7 @@ async def test_change_that_changes_nothing_writes_no_line(api: Api, seed: Seed) 
     assert seed.audit_lines() == []
 
 
-async def test_missing_person_is_404_and_bad_id_422(api: Api, seed: Seed) -> None:
+async def test_missing_person_is_404_and_bad_id_422(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         missing = await client.patch(f"/api/v1/users/{uuid4()}", json={"is_admin": True})
         assert (missing.status_code, missing.json()) == (404, {"detail": "User not found"})

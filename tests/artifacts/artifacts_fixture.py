@@ -6,19 +6,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from muniment.artifacts.deletion import ArtifactEraser
-from muniment.artifacts.garbage_collection import Collected, Collection
+from muniment.artifacts.deletion import ArtifactDeleter
+from muniment.artifacts.garbage_collection import ArtifactGarbageCollector, CollectionResult
 from muniment.artifacts.keys import reading_variant
-from muniment.artifacts.repository import ArtifactKey, ArtifactRepository, NewText, row
-from muniment.artifacts.tables import FullText
-from muniment.artifacts.text_packs import Pack, paragraph_uri
+from muniment.artifacts.repository import ArtifactKey, ArtifactRepository, NewArtifact, part_as_json
+from muniment.artifacts.tables import TextArtifact
+from muniment.artifacts.text_packs import TextPackWriter, paragraph_uri
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.deleters import BlobEraser, Eraser
-from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
-from muniment.storage.deletions.tables import Store
-from muniment.storage.objects.port import Blobs
+from muniment.storage.deletions.deleters import Deleter, ObjectDeleter
+from muniment.storage.deletions.ledger import Ledger, LedgerRepository, NewLedgerEntry
+from muniment.storage.deletions.tables import LedgerStore
+from muniment.storage.objects.port import ObjectStore
 from tests.support.seed import KEY_ID, Person, Seed
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -32,9 +32,9 @@ def a_key(organization_id: UUID | None, content_key: str = "", variant: Any = VA
     return ArtifactKey(organization_id, content_key or f"{KEY_ID}:{uuid4().hex}", variant)
 
 
-def a_reading(pack: Pack, pages: Sequence[str] = ("The only page",)) -> NewText:
+def a_reading(pack: TextPackWriter, pages: Sequence[str] = ("The only page",)) -> NewArtifact:
     """One paragraph a page, and a figure on each."""
-    stored = [pack.add(text) for text in pages]
+    stored = [pack.add_page(text) for text in pages]
     head = {
         "full_text_uri": pack.key,
         "full_text_sha256": pack.sha256,
@@ -44,11 +44,11 @@ def a_reading(pack: Pack, pages: Sequence[str] = ("The only page",)) -> NewText:
         "timings": {"seconds": 1.5},
     }
     page_rows = [
-        row(page_number=n, page_text_uri=page.uri, page_text_sha256=page.sha256, metrics={"figures": [FIGURE]})
+        part_as_json(page_number=n, page_text_uri=page.uri, page_text_sha256=page.sha256, metrics={"figures": [FIGURE]})
         for n, page in enumerate(stored, 1)
     ]
     paragraph_rows = [
-        row(
+        part_as_json(
             page_number=n,
             paragraph_index=0,
             paragraph_text_uri=paragraph_uri(page.uri, 0, len(text)),
@@ -56,16 +56,16 @@ def a_reading(pack: Pack, pages: Sequence[str] = ("The only page",)) -> NewText:
         )
         for n, (page, text) in enumerate(zip(stored, pages, strict=True), 1)
     ]
-    return NewText(head, page_rows, paragraph_rows)
+    return NewArtifact(head, page_rows, paragraph_rows)
 
 
 @dataclass
-class Shelf:
+class ArtifactsFixture:
     """One owner with one knowledge base, artifacts, and what collects them."""
 
     seed: Seed
     database: Database
-    blobs: Blobs
+    blobs: ObjectStore
     owner: Person = field(init=False)
     kb_id: UUID = field(init=False)
 
@@ -79,26 +79,26 @@ class Shelf:
 
     @property
     def ledger(self) -> Ledger:
-        erasers: Mapping[Store, Eraser] = {
-            Store.BLOBS: BlobEraser(self.blobs),
-            Store.ARTIFACTS: ArtifactEraser(self.database, self.blobs),
+        erasers: Mapping[LedgerStore, Deleter] = {
+            LedgerStore.OBJECTS: ObjectDeleter(self.blobs),
+            LedgerStore.ARTIFACTS: ArtifactDeleter(self.database, self.blobs),
         }
         return Ledger(self.database, erasers)
 
-    async def keep(self, key: ArtifactKey | None = None, *, service: Service | None = None) -> FullText:
+    async def add_artifact(self, key: ArtifactKey | None = None, *, service: Service | None = None) -> TextArtifact:
         """Of the owner's organization unless the key says otherwise; nothing refers to it."""
         key = key or a_key(self.owner.organization_id)
-        pack = Pack(key.organization_id)
+        pack = TextPackWriter(key.organization_id)
         new = a_reading(pack)
-        await self.blobs.put(pack.key, pack.data)
+        await self.blobs.put(pack.key, pack.getvalue)
         async with self.database.service_work(service or self.service) as work:
             artifacts = ArtifactRepository(work.session)
             full, _ = await artifacts.add_once(key, new)
-            await artifacts.add_diagrams(full.id)
+            await artifacts.add_missing_diagrams(full.id)
         return full
 
     def document(
-        self, full: FullText, *, owner: Person | None = None, kb_id: UUID | None = None, **columns: Any
+        self, full: TextArtifact, *, owner: Person | None = None, kb_id: UUID | None = None, **columns: Any
     ) -> UUID:
         """One that shows it."""
         shown = {"content_hmac": full.content_hmac, "artifact_text_id": full.id, **columns}
@@ -110,16 +110,16 @@ class Shelf:
         organization_id = (owner or self.owner).organization_id
         [(kb_id,)] = self.seed.rows("SELECT knowledge_base_id FROM documents WHERE id = %s", document_id)
         target = f"{kb_id}/{document_id}/{content_key}"
-        line = Line(organization_id, kb_id, document_id, Store.ARTIFACTS, target, "purge")
+        line = NewLedgerEntry(organization_id, kb_id, document_id, LedgerStore.ARTIFACTS, target, "purge")
         self.seed.execute("DELETE FROM documents WHERE id = %s", document_id)
         async with self.database.service_work(Service(organization_id)) as work:
-            return await DeletionRepository(work.session).add([line])
+            return await LedgerRepository(work.session).add([line])
 
     @property
-    def collection(self) -> Collection:
-        return Collection(self.database, self.blobs, self.ledger, grace=GRACE)
+    def collection(self) -> ArtifactGarbageCollector:
+        return ArtifactGarbageCollector(self.database, self.blobs, self.ledger, grace=GRACE)
 
-    async def collect(self, at: datetime, *, dry_run: bool = False) -> Collected:
+    async def collect(self, at: datetime, *, dry_run: bool = False) -> CollectionResult:
         return await self.collection.collect(at, dry_run=dry_run)
 
     def ids(self) -> set[UUID]:
@@ -132,8 +132,8 @@ class Shelf:
     async def packs(self) -> set[str]:
         return {info.key async for info in self.blobs.list("artifacts/")}
 
-    def open_lines(self) -> int:
+    def list_open_entries(self) -> int:
         return int(self.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL"))
 
-    def make_lines_due(self) -> None:
+    def make_entries_due(self) -> None:
         self.seed.execute("UPDATE deletions SET next_attempt_at = now()")

@@ -1,4 +1,4 @@
-"""With the last document that showed it, an artifact goes at once: row, parts and pack (DESIGN §8)."""
+"""With the last document that showed it, an artifact goes at once: row, parts and pack (docs/design.md#garbage-collection)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,18 +7,18 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from muniment.errors import Unavailable
-from muniment.storage.deletions.deleters import Erased
+from muniment.storage.deletions.deleters import DeletionResult
 from muniment.storage.deletions.ledger import Ledger
-from muniment.storage.deletions.tables import Deletion, Store
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.deletions.tables import LedgerEntry, LedgerStore
+from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.telemetry.metrics import ARTIFACT_BYTES_FREED
-from tests.artifacts.artifacts_fixture import OTHER_VARIANT, Shelf, a_key
+from tests.artifacts.artifacts_fixture import OTHER_VARIANT, ArtifactsFixture, a_key
 
 FREED = ARTIFACT_BYTES_FREED._value.get
 OUTCOMES = "SELECT store, outcome FROM deletions ORDER BY store"
 
 
-class SilentBlobs(FolderBlobs):
+class UnresponsiveStore(FolderObjectStore):
     """Does not answer when it is to delete."""
 
     is_silent = True
@@ -29,32 +29,32 @@ class SilentBlobs(FolderBlobs):
         await super().delete(key)
 
 
-class Death(BaseException):
+class ProcessDeath(BaseException):
     """The end of the process, as far as its insides can tell."""
 
 
-class Dies:
+class DyingDeleter:
     """Does what another eraser does, and dies before anybody can note it."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    async def erase(self, line: Deletion) -> Erased:
-        await self._ledger._erasers[Store(line.store)].erase(line)
-        raise Death
+    async def delete(self, entry: LedgerEntry) -> DeletionResult:
+        await self._ledger._deleters[LedgerStore(entry.store)].delete(entry)
+        raise ProcessDeath
 
 
-def is_nothing_left(shelf: Shelf) -> bool:
-    return shelf.ids() == set() and shelf.part_counts() == [0, 0, 0] and shelf.open_lines() == 0
+def is_nothing_left(shelf: ArtifactsFixture) -> bool:
+    return shelf.ids() == set() and shelf.part_counts() == [0, 0, 0] and shelf.list_open_entries() == 0
 
 
-async def test_artifact_goes_with_its_only_document(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_artifact_goes_with_its_only_document(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     size, freed = await shelf.blobs.size_bytes(full.full_text_uri), FREED()
     assert shelf.part_counts() == [1, 1, 1]
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
 
-    assert await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids) == 0
+    assert await shelf.ledger.process(shelf.owner.organization_id, line_ids) == 0
 
     assert is_nothing_left(shelf)
     assert await shelf.packs() == set()
@@ -62,43 +62,45 @@ async def test_artifact_goes_with_its_only_document(shelf: Shelf) -> None:
     assert shelf.seed.rows(OUTCOMES) == [("artifacts", "erased"), ("blobs", "erased")]
 
 
-async def test_the_line_of_the_pack_names_the_document_that_is_gone(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_the_line_of_the_pack_names_the_document_that_is_gone(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     document_id = shelf.document(full)
     line_ids = await shelf.remove_document(document_id, full.content_hmac)
 
-    await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids)
+    await shelf.ledger.process(shelf.owner.organization_id, line_ids)
 
     named = "SELECT knowledge_base_id, document_id, reason FROM deletions WHERE store = 'blobs'"
     assert shelf.seed.rows(named) == [(shelf.kb_id, document_id, "purge")]
 
 
-async def test_artifact_that_another_document_shows_is_kept(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_artifact_that_another_document_shows_is_kept(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     shelf.document(full)
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
 
-    assert await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids) == 0
+    assert await shelf.ledger.process(shelf.owner.organization_id, line_ids) == 0
 
-    assert (shelf.ids(), shelf.open_lines()) == ({full.id}, 0)
+    assert (shelf.ids(), shelf.list_open_entries()) == ({full.id}, 0)
     assert await shelf.packs() == {full.full_text_uri}
     assert shelf.seed.rows(OUTCOMES) == [("artifacts", "kept")]
 
 
-async def test_of_two_documents_removed_one_after_the_other_the_second_takes_the_artifact_along(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_of_two_documents_removed_one_after_the_other_the_second_takes_the_artifact_along(
+    shelf: ArtifactsFixture,
+) -> None:
+    full = await shelf.add_artifact()
     first, second = shelf.document(full), shelf.document(full)
     for document_id in (first, second):
         line_ids = await shelf.remove_document(document_id, full.content_hmac)
-        await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids)
+        await shelf.ledger.process(shelf.owner.organization_id, line_ids)
 
     assert is_nothing_left(shelf)
     assert await shelf.packs() == set()
 
 
 @pytest.mark.parametrize("table", ["document_revisions", "document_processing_runs"])
-async def test_a_revision_and_an_open_run_keep_it_too(shelf: Shelf, table: str) -> None:
-    full = await shelf.keep()
+async def test_a_revision_and_an_open_run_keep_it_too(shelf: ArtifactsFixture, table: str) -> None:
+    full = await shelf.add_artifact()
     other = shelf.seed.document(shelf.kb_id, shelf.owner)
     if table == "document_revisions":
         shelf.seed.execute("UPDATE document_revisions SET artifact_text_id = %s WHERE document_id = %s", full.id, other)
@@ -114,100 +116,102 @@ async def test_a_revision_and_an_open_run_keep_it_too(shelf: Shelf, table: str) 
         )
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
 
-    await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids)
+    await shelf.ledger.process(shelf.owner.organization_id, line_ids)
 
     assert shelf.ids() == {full.id}
 
 
-async def test_what_an_earlier_reading_of_the_same_content_left_goes_too(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_what_an_earlier_reading_of_the_same_content_left_goes_too(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     key = a_key(shelf.owner.organization_id, full.content_hmac, OTHER_VARIANT)
-    await shelf.keep(key)
-    elsewhere = await shelf.keep()  # other content, also without a reference: it has its grace
+    await shelf.add_artifact(key)
+    elsewhere = await shelf.add_artifact()  # other content, also without a reference: it has its grace
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
 
-    await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids)
+    await shelf.ledger.process(shelf.owner.organization_id, line_ids)
 
     assert shelf.ids() == {elsewhere.id}
     assert await shelf.packs() == {elsewhere.full_text_uri}
 
 
-async def test_pack_that_could_not_be_erased_is_erased_by_the_sweep(shelf: Shelf, tmp_path: Path) -> None:
-    full = await shelf.keep()
-    blobs = shelf.blobs = SilentBlobs(tmp_path)
+async def test_pack_that_could_not_be_erased_is_erased_by_the_sweep(shelf: ArtifactsFixture, tmp_path: Path) -> None:
+    full = await shelf.add_artifact()
+    blobs = shelf.blobs = UnresponsiveStore(tmp_path)
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
 
-    assert await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids) == 1
+    assert await shelf.ledger.process(shelf.owner.organization_id, line_ids) == 1
 
-    assert (shelf.ids(), shelf.open_lines(), await shelf.packs()) == (set(), 1, {full.full_text_uri})
+    assert (shelf.ids(), shelf.list_open_entries(), await shelf.packs()) == (set(), 1, {full.full_text_uri})
     blobs.is_silent = False
-    shelf.make_lines_due()
-    assert await shelf.ledger.carry_out(shelf.owner.organization_id) == 0
+    shelf.make_entries_due()
+    assert await shelf.ledger.process(shelf.owner.organization_id) == 0
     assert is_nothing_left(shelf)
     assert await shelf.packs() == set()
 
 
-@pytest.mark.parametrize("dies_at", [[Store.ARTIFACTS], [Store.BLOBS], [Store.ARTIFACTS, Store.BLOBS]])
+@pytest.mark.parametrize(
+    "dies_at", [[LedgerStore.ARTIFACTS], [LedgerStore.OBJECTS], [LedgerStore.ARTIFACTS, LedgerStore.OBJECTS]]
+)
 async def test_who_dies_before_noting_the_outcome_is_finished_by_the_sweep(
-    shelf: Shelf, dies_at: Sequence[Store]
+    shelf: ArtifactsFixture, dies_at: Sequence[LedgerStore]
 ) -> None:
-    full = await shelf.keep()
+    full = await shelf.add_artifact()
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
     good = shelf.ledger
-    dying = Ledger(shelf.database, {**good._erasers, **dict.fromkeys(dies_at, Dies(good))})
+    dying = Ledger(shelf.database, {**good._deleters, **dict.fromkeys(dies_at, DyingDeleter(good))})
     for _ in dies_at:
-        with pytest.raises(Death):
-            await dying.carry_out(shelf.owner.organization_id, line_ids)
-        shelf.make_lines_due()
+        with pytest.raises(ProcessDeath):
+            await dying.process(shelf.owner.organization_id, line_ids)
+        shelf.make_entries_due()
         line_ids = [line_id for (line_id,) in shelf.seed.rows("SELECT id FROM deletions WHERE store = 'blobs'")]
 
-    await good.carry_out(shelf.owner.organization_id)
+    await good.process(shelf.owner.organization_id)
 
     assert is_nothing_left(shelf)
     assert await shelf.packs() == set()
 
 
-async def test_row_and_line_of_the_pack_come_together_or_not_at_all(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_row_and_line_of_the_pack_come_together_or_not_at_all(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
     shelf.seed.execute("ALTER TABLE deletions ADD CONSTRAINT no_packs CHECK (store <> 'blobs')")
 
     with pytest.raises(IntegrityError):
-        await shelf.ledger.carry_out(shelf.owner.organization_id, line_ids)
+        await shelf.ledger.process(shelf.owner.organization_id, line_ids)
     assert shelf.ids() == {full.id}
 
     shelf.seed.execute("ALTER TABLE deletions DROP CONSTRAINT no_packs")
-    shelf.make_lines_due()
-    await shelf.ledger.carry_out(shelf.owner.organization_id)
+    shelf.make_entries_due()
+    await shelf.ledger.process(shelf.owner.organization_id)
     assert is_nothing_left(shelf)
 
 
 @pytest.mark.parametrize("stays", [True, False])
-async def test_shared_artifact_stays_while_another_organization_uses_it(shelf: Shelf, stays: bool) -> None:
-    full = await shelf.keep(a_key(None))
+async def test_shared_artifact_stays_while_another_organization_uses_it(shelf: ArtifactsFixture, stays: bool) -> None:
+    full = await shelf.add_artifact(a_key(None))
     mine, stranger = shelf.document(full), shelf.seed.person()
     theirs = shelf.document(full, owner=stranger, kb_id=shelf.seed.knowledge_base(stranger))
-    await shelf.ledger.carry_out(shelf.owner.organization_id, await shelf.remove_document(mine, full.content_hmac))
+    await shelf.ledger.process(shelf.owner.organization_id, await shelf.remove_document(mine, full.content_hmac))
     assert shelf.ids() == {full.id}
     if not stays:
         line_ids = await shelf.remove_document(theirs, full.content_hmac, owner=stranger)
-        assert await shelf.ledger.carry_out(stranger.organization_id, line_ids) == 0
+        assert await shelf.ledger.process(stranger.organization_id, line_ids) == 0
 
     assert shelf.ids() == ({full.id} if stays else set())
     assert await shelf.packs() == ({full.full_text_uri} if stays else set())
 
 
-async def test_a_line_of_another_organization_does_not_reach_an_artifact(shelf: Shelf) -> None:
-    full, stranger = await shelf.keep(), shelf.seed.person()
+async def test_a_line_of_another_organization_does_not_reach_an_artifact(shelf: ArtifactsFixture) -> None:
+    full, stranger = await shelf.add_artifact(), shelf.seed.person()
     theirs = shelf.seed.document(shelf.seed.knowledge_base(stranger), stranger)
     line_ids = await shelf.remove_document(theirs, full.content_hmac, owner=stranger)
 
-    await shelf.ledger.carry_out(stranger.organization_id, line_ids)
+    await shelf.ledger.process(stranger.organization_id, line_ids)
 
     assert shelf.ids() == {full.id}
 
 
-def test_every_reference_that_keeps_an_artifact_is_asked_about(shelf: Shelf) -> None:
+def test_every_reference_that_keeps_an_artifact_is_asked_about(shelf: ArtifactsFixture) -> None:
     # One that the function forgets would fail as a foreign key, in the ledger, for ever.
     asked = shelf.seed.one("SELECT pg_get_functiondef('app_artifact_is_used(uuid)'::regprocedure)")
     references = shelf.seed.rows(

@@ -9,24 +9,26 @@ import pytest
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import now
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
-from tests.artifacts.artifacts_fixture import GRACE, Shelf
+from muniment.storage.objects.folder.store import FolderObjectStore
+from tests.artifacts.artifacts_fixture import GRACE, ArtifactsFixture
 from tests.cli.test_commands import outside, run
 from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def shelf(seed: Seed, database: Database, tmp_path: Path) -> Shelf:
+async def shelf(seed: Seed, database: Database, tmp_path: Path) -> ArtifactsFixture:
     """One artifact whose grace is over, one that is found without a reference just now, one that is used."""
-    shelf = Shelf(seed, database, FolderBlobs(tmp_path / "blobs"))
-    await shelf.keep()
+    shelf = ArtifactsFixture(seed, database, FolderObjectStore(tmp_path / "blobs"))
+    await shelf.add_artifact()
     await shelf.collect(now() - GRACE - timedelta(minutes=1))
-    await shelf.keep()
-    shelf.document(await shelf.keep())
+    await shelf.add_artifact()
+    shelf.document(await shelf.add_artifact())
     return shelf
 
 
-async def test_dry_run_tells_what_gc_then_does(shelf: Shelf, address: DatabaseAddress, tmp_path: Path) -> None:
+async def test_dry_run_tells_what_gc_then_does(
+    shelf: ArtifactsFixture, address: DatabaseAddress, tmp_path: Path
+) -> None:
     environment, before = outside(address, tmp_path), (shelf.ids(), await shelf.packs())
 
     told = json.loads(run(tmp_path, "artifacts", "gc", "--dry-run", "--json", **environment).stdout)
@@ -40,7 +42,7 @@ async def test_dry_run_tells_what_gc_then_does(shelf: Shelf, address: DatabaseAd
     assert len(shelf.ids()) == len(await shelf.packs()) == 2
 
 
-async def test_gc_says_it_in_words(shelf: Shelf, address: DatabaseAddress, tmp_path: Path) -> None:
+async def test_gc_says_it_in_words(shelf: ArtifactsFixture, address: DatabaseAddress, tmp_path: Path) -> None:
     environment = {**outside(address, tmp_path), "MUNIMENT_ARTIFACT_GRACE_DAYS": "30"}
 
     told = run(tmp_path, "artifacts", "gc", **environment)

@@ -11,14 +11,14 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
-from muniment.artifacts.deletion import UnusedArtifactRepository
-from muniment.artifacts.keys import Variant
+from muniment.artifacts.deletion import UnreferencedArtifactRepository
+from muniment.artifacts.keys import ReadingVariant
 from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
-from muniment.artifacts.tables import FullText
+from muniment.artifacts.tables import TextArtifact
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
-from tests.artifacts.artifacts_fixture import GRACE, NOW, Shelf, a_key
-from tests.support.jobs import until
+from tests.artifacts.artifacts_fixture import GRACE, NOW, ArtifactsFixture, a_key
+from tests.support.jobs import wait_until
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 REFER = "UPDATE documents SET artifact_text_id = %s WHERE id = %s"
@@ -27,40 +27,44 @@ DANGLING = """
      WHERE d.artifact_text_id IS NOT NULL AND a.id IS NULL
 """
 
-Remove = Callable[[Shelf, FullText], Awaitable[Any]]
+Remove = Callable[[ArtifactsFixture, TextArtifact], Awaitable[Any]]
 
 
-async def sweep(shelf: Shelf, _: FullText) -> None:
+async def sweep(shelf: ArtifactsFixture, _: TextArtifact) -> None:
     await shelf.collect(NOW + GRACE)
 
 
-async def carry_out(shelf: Shelf, full: FullText) -> None:
-    await shelf.ledger.carry_out(shelf.owner.organization_id)
+async def carry_out(shelf: ArtifactsFixture, full: TextArtifact) -> None:
+    await shelf.ledger.process(shelf.owner.organization_id)
 
 
-def key_of(full: FullText) -> ArtifactKey:
-    return a_key(full.organization_id, full.content_hmac, Variant(full.algorithm_version, full.params_fingerprint))
+def key_of(full: TextArtifact) -> ArtifactKey:
+    return a_key(
+        full.organization_id, full.content_hmac, ReadingVariant(full.algorithm_version, full.params_fingerprint)
+    )
 
 
-async def a_doomed_text(shelf: Shelf) -> FullText:
+async def a_doomed_text(shelf: ArtifactsFixture) -> TextArtifact:
     """Marked long ago, and its last document was removed."""
-    full = await shelf.keep()
+    full = await shelf.add_artifact()
     await shelf.collect(NOW)
     await shelf.remove_document(shelf.document(full), full.content_hmac)
     return full
 
 
-async def refer(work: Work[Service], full: FullText, document_id: UUID) -> None:
+async def refer(work: Work[Service], full: TextArtifact, document_id: UUID) -> None:
     connection = await work.session.connection()
     await connection.exec_driver_sql(REFER, (full.id, document_id))
 
 
-async def until_somebody_waits(shelf: Shelf) -> None:
-    await until(lambda: shelf.seed.one(WAITING))
+async def until_somebody_waits(shelf: ArtifactsFixture) -> None:
+    await wait_until(lambda: shelf.seed.one(WAITING))
 
 
 @pytest.mark.parametrize("remove", [sweep, carry_out])
-async def test_found_before_the_removal_and_referred_to_after_it_began_stays(shelf: Shelf, remove: Remove) -> None:
+async def test_found_before_the_removal_and_referred_to_after_it_began_stays(
+    shelf: ArtifactsFixture, remove: Remove
+) -> None:
     full = await a_doomed_text(shelf)
     document_id = shelf.seed.document(shelf.kb_id, shelf.owner)
     async with shelf.database.service_work(shelf.service) as work:
@@ -74,11 +78,11 @@ async def test_found_before_the_removal_and_referred_to_after_it_began_stays(she
     assert shelf.ids() == {full.id}
     assert await shelf.packs() == {full.full_text_uri}
     assert shelf.seed.rows(DANGLING) == []
-    assert shelf.open_lines() == (0 if remove is carry_out else 1)
+    assert shelf.list_open_entries() == (0 if remove is carry_out else 1)
 
 
 @pytest.mark.parametrize("remove", [sweep, carry_out])
-async def test_found_and_not_taken_goes_when_the_finder_has_ended(shelf: Shelf, remove: Remove) -> None:
+async def test_found_and_not_taken_goes_when_the_finder_has_ended(shelf: ArtifactsFixture, remove: Remove) -> None:
     full = await a_doomed_text(shelf)
     async with shelf.database.service_work(shelf.service) as work:
         assert await ArtifactRepository(work.session).find(key_of(full)) is not None
@@ -90,7 +94,7 @@ async def test_found_and_not_taken_goes_when_the_finder_has_ended(shelf: Shelf, 
 
 
 @pytest.mark.parametrize("remove", [sweep, carry_out])
-async def test_referred_to_without_being_found_first_stays(shelf: Shelf, remove: Remove) -> None:
+async def test_referred_to_without_being_found_first_stays(shelf: ArtifactsFixture, remove: Remove) -> None:
     full = await a_doomed_text(shelf)
     document_id = shelf.seed.document(shelf.kb_id, shelf.owner)
     async with shelf.database.service_work(shelf.service) as work:
@@ -103,66 +107,68 @@ async def test_referred_to_without_being_found_first_stays(shelf: Shelf, remove:
     assert shelf.seed.rows(DANGLING) == []
 
 
-async def test_who_looks_during_the_removal_finds_nothing_and_computes(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_who_looks_during_the_removal_finds_nothing_and_computes(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     async with shelf.database.service_work(shelf.service) as removal:
-        assert await UnusedArtifactRepository(removal.session).take(full.id) == full.full_text_uri
+        assert (
+            await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id) == full.full_text_uri
+        )
         looking = asyncio.ensure_future(find(shelf, full))
         await until_somebody_waits(shelf)
         assert not looking.done()
     assert await looking is None
 
-    computed = await shelf.keep(key_of(full))
+    computed = await shelf.add_artifact(key_of(full))
     assert shelf.ids() == {computed.id} != {full.id}
 
 
-async def test_who_looks_during_a_removal_that_fails_finds_it(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_who_looks_during_a_removal_that_fails_finds_it(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     async with shelf.database.service_work(shelf.service) as removal:
-        assert await UnusedArtifactRepository(removal.session).take(full.id)
+        assert await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id)
         looking = asyncio.ensure_future(find(shelf, full))
         await until_somebody_waits(shelf)
         await removal.session.rollback()
     assert await looking == full.id
 
 
-async def test_who_keeps_the_same_during_the_removal_keeps_their_own(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_who_keeps_the_same_during_the_removal_keeps_their_own(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     async with shelf.database.service_work(shelf.service) as removal:
-        assert await UnusedArtifactRepository(removal.session).take(full.id)
-        keeping = asyncio.ensure_future(shelf.keep(key_of(full)))
+        assert await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id)
+        keeping = asyncio.ensure_future(shelf.add_artifact(key_of(full)))
         await until_somebody_waits(shelf)
     computed = await keeping
 
     assert shelf.ids() == {computed.id} != {full.id}
 
 
-async def test_of_two_removals_at_once_one_removes(shelf: Shelf) -> None:
+async def test_of_two_removals_at_once_one_removes(shelf: ArtifactsFixture) -> None:
     full = await a_doomed_text(shelf)
     async with shelf.database.service_work(shelf.service) as work:
         assert await ArtifactRepository(work.session).find(key_of(full)) is not None
         both = asyncio.gather(sweep(shelf, full), carry_out(shelf, full))
-        await until(lambda: shelf.seed.one(WAITING) == 2)
+        await wait_until(lambda: shelf.seed.one(WAITING) == 2)
     await both
 
-    assert (shelf.ids(), await shelf.packs(), shelf.open_lines()) == (set(), set(), 0)
+    assert (shelf.ids(), await shelf.packs(), shelf.list_open_entries()) == (set(), set(), 0)
     assert shelf.seed.one("SELECT count(*) FROM deletions WHERE store = 'blobs'") == 1
 
 
-async def find(shelf: Shelf, full: FullText) -> UUID | None:
+async def find(shelf: ArtifactsFixture, full: TextArtifact) -> UUID | None:
     async with shelf.database.service_work(shelf.service) as work:
         found = await ArtifactRepository(work.session).find(key_of(full))
         return found.id if found else None
 
 
-async def test_who_keeps_the_same_while_it_is_held_for_removal_keeps_their_own(shelf: Shelf) -> None:
-    full = await shelf.keep()
+async def test_who_keeps_the_same_while_it_is_held_for_removal_keeps_their_own(shelf: ArtifactsFixture) -> None:
+    full = await shelf.add_artifact()
     async with shelf.database.service_work(shelf.service) as removal:
-        held = select(FullText.id).where(FullText.id == full.id).with_for_update()
+        held = select(TextArtifact.id).where(TextArtifact.id == full.id).with_for_update()
         assert await removal.session.scalar(held) == full.id  # as `take` does first; it is not gone yet
-        keeping = asyncio.ensure_future(shelf.keep(key_of(full)))
+        keeping = asyncio.ensure_future(shelf.add_artifact(key_of(full)))
         await until_somebody_waits(shelf)
-        assert await UnusedArtifactRepository(removal.session).take(full.id)
+        assert await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id)
     computed = await keeping
 
     assert shelf.ids() == {computed.id} != {full.id}

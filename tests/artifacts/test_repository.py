@@ -9,49 +9,51 @@ import pytest
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
-from muniment.artifacts.keys import Variant
+from muniment.artifacts.keys import ReadingVariant
 from muniment.artifacts.repository import BATCH_ROWS, ArtifactKey, ArtifactRepository
-from muniment.artifacts.tables import FullText
-from muniment.artifacts.text_packs import Pack
+from muniment.artifacts.tables import TextArtifact
+from muniment.artifacts.text_packs import TextPackWriter
 from muniment.errors import Forbidden
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
-from tests.artifacts.artifacts_fixture import OTHER_VARIANT, VARIANT, Shelf, a_key, a_reading
+from tests.artifacts.artifacts_fixture import OTHER_VARIANT, VARIANT, ArtifactsFixture, a_key, a_reading
 from tests.support.cluster import app_login, service_login
-from tests.support.jobs import until
+from tests.support.jobs import wait_until
 
 TABLES = ("artifacts_full_text", "artifact_pages", "artifact_paragraphs", "artifact_diagrams")
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 COLUMNS = "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
 
 
-def contents(shelf: Shelf) -> list[list[tuple[Any, ...]]]:
+def contents(shelf: ArtifactsFixture) -> list[list[tuple[Any, ...]]]:
     return [shelf.seed.rows(f"SELECT t::text FROM {table} t ORDER BY 1") for table in TABLES]
 
 
-async def add(shelf: Shelf, key: ArtifactKey, *pages: str) -> tuple[FullText, bool]:
+async def add(shelf: ArtifactsFixture, key: ArtifactKey, *pages: str) -> tuple[TextArtifact, bool]:
     async with shelf.database.service_work(shelf.service) as work:
-        return await ArtifactRepository(work.session).add_once(key, a_reading(Pack(key.organization_id), pages))
+        return await ArtifactRepository(work.session).add_once(
+            key, a_reading(TextPackWriter(key.organization_id), pages)
+        )
 
 
-async def find(shelf: Shelf, key: ArtifactKey, service: Service | None = None) -> UUID | None:
+async def find(shelf: ArtifactsFixture, key: ArtifactKey, service: Service | None = None) -> UUID | None:
     async with shelf.database.service_work(service or shelf.service) as work:
         found = await ArtifactRepository(work.session).find(key)
         return found.id if found else None
 
 
 @pytest.fixture
-def key(shelf: Shelf) -> ArtifactKey:
+def key(shelf: ArtifactsFixture) -> ArtifactKey:
     return a_key(shelf.owner.organization_id)
 
 
-async def test_what_was_added_is_found_with_all_its_parts_in_order(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_what_was_added_is_found_with_all_its_parts_in_order(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
     texts = [f"page {number}" for number in range(1, 13)]
     full, is_ours = await add(shelf, key, *texts)
     assert is_ours
     async with shelf.database.service_work(shelf.service) as work:
         artifacts = ArtifactRepository(work.session)
-        await artifacts.add_diagrams(full.id)
+        await artifacts.add_missing_diagrams(full.id)
         found = await artifacts.find(key)
         assert found is not None
         assert (await artifacts.get(full.id)).id == found.id == full.id
@@ -69,7 +71,7 @@ async def test_what_was_added_is_found_with_all_its_parts_in_order(shelf: Shelf,
         assert (found.total_pages, found.problems, found.unreferenced_at) == (12, [], None)
 
 
-async def test_more_pages_than_one_statement_takes_are_all_there(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_more_pages_than_one_statement_takes_are_all_there(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
     count = BATCH_ROWS + 1
     await add(shelf, key, *("x" for _ in range(count)))
     numbers = "SELECT count(*), min(page_number), max(page_number) FROM {}"
@@ -77,7 +79,9 @@ async def test_more_pages_than_one_statement_takes_are_all_there(shelf: Shelf, k
         assert shelf.seed.rows(numbers.format(table)) == [(count, 1, count)]
 
 
-async def test_the_second_gets_what_the_first_made_and_changes_nothing(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_the_second_gets_what_the_first_made_and_changes_nothing(
+    shelf: ArtifactsFixture, key: ArtifactKey
+) -> None:
     first, _ = await add(shelf, key, "what the first read")
     before = contents(shelf)
 
@@ -87,23 +91,25 @@ async def test_the_second_gets_what_the_first_made_and_changes_nothing(shelf: Sh
     assert contents(shelf) == before
 
 
-async def test_diagrams_are_made_once(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_diagrams_are_made_once(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
     full, _ = await add(shelf, key, "one", "two")
     for _ in range(2):
         async with shelf.database.service_work(shelf.service) as work:
-            await ArtifactRepository(work.session).add_diagrams(full.id)
+            await ArtifactRepository(work.session).add_missing_diagrams(full.id)
     assert shelf.part_counts() == [2, 2, 2]
 
 
-async def test_another_variant_is_another_artifact(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_another_variant_is_another_artifact(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
     keys = [key, a_key(key.organization_id, key.content_key, OTHER_VARIANT)]
-    keys.append(a_key(key.organization_id, key.content_key, Variant(2, VARIANT.params_fingerprint)))
+    keys.append(a_key(key.organization_id, key.content_key, ReadingVariant(2, VARIANT.params_fingerprint)))
     added = [(await add(shelf, each, "text"))[0].id for each in keys]
     assert len(set(added)) == 3
     assert [await find(shelf, each) for each in keys] == added
 
 
-async def test_the_newest_of_a_version_is_found_whatever_its_parameters(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_the_newest_of_a_version_is_found_whatever_its_parameters(
+    shelf: ArtifactsFixture, key: ArtifactKey
+) -> None:
     older, _ = await add(shelf, key, "older")
     newer, _ = await add(shelf, a_key(key.organization_id, key.content_key, OTHER_VARIANT), "newer")
     assert older.id != newer.id
@@ -117,13 +123,13 @@ async def test_the_newest_of_a_version_is_found_whatever_its_parameters(shelf: S
 
 @pytest.mark.parametrize("first_commits", [True, False])
 async def test_of_two_that_add_at_once_one_stays_and_both_have_it(
-    shelf: Shelf, key: ArtifactKey, first_commits: bool
+    shelf: ArtifactsFixture, key: ArtifactKey, first_commits: bool
 ) -> None:
     async with shelf.database.service_work(shelf.service) as work:
-        first, _ = await ArtifactRepository(work.session).add_once(key, a_reading(Pack(None), ["first"]))
+        first, _ = await ArtifactRepository(work.session).add_once(key, a_reading(TextPackWriter(None), ["first"]))
         first_id = first.id
         adding = asyncio.ensure_future(add(shelf, key, "second", "with two pages"))
-        await until(lambda: shelf.seed.one(WAITING))
+        await wait_until(lambda: shelf.seed.one(WAITING))
         if not first_commits:
             await work.session.rollback()
     second, is_ours = await adding
@@ -135,14 +141,16 @@ async def test_of_two_that_add_at_once_one_stays_and_both_have_it(
     assert shelf.part_counts() == [pages, pages, 0]
 
 
-async def test_a_crowd_that_adds_at_once_has_one_and_the_same(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_a_crowd_that_adds_at_once_has_one_and_the_same(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
     added = await asyncio.gather(*(add(shelf, key, f"by {number}") for number in range(8)))
     assert len({full.full_text_uri for full, _ in added}) == 1
     assert sum(is_ours for _, is_ours in added) == 1
     assert shelf.part_counts() == [1, 1, 0]
 
 
-async def test_artifacts_of_an_organization_are_found_by_its_jobs_alone(shelf: Shelf, key: ArtifactKey) -> None:
+async def test_artifacts_of_an_organization_are_found_by_its_jobs_alone(
+    shelf: ArtifactsFixture, key: ArtifactKey
+) -> None:
     full, _ = await add(shelf, key, "text")
     stranger = Service(shelf.seed.organization())
     assert await find(shelf, key) == full.id
@@ -150,21 +158,23 @@ async def test_artifacts_of_an_organization_are_found_by_its_jobs_alone(shelf: S
     assert await find(shelf, key, Service()) is None
 
 
-async def test_shared_artifacts_are_found_by_the_jobs_of_all(shelf: Shelf) -> None:
+async def test_shared_artifacts_are_found_by_the_jobs_of_all(shelf: ArtifactsFixture) -> None:
     key = a_key(None)
     full, _ = await add(shelf, key, "text")
     assert await find(shelf, key, Service(shelf.seed.organization())) == full.id
 
 
-async def test_nobody_adds_in_the_name_of_another_organization(shelf: Shelf) -> None:
+async def test_nobody_adds_in_the_name_of_another_organization(shelf: ArtifactsFixture) -> None:
     with pytest.raises(Forbidden):
         await add(shelf, a_key(shelf.seed.organization()), "text")
     assert shelf.ids() == set()
 
 
 @pytest.mark.parametrize("table", TABLES)
-async def test_no_request_reaches_an_artifact_table(shelf: Shelf, address: DatabaseAddress, table: str) -> None:
-    await shelf.keep()
+async def test_no_request_reaches_an_artifact_table(
+    shelf: ArtifactsFixture, address: DatabaseAddress, table: str
+) -> None:
+    await shelf.add_artifact()
     before = contents(shelf)
     statements = ("SELECT FROM {}", "DELETE FROM {}", "UPDATE {} SET content_hmac = ''", "TRUNCATE {}")
     insert = "INSERT INTO {} (content_hmac, algorithm_version, params_fingerprint) VALUES ('', 1, '')"
@@ -176,14 +186,16 @@ async def test_no_request_reaches_an_artifact_table(shelf: Shelf, address: Datab
     assert contents(shelf) == before
 
 
-async def test_no_request_asks_whether_an_artifact_is_used(shelf: Shelf, address: DatabaseAddress) -> None:
+async def test_no_request_asks_whether_an_artifact_is_used(shelf: ArtifactsFixture, address: DatabaseAddress) -> None:
     with psycopg.connect(app_login(address).conninfo) as connection, pytest.raises(InsufficientPrivilege):
         connection.execute("SELECT app_artifact_is_used(gen_random_uuid())")
 
 
 @pytest.mark.parametrize("table", TABLES)
-async def test_not_even_a_worker_may_overwrite_an_artifact(shelf: Shelf, address: DatabaseAddress, table: str) -> None:
-    await shelf.keep()
+async def test_not_even_a_worker_may_overwrite_an_artifact(
+    shelf: ArtifactsFixture, address: DatabaseAddress, table: str
+) -> None:
+    await shelf.add_artifact()
     before = contents(shelf)
     columns = {name for (name,) in shelf.seed.rows(COLUMNS, table)}
     assert len(columns) > 7
@@ -198,8 +210,10 @@ async def test_not_even_a_worker_may_overwrite_an_artifact(shelf: Shelf, address
     assert contents(shelf) == before
 
 
-async def test_the_mark_of_the_collection_is_all_that_changes(shelf: Shelf, address: DatabaseAddress) -> None:
-    full = await shelf.keep()
+async def test_the_mark_of_the_collection_is_all_that_changes(
+    shelf: ArtifactsFixture, address: DatabaseAddress
+) -> None:
+    full = await shelf.add_artifact()
     with psycopg.connect(service_login(address).conninfo, autocommit=True) as connection:
         mark = "UPDATE artifacts_full_text SET unreferenced_at = now()"
         assert connection.execute(mark).rowcount == 0  # without an organization it sees none

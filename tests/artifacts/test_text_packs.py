@@ -1,4 +1,4 @@
-"""Text packs: one object, a frame a page, each page readable alone and proven (DESIGN §7)."""
+"""Text packs: one object, a frame a page, each page readable alone and proven (docs/design.md#text-packs)."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from muniment.artifacts.text_packs import (
     PAGE_SEPARATOR,
     ArtifactDamaged,
-    Pack,
-    PageText,
-    key_of,
+    StoredPageText,
+    TextPackWriter,
+    pack_key,
     paragraph_uri,
-    read_full,
-    read_page,
-    sha256_of,
+    read_page_text,
+    stream_full_text,
+    text_sha256,
 )
 from muniment.storage.db.base import new_id
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import BlobNotFound
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectNotFound
 
 TEXTS = ["First page.\nTwo lines.", "", "Zweite Seite: Äöü ß, 漢字, 🙂", "x" * 300_000, "مرحبا بالعالم"]
 
@@ -32,7 +32,7 @@ LAST_BYTES = 5
 """The separator and the checksum: they end a frame."""
 
 
-class Drops(FolderBlobs):
+class ByteByByteStore(FolderObjectStore):
     """Gives everything byte by byte, so that characters and frames are cut anywhere."""
 
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
@@ -42,29 +42,29 @@ class Drops(FolderBlobs):
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> FolderBlobs:
-    return FolderBlobs(tmp_path)
+def blobs(tmp_path: Path) -> FolderObjectStore:
+    return FolderObjectStore(tmp_path)
 
 
-async def stored(blobs: FolderBlobs, texts: list[str]) -> tuple[Pack, list[PageText]]:
-    pack = Pack(new_id())
-    pages = [pack.add(text) for text in texts]
-    await blobs.put(pack.key, pack.data)
+async def stored(blobs: FolderObjectStore, texts: list[str]) -> tuple[TextPackWriter, list[StoredPageText]]:
+    pack = TextPackWriter(new_id())
+    pages = [pack.add_page(text) for text in texts]
+    await blobs.put(pack.key, pack.getvalue)
     return pack, pages
 
 
-async def full_text(blobs: FolderBlobs, pack: Pack) -> str:
-    return "".join([piece async for piece in read_full(blobs, pack.key, pack.sha256)])
+async def full_text(blobs: FolderObjectStore, pack: TextPackWriter) -> str:
+    return "".join([piece async for piece in stream_full_text(blobs, pack.key, pack.sha256)])
 
 
-async def test_every_page_comes_back_alone(blobs: FolderBlobs) -> None:
+async def test_every_page_comes_back_alone(blobs: FolderObjectStore) -> None:
     _, pages = await stored(blobs, TEXTS)
     for text, page in reversed(list(zip(TEXTS, pages, strict=True))):
-        assert await read_page(blobs, page.uri, page.sha256) == text
+        assert await read_page_text(blobs, page.uri, page.sha256) == text
 
 
-@pytest.mark.parametrize("store", [FolderBlobs, Drops])
-async def test_the_full_text_is_all_pages_across_all_frames(tmp_path: Path, store: type[FolderBlobs]) -> None:
+@pytest.mark.parametrize("store", [FolderObjectStore, ByteByByteStore])
+async def test_the_full_text_is_all_pages_across_all_frames(tmp_path: Path, store: type[FolderObjectStore]) -> None:
     blobs, texts = store(tmp_path), [text[:1000] for text in TEXTS]
     pack, _ = await stored(blobs, texts)
     full = "".join(text + PAGE_SEPARATOR for text in texts)
@@ -74,86 +74,86 @@ async def test_the_full_text_is_all_pages_across_all_frames(tmp_path: Path, stor
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=50), max_size=5))
 async def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    blobs = Drops(tmp_path_factory.mktemp("any"))
+    blobs = ByteByByteStore(tmp_path_factory.mktemp("any"))
     pack, pages = await stored(blobs, texts)
-    assert [await read_page(blobs, page.uri, page.sha256) for page in pages] == texts
+    assert [await read_page_text(blobs, page.uri, page.sha256) for page in pages] == texts
     assert await full_text(blobs, pack) == "".join(text + PAGE_SEPARATOR for text in texts)
 
 
-async def test_a_page_that_ends_with_the_separator_keeps_its_own(blobs: FolderBlobs) -> None:
+async def test_a_page_that_ends_with_the_separator_keeps_its_own(blobs: FolderObjectStore) -> None:
     text = f"ends with one{PAGE_SEPARATOR}"
     _, [page] = await stored(blobs, [text])
-    assert await read_page(blobs, page.uri, page.sha256) == text
+    assert await read_page_text(blobs, page.uri, page.sha256) == text
 
 
-async def test_the_ranges_of_the_pages_cover_the_object_without_gap(blobs: FolderBlobs) -> None:
+async def test_the_ranges_of_the_pages_cover_the_object_without_gap(blobs: FolderObjectStore) -> None:
     pack, pages = await stored(blobs, TEXTS)
     spans = [tuple(map(int, page.uri.partition("#bytes=")[2].split("-"))) for page in pages]
-    assert [key_of(page.uri) for page in pages] == [pack.key] * len(TEXTS)
+    assert [pack_key(page.uri) for page in pages] == [pack.key] * len(TEXTS)
     assert spans[0][0] == 0
     assert [end for _, end in spans[:-1]] == [start for start, _ in spans[1:]]
     assert spans[-1][1] == await blobs.size_bytes(pack.key)
-    assert all(zstandard.frame_content_size(pack.data[start:end]) > 0 for start, end in spans)
+    assert all(zstandard.frame_content_size(pack.getvalue[start:end]) > 0 for start, end in spans)
 
 
-async def test_the_uri_of_a_paragraph_leads_to_its_page_and_names_its_characters(blobs: FolderBlobs) -> None:
+async def test_the_uri_of_a_paragraph_leads_to_its_page_and_names_its_characters(blobs: FolderObjectStore) -> None:
     _, pages = await stored(blobs, TEXTS)
     uri = paragraph_uri(pages[0].uri, 0, 11)
     assert uri == f"{pages[0].uri}&chars=0-11"
-    assert (await read_page(blobs, uri, pages[0].sha256))[0:11] == "First page."
+    assert (await read_page_text(blobs, uri, pages[0].sha256))[0:11] == "First page."
 
 
 @pytest.mark.parametrize(("organization_id", "folder"), [(UUID(int=1), str(UUID(int=1))), (None, "shared")])
 def test_each_pack_has_a_fresh_name_in_the_folder_of_its_organization(
     organization_id: UUID | None, folder: str
 ) -> None:
-    packs = [Pack(organization_id) for _ in range(3)]
+    packs = [TextPackWriter(organization_id) for _ in range(3)]
     assert len({pack.key for pack in packs}) == 3
     assert {pack.key.rpartition("/")[0] for pack in packs} == {f"artifacts/{folder}"}
 
 
 def test_equal_texts_make_equal_bytes() -> None:
-    first, second = Pack(None), Pack(None)
+    first, second = TextPackWriter(None), TextPackWriter(None)
     for pack in (first, second):
-        pack.add("the same")
-    assert (first.data, first.sha256) == (second.data, second.sha256)
+        pack.add_page("the same")
+    assert (first.getvalue, first.sha256) == (second.getvalue, second.sha256)
 
 
-async def test_a_bit_that_flips_anywhere_in_a_frame_is_noticed(blobs: FolderBlobs) -> None:
+async def test_a_bit_that_flips_anywhere_in_a_frame_is_noticed(blobs: FolderObjectStore) -> None:
     pack, [page] = await stored(blobs, ["A page of some words that a person wrote."])
-    for place in range(len(pack.data)):
-        damaged = bytearray(pack.data)
+    for place in range(len(pack.getvalue)):
+        damaged = bytearray(pack.getvalue)
         damaged[place] ^= 1
         await blobs.put(pack.key, bytes(damaged))
         with pytest.raises(ArtifactDamaged):
-            await read_page(blobs, page.uri, page.sha256)
+            await read_page_text(blobs, page.uri, page.sha256)
 
 
-async def test_an_object_that_was_cut_off_never_gives_another_text(blobs: FolderBlobs) -> None:
+async def test_an_object_that_was_cut_off_never_gives_another_text(blobs: FolderObjectStore) -> None:
     pack, pages = await stored(blobs, ["one page", "and another"])
     damaged = 0
-    for length in range(len(pack.data)):
-        await blobs.put(pack.key, pack.data[:length])
+    for length in range(len(pack.getvalue)):
+        await blobs.put(pack.key, pack.getvalue[:length])
         try:
-            assert await read_page(blobs, pages[1].uri, pages[1].sha256) == "and another"
+            assert await read_page_text(blobs, pages[1].uri, pages[1].sha256) == "and another"
         except ArtifactDamaged:
             damaged += 1
-    assert damaged >= len(pack.data) - LAST_BYTES  # without those the text is whole, and proven
+    assert damaged >= len(pack.getvalue) - LAST_BYTES  # without those the text is whole, and proven
 
 
-async def test_another_page_under_the_uri_is_noticed(blobs: FolderBlobs) -> None:
+async def test_another_page_under_the_uri_is_noticed(blobs: FolderObjectStore) -> None:
     _, pages = await stored(blobs, ["one page", "and another"])
     with pytest.raises(ArtifactDamaged):
-        await read_page(blobs, pages[0].uri, pages[1].sha256)
+        await read_page_text(blobs, pages[0].uri, pages[1].sha256)
 
 
 @pytest.mark.parametrize("uri", ["", "key", "key#bytes=1", "key#bytes=a-b", "key#bytes=0-1&chars=0", "key#bytes=-1-2"])
-async def test_a_uri_that_names_no_page_is_damage(blobs: FolderBlobs, uri: str) -> None:
+async def test_a_uri_that_names_no_page_is_damage(blobs: FolderObjectStore, uri: str) -> None:
     with pytest.raises(ArtifactDamaged):
-        await read_page(blobs, uri, sha256_of(""))
+        await read_page_text(blobs, uri, text_sha256(""))
 
 
-async def test_damage_in_the_full_text_is_noticed(blobs: FolderBlobs) -> None:
+async def test_damage_in_the_full_text_is_noticed(blobs: FolderObjectStore) -> None:
     pack, _ = await stored(blobs, ["one page", "and another"])
     await blobs.put(pack.key, b"no frame at all")
     with pytest.raises(ArtifactDamaged):
@@ -163,16 +163,16 @@ async def test_damage_in_the_full_text_is_noticed(blobs: FolderBlobs) -> None:
         await full_text(blobs, pack)
 
 
-async def test_a_pack_that_is_gone_is_not_found(blobs: FolderBlobs) -> None:
+async def test_a_pack_that_is_gone_is_not_found(blobs: FolderObjectStore) -> None:
     _, [page] = await stored(blobs, ["one page"])
-    await blobs.delete(key_of(page.uri))
-    with pytest.raises(BlobNotFound):
-        await read_page(blobs, page.uri, page.sha256)
+    await blobs.delete(pack_key(page.uri))
+    with pytest.raises(ObjectNotFound):
+        await read_page_text(blobs, page.uri, page.sha256)
 
 
-async def test_a_full_text_that_was_cut_off_never_passes_for_whole(blobs: FolderBlobs) -> None:
+async def test_a_full_text_that_was_cut_off_never_passes_for_whole(blobs: FolderObjectStore) -> None:
     pack, _ = await stored(blobs, ["one page", "and another"])
-    for length in range(len(pack.data) - CHECKSUM_BYTES):
-        await blobs.put(pack.key, pack.data[:length])
+    for length in range(len(pack.getvalue) - CHECKSUM_BYTES):
+        await blobs.put(pack.key, pack.getvalue[:length])
         with pytest.raises(ArtifactDamaged):
             await full_text(blobs, pack)

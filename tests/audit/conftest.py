@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from muniment.audit.heads import Heads
+from muniment.audit.heads import HeadSigner
 from muniment.audit.sealing import Sealer
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.audit.trail import Trail
 from tests.support.seed import SIGNING_KEY, Seed
 
@@ -18,11 +18,11 @@ def signer() -> Signer:
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> FolderBlobs:
-    return FolderBlobs(tmp_path / "blobs")
+def blobs(tmp_path: Path) -> FolderObjectStore:
+    return FolderObjectStore(tmp_path / "blobs")
 
 
 @pytest.fixture
-def trail(database: Database, seed: Seed, blobs: FolderBlobs, signer: Signer) -> Trail:
-    heads, verification = Heads(database, blobs, signer), Verification(database, blobs, signer)
+def trail(database: Database, seed: Seed, blobs: FolderObjectStore, signer: Signer) -> Trail:
+    heads, verification = HeadSigner(database, blobs, signer), Verification(database, blobs, signer)
     return Trail(seed, Sealer(database, signer), heads, verification, seed.organization())

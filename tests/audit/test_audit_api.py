@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from muniment.audit.hashing import INSTALLATION
+from muniment.audit.hashing import INSTALLATION_CHAIN
 from muniment.storage.db.base import new_id
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 AUDIT = "/api/v1/audit"
@@ -19,7 +19,7 @@ def write(seed: Seed, person: Person, **columns: Any) -> str:
     return str(event_id)
 
 
-async def listed(api: Api, person: Person, **filters: Any) -> list[str]:
+async def listed(api: RunningApi, person: Person, **filters: Any) -> list[str]:
     async with api.client(person) as client:
         answer = await client.get(AUDIT, params=filters)
     assert answer.status_code == 200, answer.text
@@ -27,7 +27,7 @@ async def listed(api: Api, person: Person, **filters: Any) -> list[str]:
     return [item["id"] for item in answer.json()["items"]]
 
 
-async def test_an_event_has_every_field_and_its_place_once_it_is_sealed(api: Api, seed: Seed) -> None:
+async def test_an_event_has_every_field_and_its_place_once_it_is_sealed(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     ids = {"knowledge_base_id": new_id(), "document_id": new_id()}
     event_id = write(seed, admin, **ids, at=NOON, address="192.0.2.1", payload={"a": 1})
@@ -51,7 +51,7 @@ async def test_an_event_has_every_field_and_its_place_once_it_is_sealed(api: Api
     assert after == {**before, "seq": 1, "sealed": True}
 
 
-async def test_the_newest_comes_first_page_by_page(api: Api, seed: Seed) -> None:
+async def test_the_newest_comes_first_page_by_page(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     ids = [write(seed, admin, at=NOON + timedelta(minutes=n)) for n in (2, 0, 1)]
     async with api.client(admin) as client:
@@ -60,7 +60,7 @@ async def test_the_newest_comes_first_page_by_page(api: Api, seed: Seed) -> None
     assert [page["total"] for page in pages] == [3, 3]
 
 
-async def test_each_filter_narrows(api: Api, seed: Seed) -> None:
+async def test_each_filter_narrows(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     write(seed, admin, at=NOON)
     kb_id, document_id = new_id(), new_id()
@@ -75,7 +75,7 @@ async def test_each_filter_narrows(api: Api, seed: Seed) -> None:
         assert await listed(api, admin, **{name: value}) == [event_id], name
 
 
-async def test_from_is_included_and_to_is_not(api: Api, seed: Seed) -> None:
+async def test_from_is_included_and_to_is_not(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     first, second = (write(seed, admin, at=NOON + timedelta(hours=n)) for n in (0, 1))
     later = (NOON + timedelta(hours=1)).isoformat()
@@ -84,7 +84,7 @@ async def test_from_is_included_and_to_is_not(api: Api, seed: Seed) -> None:
     assert await listed(api, admin, **{"from": "2026-03-01T12:00:00", "to": "2026-03-01T13:00:00"}) == [first]
 
 
-async def test_an_owner_sees_their_knowledge_bases_an_admin_all_and_others_nothing(api: Api, seed: Seed) -> None:
+async def test_an_owner_sees_their_knowledge_bases_an_admin_all_and_others_nothing(api: RunningApi, seed: Seed) -> None:
     owner = seed.person()
     admin = seed.person(owner.organization_id, is_admin=True)
     viewer = seed.person(owner.organization_id)
@@ -101,7 +101,7 @@ async def test_an_owner_sees_their_knowledge_bases_an_admin_all_and_others_nothi
         assert await listed(api, stranger) == []
 
 
-async def test_an_operator_sees_what_belongs_to_no_organization(api: Api, seed: Seed) -> None:
+async def test_an_operator_sees_what_belongs_to_no_organization(api: RunningApi, seed: Seed) -> None:
     operator = seed.person(is_operator=True)
     both = seed.person(is_operator=True, is_admin=True)
     admin = seed.person(is_admin=True)
@@ -112,7 +112,7 @@ async def test_an_operator_sees_what_belongs_to_no_organization(api: Api, seed: 
     assert await listed(api, admin, installation=True) == []
 
 
-async def test_an_admin_verifies_the_organization_and_an_operator_the_installation(api: Api, seed: Seed) -> None:
+async def test_an_admin_verifies_the_organization_and_an_operator_the_installation(api: RunningApi, seed: Seed) -> None:
     admin, operator, person = seed.person(is_admin=True), seed.person(is_operator=True), seed.person()
     event_id = write(seed, admin)
     async with api.client(admin) as client:
@@ -136,13 +136,15 @@ async def test_an_admin_verifies_the_organization_and_an_operator_the_installati
     assert bad["problems"][0]["seq"] == 1
     assert "was changed" in bad["problems"][0]["sentence"]
     async with api.client(operator) as client:
-        assert (await client.get(f"{AUDIT}/verify", params={"installation": True})).json()["chain"] == str(INSTALLATION)
+        assert (await client.get(f"{AUDIT}/verify", params={"installation": True})).json()["chain"] == str(
+            INSTALLATION_CHAIN
+        )
         assert (await client.get(f"{AUDIT}/verify")).status_code == 403
     async with api.client(person) as client:
         assert (await client.get(f"{AUDIT}/verify")).status_code == 403
 
 
 @pytest.mark.parametrize("wrong", [{"format": "xml"}, {"from": "yesterday"}, {"kb_id": "x"}])
-async def test_what_is_not_understood_is_refused(api: Api, seed: Seed, wrong: dict[str, str]) -> None:
+async def test_what_is_not_understood_is_refused(api: RunningApi, seed: Seed, wrong: dict[str, str]) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         assert (await client.get(f"{AUDIT}/export", params=wrong)).status_code == 422

@@ -9,7 +9,7 @@ import pytest
 from muniment.storage.db.address import DatabaseAddress
 from tests.audit.trail import Trail
 from tests.cli.test_commands import outside, run
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ async def test_verify_says_what_is_wrong_where_and_ends_with_1(
 
 
 @pytest.fixture
-async def export(api: Api, seed: Seed, tmp_path: Path) -> Path:
+async def export(api: RunningApi, seed: Seed, tmp_path: Path) -> Path:
     admin = seed.person(is_admin=True)
     async with api.client(admin) as client:
         for name in ("A", "B"):

@@ -14,7 +14,7 @@ from tests.accounts.browser import browser_of
 from tests.handover.test_audit_events import CHANGES as OF_THE_ARCHIVE
 from tests.security.test_routes import operations
 from tests.security.world import World, a_world
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, Person, Seed
 
 READING = {"GET", "HEAD", "OPTIONS"}
@@ -148,12 +148,12 @@ CHANGES: dict[tuple[str, str], tuple[str, Prepare]] = {
 }
 
 
-def test_every_route_that_changes_something_has_its_event_here(api: Api) -> None:
+def test_every_route_that_changes_something_has_its_event_here(api: RunningApi) -> None:
     changing = {(method, path) for method, path in operations(api.app) if method not in READING}
     assert changing - set(OF_THE_ARCHIVE) == set(CHANGES)
 
 
-async def test_every_change_writes_its_event_with_who_did_it_from_where(api: Api, seed: Seed) -> None:
+async def test_every_change_writes_its_event_with_who_did_it_from_where(api: RunningApi, seed: Seed) -> None:
     scene = Scene(seed, a_world(seed))
     for (method, path), (action, prepare) in CHANGES.items():
         prepared = prepare(scene)
@@ -169,7 +169,7 @@ async def test_every_change_writes_its_event_with_who_did_it_from_where(api: Api
             assert line["organization_id"] == scene.world.organization_id, (method, path)
 
 
-async def carry_out(api: Api, scene: Scene, method: str, path: str, prepared: Prepared) -> Response:
+async def carry_out(api: RunningApi, scene: Scene, method: str, path: str, prepared: Prepared) -> Response:
     named = path.format(**{"kb_id": scene.world.kb_id, **prepared})
     body = {name: prepared[name] for name in ("json", "files") if name in prepared}
     async with browser_of(api, scene.seed, scene.world.owner) as client:

@@ -4,14 +4,20 @@ import base64
 
 import pytest
 
-from muniment.audit.heads import Heads
-from muniment.audit.keys import SpentSigningKey, UnknownSigningKey, introduce, replace_key, require_known
+from muniment.audit.heads import HeadSigner
+from muniment.audit.keys import (
+    SigningKeyMismatch,
+    SigningKeyReused,
+    register_first_key,
+    require_current_key,
+    rotate_key,
+)
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.audit.trail import Trail
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 SECOND, THIRD = (Signer.from_text(base64.b64encode(bytes([number] * 32)).decode()) for number in (2, 3))
@@ -19,52 +25,52 @@ SECOND, THIRD = (Signer.from_text(base64.b64encode(bytes([number] * 32)).decode(
 
 async def test_the_first_key_becomes_known_by_itself(database: Database, signer: Signer, seed: Seed) -> None:
     for _ in range(2):
-        await introduce(database, signer)
+        await register_first_key(database, signer)
     assert seed.rows("SELECT key_id, public_key FROM audit_keys") == [(signer.key_id, signer.public_key)]
 
 
 async def test_another_key_is_refused_and_does_not_become_known(database: Database, signer: Signer, seed: Seed) -> None:
-    await introduce(database, signer)
-    for ask in (introduce, require_known):
-        with pytest.raises(UnknownSigningKey):
+    await register_first_key(database, signer)
+    for ask in (register_first_key, require_current_key):
+        with pytest.raises(SigningKeyMismatch):
             await ask(database, SECOND)
     assert seed.one("SELECT count(*) FROM audit_keys") == 1
 
 
 async def test_asking_makes_nothing_known(database: Database, signer: Signer, seed: Seed) -> None:
-    await require_known(database, signer)
+    await require_current_key(database, signer)
     assert seed.one("SELECT count(*) FROM audit_keys") == 0
 
 
 async def test_a_key_that_is_replaced_on_purpose_is_on_record(database: Database, signer: Signer, seed: Seed) -> None:
-    await introduce(database, signer)
-    assert await replace_key(database, SECOND)
-    assert not await replace_key(database, SECOND)
-    await introduce(database, SECOND)
+    await register_first_key(database, signer)
+    assert await rotate_key(database, SECOND)
+    assert not await rotate_key(database, SECOND)
+    await register_first_key(database, SECOND)
     (line,) = seed.audit_lines()
     assert (line["action"], line["organization_id"]) == ("signing_key_changed", None)
     assert line["payload"] == {"before": signer.key_id, "after": SECOND.key_id}
 
 
 async def test_a_key_that_was_replaced_does_not_come_back(database: Database, signer: Signer) -> None:
-    await introduce(database, signer)
-    await replace_key(database, SECOND)
-    with pytest.raises(SpentSigningKey):
-        await replace_key(database, signer)
+    await register_first_key(database, signer)
+    await rotate_key(database, SECOND)
+    with pytest.raises(SigningKeyReused):
+        await rotate_key(database, signer)
 
 
-def with_key(trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer) -> Trail:
-    heads, verification = Heads(database, blobs, signer), Verification(database, blobs, signer)
+def with_key(trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer) -> Trail:
+    heads, verification = HeadSigner(database, blobs, signer), Verification(database, blobs, signer)
     return Trail(trail.seed, trail.sealer, heads, verification, trail.organization_id)
 
 
 async def test_what_older_keys_signed_is_in_order_after_each_replacement(
-    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
 ) -> None:
-    await introduce(database, signer)
+    await register_first_key(database, signer)
     await trail.write_sealed(2)
     for key in (SECOND, THIRD):
-        await replace_key(database, key)
+        await rotate_key(database, key)
         trail = with_key(trail, database, blobs, key)
         await trail.write_sealed(2)
     assert await trail.problems() == []
@@ -72,10 +78,10 @@ async def test_what_older_keys_signed_is_in_order_after_each_replacement(
 
 
 async def test_a_head_by_a_key_that_had_been_replaced_is_found(
-    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
 ) -> None:
-    await introduce(database, signer)
-    await replace_key(database, SECOND)
+    await register_first_key(database, signer)
+    await rotate_key(database, SECOND)
     new = with_key(trail, database, blobs, SECOND)
     await new.write_sealed()
     await trail.write_sealed()  # somebody still has the old key
@@ -83,9 +89,9 @@ async def test_a_head_by_a_key_that_had_been_replaced_is_found(
 
 
 async def test_a_key_that_was_slipped_in_vouches_for_nothing(
-    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
 ) -> None:
-    await introduce(database, signer)
+    await register_first_key(database, signer)
     forged = with_key(trail, database, blobs, SECOND)
     trail.seed.insert(
         "audit_keys",
@@ -99,9 +105,9 @@ async def test_a_key_that_was_slipped_in_vouches_for_nothing(
 
 
 async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
-    trail: Trail, database: Database, blobs: FolderBlobs, signer: Signer
+    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
 ) -> None:
-    await introduce(database, signer)
+    await register_first_key(database, signer)
     trail.cheat("UPDATE audit_keys SET previous_key_id = %s", SECOND.key_id)
     trail.seed.insert(
         "audit_keys",
@@ -113,14 +119,14 @@ async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
 
 @pytest.mark.parametrize("change", ["at = at - interval '1 day'", "public_key = '\\x00'", "signature = '\\x00'"])
 async def test_a_change_in_a_known_key_is_found(trail: Trail, database: Database, signer: Signer, change: str) -> None:
-    await introduce(database, signer)
+    await register_first_key(database, signer)
     trail.cheat(f"UPDATE audit_keys SET {change}")
     (problem,) = (await trail.verification.verify(None)).problems
     assert "was added or changed without authorization" in problem.sentence
 
 
-async def test_everybody_who_is_signed_in_may_have_the_public_keys(api: Api, seed: Seed, signer: Signer) -> None:
-    await introduce(api.stores.database, signer)
+async def test_everybody_who_is_signed_in_may_have_the_public_keys(api: RunningApi, seed: Seed, signer: Signer) -> None:
+    await register_first_key(api.stores.database, signer)
     async with api.client(seed.person()) as client:
         shown = (await client.get("/api/v1/audit/key")).json()
     public_key = base64.b64encode(signer.public_key).decode()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 
 from muniment.audit import sealing
-from muniment.audit.hashing import INSTALLATION
+from muniment.audit.hashing import INSTALLATION_CHAIN
 from muniment.audit.sealing import Sealer
 from muniment.audit.signing import Signer
 from muniment.storage.db.address import DatabaseAddress
@@ -83,7 +83,7 @@ async def test_each_organization_and_the_installation_have_a_chain_of_their_own(
     for organization_id in (trail.organization_id, other, None):
         await trail.sealer.seal(organization_id)
     chains = seed.rows("SELECT chain, seq FROM audit_seals")
-    assert sorted(chains) == sorted((chain, 1) for chain in (trail.organization_id, other, INSTALLATION))
+    assert sorted(chains) == sorted((chain, 1) for chain in (trail.organization_id, other, INSTALLATION_CHAIN))
 
 
 async def test_sealing_one_chain_leaves_the_others_alone(trail: Trail, seed: Seed) -> None:

@@ -1,12 +1,12 @@
 import pytest
 
-from muniment.audit.heads import Heads
+from muniment.audit.heads import HeadSigner
 from muniment.audit.sealing import Sealer
-from muniment.audit.service import AuditSweeps
+from muniment.audit.service import AuditMaintenance
 from muniment.audit.signing import Signer
 from muniment.settings import Settings
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.telemetry.metrics import REGISTRY
 from tests.audit.trail import Trail
 from tests.support.seed import Seed
@@ -15,22 +15,24 @@ BROKEN, OLDEST = "muniment_audit_chains_broken", "muniment_audit_unsealed_oldest
 
 
 @pytest.fixture
-def sweeps(database: Database, blobs: FolderBlobs, signer: Signer) -> AuditSweeps:
-    return AuditSweeps(database, Sealer(database, signer), Heads(database, blobs, signer))
+def sweeps(database: Database, blobs: FolderObjectStore, signer: Signer) -> AuditMaintenance:
+    return AuditMaintenance(database, Sealer(database, signer), HeadSigner(database, blobs, signer))
 
 
-async def test_every_chain_is_sealed_and_signed(trail: Trail, seed: Seed, sweeps: AuditSweeps) -> None:
+async def test_every_chain_is_sealed_and_signed(trail: Trail, seed: Seed, sweeps: AuditMaintenance) -> None:
     for organization_id in (trail.organization_id, seed.organization(), None):
         trail.write(2, organization_id=organization_id)
     await sweeps.seal()
     await sweeps.sign()
-    for organization_id in await trail.verification.chains():
+    for organization_id in await trail.verification.list_chains():
         verdict = await trail.verification.verify(organization_id)
         assert (verdict.problems, verdict.last_seq, verdict.signed_seq, verdict.unsealed) == ([], 2, 2, 0)
     assert seed.one("SELECT count(*) FROM audit_heads") == 3
 
 
-async def test_a_chain_that_did_not_grow_is_not_signed_again(trail: Trail, seed: Seed, sweeps: AuditSweeps) -> None:
+async def test_a_chain_that_did_not_grow_is_not_signed_again(
+    trail: Trail, seed: Seed, sweeps: AuditMaintenance
+) -> None:
     trail.write()
     for _ in range(3):
         await sweeps.seal()
@@ -39,7 +41,7 @@ async def test_a_chain_that_did_not_grow_is_not_signed_again(trail: Trail, seed:
 
 
 async def test_a_broken_chain_is_told_and_does_not_keep_the_others_waiting(
-    trail: Trail, seed: Seed, sweeps: AuditSweeps
+    trail: Trail, seed: Seed, sweeps: AuditMaintenance
 ) -> None:
     await trail.write_sealed(2)
     trail.cheat("UPDATE audit_seals SET hash = '\\x00' WHERE seq = 2")
@@ -53,7 +55,7 @@ async def test_a_broken_chain_is_told_and_does_not_keep_the_others_waiting(
     assert seed.one("SELECT max(seq) FROM audit_heads WHERE chain = %s", trail.chain) == 2
 
 
-async def test_the_age_of_what_waits_is_told(trail: Trail, seed: Seed, sweeps: AuditSweeps) -> None:
+async def test_the_age_of_what_waits_is_told(trail: Trail, seed: Seed, sweeps: AuditMaintenance) -> None:
     trail.write(at="2026-01-01T00:00:00Z")
     await sweeps.seal()
     waited = REGISTRY.get_sample_value(OLDEST)

@@ -7,9 +7,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.audit.hashing import canonical
-from muniment.audit.signing import Signer, UnfitSigningKey, key_id_of, verify
-from muniment.settings.sources import generate_once
+from muniment.audit.hashing import canonical_json
+from muniment.audit.signing import InvalidSigningKey, Signer, key_id_of, verify
+from muniment.settings.sources import read_or_generate_secret
 from tests.support.seed import SIGNING_KEY
 
 SEED_BYTES = bytes(range(224, 256))
@@ -55,28 +55,30 @@ def test_the_same_key_is_understood_in_every_form(text: str) -> None:
     ["", "too short", "!" * 43, "A" * 42, "A" * 44, pem(ec.generate_private_key(ec.SECP256R1())), "-----BEGIN X-----"],
 )
 def test_what_is_no_key_is_refused_without_repeating_it(text: str) -> None:
-    with pytest.raises(UnfitSigningKey) as refused:
+    with pytest.raises(InvalidSigningKey) as refused:
         Signer.from_text(text)
     assert not text or text not in refused.value.message
 
 
 def test_a_generated_secret_is_a_key(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("secrets") / "audit_signing_key"
-    assert Signer.from_text(generate_once(path)).key_id == Signer.from_text(generate_once(path)).key_id
+    assert (
+        Signer.from_text(read_or_generate_secret(path)).key_id == Signer.from_text(read_or_generate_secret(path)).key_id
+    )
 
 
 @given(PLAIN)
 def test_a_value_is_always_written_the_same(value: object) -> None:
-    assert canonical(value) == canonical(value)
-    assert b"\n" not in canonical(value)
+    assert canonical_json(value) == canonical_json(value)
+    assert b"\n" not in canonical_json(value)
 
 
 def test_order_does_not_matter_and_no_space_is_written() -> None:
-    assert canonical({"b": 1, "a": ["ø", None]}) == '{"a":["ø",null],"b":1}'.encode()
-    assert canonical({"a": 1, "b": 2}) == canonical({"b": 2, "a": 1})
+    assert canonical_json({"b": 1, "a": ["ø", None]}) == '{"a":["ø",null],"b":1}'.encode()
+    assert canonical_json({"a": 1, "b": 2}) == canonical_json({"b": 2, "a": 1})
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), uuid4(), b"bytes", {1, 2}])
 def test_what_is_not_plain_is_refused(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
-        canonical(value)
+        canonical_json(value)

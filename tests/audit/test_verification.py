@@ -1,4 +1,4 @@
-"""Whatever somebody with all rights on the database does to the trail is found (I7)."""
+"""Whatever somebody with all rights on the database does to the trail is found (docs/design.md#i7)."""
 
 import json
 from uuid import uuid4
@@ -6,13 +6,13 @@ from uuid import uuid4
 import pytest
 
 from muniment.audit import sealing
-from muniment.audit.hashing import INSTALLATION, beginning_of, event_hash, link, payload_hash, written
-from muniment.audit.heads import Head, outside_key
+from muniment.audit.hashing import INSTALLATION_CHAIN, event_hash, genesis_hash, link_hash, payload_hash, to_rfc3339
+from muniment.audit.heads import Head, head_object_key
 from muniment.audit.sealing import envelope_of
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent
 from muniment.storage.db.base import now
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.audit.trail import Trail
 
 CHANGES = {
@@ -143,11 +143,11 @@ async def remove_end(trail: Trail, *, after: int) -> None:
     trail.cheat("DELETE FROM audit_seals WHERE seq > %s", after)
 
 
-async def test_an_end_that_was_removed_is_found_by_the_signed_head(trail: Trail, blobs: FolderBlobs) -> None:
+async def test_an_end_that_was_removed_is_found_by_the_signed_head(trail: Trail, blobs: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     await trail.write_sealed(3)
     await remove_end(trail, after=2)
-    await blobs.delete(outside_key(trail.chain, 5))
+    await blobs.delete(head_object_key(trail.chain, 5))
     problems = await trail.problems()
     assert "seq 5 is missing: its end was removed" in problems[0]
 
@@ -172,10 +172,10 @@ async def test_chains_of_organizations_that_are_gone_are_checked_too(trail: Trai
     await trail.write_sealed(2)
     trail.write(organization_id=None)
     await trail.sealer.seal(None)
-    await trail.heads.advance(None)
+    await trail.heads.sign_chain(None)
     for table in ("audit_events", "audit_seals", "audit_heads", "organizations"):
         trail.cheat(f"DELETE FROM {table}")
-    assert await trail.verification.chains() == [None, trail.organization_id]
+    assert await trail.verification.list_chains() == [None, trail.organization_id]
 
 
 def rewrite(trail: Trail, *, from_seq: int) -> None:
@@ -185,15 +185,15 @@ def rewrite(trail: Trail, *, from_seq: int) -> None:
             WHERE id = (SELECT event_id FROM audit_seals WHERE seq = %s)""",
         from_seq,
     )
-    previous = beginning_of(trail.chain)
+    previous = genesis_hash(trail.chain)
     columns = "seq, salt, sealed_at, id, at, action, actor, organization_id, knowledge_base_id, document_id, address"
     for seq, salt, sealed_at, *event, payload in trail.seed.rows(
         f"SELECT {columns}, payload FROM audit_seals JOIN audit_events ON id = event_id ORDER BY seq"
     ):
         names = ("id", "at", "action", "actor", "organization_id", "kb_id", "document_id", "address")
         row = AuditEvent(**dict(zip(names, event, strict=True)), payload=payload)
-        digest = event_hash(envelope_of(row), payload_hash(salt, payload), written(sealed_at))
-        previous = link(previous, seq, digest)
+        digest = event_hash(envelope_of(row), payload_hash(salt, payload), to_rfc3339(sealed_at))
+        previous = link_hash(previous, seq, digest)
         trail.cheat("UPDATE audit_seals SET event_hash = %s, hash = %s WHERE seq = %s", digest, previous, seq)
 
 
@@ -223,33 +223,35 @@ async def test_a_rewritten_chain_is_not_signed_anew(trail: Trail) -> None:
         await trail.sign()
 
 
-async def test_a_head_signed_by_a_key_that_nobody_vouches_for_is_forged(trail: Trail, blobs: FolderBlobs) -> None:
+async def test_a_head_signed_by_a_key_that_nobody_vouches_for_is_forged(trail: Trail, blobs: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     stranger = Signer.from_text("A" * 43)
     hash_ = trail.seed.one("SELECT encode(hash, 'hex') FROM audit_seals WHERE seq = 2")
-    head = Head(trail.chain, 2, hash_, written(now()), 0, stranger.key_id).signed_by(stranger)
-    await blobs.put(outside_key(trail.chain, 2), json.dumps(head.as_json()).encode())
+    head = Head(trail.chain, 2, hash_, to_rfc3339(now()), 0, stranger.key_id).signed_by(stranger)
+    await blobs.put(head_object_key(trail.chain, 2), json.dumps(head.as_json()).encode())
     assert "which does not belong to this installation" in (await trail.problems())[0]
 
 
 @pytest.mark.parametrize("what", [b"", b"[]", b"{}", b'{"seq": 2}', b"\xff"])
-async def test_a_head_outside_that_was_overwritten_is_found(trail: Trail, blobs: FolderBlobs, what: bytes) -> None:
+async def test_a_head_outside_that_was_overwritten_is_found(
+    trail: Trail, blobs: FolderObjectStore, what: bytes
+) -> None:
     await trail.write_sealed(2)
-    await blobs.put(outside_key(trail.chain, 2), what)
+    await blobs.put(head_object_key(trail.chain, 2), what)
     assert "is not a signed head" in (await trail.problems())[0]
 
 
-async def test_an_older_head_in_the_place_of_the_newest_is_found(trail: Trail, blobs: FolderBlobs) -> None:
+async def test_an_older_head_in_the_place_of_the_newest_is_found(trail: Trail, blobs: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     await trail.write_sealed(2)
-    await blobs.put(outside_key(trail.chain, 4), await blobs.get(outside_key(trail.chain, 2)))
+    await blobs.put(head_object_key(trail.chain, 4), await blobs.get(head_object_key(trail.chain, 2)))
     assert "is not a signed head" in (await trail.problems())[0]
 
 
-async def test_a_head_that_is_missing_outside_is_found(trail: Trail, blobs: FolderBlobs) -> None:
+async def test_a_head_that_is_missing_outside_is_found(trail: Trail, blobs: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     await trail.write_sealed(2)
-    await blobs.delete(outside_key(trail.chain, 2))
+    await blobs.delete(head_object_key(trail.chain, 2))
     assert await trail.problems() == ["The signed head of seq 2 is missing outside the database"]
 
 
@@ -277,11 +279,11 @@ async def test_of_many_problems_the_first_are_told_and_all_are_counted(trail: Tr
 async def test_the_installation_has_a_chain_that_is_checked_like_the_others(trail: Trail) -> None:
     (event_id,) = trail.write(organization_id=None)
     await trail.sealer.seal(None)
-    await trail.heads.advance(None)
+    await trail.heads.sign_chain(None)
     assert (await trail.verification.verify(None)).is_intact
     trail.cheat("UPDATE audit_events SET actor = 'nobody' WHERE id = %s", event_id)
     verdict = await trail.verification.verify(None)
-    assert (verdict.chain, verdict.problem_count) == (INSTALLATION, 1)
+    assert (verdict.chain, verdict.problem_count) == (INSTALLATION_CHAIN, 1)
 
 
 async def test_a_long_chain_is_walked_in_batches_and_tells_how_far_it_is(trail: Trail) -> None:

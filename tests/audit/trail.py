@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from muniment.audit.heads import Heads
+from muniment.audit.heads import HeadSigner
 from muniment.audit.sealing import Sealer
 from muniment.audit.verification import Verification
 from muniment.storage.db.base import new_id
@@ -15,7 +15,7 @@ from tests.support.seed import Seed
 class Trail:
     seed: Seed
     sealer: Sealer
-    heads: Heads
+    heads: HeadSigner
     verification: Verification
     organization_id: UUID
 
@@ -39,7 +39,7 @@ class Trail:
         await self.sealer.seal(self.organization_id)
 
     async def sign(self) -> None:
-        await self.heads.advance(self.organization_id)
+        await self.heads.sign_chain(self.organization_id)
 
     async def write_sealed(self, number: int = 1, **columns: Any) -> list[UUID]:
         ids = self.write(number, **columns)

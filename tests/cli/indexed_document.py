@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
-from muniment.processing.readers.contract import Method, Page, Paragraph
-from muniment.search.query.service import Searching
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph
+from muniment.search.query.service import SearchService
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.advisory_locks import AdvisoryLocks
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
-from tests.processing.worker_fixture import Desk
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from tests.processing.worker_fixture import WorkerFixture
 from tests.support.cluster import service_login
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 NAME = "Terms of payment.pdf"
@@ -24,16 +24,16 @@ FIRST, SECOND = "Every invoice is due within thirty days.", "Late payment costs 
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CommandResult:
     code: int
     stdout: str
     stderr: str
 
 
 @dataclass(frozen=True)
-class ReadingRoom:
-    api: Api
-    desk: Desk
+class IndexedDocumentServer:
+    api: RunningApi
+    desk: WorkerFixture
     folder: Path
     document_id: UUID
 
@@ -58,7 +58,7 @@ class ReadingRoom:
         ours = {name: os.environ[name] for name in ("PYTHONPATH", "PYTHONWARNINGS") if name in os.environ}
         return {"PATH": "/usr/bin:/bin", **ours, "MUNIMENT_URL": self.api.url, "MUNIMENT_TOKEN": self.token, **changes}
 
-    async def run(self, *arguments: str, **environment: str) -> Outcome:
+    async def run(self, *arguments: str, **environment: str) -> CommandResult:
         """The server answers in this very event loop, so we may not block it."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "muniment", *arguments),
@@ -70,25 +70,28 @@ class ReadingRoom:
         )
         stdout, stderr = await process.communicate()
         assert process.returncode is not None
-        return Outcome(process.returncode, stdout.decode(), stderr.decode())
+        return CommandResult(process.returncode, stdout.decode(), stderr.decode())
 
 
-def pages(texts: Sequence[str]) -> list[Page]:
+def pages(texts: Sequence[str]) -> list[ExtractedPage]:
     return [
-        Page(number, text, Method.TEXT, paragraphs=(Paragraph(0, len(text)),)) for number, text in enumerate(texts, 1)
+        ExtractedPage(number, text, ExtractionMethod.TEXT, paragraphs=(Paragraph(0, len(text)),))
+        for number, text in enumerate(texts, 1)
     ]
 
 
 @asynccontextmanager
-async def opened(api: Api, address: DatabaseAddress, seed: Seed, folder: Path) -> AsyncIterator[ReadingRoom]:
-    locks = AdvisoryLocks(service_login(address), at_once=4)
-    desk = Desk(seed, api.stores.database, api.stores.blobs, locks)
+async def open_server(
+    api: RunningApi, address: DatabaseAddress, seed: Seed, folder: Path
+) -> AsyncIterator[IndexedDocumentServer]:
+    locks = AdvisoryLocks(service_login(address), max_connections=4)
+    desk = WorkerFixture(seed, api.stores.database, api.stores.objects, locks)
     # The API asks the same small model that the documents are indexed with.
     embedders = {desk.embedder.model: desk.embedder}
-    searching = Searching(api.stores.database, PgVectorIndex(api.stores.database), embedders)
-    api.app.state.parts = replace(api.parts, searching=searching)
+    searching = SearchService(api.stores.database, PgvectorSearch(api.stores.database), embedders)
+    api.app.state.parts = replace(api.services, search=searching)
     desk.reader.pages = pages([FIRST, SECOND])
     document_id = await desk.document(name=NAME)
     await desk.process(document_id)
-    yield ReadingRoom(api, desk, folder, document_id)
+    yield IndexedDocumentServer(api, desk, folder, document_id)
     await locks.close()

@@ -15,16 +15,18 @@ from mcp.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, TextContent
 
-from muniment.cli.mcp_server import MOST_CHARACTERS
+from muniment.cli.mcp_server import MAX_CHARACTERS
 from muniment.storage.db.address import DatabaseAddress
-from tests.cli.indexed_document import FIRST, NAME, SECOND, ReadingRoom, opened
-from tests.support.live_api import Api
+from tests.cli.indexed_document import FIRST, NAME, SECOND, IndexedDocumentServer, open_server
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def room(api: Api, address: DatabaseAddress, seed: Seed, tmp_path: Path) -> AsyncIterator[ReadingRoom]:
-    async with opened(api, address, seed, tmp_path) as room:
+async def room(
+    api: RunningApi, address: DatabaseAddress, seed: Seed, tmp_path: Path
+) -> AsyncIterator[IndexedDocumentServer]:
+    async with open_server(api, address, seed, tmp_path) as room:
         yield room
 
 
@@ -61,7 +63,7 @@ def _said(answer: CallToolResult) -> str:
 
 
 @asynccontextmanager
-async def assistant(room: ReadingRoom, **environment: str) -> AsyncIterator[Assistant]:
+async def assistant(room: IndexedDocumentServer, **environment: str) -> AsyncIterator[Assistant]:
     log = room.folder / "stderr.txt"
     given = room.environment(**environment)
     parameters = StdioServerParameters(
@@ -72,7 +74,7 @@ async def assistant(room: ReadingRoom, **environment: str) -> AsyncIterator[Assi
             yield Assistant(client, log)
 
 
-async def test_an_assistant_finds_a_passage_and_reads_what_it_cites(room: ReadingRoom) -> None:
+async def test_an_assistant_finds_a_passage_and_reads_what_it_cites(room: IndexedDocumentServer) -> None:
     async with assistant(room, MUNIMENT_LOG_LEVEL="DEBUG") as asking:
         tools = (await asking.client.list_tools()).tools
         assert {tool.name for tool in tools} == {"search", "document_text", "page", "list_knowledge_bases"}
@@ -101,7 +103,7 @@ async def test_an_assistant_finds_a_passage_and_reads_what_it_cites(room: Readin
     assert room.token not in asking.log
 
 
-async def test_a_strangers_token_sees_nothing(room: ReadingRoom, seed: Seed) -> None:
+async def test_a_strangers_token_sees_nothing(room: IndexedDocumentServer, seed: Seed) -> None:
     cited = {"kb_id": str(room.kb_id), "document_id": str(room.document_id)}
     async with assistant(room, MUNIMENT_TOKEN=seed.person().token) as stranger:
         assert await stranger.call("list_knowledge_bases") == {"knowledge_bases": []}
@@ -112,7 +114,7 @@ async def test_a_strangers_token_sees_nothing(room: ReadingRoom, seed: Seed) -> 
             assert (await stranger.refused(tool, **cited, **more)).endswith("Document not found")
 
 
-async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(room: ReadingRoom) -> None:
+async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(room: IndexedDocumentServer) -> None:
     cited = {"kb_id": str(room.kb_id), "document_id": str(room.document_id)}
     async with assistant(room) as asking:
         assert (await asking.refused("page", **cited, page=3)).endswith("Page not found")
@@ -124,8 +126,8 @@ async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(room: Reading
         assert "limit: " in await asking.refused("search", query="invoice", limit=51)
 
 
-async def test_a_long_document_comes_in_several_answers_and_none_of_it_is_lost(room: ReadingRoom) -> None:
-    texts = [f"{number} " + "x" * 20_000 for number in range(1, 6)] + ["y" * (MOST_CHARACTERS + 1), "the end"]
+async def test_a_long_document_comes_in_several_answers_and_none_of_it_is_lost(room: IndexedDocumentServer) -> None:
+    texts = [f"{number} " + "x" * 20_000 for number in range(1, 6)] + ["y" * (MAX_CHARACTERS + 1), "the end"]
     document_id = await room.add(b"long", texts, name="Long.txt", media_type="text/plain")
     cited = {"kb_id": str(room.kb_id), "document_id": str(document_id)}
     pages: list[Any] = []
@@ -133,32 +135,32 @@ async def test_a_long_document_comes_in_several_answers_and_none_of_it_is_lost(r
     async with assistant(room) as asking:
         while following is not None:
             answer = await asking.call("document_text", **cited, page=following)
-            assert sum(len(page["text"]) for page in answer["pages"]) <= MOST_CHARACTERS
+            assert sum(len(page["text"]) for page in answer["pages"]) <= MAX_CHARACTERS
             pages += answer["pages"]
             following = answer["next_page"]
         assert (await asking.call("page", **cited, page=6))["is_cut"]
         assert (await asking.call("page", **cited, page=7))["image_url"] is None
-    assert [page["text"] for page in pages] == [*texts[:5], texts[5][:MOST_CHARACTERS], texts[6]]
+    assert [page["text"] for page in pages] == [*texts[:5], texts[5][:MAX_CHARACTERS], texts[6]]
     assert [page["is_cut"] for page in pages] == [False] * 5 + [True, False]
 
 
-async def test_a_server_that_is_away_is_said_when_a_tool_is_called(room: ReadingRoom) -> None:
+async def test_a_server_that_is_away_is_said_when_a_tool_is_called(room: IndexedDocumentServer) -> None:
     async with assistant(room, MUNIMENT_URL="http://127.0.0.1:1") as asking:
         assert "Cannot connect to Muniment at http://127.0.0.1:1" in await asking.refused("search", query="invoice")
 
 
-async def test_without_a_token_it_does_not_start_and_says_nothing_on_stdout(room: ReadingRoom) -> None:
+async def test_without_a_token_it_does_not_start_and_says_nothing_on_stdout(room: IndexedDocumentServer) -> None:
     told = await room.run("mcp", MUNIMENT_TOKEN="")
     assert (told.code, told.stdout) == (1, "")
     assert told.stderr.startswith("muniment: There is no API token")
 
 
-async def test_it_ends_when_its_input_ends(room: ReadingRoom) -> None:
+async def test_it_ends_when_its_input_ends(room: IndexedDocumentServer) -> None:
     told = await room.run("mcp")
     assert (told.code, told.stdout, told.stderr) == (0, "", "")
 
 
-async def test_it_ends_by_ctrl_c_while_it_waits_for_input(room: ReadingRoom) -> None:
+async def test_it_ends_by_ctrl_c_while_it_waits_for_input(room: IndexedDocumentServer) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "muniment", "mcp"),
         env=room.environment(),

@@ -10,25 +10,35 @@ from uuid import UUID
 import pytest
 from rich.console import Console
 
-from muniment.cli.api_client import AddressMalformed, ApiClient, NotMuniment, NoToken, Passage, Passages, TokenMalformed
-from muniment.cli.search_results import show
+from muniment.cli.api_client import (
+    AddressMalformed,
+    ApiClient,
+    NotMuniment,
+    NoToken,
+    PassageItem,
+    SearchResponse,
+    TokenMalformed,
+)
+from muniment.cli.search_results import print_results
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
-from tests.cli.indexed_document import FIRST, NAME, ReadingRoom, opened
+from tests.cli.indexed_document import FIRST, NAME, IndexedDocumentServer, open_server
 from tests.cli.test_commands import outside
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.running_server import free_port
 from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def room(api: Api, address: DatabaseAddress, seed: Seed, tmp_path: Path) -> AsyncIterator[ReadingRoom]:
-    async with opened(api, address, seed, tmp_path) as room:
+async def room(
+    api: RunningApi, address: DatabaseAddress, seed: Seed, tmp_path: Path
+) -> AsyncIterator[IndexedDocumentServer]:
+    async with open_server(api, address, seed, tmp_path) as room:
         yield room
 
 
-def passages(snippet: str, *highlights: tuple[int, int], name: str = NAME, mode: Any = "hybrid") -> Passages:
-    item = Passage(
+def passages(snippet: str, *highlights: tuple[int, int], name: str = NAME, mode: Any = "hybrid") -> SearchResponse:
+    item = PassageItem(
         document_id=UUID(int=1),
         document_name=name,
         kb_id=UUID(int=2),
@@ -38,17 +48,17 @@ def passages(snippet: str, *highlights: tuple[int, int], name: str = NAME, mode:
         score=0.5,
         image_url=None,
     )
-    return Passages(items=[item], mode=mode, took_ms=1)
+    return SearchResponse(items=[item], mode=mode, took_ms=1)
 
 
-def shown(found: Passages, *, is_terminal: bool) -> str:
+def shown(found: SearchResponse, *, is_terminal: bool) -> str:
     screen = io.StringIO()
     color: Literal["standard"] | None = "standard" if is_terminal else None
-    show(found, "hybrid", Console(file=screen, force_terminal=is_terminal, color_system=color, width=100))
+    print_results(found, "hybrid", Console(file=screen, force_terminal=is_terminal, color_system=color, width=100))
     return screen.getvalue()
 
 
-async def test_a_table_names_document_page_passage_and_score(room: ReadingRoom) -> None:
+async def test_a_table_names_document_page_passage_and_score(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice")
     assert (told.code, told.stderr) == (0, "")
     head, first, *_ = told.stdout.splitlines()
@@ -58,7 +68,7 @@ async def test_a_table_names_document_page_passage_and_score(room: ReadingRoom) 
     assert first.split()[-1].replace(".", "").isdigit()
 
 
-async def test_json_carries_the_ids(room: ReadingRoom) -> None:
+async def test_json_carries_the_ids(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice", "--json", "--limit", "1", "--kb", str(room.kb_id), "--mode", "hybrid")
     answer = json.loads(told.stdout)
     (item,) = answer["items"]
@@ -66,30 +76,30 @@ async def test_json_carries_the_ids(room: ReadingRoom) -> None:
     assert answer["mode"] == "hybrid"
 
 
-async def test_a_stranger_finds_nothing_and_that_is_no_error(room: ReadingRoom, seed: Seed) -> None:
+async def test_a_stranger_finds_nothing_and_that_is_no_error(room: IndexedDocumentServer, seed: Seed) -> None:
     told = await room.run("search", "invoice", MUNIMENT_TOKEN=seed.person().token)
     assert (told.code, told.stdout, told.stderr) == (0, "No results.\n", "")
 
 
-async def test_a_knowledge_base_of_somebody_else_is_not_there(room: ReadingRoom, seed: Seed) -> None:
+async def test_a_knowledge_base_of_somebody_else_is_not_there(room: IndexedDocumentServer, seed: Seed) -> None:
     told = await room.run("search", "invoice", "--kb", str(room.kb_id), MUNIMENT_TOKEN=seed.person().token)
     assert (told.code, told.stdout, told.stderr) == (1, "", "muniment: Knowledge base not found\n")
 
 
-async def test_without_a_token_a_sentence_says_how_to_get_one(room: ReadingRoom) -> None:
+async def test_without_a_token_a_sentence_says_how_to_get_one(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice", MUNIMENT_TOKEN="")
     assert (told.code, told.stdout) == (1, "")
     assert told.stderr.startswith("muniment: There is no API token: set MUNIMENT_TOKEN")
 
 
-async def test_a_token_that_is_not_known_is_refused_without_repeating_it(room: ReadingRoom) -> None:
+async def test_a_token_that_is_not_known_is_refused_without_repeating_it(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice", "--token", "mun_hunter2", MUNIMENT_LOG_LEVEL="DEBUG")
     assert told.code == 1
     assert "muniment: Invalid API token" in told.stderr
     assert "hunter2" not in told.stderr
 
 
-async def test_without_a_server_a_sentence_says_where_it_was_looked_for(room: ReadingRoom) -> None:
+async def test_without_a_server_a_sentence_says_where_it_was_looked_for(room: IndexedDocumentServer) -> None:
     port = str(free_port())
     told = await room.run("search", "invoice", MUNIMENT_URL="", MUNIMENT_PORT=port)
     assert told.code == 1
@@ -98,20 +108,22 @@ async def test_without_a_server_a_sentence_says_where_it_was_looked_for(room: Re
 
 
 @pytest.mark.parametrize(("query", "sentence"), [("", "q: "), ("x" * 10_000, "q: ")])
-async def test_what_the_server_refuses_comes_as_its_sentence(room: ReadingRoom, query: str, sentence: str) -> None:
+async def test_what_the_server_refuses_comes_as_its_sentence(
+    room: IndexedDocumentServer, query: str, sentence: str
+) -> None:
     told = await room.run("search", query)
     assert told.code == 1
     assert told.stderr.startswith(f"muniment: {sentence}")
     assert told.stderr.count("\n") == 1
 
 
-async def test_another_server_at_the_address_is_told_apart(room: ReadingRoom) -> None:
+async def test_another_server_at_the_address_is_told_apart(room: IndexedDocumentServer) -> None:
     async with ApiClient(f"{room.api.url}/docs", room.token) as client:
         with pytest.raises(NotMuniment):
             await client.list_knowledge_bases()
 
 
-async def test_all_knowledge_bases_are_listed_beyond_the_first_page(room: ReadingRoom, seed: Seed) -> None:
+async def test_all_knowledge_bases_are_listed_beyond_the_first_page(room: IndexedDocumentServer, seed: Seed) -> None:
     for number in range(100):
         seed.knowledge_base(room.desk.owner, f"Number {number}")
     async with ApiClient(room.api.url, room.token) as client:
@@ -142,7 +154,7 @@ def test_on_a_terminal_the_terms_are_highlighted() -> None:
     assert "\x1b[1;33minvoice\x1b[0m" in shown(passages("Every invoice is due", (6, 13)), is_terminal=True)
 
 
-async def test_into_a_pipe_goes_plain_text_with_each_passage_in_one_line(room: ReadingRoom) -> None:
+async def test_into_a_pipe_goes_plain_text_with_each_passage_in_one_line(room: IndexedDocumentServer) -> None:
     await room.add(b"long", ["The ship sails.\nIt carries wine. " * 10], name=f"{'A very long name ' * 10}.pdf")
     told = await room.run("search", "ship", "--mode", "text")
     assert "\x1b" not in told.stdout
@@ -162,7 +174,9 @@ def test_that_the_model_did_not_answer_is_said() -> None:
     assert "by words alone" in shown(passages("x", mode="text"), is_terminal=False)
 
 
-async def test_index_status_and_switch_are_refused_and_carried_out(room: ReadingRoom, address: DatabaseAddress) -> None:
+async def test_index_status_and_switch_are_refused_and_carried_out(
+    room: IndexedDocumentServer, address: DatabaseAddress
+) -> None:
     environment = outside(address, room.folder)
     before = json.loads((await room.run("index", "status", "--json", **environment)).stdout)
     assert before["completed_documents"] == 1
@@ -184,6 +198,6 @@ async def test_index_status_and_switch_are_refused_and_carried_out(room: Reading
     assert again["variants"][0]["is_active"]
 
 
-async def test_an_unknown_knowledge_base_is_a_sentence(room: ReadingRoom) -> None:
+async def test_an_unknown_knowledge_base_is_a_sentence(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice", "--kb", str(new_id()))
     assert (told.code, told.stderr) == (1, "muniment: Knowledge base not found\n")

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import Blobs
-from muniment.storage.objects.s3.store import S3Blobs
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectStore
+from muniment.storage.objects.s3.store import S3ObjectStore
 from tests.support.seaweedfs import SeaweedFS, seaweedfs
 
 
 @dataclass(frozen=True)
 class Store:
-    blobs: Blobs
+    blobs: ObjectStore
     leftovers: Callable[[], list[str]]
     """What unfinished writers have left behind, seen past the port."""
 
@@ -31,16 +31,16 @@ def empty_s3_server(s3_server: SeaweedFS) -> SeaweedFS:
     return s3_server
 
 
-def connect(server: SeaweedFS, **changes: str) -> S3Blobs:
+def connect(server: SeaweedFS, **changes: str) -> S3ObjectStore:
     """A client of `server`, but for `changes`."""
-    return S3Blobs(replace(server.address, **changes))
+    return S3ObjectStore(replace(server.address, **changes))
 
 
 @pytest.fixture(params=["folder", "s3"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     if request.param == "folder":
         incoming = tmp_path / "blobs" / ".incoming"
-        store = Store(FolderBlobs(tmp_path / "blobs"), lambda: [path.name for path in incoming.iterdir()])
+        store = Store(FolderObjectStore(tmp_path / "blobs"), lambda: [path.name for path in incoming.iterdir()])
     else:
         # Asked for by name, so that the server is started only when a test needs it.
         server: SeaweedFS = request.getfixturevalue("empty_s3_server")
@@ -50,5 +50,5 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 @pytest.fixture
-def blobs(store: Store) -> Blobs:
+def blobs(store: Store) -> ObjectStore:
     return store.blobs

@@ -9,17 +9,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from muniment.api import described_app
-from muniment.artifacts.keys import Variant, reading_variant
+from muniment.api import build_documented_app
+from muniment.artifacts.keys import ReadingVariant, reading_variant
 from muniment.artifacts.repository import ArtifactKey
 from muniment.audit import events
-from muniment.documents.runs import Purpose, RunStatus
+from muniment.documents.runs import RunPurpose, RunStatus
 from muniment.errors import MunimentError
 from muniment.processing.pipeline.artifact_builder import _diagram_key
 from muniment.processing.pipeline.nodes.extract_text import _lock_name
-from muniment.processing.readers.contract import Figure, FigureKind, Method, Options, ParagraphKind
-from muniment.processing.readers.errors import Code
-from muniment.processing.runs.tables import STEPS, StepStatus
+from muniment.processing.readers.contract import ExtractionMethod, Figure, FigureKind, ParagraphKind, ReadingOptions
+from muniment.processing.readers.errors import UnreadableCode
+from muniment.processing.runs.tables import STEP_ORDER, StepStatus
 from muniment.search.indexing.chunking import ChunkOptions
 from muniment.settings import Settings
 from muniment.settings.report import describe
@@ -35,7 +35,7 @@ def _subclasses(kind: type[Any]) -> Iterator[type[Any]]:
 
 
 def _operations() -> list[str]:
-    paths: dict[str, dict[str, dict[str, Any]]] = described_app().openapi()["paths"]
+    paths: dict[str, dict[str, dict[str, Any]]] = build_documented_app().openapi()["paths"]
     return sorted(
         f"{method} {path} {found['operationId']}" for path, of in paths.items() for method, found in of.items()
     )
@@ -56,7 +56,7 @@ def _secret_files(settings: Settings) -> list[str]:
 
 
 def _values() -> list[str]:
-    kinds = (Code, Method, FigureKind, ParagraphKind, Purpose, RunStatus, StepStatus)
+    kinds = (UnreadableCode, ExtractionMethod, FigureKind, ParagraphKind, RunPurpose, RunStatus, StepStatus)
     return sorted({member.value for kind in kinds for member in kind})
 
 
@@ -86,12 +86,12 @@ def test_settings_have_the_names_that_installations_use() -> None:
 
 
 def test_steps_and_stored_values_are_those_of_the_specification() -> None:
-    assert list(STEPS) == FROZEN["steps"]
+    assert list(STEP_ORDER) == FROZEN["steps"]
     assert missing("values", _values()) == []
 
 
 def test_fields_that_are_hashed_into_fingerprints_keep_their_names() -> None:
-    assert [item.name for item in fields(Options)] == FROZEN["reading_options"]
+    assert [item.name for item in fields(ReadingOptions)] == FROZEN["reading_options"]
     assert [item.name for item in fields(ChunkOptions)] == FROZEN["chunk_options"]
 
 
@@ -101,7 +101,7 @@ def test_a_reading_has_the_fingerprint_that_it_always_had() -> None:
 
 
 def test_workers_of_two_versions_wait_for_the_same_lock() -> None:
-    key = ArtifactKey(None, "k1:abc", Variant(1, "f00"))
+    key = ArtifactKey(None, "k1:abc", ReadingVariant(1, "f00"))
     assert _lock_name(key) == "compute k1:abc Variant(algorithm_version=1, params_fingerprint='f00')"
 
 

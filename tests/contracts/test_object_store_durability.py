@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 
 MIB = 1024 * 1024
 
@@ -27,7 +27,7 @@ class SyncLog:
         self.entries.append((os.fstat(descriptor).st_ino, self.watched.exists()))
 
 
-async def store(blobs: FolderBlobs, way: str, key: str) -> None:
+async def store(blobs: FolderObjectStore, way: str, key: str) -> None:
     if way == "put":
         await blobs.put(key, b"bytes")
     elif way == "put_if_absent":
@@ -41,7 +41,7 @@ def inode(path: Path) -> int:
     return path.stat().st_ino
 
 
-def drafts(root: Path) -> list[Path]:
+def pending_files(root: Path) -> list[Path]:
     return list((root / ".incoming").iterdir())
 
 
@@ -53,7 +53,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("way", ["put", "put_if_absent", "writer"])
 async def test_bytes_are_synced_before_the_name_and_every_folder_after_it(root: Path, way: str) -> None:
     log = SyncLog(root / "a/b/x")
-    blobs = FolderBlobs(root, sync=log)
+    blobs = FolderObjectStore(root, sync=log)
     log.entries.clear()
 
     await store(blobs, way, "a/b/x")
@@ -71,23 +71,23 @@ async def test_folders_of_another_writer_are_synced_too(root: Path) -> None:
     (root / "a/b").mkdir(parents=True)
     log = SyncLog(root)
 
-    await FolderBlobs(root, sync=log).put("a/b/x", b"bytes")
+    await FolderObjectStore(root, sync=log).put("a/b/x", b"bytes")
 
     assert {inode(root / "a/b"), inode(root / "a"), inode(root)} <= {synced for synced, _ in log.entries}
 
 
 async def test_loser_of_put_if_absent_makes_sure_that_the_winner_is_durable(root: Path) -> None:
-    await FolderBlobs(root).put("a/x", b"winner")
+    await FolderObjectStore(root).put("a/x", b"winner")
     log = SyncLog(root)
 
-    assert not await FolderBlobs(root, sync=log).put_if_absent("a/x", b"loser")
+    assert not await FolderObjectStore(root, sync=log).put_if_absent("a/x", b"loser")
 
     assert {inode(root / "a"), inode(root)} <= {synced for synced, _ in log.entries}
 
 
 async def test_delete_is_synced_also_when_somebody_else_has_just_removed_the_file(root: Path) -> None:
     log = SyncLog(root / "a/x")
-    blobs = FolderBlobs(root, sync=log)
+    blobs = FolderObjectStore(root, sync=log)
     await blobs.put("a/x", b"bytes")
     await blobs.put("a/y", b"bytes")
     log.entries.clear()
@@ -101,7 +101,7 @@ async def test_delete_is_synced_also_when_somebody_else_has_just_removed_the_fil
 async def test_new_root_is_synced_into_its_parents(tmp_path: Path) -> None:
     log = SyncLog(tmp_path)
 
-    FolderBlobs(tmp_path / "data" / "blobs", sync=log)
+    FolderObjectStore(tmp_path / "data" / "blobs", sync=log)
 
     assert [synced for synced, _ in log.entries] == [
         inode(tmp_path),
@@ -119,7 +119,7 @@ async def test_cancellation_during_the_last_sync_leaves_a_whole_object_and_no_dr
             is_syncing.set()
             may_go_on.wait(10)
 
-    blobs = FolderBlobs(root, sync=wait)
+    blobs = FolderObjectStore(root, sync=wait)
     storing = asyncio.create_task(store(blobs, way, "a/x"))
     await asyncio.to_thread(is_syncing.wait, 10)
     for task in asyncio.all_tasks() - {asyncio.current_task()}:  # as the end of an event loop does
@@ -130,7 +130,7 @@ async def test_cancellation_during_the_last_sync_leaves_a_whole_object_and_no_dr
         await storing
 
     assert await blobs.get("a/x") == b"bytes"
-    assert drafts(root) == []
+    assert pending_files(root) == []
 
 
 @pytest.mark.slow
@@ -141,17 +141,17 @@ async def test_killed_writer_leaves_no_object_and_its_draft_can_be_removed(root:
     assert await child.stdout.readline() == b"half written\n"
     child.kill()
     await child.wait()
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
     async with blobs.writer("a/y") as writer:
         await writer.write(bytes(MIB))
-        [old] = [draft for draft in drafts(root) if draft.stat().st_size == 2 * MIB]
+        [old] = [draft for draft in pending_files(root) if draft.stat().st_size == 2 * MIB]
         an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
         os.utime(old, (an_hour_ago.timestamp() - 1, an_hour_ago.timestamp() - 1))
 
         assert [info.key async for info in blobs.list()] == []
-        assert await blobs.remove_abandoned(before=an_hour_ago - timedelta(minutes=1)) == 0
-        assert await blobs.remove_abandoned(before=an_hour_ago) == 1
-        assert await blobs.remove_abandoned(before=an_hour_ago) == 0
+        assert await blobs.delete_stale_uploads(before=an_hour_ago - timedelta(minutes=1)) == 0
+        assert await blobs.delete_stale_uploads(before=an_hour_ago) == 1
+        assert await blobs.delete_stale_uploads(before=an_hour_ago) == 0
 
     assert [info.key async for info in blobs.list()] == ["a/y"]
-    assert drafts(root) == []
+    assert pending_files(root) == []

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from muniment.errors import StorageFull, Unavailable
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import BlobNotFound
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectNotFound
 
 MIB = 1024 * 1024
 
 
-def drafts(root: Path) -> list[Path]:
+def pending_files(root: Path) -> list[Path]:
     return list((root / ".incoming").iterdir())
 
 
@@ -35,12 +35,12 @@ def no_umask() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_umask")
 async def test_files_and_folders_are_for_their_owner_alone(root: Path) -> None:
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
     await blobs.put("a/b/x", b"bytes")
 
     async with blobs.writer("a/y") as writer:
         await writer.write(bytes(MIB))
-        [draft] = drafts(root)
+        [draft] = pending_files(root)
         assert stat.S_IMODE(draft.stat().st_mode) == 0o600
 
     assert stat.S_IMODE((root / "a/b/x").stat().st_mode) == 0o600
@@ -49,7 +49,7 @@ async def test_files_and_folders_are_for_their_owner_alone(root: Path) -> None:
 
 
 async def test_keys_are_sorted_as_strings_and_not_folder_by_folder(root: Path) -> None:
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
     for key in ("a/x", "a-b/x", "a.b", "a0", "a/y/z", "A"):
         await blobs.put(key, b"")
 
@@ -61,7 +61,7 @@ async def test_keys_are_sorted_as_strings_and_not_folder_by_folder(root: Path) -
 
 
 async def test_empty_folders_are_removed_and_others_stay(root: Path) -> None:
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
     await blobs.put("a/b/c/x", b"")
     await blobs.put("a/y", b"")
 
@@ -74,7 +74,7 @@ async def test_empty_folders_are_removed_and_others_stay(root: Path) -> None:
 
 
 async def test_writer_survives_that_a_delete_next_door_takes_its_folder(root: Path) -> None:
-    blobs = FolderBlobs(root, sync=lambda descriptor: None)  # faster, and so more often at the same time
+    blobs = FolderObjectStore(root, sync=lambda descriptor: None)  # faster, and so more often at the same time
 
     async def come_and_go(number: int) -> None:
         for _ in range(300):
@@ -90,12 +90,12 @@ async def test_links_inside_the_folder_lead_nowhere(root: Path, tmp_path: Path) 
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_bytes(b"secret")
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
     (root / "folder").symlink_to(outside)
     (root / "file").symlink_to(outside / "secret")
 
     for key in ("folder/secret", "file", "folder"):
-        with pytest.raises(BlobNotFound):
+        with pytest.raises(ObjectNotFound):
             await blobs.get(key)
     assert [info.key async for info in blobs.list()] == []
     with pytest.raises(ValueError, match="key"):
@@ -108,29 +108,29 @@ async def test_links_inside_the_folder_lead_nowhere(root: Path, tmp_path: Path) 
 
 
 async def test_key_below_another_key_is_refused(root: Path) -> None:
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
     await blobs.put("a/x", b"bytes")
 
     with pytest.raises(ValueError, match="below another key"):
         await blobs.put("a/x/y", b"bytes")
     with pytest.raises(ValueError, match="below another key"):
         await blobs.put("a", b"bytes")
-    with pytest.raises(BlobNotFound):
+    with pytest.raises(ObjectNotFound):
         await blobs.get("a")
     await blobs.delete("a")
 
     assert await blobs.get("a/x") == b"bytes"
-    assert drafts(root) == []
+    assert pending_files(root) == []
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 async def test_full_disk_is_said_so_and_leaves_the_older_object(root: Path, code: int) -> None:
-    await FolderBlobs(root).put("a/x", b"older")
+    await FolderObjectStore(root).put("a/x", b"older")
 
     def full(descriptor: int) -> None:
         raise OSError(code, os.strerror(code))
 
-    blobs = FolderBlobs(root, sync=full)
+    blobs = FolderObjectStore(root, sync=full)
     with pytest.raises(StorageFull):
         await blobs.put("a/x", b"newer")
     with pytest.raises(StorageFull):
@@ -140,7 +140,7 @@ async def test_full_disk_is_said_so_and_leaves_the_older_object(root: Path, code
         await blobs.check()
 
     assert await blobs.get("a/x") == b"older"
-    assert drafts(root) == []
+    assert pending_files(root) == []
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def small_files_only() -> Iterator[None]:
 
 @pytest.mark.usefixtures("small_files_only")
 async def test_block_that_goes_on_after_a_failed_write_stores_nothing(root: Path) -> None:
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
 
     async def go_on() -> None:
         async with blobs.writer("a/x") as writer:
@@ -165,11 +165,11 @@ async def test_block_that_goes_on_after_a_failed_write_stores_nothing(root: Path
         await go_on()
 
     assert [info.key async for info in blobs.list()] == []
-    assert drafts(root) == []
+    assert pending_files(root) == []
 
 
 async def test_folder_that_is_gone_is_unavailable_and_not_empty(root: Path) -> None:
-    blobs = FolderBlobs(root)
+    blobs = FolderObjectStore(root)
     (root / ".incoming").rmdir()
     root.rmdir()
 
@@ -184,4 +184,4 @@ def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(Unavailable, match=str(tmp_path / "file" / "blobs")):
-        FolderBlobs(tmp_path / "file" / "blobs")
+        FolderObjectStore(tmp_path / "file" / "blobs")

@@ -1,4 +1,4 @@
-"""The contract of `Blobs`: a writer that does not come to its end leaves nothing."""
+"""The contract of `ObjectStore`: a writer that does not come to its end leaves nothing."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -84,5 +84,5 @@ async def test_second_cancellation_does_not_interrupt_the_tidying_up(store: Stor
 async def test_nothing_is_abandoned_in_a_store_whose_writers_ended_well(store: Store) -> None:
     await store.blobs.put("a/x", b"bytes")
 
-    assert await store.blobs.remove_abandoned(before=datetime.now(UTC)) == 0
+    assert await store.blobs.delete_stale_uploads(before=datetime.now(UTC)) == 0
     assert await store.blobs.get("a/x") == b"bytes"

@@ -1,4 +1,4 @@
-"""The contract of `Blobs`: what a listing holds, and in which order."""
+"""The contract of `ObjectStore`: what a listing holds, and in which order."""
 
 import asyncio
 from collections.abc import Iterable
@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from muniment.storage.objects.port import BlobInfo, Blobs
+from muniment.storage.objects.port import ObjectInfo, ObjectStore
 
 
-async def put_all(blobs: Blobs, keys: Iterable[str]) -> None:
+async def put_all(blobs: ObjectStore, keys: Iterable[str]) -> None:
     at_once = asyncio.Semaphore(30)
 
     async def put(key: str) -> None:
@@ -19,25 +19,25 @@ async def put_all(blobs: Blobs, keys: Iterable[str]) -> None:
     await asyncio.gather(*(put(key) for key in keys))
 
 
-async def keys(blobs: Blobs, prefix: str = "", after: str = "") -> list[str]:
+async def keys(blobs: ObjectStore, prefix: str = "", after: str = "") -> list[str]:
     return [info.key async for info in blobs.list(prefix, after=after)]
 
 
-async def test_empty_store_lists_nothing(blobs: Blobs) -> None:
+async def test_empty_store_lists_nothing(blobs: ObjectStore) -> None:
     assert await keys(blobs) == []
     assert await keys(blobs, "a/") == []
 
 
-async def test_listing_tells_key_size_and_time(blobs: Blobs) -> None:
+async def test_listing_tells_key_size_and_time(blobs: ObjectStore) -> None:
     await blobs.put("a/x", b"bytes")
 
     [info] = [info async for info in blobs.list()]
 
-    assert info == BlobInfo("a/x", 5, info.modified_at)
+    assert info == ObjectInfo("a/x", 5, info.modified_at)
     assert abs(datetime.now(UTC) - info.modified_at) < timedelta(minutes=1)
 
 
-async def test_fifteen_hundred_keys_come_in_order_and_from_any_point_on(blobs: Blobs) -> None:
+async def test_fifteen_hundred_keys_come_in_order_and_from_any_point_on(blobs: ObjectStore) -> None:
     expected = sorted(f"{number % 7}/{number % 3}/{number:04}" for number in range(1500))
     await put_all(blobs, expected)
 
@@ -47,7 +47,7 @@ async def test_fifteen_hundred_keys_come_in_order_and_from_any_point_on(blobs: B
     assert await keys(blobs, "3/1/", after="3/1/07") == [key for key in expected if "3/1/07" < key < "3/2"]
 
 
-async def test_prefix_is_the_start_of_a_key_and_need_not_end_at_a_slash(blobs: Blobs) -> None:
+async def test_prefix_is_the_start_of_a_key_and_need_not_end_at_a_slash(blobs: ObjectStore) -> None:
     await put_all(blobs, ["a/x", "ab/x", "ab/y", "b/x", "b/xy/z", "c"])
 
     assert await keys(blobs, "a") == ["a/x", "ab/x", "ab/y"]
@@ -61,12 +61,12 @@ async def test_prefix_is_the_start_of_a_key_and_need_not_end_at_a_slash(blobs: B
 
 
 @pytest.mark.parametrize(("prefix", "after"), [("/", ""), ("../", ""), ("a//", ""), ("", "a/"), ("", "..")])
-async def test_prefix_that_no_key_can_have_is_refused(blobs: Blobs, prefix: str, after: str) -> None:
+async def test_prefix_that_no_key_can_have_is_refused(blobs: ObjectStore, prefix: str, after: str) -> None:
     with pytest.raises(ValueError, match="key"):
         await keys(blobs, prefix, after)
 
 
-async def test_object_that_is_deleted_during_a_listing_does_not_break_it(blobs: Blobs) -> None:
+async def test_object_that_is_deleted_during_a_listing_does_not_break_it(blobs: ObjectStore) -> None:
     await put_all(blobs, [f"{number:04}/x" for number in range(520)])
     listing = blobs.list()
     first = await anext(listing)

@@ -14,16 +14,16 @@ import pytest
 from obstore import sign_async
 
 from muniment.errors import Unavailable
-from muniment.storage.objects.port import Blobs
+from muniment.storage.objects.port import ObjectStore
 from muniment.storage.objects.s3.connection import S3Address
-from muniment.storage.objects.s3.store import S3Blobs
+from muniment.storage.objects.s3.store import S3ObjectStore
 from tests.contracts.conftest import connect
 from tests.support.seaweedfs import SeaweedFS
 
 MIB = 1024 * 1024
 
 
-async def write(blobs: Blobs) -> None:
+async def write(blobs: ObjectStore) -> None:
     async with blobs.writer("a/x") as writer:
         await writer.write(bytes(6 * MIB))
 
@@ -50,7 +50,7 @@ def deaf() -> Iterator[str]:
 
 
 async def test_server_that_is_down_is_unavailable_soon(nobody: str) -> None:
-    blobs = S3Blobs(S3Address("documents", nobody, "us-east-1", "key", "secret"))
+    blobs = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
     started = time.monotonic()
 
     answers = await asyncio.gather(
@@ -71,7 +71,7 @@ async def test_server_that_is_down_is_unavailable_soon(nobody: str) -> None:
 
 @pytest.mark.slow
 async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(deaf: str) -> None:
-    blobs = S3Blobs(S3Address("documents", deaf, "us-east-1", "key", "secret"))
+    blobs = S3ObjectStore(S3Address("documents", deaf, "us-east-1", "key", "secret"))
     started = time.monotonic()
 
     answers = await asyncio.gather(
@@ -88,7 +88,7 @@ async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(deaf: str) -
 
 
 async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(nobody: str) -> None:
-    blobs = S3Blobs(S3Address("documents", nobody, "us-east-1", "key", "secret"))
+    blobs = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
 
     async def go_on() -> None:
         async with blobs.writer("a/x") as writer:
@@ -102,7 +102,7 @@ async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(nobody
 
 async def test_check_says_that_nobody_answers(nobody: str) -> None:
     with pytest.raises(Unavailable, match=f"{nobody} is not responding. Check its address"):
-        await S3Blobs(S3Address("documents", nobody, "us-east-1", "key", "secret")).check()
+        await S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret")).check()
 
 
 async def test_check_says_that_the_keys_are_refused(s3_server: SeaweedFS) -> None:

@@ -6,26 +6,26 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.port import Indexed
-from tests.contracts.vector_engines import ENGINES, Shelves
-from tests.search.passages_fixture import Library
+from muniment.storage.vectors.port import IndexedDocument
+from tests.contracts.vector_engines import ENGINES, VectorIndexHarness
+from tests.search.passages_fixture import PassagesFixture
 from tests.support.seed import Seed
 
 DOG, HOUND, SEA = {"dog": 1.0}, {"dog": 1.0, "sea": 0.2}, {"sea": 1.0}
 
 
 @pytest.fixture(params=sorted(ENGINES))
-async def shelves(request: pytest.FixtureRequest, database: Database, seed: Seed) -> AsyncIterator[Shelves]:
+async def shelves(request: pytest.FixtureRequest, database: Database, seed: Seed) -> AsyncIterator[VectorIndexHarness]:
     owner = seed.person()
     async with ENGINES[request.param](database) as index:
-        yield Shelves(index, database, Library(seed), seed, owner, seed.knowledge_base(owner))
+        yield VectorIndexHarness(index, database, PassagesFixture(seed), seed, owner, seed.knowledge_base(owner))
 
 
-def nobody(kb_id: UUID) -> Indexed:
-    return Indexed(uuid4(), kb_id, uuid4())
+def nobody(kb_id: UUID) -> IndexedDocument:
+    return IndexedDocument(uuid4(), kb_id, uuid4())
 
 
-async def test_passages_come_nearest_first_with_their_cosine_distance(shelves: Shelves) -> None:
+async def test_passages_come_nearest_first_with_their_cosine_distance(shelves: VectorIndexHarness) -> None:
     first, second = await shelves.add(SEA, DOG), await shelves.add(HOUND)
 
     found = await shelves.nearest(DOG)
@@ -42,12 +42,12 @@ async def test_passages_come_nearest_first_with_their_cosine_distance(shelves: S
     ]
 
 
-async def test_a_copy_tells_its_epoch_and_what_is_no_copy_has_none(shelves: Shelves) -> None:
+async def test_a_copy_tells_its_epoch_and_what_is_no_copy_has_none(shelves: VectorIndexHarness) -> None:
     await shelves.add(DOG)
     assert [one.epoch for one in await shelves.nearest(DOG)] == [1 if shelves.index.holds_copies else None]
 
 
-async def test_the_limit_is_kept_and_skip_goes_on_behind_it(shelves: Shelves) -> None:
+async def test_the_limit_is_kept_and_skip_goes_on_behind_it(shelves: VectorIndexHarness) -> None:
     for number in range(7):
         await shelves.add({"dog": 1.0, "sea": number / 10})
     everything = await shelves.found(DOG)
@@ -59,7 +59,7 @@ async def test_the_limit_is_kept_and_skip_goes_on_behind_it(shelves: Shelves) ->
     assert await shelves.found(DOG, limit=3, skip=7) == []
 
 
-async def test_only_the_named_knowledge_bases_are_asked(shelves: Shelves) -> None:
+async def test_only_the_named_knowledge_bases_are_asked(shelves: VectorIndexHarness) -> None:
     other_kb = shelves.seed.knowledge_base(shelves.owner, "Other")
     here, there = await shelves.add(DOG), await shelves.add(HOUND, kb_id=other_kb)
 
@@ -69,13 +69,13 @@ async def test_only_the_named_knowledge_bases_are_asked(shelves: Shelves) -> Non
     assert both == [(here.document_id, 0), (there.document_id, 0)]
 
 
-async def test_a_knowledge_base_without_passages_is_empty(shelves: Shelves) -> None:
+async def test_a_knowledge_base_without_passages_is_empty(shelves: VectorIndexHarness) -> None:
     assert await shelves.found(DOG) == []
     assert await shelves.found(DOG, kb_ids=[uuid4()]) == []
     assert await shelves.index.count(nobody(shelves.kb_id)) == 0
 
 
-async def test_what_is_hidden_is_not_proposed_until_it_is_shown_again(shelves: Shelves) -> None:
+async def test_what_is_hidden_is_not_proposed_until_it_is_shown_again(shelves: VectorIndexHarness) -> None:
     hidden, shown = await shelves.add(DOG, DOG), await shelves.add(SEA)
 
     await shelves.archive(hidden)
@@ -87,7 +87,7 @@ async def test_what_is_hidden_is_not_proposed_until_it_is_shown_again(shelves: S
     assert len(await shelves.found(DOG)) == 3
 
 
-async def test_putting_twice_changes_nothing(shelves: Shelves) -> None:
+async def test_putting_twice_changes_nothing(shelves: VectorIndexHarness) -> None:
     document = await shelves.add(DOG, SEA)
     await shelves.put(document)
 
@@ -95,7 +95,7 @@ async def test_putting_twice_changes_nothing(shelves: Shelves) -> None:
     assert await shelves.found(DOG) == [(document.document_id, 0), (document.document_id, 1)]
 
 
-async def test_what_is_removed_is_gone_and_others_stay(shelves: Shelves) -> None:
+async def test_what_is_removed_is_gone_and_others_stay(shelves: VectorIndexHarness) -> None:
     gone, stays = await shelves.add(DOG, DOG), await shelves.add(SEA)
 
     await shelves.purge(gone)
@@ -106,25 +106,25 @@ async def test_what_is_removed_is_gone_and_others_stay(shelves: Shelves) -> None
     assert await shelves.found(DOG) == [(stays.document_id, 0)]
 
 
-async def test_removing_older_epochs_leaves_the_live_one(shelves: Shelves) -> None:
+async def test_removing_older_epochs_leaves_the_live_one(shelves: VectorIndexHarness) -> None:
     document = await shelves.add(DOG, SEA)
     await shelves.put(document, epoch=2)
 
-    await shelves.index.remove(document, before_epoch=2)
+    await shelves.index.delete_document(document, before_epoch=2)
 
     assert await shelves.index.count(document) == 2
     expected = 2 if shelves.index.holds_copies else None
     assert {one.epoch for one in await shelves.nearest(DOG)} == {expected}
 
 
-async def test_what_is_not_there_can_be_removed_and_hidden(shelves: Shelves) -> None:
+async def test_what_is_not_there_can_be_removed_and_hidden(shelves: VectorIndexHarness) -> None:
     unknown = nobody(shelves.kb_id)
-    await shelves.index.remove(unknown)
-    await shelves.index.remove(unknown, before_epoch=5)
+    await shelves.index.delete_document(unknown)
+    await shelves.index.delete_document(unknown, before_epoch=5)
     await shelves.index.set_visible(unknown, is_visible=False)
     assert await shelves.index.count(unknown) == 0
 
 
-async def test_a_working_engine_says_a_few_words(shelves: Shelves) -> None:
+async def test_a_working_engine_says_a_few_words(shelves: VectorIndexHarness) -> None:
     assert await shelves.index.check()
     await shelves.index.close()

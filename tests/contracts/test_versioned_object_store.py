@@ -1,4 +1,4 @@
-"""The contract of `QueueStore`: what both sides of the archive queue rely on, on the real engines."""
+"""The contract of `VersionedObjectStore`: what both sides of the archive queue rely on, on the real engines."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,10 +12,10 @@ from obstore.store import S3Store
 
 from muniment.errors import Unavailable
 from muniment.storage.objects.contract import probe_versioned_store
-from muniment.storage.objects.folder.store import FolderQueue
-from muniment.storage.objects.port import BlobNotFound, QueueStore
-from muniment.storage.objects.s3.connection import connect
-from muniment.storage.objects.s3.store import S3Queue
+from muniment.storage.objects.folder.store import VersionedFolderStore
+from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
+from muniment.storage.objects.s3.connection import build_s3_client
+from muniment.storage.objects.s3.store import VersionedS3Store
 from tests.support.seaweedfs import SeaweedFS
 
 KEY = "org/one/invoice/ab.meta.json"
@@ -23,84 +23,88 @@ MIB = 1024 * 1024
 
 
 @pytest.fixture(params=["folder", "s3"])
-async def queue(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[QueueStore]:
+async def queue(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VersionedObjectStore]:
     if request.param == "folder":
-        queue: QueueStore = FolderQueue(tmp_path / "queue")
+        queue: VersionedObjectStore = VersionedFolderStore(tmp_path / "queue")
     else:
-        queue = s3_queue(request.getfixturevalue("empty_s3_server"))
+        queue = build_s3_store(request.getfixturevalue("empty_s3_server"))
     yield queue
     await queue.close()
 
 
-def s3_queue(server: SeaweedFS) -> S3Queue:
-    return S3Queue(server.address)
+def build_s3_store(server: SeaweedFS) -> VersionedS3Store:
+    return VersionedS3Store(server.address)
 
 
-async def keys(queue: QueueStore, prefix: str = "", *, after: str = "") -> list[str]:
+async def keys(queue: VersionedObjectStore, prefix: str = "", *, after: str = "") -> list[str]:
     return [info.key async for info in queue.list(prefix, after=after)]
 
 
-async def write(queue: QueueStore, key: str, data: bytes) -> None:
+async def write(queue: VersionedObjectStore, key: str, data: bytes) -> None:
     async with queue.writer(key) as writer:
         await writer.write(data)
 
 
-async def test_new_object_is_written_once_and_read_with_its_version(queue: QueueStore) -> None:
-    assert await queue.put_new(KEY, b"first")
-    assert not await queue.put_new(KEY, b"second")
+async def test_new_object_is_written_once_and_read_with_its_version(queue: VersionedObjectStore) -> None:
+    assert await queue.put_if_absent(KEY, b"first")
+    assert not await queue.put_if_absent(KEY, b"second")
 
     held = await queue.get(KEY)
     assert held.data == b"first"
     assert held.version
 
 
-async def test_of_many_that_write_anew_one_is_first(queue: QueueStore) -> None:
-    is_first = await asyncio.gather(*(queue.put_new(KEY, str(number).encode()) for number in range(10)))
+async def test_of_many_that_write_anew_one_is_first(queue: VersionedObjectStore) -> None:
+    is_first = await asyncio.gather(*(queue.put_if_absent(KEY, str(number).encode()) for number in range(10)))
 
     assert is_first.count(True) == 1
     assert (await queue.get(KEY)).data == str(is_first.index(True)).encode()
 
 
-async def test_whoever_knows_the_version_changes_the_object_and_learns_the_next_one(queue: QueueStore) -> None:
-    await queue.put_new(KEY, b"first")
-    second = await queue.put_if(KEY, b"second", version=(await queue.get(KEY)).version)
+async def test_whoever_knows_the_version_changes_the_object_and_learns_the_next_one(
+    queue: VersionedObjectStore,
+) -> None:
+    await queue.put_if_absent(KEY, b"first")
+    second = await queue.put_if_match(KEY, b"second", version=(await queue.get(KEY)).version)
     assert second is not None
     assert second == (await queue.get(KEY)).version
 
-    assert await queue.put_if(KEY, b"third", version=second)
+    assert await queue.put_if_match(KEY, b"third", version=second)
     assert (await queue.get(KEY)).data == b"third"
 
 
-async def test_whoever_knows_an_older_version_changes_nothing(queue: QueueStore) -> None:
-    await queue.put_new(KEY, b"first")
+async def test_whoever_knows_an_older_version_changes_nothing(queue: VersionedObjectStore) -> None:
+    await queue.put_if_absent(KEY, b"first")
     first = (await queue.get(KEY)).version
-    await queue.put_if(KEY, b"second", version=first)
+    await queue.put_if_match(KEY, b"second", version=first)
 
-    assert await queue.put_if(KEY, b"late", version=first) is None
+    assert await queue.put_if_match(KEY, b"late", version=first) is None
     assert (await queue.get(KEY)).data == b"second"
 
 
-async def test_deleted_object_is_not_brought_back_by_whoever_knows_its_version(queue: QueueStore) -> None:
-    await queue.put_new(KEY, b"first")
+async def test_deleted_object_is_not_brought_back_by_whoever_knows_its_version(queue: VersionedObjectStore) -> None:
+    await queue.put_if_absent(KEY, b"first")
     version = (await queue.get(KEY)).version
     await queue.delete(KEY)
 
-    assert await queue.put_if(KEY, b"late", version=version) is None
+    assert await queue.put_if_match(KEY, b"late", version=version) is None
     assert not await queue.exists(KEY)
 
 
-async def test_of_many_that_change_one_version_one_succeeds(queue: QueueStore) -> None:
-    await queue.put_new(KEY, b"first")
+async def test_of_many_that_change_one_version_one_succeeds(queue: VersionedObjectStore) -> None:
+    await queue.put_if_absent(KEY, b"first")
     version = (await queue.get(KEY)).version
 
-    written = await asyncio.gather(*(queue.put_if(KEY, b"by %d" % number, version=version) for number in range(20)))
+    written = await asyncio.gather(
+        *(queue.put_if_match(KEY, b"by %d" % number, version=version) for number in range(20))
+    )
 
     [winner] = [number for number, one in enumerate(written) if one is not None]
     assert (await queue.get(KEY)).data == b"by %d" % winner
     assert (await queue.get(KEY)).version == written[winner]
 
 
-async def test_streamed_object_appears_whole_and_replaces_what_was_there(queue: QueueStore) -> None:
+async def test_streamed_object_appears_whole_and_replaces_what_was_there(queue: VersionedObjectStore) -> None:
     await write(queue, "org/one/invoice/ab.pdf", b"older, and longer")
     async with queue.writer("org/one/invoice/ab.pdf") as writer:
         await writer.write(b"x" * (6 * MIB))
@@ -111,24 +115,24 @@ async def test_streamed_object_appears_whole_and_replaces_what_was_there(queue: 
     assert b"".join([piece async for piece in queue.read("org/one/invoice/ab.pdf")]) == b"x" * (6 * MIB)
 
 
-async def break_off(queue: QueueStore, key: str, data: bytes) -> None:
+async def write_and_raise(queue: VersionedObjectStore, key: str, data: bytes) -> None:
     async with queue.writer(key) as writer:
         await writer.write(data)
         raise RuntimeError("another hash")
 
 
-async def test_block_that_raises_changes_nothing(queue: QueueStore) -> None:
+async def test_block_that_raises_changes_nothing(queue: VersionedObjectStore) -> None:
     await write(queue, "a.pdf", b"before")
     for key, data in (("a.pdf", b"y" * (6 * MIB)), ("b.pdf", b"y")):
         with pytest.raises(RuntimeError, match="hash"):
-            await break_off(queue, key, data)
+            await write_and_raise(queue, key, data)
 
     assert (await queue.get("a.pdf")).data == b"before"
     assert not await queue.exists("b.pdf")
 
 
-async def test_what_is_there_has_a_size_and_a_time(queue: QueueStore) -> None:
-    await queue.put_new(KEY, b"12345")
+async def test_what_is_there_has_a_size_and_a_time(queue: VersionedObjectStore) -> None:
+    await queue.put_if_absent(KEY, b"12345")
 
     info = await queue.find(KEY)
     assert info is not None
@@ -137,38 +141,38 @@ async def test_what_is_there_has_a_size_and_a_time(queue: QueueStore) -> None:
     assert await queue.exists(KEY)
 
 
-async def test_what_is_not_there_is_said_to_be_missing(queue: QueueStore) -> None:
+async def test_what_is_not_there_is_said_to_be_missing(queue: VersionedObjectStore) -> None:
     assert await queue.find("none/x") is None
     assert not await queue.exists("none/x")
-    with pytest.raises(BlobNotFound):
+    with pytest.raises(ObjectNotFound):
         await queue.get("none/x")
-    with pytest.raises(BlobNotFound):
+    with pytest.raises(ObjectNotFound):
         await anext(queue.read("none/x"))
-    assert await queue.put_if("none/x", b"", version="0" * 64) is None
+    assert await queue.put_if_match("none/x", b"", version="0" * 64) is None
 
 
-async def test_deleting_twice_is_no_error(queue: QueueStore) -> None:
-    await queue.put_new(KEY, b"first")
+async def test_deleting_twice_is_no_error(queue: VersionedObjectStore) -> None:
+    await queue.put_if_absent(KEY, b"first")
     await queue.delete(KEY)
     await queue.delete(KEY)
 
     assert await keys(queue) == []
 
 
-async def test_keys_are_listed_in_order_from_where_one_left_off(queue: QueueStore) -> None:
+async def test_keys_are_listed_in_order_from_where_one_left_off(queue: VersionedObjectStore) -> None:
     for key in ("org/b/1.pdf", "org/a/2.pdf", "org/a/1.pdf", "lease"):
-        await queue.put_new(key, b"x")
+        await queue.put_if_absent(key, b"x")
 
     assert await keys(queue) == ["lease", "org/a/1.pdf", "org/a/2.pdf", "org/b/1.pdf"]
     assert await keys(queue, "org/a/") == ["org/a/1.pdf", "org/a/2.pdf"]
     assert await keys(queue, "org/", after="org/a/1.pdf") == ["org/a/2.pdf", "org/b/1.pdf"]
 
 
-async def test_bad_key_is_refused(queue: QueueStore) -> None:
+async def test_bad_key_is_refused(queue: VersionedObjectStore) -> None:
     for key in ("", "../x", "a/.lock", ".lock"):
         for asking in (
-            queue.put_new(key, b""),
-            queue.put_if(key, b"", version="x"),
+            queue.put_if_absent(key, b""),
+            queue.put_if_match(key, b"", version="x"),
             queue.get(key),
             queue.find(key),
             queue.delete(key),
@@ -178,52 +182,54 @@ async def test_bad_key_is_refused(queue: QueueStore) -> None:
                 await asking
 
 
-async def test_store_finds_itself_in_order_and_leaves_nothing(queue: QueueStore) -> None:
+async def test_store_finds_itself_in_order_and_leaves_nothing(queue: VersionedObjectStore) -> None:
     await queue.check()
 
     assert await keys(queue) == []
 
 
 async def test_two_who_share_a_folder_share_its_versions(tmp_path: Path) -> None:
-    one, other = FolderQueue(tmp_path), FolderQueue(tmp_path)
-    await one.put_new(KEY, b"first")
+    one, other = VersionedFolderStore(tmp_path), VersionedFolderStore(tmp_path)
+    await one.put_if_absent(KEY, b"first")
     version = (await other.get(KEY)).version
 
-    written = await asyncio.gather(one.put_if(KEY, b"one", version=version), other.put_if(KEY, b"two", version=version))
+    written = await asyncio.gather(
+        one.put_if_match(KEY, b"one", version=version), other.put_if_match(KEY, b"two", version=version)
+    )
 
     assert written.count(None) == 1
 
 
 async def test_folder_that_disappeared_is_unavailable_and_not_empty(tmp_path: Path) -> None:
-    queue = FolderQueue(tmp_path / "queue")
-    await queue.put_new(KEY, b"first")
+    queue = VersionedFolderStore(tmp_path / "queue")
+    await queue.put_if_absent(KEY, b"first")
     (tmp_path / "queue").rename(tmp_path / "elsewhere")
 
-    for asking in (queue.exists(KEY), queue.delete(KEY), queue.put_if(KEY, b"", version="x"), keys(queue)):
+    for asking in (queue.exists(KEY), queue.delete(KEY), queue.put_if_match(KEY, b"", version="x"), keys(queue)):
         with pytest.raises(Unavailable):
             await asking
 
 
-class Forgetful(FolderQueue):
+class UnconditionalStore(VersionedFolderStore):
     """Takes every change, whatever version it names, as some servers do."""
 
-    async def put_if(self, key: str, data: bytes, *, version: str, content_type: str = "") -> str | None:
-        return await super().put_if(key, data, version=(await self.get(key)).version)
+    async def put_if_match(self, key: str, data: bytes, *, version: str, content_type: str = "") -> str | None:
+        return await super().put_if_match(key, data, version=(await self.get(key)).version)
 
 
 async def test_store_without_conditional_changes_is_found_out(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="If-Match"):
-        await probe_versioned_store(Forgetful(tmp_path))
+        await probe_versioned_store(UnconditionalStore(tmp_path))
 
 
 async def test_objects_in_a_bucket_have_their_content_types(empty_s3_server: SeaweedFS) -> None:
-    queue = s3_queue(empty_s3_server)
+    queue = build_s3_store(empty_s3_server)
     await write(queue, "small.pdf", b"%PDF-")
     await write(queue, "large.pdf", b"x" * (6 * MIB))
-    await queue.put_new(KEY, b"{}")
-    await queue.put_if(KEY, b"[]", version=(await queue.get(KEY)).version)
+    await queue.put_if_absent(KEY, b"{}")
+    await queue.put_if_match(KEY, b"[]", version=(await queue.get(KEY)).version)
 
-    store = connect(empty_s3_server.address)
+    store = build_s3_client(empty_s3_server.address)
     types = [await content_type(store, key) for key in ("small.pdf", "large.pdf", KEY)]
     assert types == ["application/pdf", "application/pdf", "application/json"]
     await queue.close()

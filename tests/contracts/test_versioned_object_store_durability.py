@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from muniment.storage.objects.folder.store import FolderQueue
+from muniment.storage.objects.folder.store import VersionedFolderStore
 from tests.contracts.test_object_store_durability import SyncLog, inode
 
 
-async def store(queue: FolderQueue, way: str, key: str) -> None:
+async def store(queue: VersionedFolderStore, way: str, key: str) -> None:
     if way == "put_new":
-        await queue.put_new(key, b"bytes")
+        await queue.put_if_absent(key, b"bytes")
     else:
         async with queue.writer(key) as writer:
             await writer.write(b"bytes")
@@ -27,7 +27,7 @@ async def test_every_folder_is_synced_until_it_was_seen_on_the_disk_and_then_the
 ) -> None:
     root = tmp_path / "queue"
     log = SyncLog(root / "a/b/x")
-    queue = FolderQueue(root, sync=log)
+    queue = VersionedFolderStore(root, sync=log)
     log.entries.clear()
     await store(queue, way, "a/b/x")
     assert {inode(root / "a/b"), inode(root / "a"), inode(root), inode(root / "a/b/x")} <= synced(log)
@@ -45,11 +45,11 @@ async def test_every_folder_is_synced_until_it_was_seen_on_the_disk_and_then_the
 
 async def test_change_and_delete_are_synced(tmp_path: Path) -> None:
     log = SyncLog(tmp_path / "a/x")
-    queue = FolderQueue(tmp_path, sync=log)
-    await queue.put_new("a/x", b"first")
+    queue = VersionedFolderStore(tmp_path, sync=log)
+    await queue.put_if_absent("a/x", b"first")
     version = (await queue.get("a/x")).version
     log.entries.clear()
-    await queue.put_if("a/x", b"second", version=version)
+    await queue.put_if_match("a/x", b"second", version=version)
     assert synced(log) >= {inode(tmp_path / "a/x"), inode(tmp_path / "a")}
 
     log.entries.clear()
@@ -58,8 +58,8 @@ async def test_change_and_delete_are_synced(tmp_path: Path) -> None:
 
 
 async def test_an_empty_folder_stays_so_that_nobody_has_to_make_it_again(tmp_path: Path) -> None:
-    queue = FolderQueue(tmp_path)
-    await queue.put_new("a/b/x", b"bytes")
+    queue = VersionedFolderStore(tmp_path)
+    await queue.put_if_absent("a/b/x", b"bytes")
     await queue.delete("a/b/x")
 
     assert (tmp_path / "a/b").is_dir()

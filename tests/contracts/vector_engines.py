@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
-from muniment.storage.vectors.port import Candidate, Indexed, VectorIndex
-from muniment.storage.vectors.qdrant.connection import connect
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from muniment.storage.vectors.port import Candidate, IndexedDocument, VectorIndex
+from muniment.storage.vectors.qdrant.connection import build_client
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.search.passages_fixture import MODEL, Library, Passage, points, vector
+from tests.search.passages_fixture import MODEL, Passage, PassagesFixture, points, vector
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import Person, Seed
 
@@ -24,7 +24,7 @@ SERVER_KEY = os.environ.get("TEST_QDRANT_API_KEY")
 
 @asynccontextmanager
 async def pgvector(database: Database) -> AsyncIterator[VectorIndex]:
-    index = PgVectorIndex(database)
+    index = PgvectorSearch(database)
     yield index
     await index.close()
 
@@ -39,7 +39,7 @@ async def qdrant_in_memory(_: Database) -> AsyncIterator[VectorIndex]:
 @asynccontextmanager
 async def qdrant_server(_: Database) -> AsyncIterator[VectorIndex]:
     assert SERVER_URL is not None
-    index = QdrantIndex(connect(SERVER_URL, SERVER_KEY))
+    index = QdrantIndex(build_client(SERVER_URL, SERVER_KEY))
     yield index
     await index.close()
 
@@ -49,22 +49,22 @@ ENGINES: dict[str, Callable[[Database], AbstractAsyncContextManager[VectorIndex]
     "qdrant_in_memory": qdrant_in_memory,
     **({"qdrant_server": qdrant_server} if SERVER_URL else {}),
 }
-WITH_COPIES = sorted(set(ENGINES) - {"pgvector"})
+EXTERNAL_ENGINES = sorted(set(ENGINES) - {"pgvector"})
 
 
 @dataclass
-class Shelves:
+class VectorIndexHarness:
     """Documents in PostgreSQL and in the index at once, moved as the lifecycle moves them."""
 
     index: VectorIndex
     database: Database
-    library: Library
+    library: PassagesFixture
     seed: Seed
     owner: Person
     kb_id: UUID
     passages: dict[UUID, Sequence[Passage]] = field(default_factory=dict)
 
-    async def add(self, *near: Near, kb_id: UUID | None = None) -> Indexed:
+    async def add(self, *near: Near, kb_id: UUID | None = None) -> IndexedDocument:
         """A completed document with a passage for each of these."""
         passages = [Passage("A passage.", weights) for weights in near]
         document = self.library.indexed(self.library.add(kb_id or self.kb_id, self.owner, passages))
@@ -72,20 +72,20 @@ class Shelves:
         await self.put(document)
         return document
 
-    async def put(self, document: Indexed, *, epoch: int = 1) -> None:
-        await self.index.put(document, MODEL, epoch, points(self.passages[document.document_id]))
+    async def put(self, document: IndexedDocument, *, epoch: int = 1) -> None:
+        await self.index.upsert(document, MODEL, epoch, points(self.passages[document.document_id]))
 
-    async def archive(self, document: Indexed) -> None:
+    async def archive(self, document: IndexedDocument) -> None:
         self.library.set_status(document.document_id, "archived")
         await self.index.set_visible(document, is_visible=False)
 
-    async def restore(self, document: Indexed) -> None:
+    async def restore(self, document: IndexedDocument) -> None:
         self.library.set_status(document.document_id, "completed")
         await self.index.set_visible(document, is_visible=True)
 
-    async def purge(self, document: Indexed) -> None:
+    async def purge(self, document: IndexedDocument) -> None:
         self.seed.execute("DELETE FROM documents WHERE id = %s", document.document_id)
-        await self.index.remove(document)
+        await self.index.delete_document(document)
 
     async def nearest(
         self, near: Near, *, kb_ids: Sequence[UUID] | None = None, limit: int = 100, skip: int = 0
@@ -93,7 +93,7 @@ class Shelves:
         """As the owner."""
         wanted = [self.kb_id] if kb_ids is None else kb_ids
         async with self.database.work(self.owner.principal) as work:
-            return await self.index.nearest(work, MODEL, wanted, vector(**near), limit=limit, skip=skip)
+            return await self.index.nearest(work, MODEL, wanted, vector(**near), limit=limit, offset=skip)
 
     async def found(
         self, near: Near, *, kb_ids: Sequence[UUID] | None = None, limit: int = 100, skip: int = 0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from muniment.handover.archiver.monitoring import Metrics as ArchiverMetrics
-from muniment.lifecycle.observability import OPERATIONS, Outcome
+from muniment.handover.archiver.monitoring import ArchiverMetrics as ArchiverMetrics
+from muniment.lifecycle.observability import OPERATIONS, OperationStatus
 from muniment.telemetry import metrics
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +58,7 @@ def test_the_bucket_and_the_labels_of_the_lifecycle_alerts_are_shown_from_the_st
 
     assert metrics.REGISTRY.get_sample_value(f"{name}_bucket", bucket) is not None
     for operation in OPERATIONS:
-        for status in (Outcome.SUCCESS, Outcome.PENDING, Outcome.ERROR):
+        for status in (OperationStatus.SUCCESS, OperationStatus.PENDING, OperationStatus.ERROR):
             labels = {"operation": operation, "status": status.value}
             assert metrics.REGISTRY.get_sample_value(f"{name}_count", labels) is not None
 

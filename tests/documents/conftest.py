@@ -3,12 +3,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.documents.uploads import KB
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def kb(api: Api, seed: Seed) -> AsyncIterator[KB]:
+async def kb(api: RunningApi, seed: Seed) -> AsyncIterator[KB]:
     """A knowledge base of the running API, as its owner sees it."""
     owner = seed.person()
     async with api.client(owner) as client:

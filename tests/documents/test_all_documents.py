@@ -3,14 +3,14 @@
 from uuid import uuid4
 
 from tests.documents.uploads import KB
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 PATH = "/api/v1/documents"
 
 
 async def test_names_are_found_in_every_knowledge_base_of_the_caller_and_in_no_other(
-    api: Api, kb: KB, seed: Seed
+    api: RunningApi, kb: KB, seed: Seed
 ) -> None:
     second = seed.knowledge_base(kb.owner, "Care plans")
     colleague = seed.person(kb.owner.organization_id)
@@ -36,7 +36,7 @@ async def test_names_are_found_in_every_knowledge_base_of_the_caller_and_in_no_o
 
 
 async def test_an_id_tells_its_knowledge_base_to_who_may_see_it_and_nothing_to_others(
-    api: Api, kb: KB, seed: Seed
+    api: RunningApi, kb: KB, seed: Seed
 ) -> None:
     document_id = seed.document(kb.id, kb.owner, status="archived")
     seed.document(kb.id, kb.owner, name="Another.pdf")
@@ -48,7 +48,7 @@ async def test_an_id_tells_its_knowledge_base_to_who_may_see_it_and_nothing_to_o
         assert (await client.get(PATH, params={"id": str(document_id)})).json()["total"] == 0
 
 
-async def test_an_operator_sees_no_names_by_that_right(api: Api, kb: KB, seed: Seed) -> None:
+async def test_an_operator_sees_no_names_by_that_right(api: RunningApi, kb: KB, seed: Seed) -> None:
     seed.document(kb.id, kb.owner, name="Lease.pdf")
     async with api.client(seed.person(kb.owner.organization_id, is_operator=True)) as client:
         assert (await client.get(PATH)).json()["items"] == []

@@ -7,19 +7,19 @@ import pytest
 from muniment.settings import Settings
 from muniment.storage.db.principal import Service
 from muniment.telemetry.metrics import REGISTRY
-from tests.artifacts.artifacts_fixture import Shelf, a_key
+from tests.artifacts.artifacts_fixture import ArtifactsFixture, a_key
 from tests.documents.uploads import KB, a_pdf, stored_keys, upload, with_documents
-from tests.support.live_api import Api, running_api
+from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Person, Seed
 
 
-async def a_failed_upload(api: Api, seed: Seed, kb_id: UUID, uploader: Person, name: str = "report.pdf") -> UUID:
+async def a_failed_upload(api: RunningApi, seed: Seed, kb_id: UUID, uploader: Person, name: str = "report.pdf") -> UUID:
     document_id = seed.document(kb_id, uploader, name=name, status="failed", last_error="The file is damaged")
-    await api.stores.blobs.put(f"{kb_id}/{document_id}/1/original", b"older bytes")
+    await api.stores.objects.put(f"{kb_id}/{document_id}/1/original", b"older bytes")
     return document_id
 
 
-async def test_failed_upload_makes_way_with_its_bytes(api: Api, kb: KB, seed: Seed) -> None:
+async def test_failed_upload_makes_way_with_its_bytes(api: RunningApi, kb: KB, seed: Seed) -> None:
     failed = await a_failed_upload(api, seed, kb.id, kb.owner, "Report.pdf")
 
     answer = await kb.upload(name="report.pdf")
@@ -37,12 +37,12 @@ async def test_failed_upload_makes_way_with_its_bytes(api: Api, kb: KB, seed: Se
 
 @pytest.mark.parametrize("is_used", [False, True])
 async def test_what_was_read_from_it_goes_along_unless_others_show_it(
-    api: Api, kb: KB, seed: Seed, is_used: bool
+    api: RunningApi, kb: KB, seed: Seed, is_used: bool
 ) -> None:
     failed = await a_failed_upload(api, seed, kb.id, kb.owner)
-    shelf = Shelf(seed, api.stores.database, api.stores.blobs)
+    shelf = ArtifactsFixture(seed, api.stores.database, api.stores.objects)
     key = a_key(kb.owner.organization_id, seed.one("SELECT content_hmac FROM documents WHERE id = %s", failed))
-    full = await shelf.keep(key, service=Service(kb.owner.organization_id))
+    full = await shelf.add_artifact(key, service=Service(kb.owner.organization_id))
     if is_used:
         seed.document(kb.id, kb.owner, name="other.pdf", artifact_text_id=full.id)
 
@@ -50,10 +50,12 @@ async def test_what_was_read_from_it_goes_along_unless_others_show_it(
 
     assert shelf.ids() == ({full.id} if is_used else set())
     assert await shelf.packs() == ({full.full_text_uri} if is_used else set())
-    assert shelf.open_lines() == 0
+    assert shelf.list_open_entries() == 0
 
 
-async def test_it_is_counted_as_cleared_automatically_once_the_upload_is_safe(api: Api, kb: KB, seed: Seed) -> None:
+async def test_it_is_counted_as_cleared_automatically_once_the_upload_is_safe(
+    api: RunningApi, kb: KB, seed: Seed
+) -> None:
     await a_failed_upload(api, seed, kb.id, kb.owner)
     labels = {"kb_id": str(kb.id), "user_id": str(kb.owner.id), "auto": "true"}
 
@@ -64,7 +66,7 @@ async def test_it_is_counted_as_cleared_automatically_once_the_upload_is_safe(ap
     assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
 
 
-async def test_audit_names_the_system_and_the_uploader(api: Api, kb: KB, seed: Seed) -> None:
+async def test_audit_names_the_system_and_the_uploader(api: RunningApi, kb: KB, seed: Seed) -> None:
     failed = await a_failed_upload(api, seed, kb.id, kb.owner)
     editor = seed.person(kb.owner.organization_id)
     seed.member(kb.id, editor, "editor")
@@ -85,7 +87,7 @@ async def test_audit_names_the_system_and_the_uploader(api: Api, kb: KB, seed: S
     }
 
 
-async def test_several_failed_namesakes_all_make_way(api: Api, kb: KB, seed: Seed) -> None:
+async def test_several_failed_namesakes_all_make_way(api: RunningApi, kb: KB, seed: Seed) -> None:
     failed = {str(await a_failed_upload(api, seed, kb.id, kb.owner)) for _ in range(3)}
 
     body = (await kb.upload()).json()
@@ -120,7 +122,7 @@ async def test_refused_upload_clears_nothing(
         await assert_untouched(api, seed, kb_id, failed)
 
 
-async def test_archived_namesake_keeps_a_failed_one_from_being_cleared(api: Api, kb: KB, seed: Seed) -> None:
+async def test_archived_namesake_keeps_a_failed_one_from_being_cleared(api: RunningApi, kb: KB, seed: Seed) -> None:
     seed.document(kb.id, kb.owner, name="report.pdf", status="archived")
     failed = await a_failed_upload(api, seed, kb.id, kb.owner)
 
@@ -129,7 +131,7 @@ async def test_archived_namesake_keeps_a_failed_one_from_being_cleared(api: Api,
     await assert_untouched(api, seed, kb.id, failed)
 
 
-async def assert_untouched(api: Api, seed: Seed, kb_id: UUID, failed: UUID) -> None:
+async def assert_untouched(api: RunningApi, seed: Seed, kb_id: UUID, failed: UUID) -> None:
     assert seed.rows("SELECT id FROM documents WHERE status = 'failed'") == [(failed,)]
     assert await stored_keys(api) == [f"{kb_id}/{failed}/1/original"]
     assert seed.one("SELECT count(*) FROM audit_events") == 0

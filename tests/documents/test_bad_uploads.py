@@ -18,43 +18,43 @@ from tests.documents.uploads import (
     upload,
     with_documents,
 )
-from tests.support.live_api import Api, running_api
+from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Seed
 
 MIB = 1024 * 1024
 FORM_TYPE = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
 
 
-async def assert_refused(answer: httpx.Response, status: int, sentence: str, api: Api, seed: Seed) -> None:
+async def assert_refused(answer: httpx.Response, status: int, sentence: str, api: RunningApi, seed: Seed) -> None:
     assert answer.status_code == status
     assert sentence in answer.json()["detail"]
     assert await is_nothing_left(api, seed)
 
 
-async def test_empty_file_is_refused(api: Api, kb: KB, seed: Seed) -> None:
+async def test_empty_file_is_refused(api: RunningApi, kb: KB, seed: Seed) -> None:
     await assert_refused(await kb.upload(b""), 422, "empty", api, seed)
 
 
 @pytest.mark.parametrize("content", [b"MZ\x90\0" + bytes(100), b"\x7fELF" + bytes(200_000)], ids=["small", "large"])
-async def test_unknown_type_is_refused_with_the_known_ones(api: Api, kb: KB, seed: Seed, content: bytes) -> None:
+async def test_unknown_type_is_refused_with_the_known_ones(api: RunningApi, kb: KB, seed: Seed, content: bytes) -> None:
     answer = await kb.upload(content, "invoice.pdf")
 
     await assert_refused(answer, 415, "Known: PDF, DOCX, PPTX, XLSX, ODT", api, seed)
 
 
-async def test_unknown_document_type_is_refused_with_the_known_ones(api: Api, kb: KB, seed: Seed) -> None:
+async def test_unknown_document_type_is_refused_with_the_known_ones(api: RunningApi, kb: KB, seed: Seed) -> None:
     answer = await kb.upload(document_type="love_letter")
 
     await assert_refused(answer, 422, "Known: invoice, contract, care_plan", api, seed)
 
 
-async def test_field_must_be_called_file(api: Api, kb: KB, seed: Seed) -> None:
+async def test_field_must_be_called_file(api: RunningApi, kb: KB, seed: Seed) -> None:
     answer = await kb.client.post(kb.path, files={"document": ("x.pdf", a_pdf())})
 
     await assert_refused(answer, 422, "`file`", api, seed)
 
 
-async def test_two_files_are_refused(api: Api, kb: KB, seed: Seed) -> None:
+async def test_two_files_are_refused(api: RunningApi, kb: KB, seed: Seed) -> None:
     two = [("file", ("x.pdf", a_pdf())), ("file", ("y.pdf", a_pdf()))]
 
     await assert_refused(await kb.client.post(kb.path, files=two), 422, "one file", api, seed)
@@ -72,7 +72,9 @@ async def test_two_files_are_refused(api: Api, kb: KB, seed: Seed) -> None:
     ],
     ids=["no boundary", "no end", "no headers", "nothing", "no form", "no boundary announced"],
 )
-async def test_broken_form_is_refused(api: Api, kb: KB, seed: Seed, body: bytes, headers: dict[str, str]) -> None:
+async def test_broken_form_is_refused(
+    api: RunningApi, kb: KB, seed: Seed, body: bytes, headers: dict[str, str]
+) -> None:
     answer = await kb.client.post(kb.path, content=body, headers=headers)
 
     assert answer.status_code in (400, 422)
@@ -80,7 +82,7 @@ async def test_broken_form_is_refused(api: Api, kb: KB, seed: Seed, body: bytes,
     assert await is_nothing_left(api, seed)
 
 
-async def test_form_without_a_file_is_refused(api: Api, kb: KB, seed: Seed) -> None:
+async def test_form_without_a_file_is_refused(api: RunningApi, kb: KB, seed: Seed) -> None:
     answer = await kb.client.post(kb.path, **a_form('form-data; name="file"', b"only text"))
 
     await assert_refused(answer, 422, "`file`", api, seed)
@@ -117,7 +119,7 @@ async def test_body_that_never_ends_is_refused_early(settings: Settings, seed: S
 
 
 @pytest.mark.parametrize("sent_bytes", [100, 3 * MIB], ids=["at once", "after a while"])
-async def test_client_that_hangs_up_leaves_nothing(api: Api, kb: KB, seed: Seed, sent_bytes: int) -> None:
+async def test_client_that_hangs_up_leaves_nothing(api: RunningApi, kb: KB, seed: Seed, sent_bytes: int) -> None:
     async with connection(api) as client:
         await client.send(request_head(kb.id, kb.owner, 10 * MIB))
         await client.send(FILE_HEAD + b"%PDF-1.7\n" + bytes(sent_bytes))

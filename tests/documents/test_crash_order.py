@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from muniment.bootstrap.stores import Stores, build_ledger, build_stores
-from muniment.documents.staging import Sweeps
+from muniment.documents.staging import UploadSweep
 from muniment.errors import Unavailable
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import BlobWriter
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectWriter
 from tests.documents.uploads import (
     END,
     FILE_HEAD,
@@ -26,17 +26,17 @@ from tests.documents.uploads import (
     upload,
 )
 from tests.support.cluster import Cluster
-from tests.support.live_api import Api, running_api
+from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Seed
 
 
-class BrittleBlobs(FolderBlobs):
+class BrittleBlobs(FolderObjectStore):
     """A real store that fails at one moment."""
 
     fails_at = ""
 
     @asynccontextmanager
-    async def writer(self, key: str) -> AsyncIterator[BlobWriter]:
+    async def writer(self, key: str) -> AsyncIterator[ObjectWriter]:
         async with super().writer(key) as writer:
             yield writer
             self._fail("before the end")
@@ -53,12 +53,12 @@ class BrittleBlobs(FolderBlobs):
 
 def brittle_stores(settings: Settings) -> tuple[Stores, BrittleBlobs]:
     stores, blobs = build_stores(settings), BrittleBlobs(settings.server.data_dir / "blobs")
-    return replace(stores, blobs=blobs, ledger=build_ledger(stores.database, blobs, stores.archive)), blobs
+    return replace(stores, objects=blobs, ledger=build_ledger(stores.database, blobs, stores.handover)), blobs
 
 
-def sweeps_of(stores: Stores, settings: Settings) -> Sweeps:
+def sweeps_of(stores: Stores, settings: Settings) -> UploadSweep:
     lifetime = settings.documents.upload_lifetime
-    return Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=lifetime)
+    return UploadSweep(stores.database, stores.objects, stores.ledger, upload_lifetime=lifetime)
 
 
 @pytest.mark.parametrize("moment", ["before the end", "after the end"])
@@ -93,7 +93,7 @@ async def test_bytes_that_could_not_be_deleted_are_deleted_by_the_sweep(settings
         assert (target, error) == (f"{kb_id}/{failed}/1/original", "The store does not answer")
         blobs.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
-        await sweeps_of(stores, settings).deletions()
+        await sweeps_of(stores, settings).process_ledger()
         assert await stored_keys(api) == [f"{kb_id}/{answer.json()['id']}/1/original"]
         assert seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL") == 0
 
@@ -108,13 +108,13 @@ async def test_refused_upload_that_could_not_be_cleared_is_cleared_by_the_sweep(
         assert len(await stored_keys(api)) == 1
         blobs.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
-        await sweeps_of(stores, settings).deletions()
+        await sweeps_of(stores, settings).process_ledger()
         assert await is_nothing_left(api, seed)
 
 
-async def test_expired_upload_is_swept_with_its_object(api: Api, kb: KB, seed: Seed) -> None:
+async def test_expired_upload_is_swept_with_its_object(api: RunningApi, kb: KB, seed: Seed) -> None:
     for name, expires_in in (("expired", "-1 second"), ("living", "1 hour")):
-        await api.stores.blobs.put(f"{kb.id}/{name}/1/original", b"bytes")
+        await api.stores.objects.put(f"{kb.id}/{name}/1/original", b"bytes")
         seed.execute(
             "INSERT INTO uploads"
             " (id, document_id, organization_id, knowledge_base_id, blob_key, uploaded_by, expires_at)"
@@ -126,27 +126,29 @@ async def test_expired_upload_is_swept_with_its_object(api: Api, kb: KB, seed: S
             expires_in,
         )
 
-    await sweeps_of(api.stores, api.settings).uploads()
+    await sweeps_of(api.stores, api.settings).run()
 
     assert await stored_keys(api) == [f"{kb.id}/living/1/original"]
     assert seed.rows("SELECT blob_key FROM uploads") == [(f"{kb.id}/living/1/original",)]
 
 
-async def test_upload_whose_row_the_sweep_took_is_refused_and_leaves_nothing(api: Api, kb: KB, seed: Seed) -> None:
+async def test_upload_whose_row_the_sweep_took_is_refused_and_leaves_nothing(
+    api: RunningApi, kb: KB, seed: Seed
+) -> None:
     content = a_pdf()
     async with connection(api) as client:
         await client.send(request_head(kb.id, kb.owner, len(FILE_HEAD + content + END)))
         await client.send(FILE_HEAD + content[:50])
         await until_begun(seed)
         seed.execute("UPDATE uploads SET expires_at = now() - interval '1 second'")
-        await sweeps_of(api.stores, api.settings).uploads()
+        await sweeps_of(api.stores, api.settings).run()
         await client.send(content[50:] + END)
         assert await client.status() == 503
     assert await is_nothing_left(api, seed)
 
 
 async def test_database_that_goes_away_in_mid_upload_loses_nothing_to_the_sweep(
-    cluster: Cluster, address: DatabaseAddress, api: Api, kb: KB, seed: Seed
+    cluster: Cluster, address: DatabaseAddress, api: RunningApi, kb: KB, seed: Seed
 ) -> None:
     content = a_pdf()
     async with connection(api) as client:
@@ -159,7 +161,7 @@ async def test_database_that_goes_away_in_mid_upload_loses_nothing_to_the_sweep(
     cluster.run("ALTER DATABASE {} ALLOW_CONNECTIONS true", address.database)
     assert seed.one("SELECT count(*) FROM documents") == 0
     seed.execute("UPDATE uploads SET expires_at = now() - interval '1 second'")
-    await sweeps_of(api.stores, api.settings).uploads()
+    await sweeps_of(api.stores, api.settings).run()
     assert await is_nothing_left(api, seed)
 
 

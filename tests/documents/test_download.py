@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.documents.uploads import KB, a_pdf
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 CONTENT = a_pdf()
@@ -110,8 +110,8 @@ async def test_no_charset_is_claimed_that_nobody_knows(kb: KB) -> None:
 
 
 @pytest.mark.parametrize("asked", ["", "bytes=0-3"])
-async def test_missing_object_is_a_clear_error(api: Api, stored: Stored, asked: str) -> None:
-    await api.stores.blobs.delete(stored.key)
+async def test_missing_object_is_a_clear_error(api: RunningApi, stored: Stored, asked: str) -> None:
+    await api.stores.objects.delete(stored.key)
 
     answer = await stored.get(**({"Range": asked} if asked else {}))
 
@@ -120,7 +120,7 @@ async def test_missing_object_is_a_clear_error(api: Api, stored: Stored, asked: 
     assert answer.json()["detail"].startswith("The stored file is missing")
 
 
-async def test_viewer_downloads_and_stranger_gets_404(api: Api, kb: KB, seed: Seed, stored: Stored) -> None:
+async def test_viewer_downloads_and_stranger_gets_404(api: RunningApi, kb: KB, seed: Seed, stored: Stored) -> None:
     viewer, stranger = seed.person(kb.owner.organization_id), seed.person(kb.owner.organization_id)
     seed.member(kb.id, viewer, "viewer")
     async with api.client(viewer) as client:

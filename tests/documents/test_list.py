@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tests.documents.uploads import KB, documents_path
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 
@@ -114,7 +114,7 @@ async def test_limits_are_twenty_by_default_and_a_hundred_at_most(kb: KB) -> Non
     assert (await kb.client.get(f"{kb.path}?limit=100&page=1000000")).json()["limit"] == 100
 
 
-async def test_stranger_gets_404_for_list_and_document(api: Api, kb: KB, seed: Seed) -> None:
+async def test_stranger_gets_404_for_list_and_document(api: RunningApi, kb: KB, seed: Seed) -> None:
     document_id = seed.document(kb.id, kb.owner)
     async with api.client(seed.person(kb.owner.organization_id)) as client:
         assert (await client.get(kb.path)).json() == {"detail": "Knowledge base not found"}

@@ -1,4 +1,4 @@
-"""What an upload meets under its name (specs/lifecycle.md, DESIGN §5.7)."""
+"""What an upload meets under its name (docs/contracts.md#duplicates, docs/design.md#names)."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 
 from muniment.storage.db.address import DatabaseAddress
 from tests.documents.uploads import KB, stored_keys, temporary_files, until
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 EXISTS = "A document with this name already exists"
@@ -27,7 +27,9 @@ def duplicate_of(document_id: object, status: str, message: str = EXISTS) -> dic
     ("status", "message"),
     [("pending", EXISTS), ("processing", EXISTS), ("completed", EXISTS), ("archived", ARCHIVED)],
 )
-async def test_namesake_is_named_with_its_status(api: Api, kb: KB, seed: Seed, status: str, message: str) -> None:
+async def test_namesake_is_named_with_its_status(
+    api: RunningApi, kb: KB, seed: Seed, status: str, message: str
+) -> None:
     existing = seed.document(kb.id, kb.owner, name="Report.PDF", status=status)
 
     answer = await kb.upload(name="rePORT.pdf")
@@ -82,7 +84,7 @@ async def test_same_name_and_bytes_in_another_knowledge_base_are_fine(kb: KB, se
     assert [(await one.upload()).status_code for one in (kb, other)] == [201, 201]
 
 
-async def test_of_twenty_uploads_at_once_exactly_one_is_accepted(api: Api, kb: KB, seed: Seed) -> None:
+async def test_of_twenty_uploads_at_once_exactly_one_is_accepted(api: RunningApi, kb: KB, seed: Seed) -> None:
     answers = await asyncio.gather(*(kb.upload() for _ in range(20)))
 
     [accepted] = [answer.json() for answer in answers if answer.status_code == 201]

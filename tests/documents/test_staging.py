@@ -9,32 +9,32 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from muniment.artifacts.keys import ContentKeys, Scope
-from muniment.documents.staging import Staging, Sweeps, UploadExpired
+from muniment.artifacts.keys import ContentKeyFactory, SharingScope
+from muniment.documents.staging import Staging, UploadExpired, UploadSweep
 from muniment.errors import StorageFull, TooSlow
 from muniment.http.streaming import request_chunks
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db.base import now
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.deleters import BlobEraser
+from muniment.storage.deletions.deleters import ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger
-from muniment.storage.deletions.tables import Store
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.deletions.tables import LedgerStore
+from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.support.seed import Seed
 
 PIECE = b"The tenant pays on the first of each month.\n" * 1000
 
 
-class Bench:
+class StagingHarness:
     """A staging of its own, on real stores."""
 
     def __init__(self, database: Database, folder: Path) -> None:
         self.database = database
-        self.blobs = FolderBlobs(folder / "blobs")
-        self.ledger = Ledger(database, {Store.BLOBS: BlobEraser(self.blobs)})
+        self.blobs = FolderObjectStore(folder / "blobs")
+        self.ledger = Ledger(database, {LedgerStore.OBJECTS: ObjectDeleter(self.blobs)})
 
     def staging(self, *, has_room: Callable[[], bool] = lambda: True, lifetime: timedelta = timedelta(1)) -> Staging:
-        keys = ContentKeys("secret", Scope.ORGANIZATION)
+        keys = ContentKeyFactory("secret", SharingScope.ORGANIZATION)
         return Staging(
             self.database, self.blobs, self.ledger, keys, has_room=has_room, max_bytes=10**9, lifetime=lifetime
         )
@@ -44,8 +44,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(database: Database, tmp_path: Path) -> Bench:
-    return Bench(database, tmp_path)
+def bench(database: Database, tmp_path: Path) -> StagingHarness:
+    return StagingHarness(database, tmp_path)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ async def pieces(number: int) -> AsyncIterator[bytes]:
 
 
 async def test_an_upload_that_began_in_time_is_stopped_when_the_disk_runs_full(
-    bench: Bench, access: Access, seed: Seed
+    bench: StagingHarness, access: Access, seed: Seed
 ) -> None:
     room = iter([True] * 5)
     with pytest.raises(StorageFull):
@@ -73,14 +73,14 @@ async def test_an_upload_that_began_in_time_is_stopped_when_the_disk_runs_full(
 
 
 async def test_no_object_appears_for_an_upload_that_the_sweep_took_before_its_end(
-    bench: Bench, access: Access, seed: Seed
+    bench: StagingHarness, access: Access, seed: Seed
 ) -> None:
     lifetime = timedelta(microseconds=1)
-    sweeps = Sweeps(bench.database, bench.blobs, bench.ledger, upload_lifetime=timedelta(1))
+    sweeps = UploadSweep(bench.database, bench.blobs, bench.ledger, upload_lifetime=timedelta(1))
 
     async def slow() -> AsyncIterator[bytes]:
         yield PIECE
-        await sweeps.uploads()
+        await sweeps.run()
         assert seed.rows("SELECT 1 FROM uploads") == []
         yield PIECE
 
@@ -90,7 +90,7 @@ async def test_no_object_appears_for_an_upload_that_the_sweep_took_before_its_en
     assert await bench.is_empty()
 
 
-async def test_an_upload_that_is_slow_but_noted_goes_through(bench: Bench, access: Access, seed: Seed) -> None:
+async def test_an_upload_that_is_slow_but_noted_goes_through(bench: StagingHarness, access: Access, seed: Seed) -> None:
     long_ago = now() - timedelta(hours=23)
     async with bench.staging().stage(access, "lease.txt", pieces(2), now=long_ago):
         assert seed.one("SELECT expires_at > now() + interval '23 hours' FROM uploads")

@@ -5,11 +5,11 @@ from uuid import UUID
 
 import pytest
 
-from muniment.artifacts.keys import ContentKeys, Scope
+from muniment.artifacts.keys import ContentKeyFactory, SharingScope
 from muniment.settings import Settings
 from tests.documents.uploads import BOUNDARY, KB, a_pdf, stored_keys, temporary_files, upload, with_documents
 from tests.support import corpus
-from tests.support.live_api import Api, running_api
+from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Seed
 
 SECRET = "secret of the tests"
@@ -33,7 +33,7 @@ async def test_answer_names_the_document_and_says_that_it_waits(kb: KB) -> None:
     assert read == body | {"uploaded_by_email": kb.owner.email}  # which only reading tells
 
 
-async def test_rows_job_audit_line_and_object_are_all_there(api: Api, kb: KB, seed: Seed) -> None:
+async def test_rows_job_audit_line_and_object_are_all_there(api: RunningApi, kb: KB, seed: Seed) -> None:
     content = a_pdf()
 
     document_id = UUID((await kb.upload(content)).json()["id"])
@@ -51,13 +51,13 @@ async def test_rows_job_audit_line_and_object_are_all_there(api: Api, kb: KB, se
     assert actor == str(kb.owner.id)
     assert (payload["doc_id"], payload["doc_name"], payload["sha256"]) == (str(document_id), "report.pdf", digest)
     assert seed.one("SELECT count(*) FROM uploads") == 0
-    assert await api.stores.blobs.get(key) == content
+    assert await api.stores.objects.get(key) == content
     assert await stored_keys(api) == [key]
     assert temporary_files(api) == []
 
 
-@pytest.mark.parametrize("scope", Scope)
-async def test_content_key_is_shared_within_its_scope_only(settings: Settings, seed: Seed, scope: Scope) -> None:
+@pytest.mark.parametrize("scope", SharingScope)
+async def test_content_key_is_shared_within_its_scope_only(settings: Settings, seed: Seed, scope: SharingScope) -> None:
     mine, foreign = seed.person(), seed.person()
     shelves = [
         (mine, seed.knowledge_base(mine)),
@@ -70,12 +70,12 @@ async def test_content_key_is_shared_within_its_scope_only(settings: Settings, s
             async with api.client(person) as client:
                 document_id = (await upload(client, kb_id)).json()["id"]
             keys.append(seed.one("SELECT content_hmac FROM documents WHERE id = %s", document_id))
-            expected = ContentKeys(SECRET, scope).new_hash(
+            expected = ContentKeyFactory(SECRET, scope).new_hasher(
                 organization_id=person.organization_id, document_id=UUID(document_id)
             )
             expected.update(a_pdf())
             assert keys[-1] == expected.content_key
-    assert len(set(keys)) == {Scope.SHARED: 1, Scope.ORGANIZATION: 2, Scope.DOCUMENT: 3}[scope]
+    assert len(set(keys)) == {SharingScope.SHARED: 1, SharingScope.ORGANIZATION: 2, SharingScope.DOCUMENT: 3}[scope]
 
 
 @pytest.mark.parametrize("is_before", [True, False], ids=["before", "after"])

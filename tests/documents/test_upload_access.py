@@ -17,7 +17,7 @@ from tests.documents.uploads import (
     until_begun,
     upload,
 )
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 MIB = 1024 * 1024
@@ -25,7 +25,7 @@ HUGE = 200 * MIB
 
 
 @pytest.mark.parametrize(("role", "status"), [("editor", 201), ("viewer", 403)])
-async def test_editors_upload_and_viewers_do_not(api: Api, kb: KB, seed: Seed, role: str, status: int) -> None:
+async def test_editors_upload_and_viewers_do_not(api: RunningApi, kb: KB, seed: Seed, role: str, status: int) -> None:
     member = seed.person(kb.owner.organization_id)
     seed.member(kb.id, member, role)
     async with api.client(member) as client:
@@ -36,7 +36,7 @@ async def test_editors_upload_and_viewers_do_not(api: Api, kb: KB, seed: Seed, r
 
 
 @pytest.mark.parametrize("is_colleague", [True, False], ids=["colleague", "of_another_organization"])
-async def test_stranger_gets_404_not_403(api: Api, kb: KB, seed: Seed, is_colleague: bool) -> None:
+async def test_stranger_gets_404_not_403(api: RunningApi, kb: KB, seed: Seed, is_colleague: bool) -> None:
     stranger = seed.person(kb.owner.organization_id if is_colleague else None)
     async with api.client(stranger) as client:
         answer = await upload(client, kb.id)
@@ -44,13 +44,13 @@ async def test_stranger_gets_404_not_403(api: Api, kb: KB, seed: Seed, is_collea
     assert await is_nothing_left(api, seed)
 
 
-async def test_without_credentials_the_body_is_not_waited_for(api: Api, kb: KB) -> None:
+async def test_without_credentials_the_body_is_not_waited_for(api: RunningApi, kb: KB) -> None:
     async with connection(api) as client:
         await client.send(request_head(kb.id, None, HUGE))
         assert await client.status() == 401
 
 
-async def test_viewer_is_refused_before_the_body_is_sent(api: Api, kb: KB, seed: Seed) -> None:
+async def test_viewer_is_refused_before_the_body_is_sent(api: RunningApi, kb: KB, seed: Seed) -> None:
     viewer = seed.person(kb.owner.organization_id)
     seed.member(kb.id, viewer, "viewer")
     async with connection(api) as client:
@@ -60,7 +60,7 @@ async def test_viewer_is_refused_before_the_body_is_sent(api: Api, kb: KB, seed:
 
 @pytest.mark.parametrize(("left_with", "status"), [("viewer", 403), (None, 404)])
 async def test_right_that_is_taken_away_before_the_file_begins_is_gone(
-    api: Api, kb: KB, seed: Seed, left_with: str | None, status: int
+    api: RunningApi, kb: KB, seed: Seed, left_with: str | None, status: int
 ) -> None:
     editor = seed.person(kb.owner.organization_id)
     seed.member(kb.id, editor, "editor")
@@ -79,7 +79,7 @@ async def test_right_that_is_taken_away_before_the_file_begins_is_gone(
 
 @pytest.mark.parametrize(("left_with", "status"), [("viewer", 403), (None, 404)])
 async def test_right_that_is_taken_away_in_mid_upload_is_gone(
-    api: Api, kb: KB, seed: Seed, left_with: str | None, status: int
+    api: RunningApi, kb: KB, seed: Seed, left_with: str | None, status: int
 ) -> None:
     editor = seed.person(kb.owner.organization_id)
     seed.member(kb.id, editor, "editor")

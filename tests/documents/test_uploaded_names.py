@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.documents.uploads import KB, a_form, is_nothing_left, stored_keys
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 KEPT = [
@@ -37,7 +37,7 @@ async def test_name_comes_back_as_it_was_given(kb: KB, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "C:\\fakepath\\passwd", "/etc/passwd"])
-async def test_folders_are_stripped_and_no_key_shows_the_name(api: Api, kb: KB, name: str) -> None:
+async def test_folders_are_stripped_and_no_key_shows_the_name(api: RunningApi, kb: KB, name: str) -> None:
     answer = await kb.client.post(kb.path, **a_form(f'form-data; name="file"; filename="{name}"'))
 
     assert (answer.status_code, answer.json()["name"]) == (201, "passwd")
@@ -65,7 +65,7 @@ async def test_extended_name_wins(kb: KB) -> None:
     ],
 )
 async def test_bad_name_is_refused_with_a_sentence(
-    api: Api, kb: KB, seed: Seed, disposition: str, sentence: str
+    api: RunningApi, kb: KB, seed: Seed, disposition: str, sentence: str
 ) -> None:
     answer = await kb.client.post(kb.path, **a_form(f'form-data; name="file"; {disposition}'))
 

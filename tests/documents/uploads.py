@@ -12,7 +12,7 @@ import httpx
 from reportlab.pdfgen.canvas import Canvas
 
 from muniment.settings import Settings
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 BOUNDARY = "boundary-of-the-tests"
@@ -88,7 +88,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def connection(api: Api) -> AsyncIterator[Connection]:
+async def connection(api: RunningApi) -> AsyncIterator[Connection]:
     url = httpx.URL(api.url)
     reader, writer = await asyncio.open_connection(url.host, url.port)
     try:
@@ -126,15 +126,15 @@ async def until_begun(seed: Seed) -> None:
     await until(is_noted)
 
 
-async def stored_keys(api: Api) -> list[str]:
-    return [info.key async for info in api.stores.blobs.list()]
+async def stored_keys(api: RunningApi) -> list[str]:
+    return [info.key async for info in api.stores.objects.list()]
 
 
-def temporary_files(api: Api) -> list[str]:
+def temporary_files(api: RunningApi) -> list[str]:
     return [path.name for path in (api.settings.server.data_dir / "blobs" / ".incoming").iterdir()]
 
 
-async def is_nothing_left(api: Api, seed: Seed) -> bool:
+async def is_nothing_left(api: RunningApi, seed: Seed) -> bool:
     """No row, no object, no temporary file, no line of the ledger that waits."""
     rows = seed.one(
         "SELECT (SELECT count(*) FROM documents) + (SELECT count(*) FROM uploads)"

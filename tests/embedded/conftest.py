@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from muniment.embedded.postgres import EmbeddedPostgres
-from tests.support.folders import open_folder
+from tests.support.folders import shared_folder
 
 Eventually = Callable[[Callable[[], object]], None]
 
@@ -16,7 +16,7 @@ Eventually = Callable[[Callable[[], object]], None]
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     """A new data directory that every user can reach; pytest's own folders are closed to others."""
-    with open_folder() as top:
+    with shared_folder() as top:
         data_dir = top / "data"
         data_dir.mkdir()
         yield data_dir
@@ -32,7 +32,7 @@ def used_data_dir(data_dir: Path, made_cluster: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def made_cluster() -> Iterator[Path]:
-    with open_folder() as top:
+    with shared_folder() as top:
         postgres = EmbeddedPostgres(top, password="secret", durable=False)
         postgres.start()
         postgres.stop()

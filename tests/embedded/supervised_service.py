@@ -9,11 +9,11 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from muniment.embedded.postgres_location import Pointer, find_address
+from muniment.embedded.postgres_location import LocationFile, find_database_address
 from tests.embedded.conftest import Eventually
 
 
-class Service:
+class SupervisedService:
     """One run of `programs/service.py` and what it and its children wrote down."""
 
     def __init__(self, data_dir: Path, bytecode: Path, eventually: Eventually) -> None:
@@ -60,7 +60,7 @@ class Service:
         return int([line for line in lines if f"{child} started" in line][-1].split()[-1])
 
     def postmaster(self) -> psutil.Process | None:
-        pointer = Pointer.read(self.data_dir)
+        pointer = LocationFile.read(self.data_dir)
         try:
             return psutil.Process(int((pointer.cluster / "postmaster.pid").read_text().split()[0])) if pointer else None
         except (FileNotFoundError, psutil.NoSuchProcess):
@@ -68,7 +68,7 @@ class Service:
 
     def query(self, question: str) -> list[tuple[object, ...]] | None:
         """`None` while the database does not answer."""
-        address = find_address(self.data_dir)
+        address = find_database_address(self.data_dir)
         assert address
         try:
             with psycopg.connect(address.as_login("postgres", "secret").conninfo, autocommit=True) as connection:
@@ -78,5 +78,5 @@ class Service:
             return None
 
 
-def lives(process: psutil.Process) -> bool:
+def is_alive(process: psutil.Process) -> bool:
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE

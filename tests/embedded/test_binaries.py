@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from muniment.embedded.binaries import binaries_within_reach, find_binaries
+from muniment.embedded.binaries import find_binaries, find_runnable_binaries
 from muniment.embedded.errors import PostgresFailed
 from muniment.embedded.system_user import choose_user
 
 IS_ROOT = os.geteuid() == 0
-USER = choose_user(cluster_owner=None, wanted=None)
+USER = choose_user(cluster_owner=None, preferred=None)
 
 
 def the_wheel_installed_at(place: Path) -> Path:
@@ -38,13 +38,13 @@ def test_programs_in_a_closed_folder_are_copied_to_an_open_one(data_dir: Path) -
     (data_dir / "closed").chmod(0o700)
     open_folder = data_dir / "open"
 
-    binaries = binaries_within_reach(USER, installed, version="18.6", open_folder=open_folder)
+    binaries = find_runnable_binaries(USER, installed, version="18.6", shared_folder=open_folder)
 
     if IS_ROOT:
         assert [path.name for path in open_folder.iterdir()] == ["postgres-18.6"]
         assert binaries.folder.is_relative_to(open_folder / "postgres-18.6")
         assert USER.run([binaries.program("psql"), "--version"])[0] == 0, "psql needs the libraries beside it"
-        again = binaries_within_reach(USER, installed, version="18.6", open_folder=open_folder)
+        again = find_runnable_binaries(USER, installed, version="18.6", shared_folder=open_folder)
         assert again == binaries
     else:
         assert binaries.folder.is_relative_to(installed)
@@ -53,4 +53,4 @@ def test_programs_in_a_closed_folder_are_copied_to_an_open_one(data_dir: Path) -
 
 def test_missing_programs_are_an_error_that_names_both_places(data_dir: Path) -> None:
     with pytest.raises(PostgresFailed, match=r"cannot run the PostgreSQL programs in .*/nothing or .*/postgres-18"):
-        binaries_within_reach(USER, data_dir / "nothing", version="18", open_folder=data_dir)
+        find_runnable_binaries(USER, data_dir / "nothing", version="18", shared_folder=data_dir)

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from muniment.embedded.child_process import ABANDONED, SUPERVISOR_FD, watch
+from muniment.embedded.child_process import EXIT_CODE_ABANDONED, SUPERVISOR_FD, on_supervisor_exit
 
 FOR_EVER = 365 * 24 * 3600.0
 """These tests are no child that could be ended."""
@@ -22,7 +22,7 @@ def test_end_of_the_pipe_is_noticed_and_not_before(monkeypatch: pytest.MonkeyPat
     read_end, write_end = os.pipe()
     monkeypatch.setenv(SUPERVISOR_FD, str(read_end))
     lost = threading.Event()
-    watch(lost.set, limit_seconds=FOR_EVER)
+    on_supervisor_exit(lost.set, shutdown_limit_seconds=FOR_EVER)
     os.write(write_end, b"still here")
     assert not lost.wait(0.1)
     os.close(write_end)
@@ -34,7 +34,7 @@ def test_what_the_child_starts_itself_sees_no_lifeline(monkeypatch: pytest.Monke
     os.set_inheritable(read_end, True)
     monkeypatch.setenv(SUPERVISOR_FD, str(read_end))
     lost = threading.Event()
-    watch(lost.set, limit_seconds=FOR_EVER)
+    on_supervisor_exit(lost.set, shutdown_limit_seconds=FOR_EVER)
     assert SUPERVISOR_FD not in os.environ
     assert not os.get_inheritable(read_end)
     os.close(write_end)
@@ -47,11 +47,11 @@ def test_who_hangs_on_the_way_out_is_ended() -> None:
     child = subprocess.Popen([sys.executable, "-c", HANGING], env=environment, pass_fds=[read_end])
     os.close(read_end)
     os.close(write_end)
-    assert child.wait(60) == ABANDONED
+    assert child.wait(60) == EXIT_CODE_ABANDONED
 
 
 def test_without_a_supervisor_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(SUPERVISOR_FD, raising=False)
     before = threading.active_count()
-    watch(lambda: pytest.fail("nothing was lost"))
+    on_supervisor_exit(lambda: pytest.fail("nothing was lost"))
     assert threading.active_count() == before

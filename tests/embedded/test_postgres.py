@@ -11,8 +11,8 @@ import pytest
 
 from muniment.embedded.errors import PostgresFailed
 from muniment.embedded.postgres import EmbeddedPostgres
-from muniment.embedded.postgres_location import find_address
-from tests.embedded.stored_word import ask, assert_word_is_kept, keep_a_word
+from muniment.embedded.postgres_location import find_database_address
+from tests.embedded.stored_word import assert_word_is_stored, query, store_word
 
 pytestmark = pytest.mark.slow
 
@@ -37,36 +37,36 @@ def test_new_data_directory_gets_a_server_that_only_passwords_open(
     data_dir: Path, new_postgres: EmbeddedPostgres
 ) -> None:
     address = new_postgres.start()
-    assert ask(address, "SELECT current_database()") == "muniment"
-    assert ask(address, "SHOW listen_addresses") == ""
-    assert ask(address, "SHOW data_checksums") == "on"
-    assert ask(address, "SHOW fsync") == "off"
-    assert ask(address, "SELECT datlocale FROM pg_database WHERE datname = 'muniment'") == "C.UTF-8"
-    assert find_address(data_dir) == address.as_login("postgres", "")
+    assert query(address, "SELECT current_database()") == "muniment"
+    assert query(address, "SHOW listen_addresses") == ""
+    assert query(address, "SHOW data_checksums") == "on"
+    assert query(address, "SHOW fsync") == "off"
+    assert query(address, "SELECT datlocale FROM pg_database WHERE datname = 'muniment'") == "C.UTF-8"
+    assert find_database_address(data_dir) == address.as_login("postgres", "")
     for password in ("", "wrong"):
         with pytest.raises(psycopg.OperationalError, match="password"):
-            ask(address.as_login("postgres", password), "SELECT 1")
+            query(address.as_login("postgres", password), "SELECT 1")
 
 
 FILES = ["postgres", "postgres.json", "postgres.log", "postgres.made"]
 
 
 def test_stop_and_start_keep_the_data_and_leave_no_file(data_dir: Path, new_postgres: EmbeddedPostgres) -> None:
-    keep_a_word(new_postgres.start())
+    store_word(new_postgres.start())
     assert new_postgres.poll() is None
     new_postgres.stop()
     assert new_postgres.poll() == 0
     assert sorted(path.name for path in data_dir.iterdir()) == FILES
     assert sorted(path.name for path in (data_dir / "postgres").iterdir()) == ["cluster", "socket"]
     assert list((data_dir / "postgres" / "socket").iterdir()) == []
-    assert_word_is_kept(new_postgres.start())
+    assert_word_is_stored(new_postgres.start())
 
 
 def test_durable_is_the_default(used_data_dir: Path) -> None:
     postgres = EmbeddedPostgres(used_data_dir, password="secret")
     try:
         address = postgres.start()
-        settings = [ask(address, f"SHOW {name}") for name in ("fsync", "synchronous_commit", "full_page_writes")]
+        settings = [query(address, f"SHOW {name}") for name in ("fsync", "synchronous_commit", "full_page_writes")]
         assert settings == ["on", "on", "on"]
     finally:
         postgres.stop()
@@ -76,24 +76,24 @@ def test_killed_server_comes_back_with_what_was_committed_once_its_last_process_
     postgres = EmbeddedPostgres(used_data_dir, password="secret", durable=True)
     try:
         address = postgres.start()
-        keep_a_word(address)
+        store_word(address)
         with psycopg.connect(address.conninfo) as connection:
             slow_to_die = connection.info.backend_pid
             os.kill(slow_to_die, signal.SIGSTOP)
             assert postgres.pid
             os.kill(postgres.pid, signal.SIGKILL)
             threading.Timer(1, os.kill, [slow_to_die, signal.SIGCONT]).start()
-            assert_word_is_kept(postgres.start())
+            assert_word_is_stored(postgres.start())
         assert "pre-existing shared memory block" in (used_data_dir / "postgres.log").read_text()
     finally:
         postgres.stop()
 
 
 def test_orphaned_server_is_replaced(data_dir: Path, postgres: EmbeddedPostgres) -> None:
-    keep_a_word(postgres.start())
+    store_word(postgres.start())
     successor = EmbeddedPostgres(data_dir, password="secret", durable=False)
     try:
-        assert_word_is_kept(successor.start())
+        assert_word_is_stored(successor.start())
         assert successor.pid != postgres.pid
         assert postgres.poll() is not None
     finally:
@@ -106,7 +106,7 @@ def test_process_number_that_another_process_has_now_is_no_server(data_dir: Path
     stranger = subprocess.Popen(["sleep", "60"], user=cluster.stat().st_uid if IS_ROOT else None)
     (cluster / "postmaster.pid").write_text(f"{stranger.pid}\n{cluster}\n1700000000\n5432\n\n\n")
     try:
-        assert ask(postgres.start(), "SELECT 1") == 1
+        assert query(postgres.start(), "SELECT 1") == 1
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -118,7 +118,7 @@ def test_interrupted_initdb_is_begun_anew(data_dir: Path, new_postgres: Embedded
     (half_made / "cluster").mkdir(parents=True)
     (half_made / "cluster" / "PG_VERSION").write_text("18\n")
     (half_made / "password").write_text("secret")
-    assert ask(new_postgres.start(), "SELECT 1") == 1
+    assert query(new_postgres.start(), "SELECT 1") == 1
     assert not half_made.exists()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from muniment.embedded.postgres import EmbeddedPostgres
 from tests.embedded.conftest import Eventually
-from tests.embedded.stored_word import ask, assert_word_is_kept, keep_a_word
+from tests.embedded.stored_word import assert_word_is_stored, query, store_word
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def test_long_path_gets_a_short_socket_that_stays_until_the_stop(data_dir: Path,
         os.kill(postgres.pid, signal.SIGINT)
         eventually(lambda: postgres.poll() is not None)
         assert postgres.start() == address, "the API and the worker look for it there"
-        assert ask(address, "SELECT 1") == 1
+        assert query(address, "SELECT 1") == 1
     finally:
         postgres.stop()
     assert not Path(address.host).exists()
@@ -37,7 +37,7 @@ def test_long_path_gets_a_short_socket_that_stays_until_the_stop(data_dir: Path,
 def test_name_of_the_data_directory_may_have_quotes_and_spaces_in_it(data_dir: Path) -> None:
     postgres = EmbeddedPostgres(data_dir / 'my "own" data', password="secret", durable=False)
     try:
-        assert ask(postgres.start(), "SELECT 1") == 1
+        assert query(postgres.start(), "SELECT 1") == 1
     finally:
         postgres.stop()
 
@@ -48,10 +48,10 @@ def test_data_directory_below_a_closed_folder_works(data_dir: Path) -> None:
     below.parent.chmod(0o700)
     postgres = EmbeddedPostgres(below, password="secret", durable=False)
     try:
-        keep_a_word(postgres.start())
+        store_word(postgres.start())
         postgres.stop()
         address = postgres.start()
-        assert_word_is_kept(address)
+        assert_word_is_stored(address)
         socket = Path(address.host)
         assert socket.is_relative_to(below) is not IS_ROOT
         assert stat.S_IMODE(socket.stat().st_mode) == 0o700

@@ -11,11 +11,11 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 from sqlalchemy.util.concurrency import greenlet_spawn
 
-from muniment.processing.readers.contract import Options, Page
-from muniment.processing.sandbox.client import FileReader, OpenReading
+from muniment.processing.readers.contract import ExtractedPage, ReadingOptions
+from muniment.processing.sandbox.client import FileReader, OpenedFile
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database, PrincipalSession
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.tasks.port import FAST
 
 COMMIT, COMMITTED, PUT, STORED, OPEN, LAST_PAGE = "commit", "committed", "put", "stored", "open", "last page"
@@ -24,7 +24,7 @@ PRINCIPAL = "BEGIN; SELECT set_config("
 ERROR_HANDLING, _LANGGRAPHS_NAME_FOR_IT = "ErrorHandling", "__default_error_handler__"
 
 
-class Death(BaseException):
+class SimulatedCrash(BaseException):
     """The end of the process, as far as its insides can tell: nothing in the source catches it."""
 
 
@@ -47,12 +47,12 @@ def die_at(number: int) -> Act:
     def act(reached: int, _effect: Effect) -> None:
         # The dead do nothing any more: no cleaning up on the way out either.
         if reached >= number:
-            raise Death
+            raise SimulatedCrash
 
     return act
 
 
-class Effects:
+class EffectRecorder:
     """Notes each effect just before it happens (commits and objects in the store: just after, too), and acts on it."""
 
     def __init__(self, act: Act = do_nothing) -> None:
@@ -105,8 +105,8 @@ def _node() -> str | None:
     return ERROR_HANDLING if node == _LANGGRAPHS_NAME_FOR_IT else node
 
 
-class WatchedBlobs(FolderBlobs):
-    effects = Effects()
+class RecordingObjectStore(FolderObjectStore):
+    effects = EffectRecorder()
 
     async def put(self, key: str, data: bytes) -> None:
         await self.effects.meet(PUT)
@@ -117,21 +117,21 @@ class WatchedBlobs(FolderBlobs):
 @dataclass
 class _Opened:
     total_pages: int
-    pages: AsyncIterator[Page]
+    pages: AsyncIterator[ExtractedPage]
 
 
 @dataclass
-class WatchedReader:
+class RecordingReader:
     reader: FileReader
-    effects: Effects
+    effects: EffectRecorder
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
         await self.effects.meet(OPEN)
         async with self.reader.read(file, media_type, options) as reading:
             yield _Opened(reading.total_pages, self._each(reading))
 
-    async def _each(self, reading: OpenReading) -> AsyncIterator[Page]:
+    async def _each(self, reading: OpenedFile) -> AsyncIterator[ExtractedPage]:
         async for page in reading.pages:
             await self.effects.meet(f"page {page.number}")
             yield page

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
-from muniment.artifacts.keys import Variant, reading_variant
-from muniment.processing.pipeline.processor import Processing
+from muniment.artifacts.keys import ReadingVariant, reading_variant
+from muniment.processing.pipeline.processor import RunProcessor
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.deletions.deleters import BlobEraser
+from muniment.storage.deletions.deleters import ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger
-from muniment.storage.deletions.tables import Store
-from muniment.storage.tasks.port import FAST, READING, MoveOn
-from tests.faults.effects import Death, Effects, WatchedBlobs, WatchedReader
+from muniment.storage.deletions.tables import LedgerStore
+from muniment.storage.tasks.port import FAST, READING, MoveToQueue
+from tests.faults.effects import EffectRecorder, RecordingObjectStore, RecordingReader, SimulatedCrash
 from tests.faults.results import Results, everything, referenced, stored
-from tests.processing.worker_fixture import PAGES, Desk
+from tests.processing.worker_fixture import PAGES, WorkerFixture
 from tests.support.seed import Seed
 
 SUBJECT = "subject.pdf"
@@ -24,13 +24,13 @@ OLDER, NEWER = reading_variant({"of": "the tests"}), reading_variant({"of": "a n
 
 
 @dataclass
-class Stage:
+class FaultHarness:
     address: DatabaseAddress
     """Of the database, as the superuser."""
     folder: Path
-    desk: Desk
+    desk: WorkerFixture
     content: bytes = b"bytes that two people have"
-    _living: dict[Variant, Processing] = field(default_factory=dict)
+    _living: dict[ReadingVariant, RunProcessor] = field(default_factory=dict)
 
     @property
     def seed(self) -> Seed:
@@ -50,43 +50,47 @@ class Stage:
         process = self._living.get(self.desk.reading) or self._living.setdefault(self.desk.reading, self.desk.worker())
         try:
             await process(self.desk.job(document_id, FAST))
-        except MoveOn as moved:
+        except MoveToQueue as moved:
             await process(self.desk.job(document_id, moved.queue))
             return moved.queue
         return FAST
 
     @asynccontextmanager
-    async def process(self, effects: Effects) -> AsyncIterator[Processing]:
+    async def process(self, effects: EffectRecorder) -> AsyncIterator[RunProcessor]:
         """A worker process: a fresh application, and its connections end with it."""
         # Of the database only the compiled statements outlive it: they are what costs the time.
-        database, locks, blobs = self.desk.database, self.desk.locks, WatchedBlobs(self.folder, sync=lambda _: None)
+        database, locks, blobs = (
+            self.desk.database,
+            self.desk.locks,
+            RecordingObjectStore(self.folder, sync=lambda _: None),
+        )
         blobs.effects = effects
-        reader = WatchedReader(self.desk.reader, effects)
+        reader = RecordingReader(self.desk.reader, effects)
         with effects.watch(database, locks):
-            tools = replace(self.desk.tools, database=database, blobs=blobs, locks=locks, reader=reader)
-            yield Processing(tools)
+            tools = replace(self.desk.services, database=database, blobs=blobs, locks=locks, reader=reader)
+            yield RunProcessor(tools)
         for engine in (database.service_engine, locks._engine):
             await engine.dispose()
 
-    async def work_off(self, document_id: UUID, effects: Effects) -> None:
+    async def work_off(self, document_id: UUID, effects: EffectRecorder) -> None:
         """Its run, from the queue where it is to the end or to the death of the process."""
         async with self.process(effects) as process:
             try:
                 await process(self.desk.job(document_id, effects.queue))
-            except MoveOn as moved:
+            except MoveToQueue as moved:
                 effects.queue = moved.queue
                 await process(self.desk.job(document_id, READING))
 
-    async def dies(self, document_id: UUID, effects: Effects) -> bool:
-        with suppress(Death):
+    async def dies(self, document_id: UUID, effects: EffectRecorder) -> bool:
+        with suppress(SimulatedCrash):
             await self.work_off(document_id, effects)
             return False
         return True
 
     async def carry_out_ledger(self) -> None:
         self.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE done_at IS NULL")
-        ledger = Ledger(self.desk.database, {Store.BLOBS: BlobEraser(self.desk.blobs)})
-        assert await ledger.carry_out(self.desk.owner.organization_id) == 0
+        ledger = Ledger(self.desk.database, {LedgerStore.OBJECTS: ObjectDeleter(self.desk.blobs)})
+        assert await ledger.process(self.desk.owner.organization_id) == 0
 
     async def outcome(self) -> Results:
         """What is there in the end, once nothing is left that no row names."""

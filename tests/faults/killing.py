@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from tests.faults.effects import Effect
-from tests.faults.harness import Stage
+from tests.faults.harness import FaultHarness
 from tests.processing.sandbox.processes import go_away
 
 PROGRAM = "tests.faults.programs.dying_worker"
@@ -25,12 +25,12 @@ class LastWord:
 
 
 @dataclass(frozen=True)
-class Nest:
+class WorkerForkServer:
     """Where worker processes come from, without loading all libraries anew each time."""
 
     program: subprocess.Popen[str]
 
-    async def work_off(self, stage: Stage, document_id: UUID, queue: str, *, killed_at: int = NEVER) -> LastWord:
+    async def work_off(self, stage: FaultHarness, document_id: UUID, queue: str, *, killed_at: int = NEVER) -> LastWord:
         """The document's run by a process of its own, dead or alive; nothing that it started outlives it."""
         job = stage.desk.job(document_id, queue)
         case = (stage.address.conninfo, str(stage.folder.parent), str(job.run_id), str(job.organization_id), queue)
@@ -48,7 +48,7 @@ class Nest:
 
 
 @contextmanager
-def open_nest() -> Iterator[Nest]:
+def open_worker_fork_server() -> Iterator[WorkerForkServer]:
     command = [sys.executable, "-m", PROGRAM]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        yield Nest(program)  # it ends when its input does
+        yield WorkerForkServer(program)  # it ends when its input does

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sqlalchemy.util.concurrency import await_only
 
-from tests.faults.effects import Effect, Effects
-from tests.faults.harness import Stage
+from tests.faults.effects import Effect, EffectRecorder
+from tests.faults.harness import FaultHarness
 
 PATIENCE_SECONDS = 60
 
@@ -27,7 +27,9 @@ class Pause:
 
 
 @asynccontextmanager
-async def held_up(stage: Stage, document_id: UUID, effects: Effects, pause: Pause) -> AsyncIterator[asyncio.Task[None]]:
+async def held_up(
+    stage: FaultHarness, document_id: UUID, effects: EffectRecorder, pause: Pause
+) -> AsyncIterator[asyncio.Task[None]]:
     """For the length of the block, unless it lets the worker go on; in the end the worker has ended."""
     working = asyncio.create_task(stage.work_off(document_id, effects))
     try:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from muniment.artifacts.text_packs import key_of, read_page, sha256_of
-from muniment.storage.objects.port import Blobs
+from muniment.artifacts.text_packs import pack_key, read_page_text, text_sha256
+from muniment.storage.objects.port import ObjectStore
 from tests.support.seed import Seed
 
 Rows = list[tuple[Any, ...]]
@@ -82,7 +82,7 @@ def shown(seed: Seed) -> Results:
     return _asked(seed, SHOWN)
 
 
-async def everything(seed: Seed, blobs: Blobs) -> Results:
+async def everything(seed: Seed, blobs: ObjectStore) -> Results:
     """And what was computed, with its text out of the packs, and how it is said to have come about."""
     pages, texts = await _pages(seed, blobs)
     return {
@@ -96,10 +96,10 @@ def _asked(seed: Seed, questions: dict[str, str]) -> Results:
     return {name: sorted(seed.rows(question), key=repr) for name, question in questions.items()}
 
 
-async def _pages(seed: Seed, blobs: Blobs) -> tuple[Rows, dict[str, str]]:
+async def _pages(seed: Seed, blobs: ObjectStore) -> tuple[Rows, dict[str, str]]:
     rows, texts = [], {}
     for *row, sha256, uri in seed.rows(_PAGES):
-        texts[uri] = await read_page(blobs, uri, sha256)  # which proves the hash
+        texts[uri] = await read_page_text(blobs, uri, sha256)  # which proves the hash
         rows.append((*row, sha256, texts[uri]))
     return sorted(rows, key=repr), texts
 
@@ -110,7 +110,7 @@ def _paragraphs(seed: Seed, texts: dict[str, str]) -> Rows:
         page, _, span = uri.partition("&chars=")
         start, end = map(int, span.split("-"))
         text = texts[page][start:end]
-        assert sha256_of(text) == sha256
+        assert text_sha256(text) == sha256
         rows.append((*row, sha256, text))
     return sorted(rows, key=repr)
 
@@ -119,8 +119,8 @@ def referenced(seed: Seed) -> set[str]:
     """Keys of the objects that a row names."""
     uris = "SELECT original_uri FROM document_revisions UNION SELECT full_text_uri FROM artifacts_full_text"
     parts = "SELECT page_text_uri FROM artifact_pages UNION SELECT paragraph_text_uri FROM artifact_paragraphs"
-    return {key_of(uri) for (uri,) in seed.rows(f"{uris} UNION {parts}")}
+    return {pack_key(uri) for (uri,) in seed.rows(f"{uris} UNION {parts}")}
 
 
-async def stored(blobs: Blobs) -> set[str]:
+async def stored(blobs: ObjectStore) -> set[str]:
     return {info.key async for info in blobs.list()}

@@ -4,40 +4,40 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.storage.tasks.port import FAST, READING, RunWish
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.storage.tasks.port import FAST, READING, RunRequest
 from tests.faults.effects import ERROR_HANDLING
-from tests.faults.harness import NEWER, SUBJECT, Stage
+from tests.faults.harness import NEWER, SUBJECT, FaultHarness
 from tests.processing.worker_fixture import PAGES
 
-REREAD = RunWish(purpose="reread")
+REREAD = RunRequest(purpose="reread")
 NEWER_PAGES = (replace(PAGES[0], figures=()),)
 """As a newer reader sees the same file: the second page and all figures are gone."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    prepare: Callable[[Stage], Awaitable[UUID]]
+    prepare: Callable[[FaultHarness], Awaitable[UUID]]
     queue: str
     passes: tuple[str, ...]
     """Queues and nodes, in their order."""
 
 
-async def unknown(stage: Stage) -> UUID:
+async def unknown(stage: FaultHarness) -> UUID:
     return await stage.desk.document(stage.content, name=SUBJECT)
 
 
-async def known(stage: Stage) -> UUID:
+async def known(stage: FaultHarness) -> UUID:
     await stage.finish(await stage.desk.document(stage.content, name="first.pdf"))
     return await unknown(stage)
 
 
-async def unreadable(stage: Stage) -> UUID:
-    stage.desk.reader.error = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+async def unreadable(stage: FaultHarness) -> UUID:
+    stage.desk.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
     return await unknown(stage)
 
 
-async def reread(stage: Stage) -> UUID:
+async def reread(stage: FaultHarness) -> UUID:
     """Of a document upon which people have written, by a newer reader."""
     document_id = await _completed_and_annotated(stage)
     stage.desk.reader.pages, stage.desk.reader.opened, stage.desk.reading = NEWER_PAGES, 0, NEWER
@@ -45,18 +45,18 @@ async def reread(stage: Stage) -> UUID:
     return document_id
 
 
-async def reread_of_the_same(stage: Stage) -> UUID:
+async def reread_of_the_same(stage: FaultHarness) -> UUID:
     document_id = await _completed_and_annotated(stage)
     await _queue_reread(stage, document_id, REREAD)
     return document_id
 
 
-async def _queue_reread(stage: Stage, document_id: UUID, wish: RunWish) -> None:
+async def _queue_reread(stage: FaultHarness, document_id: UUID, wish: RunRequest) -> None:
     stage.seed.execute("UPDATE documents SET epoch = 2 WHERE id = %s", document_id)
     await stage.desk.enqueue(document_id, wish, epoch=2)
 
 
-async def _completed_and_annotated(stage: Stage) -> UUID:
+async def _completed_and_annotated(stage: FaultHarness) -> UUID:
     document_id = await unknown(stage)
     await stage.finish(document_id)
     for table in ("document_pages", "document_diagrams"):

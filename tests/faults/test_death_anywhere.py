@@ -1,4 +1,4 @@
-"""A process may die before, inside and after every node; whoever runs the job again ends where it would have (I5)."""
+"""A process may die before, inside and after every node; whoever runs the job again ends where it would have (docs/design.md#i5)."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,15 +8,15 @@ import pytest
 
 from muniment.processing.pipeline.graph import NODES
 from muniment.storage.tasks.port import FAST, READING
-from tests.faults.effects import COMMITTED, ERROR_HANDLING, STORED, Effect, Effects, die_at
-from tests.faults.harness import Stage
+from tests.faults.effects import COMMITTED, ERROR_HANDLING, STORED, Effect, EffectRecorder, die_at
+from tests.faults.harness import FaultHarness
 from tests.faults.results import Results, shown
 from tests.faults.scenarios import SCENARIOS, WITHOUT_EFFECTS, Scenario
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 
 
-async def begin(stage: Stage, scenario: Scenario) -> UUID:
+async def begin(stage: FaultHarness, scenario: Scenario) -> UUID:
     await stage.clear()
     return await scenario.prepare(stage)
 
@@ -30,9 +30,9 @@ class Undisturbed:
     """Once a second document of the same bytes came along."""
 
 
-async def undisturbed(stage: Stage, scenario: Scenario) -> Undisturbed:
+async def undisturbed(stage: FaultHarness, scenario: Scenario) -> Undisturbed:
     document_id = await begin(stage, scenario)
-    effects = Effects()
+    effects = EffectRecorder()
     effects.queue = scenario.queue
     await stage.work_off(document_id, effects)
     seen, outcome = shown(stage.seed), await stage.outcome()
@@ -40,13 +40,13 @@ async def undisturbed(stage: Stage, scenario: Scenario) -> Undisturbed:
     return Undisturbed(effects.reached, seen, outcome, await stage.outcome())
 
 
-async def another_document(stage: Stage) -> None:
+async def another_document(stage: FaultHarness) -> None:
     queue = await stage.finish(await stage.desk.document(stage.content, name="another.pdf"))
     assert queue == FAST or stage.desk.reader.error
 
 
 @each_scenario
-async def test_a_run_passes_these_queues_and_nodes(stage: Stage, scenario: Scenario) -> None:
+async def test_a_run_passes_these_queues_and_nodes(stage: FaultHarness, scenario: Scenario) -> None:
     reached = (await undisturbed(stage, scenario)).reached
     assert tuple(place for place, _ in groupby(effect.place for effect in reached)) == scenario.passes
 
@@ -57,17 +57,19 @@ def test_every_node_is_passed_by_some_run() -> None:
 
 
 @each_scenario
-async def test_wherever_the_process_dies_the_next_one_ends_as_if_it_had_not(stage: Stage, scenario: Scenario) -> None:
+async def test_wherever_the_process_dies_the_next_one_ends_as_if_it_had_not(
+    stage: FaultHarness, scenario: Scenario
+) -> None:
     expected = await undisturbed(stage, scenario)
     for number, effect in enumerate(expected.reached):
         document_id = await begin(stage, scenario)
         before = shown(stage.seed)
-        dead = Effects(die_at(number))
+        dead = EffectRecorder(die_at(number))
         dead.queue = scenario.queue
         assert await stage.dies(document_id, dead), effect
         check_nothing_halfway(stage, before, expected.seen, effect)
 
-        again = Effects()
+        again = EffectRecorder()
         again.queue = dead.queue
         await stage.work_off(document_id, again)
         assert await stage.outcome() == expected.outcome, effect
@@ -77,13 +79,13 @@ async def test_wherever_the_process_dies_the_next_one_ends_as_if_it_had_not(stag
             assert await stage.outcome() == expected.with_another, effect
 
 
-def check_nothing_halfway(stage: Stage, before: Results, after: Results, effect: Effect) -> None:
+def check_nothing_halfway(stage: FaultHarness, before: Results, after: Results, effect: Effect) -> None:
     """People see a document as it was or as it will be; only one that is on its way has less."""
     [status] = stage.seed.rows("SELECT status FROM documents WHERE name = 'subject.pdf'")
     if status == ("completed",):
         assert shown(stage.seed) in (before, after), effect
 
 
-def check_computed_once(stage: Stage, effect: Effect) -> None:
+def check_computed_once(stage: FaultHarness, effect: Effect) -> None:
     if effect.place != "ExtractText" and not stage.desk.reader.error:
         assert stage.desk.reader.opened <= 1, effect

@@ -12,8 +12,8 @@ from reportlab.pdfgen.canvas import Canvas
 from muniment.processing.pipeline.graph import NODES
 from muniment.storage.tasks.port import FAST, READING
 from tests.faults.effects import ERROR_HANDLING, Effect
-from tests.faults.harness import Stage
-from tests.faults.killing import Nest, open_nest
+from tests.faults.harness import FaultHarness
+from tests.faults.killing import WorkerForkServer, open_worker_fork_server
 from tests.faults.results import Results
 from tests.faults.scenarios import WITHOUT_EFFECTS, reread, unknown
 from tests.processing.readers.pdf_files import page_of, pdf, together
@@ -38,8 +38,8 @@ Undisturbed = dict[str, tuple[list[Effect], Results]]
 
 
 @pytest.fixture(scope="module")
-def nest() -> Iterator[Nest]:
-    with open_nest() as nest:
+def nest() -> Iterator[WorkerForkServer]:
+    with open_worker_fork_server() as nest:
         yield nest
 
 
@@ -49,14 +49,16 @@ def known_undisturbed() -> Undisturbed:
     return {}
 
 
-async def begin(stage: Stage, place: str) -> UUID:
+async def begin(stage: FaultHarness, place: str) -> UUID:
     """A document whose run passes this place."""
     await stage.clear()
     stage.content, prepare = PREPARED.get(place, (A_FILE, unknown))
     return await prepare(stage)
 
 
-async def undisturbed(nest: Nest, stage: Stage, place: str, known: Undisturbed) -> tuple[list[int], Results]:
+async def undisturbed(
+    nest: WorkerForkServer, stage: FaultHarness, place: str, known: Undisturbed
+) -> tuple[list[int], Results]:
     """The numbers of the effects at this place, and what is there in the end."""
     kind = place if place in PREPARED else "any"
     if kind not in known:
@@ -66,7 +68,7 @@ async def undisturbed(nest: Nest, stage: Stage, place: str, known: Undisturbed) 
     return [number for number, effect in enumerate(reached) if effect.place == place], results
 
 
-async def killed_and_finished(nest: Nest, stage: Stage, place: str, number: int) -> Results:
+async def killed_and_finished(nest: WorkerForkServer, stage: FaultHarness, place: str, number: int) -> Results:
     document_id = await begin(stage, place)
     dead = await nest.work_off(stage, document_id, FAST, killed_at=number)
     assert dead.reached[-1].place == place
@@ -76,7 +78,7 @@ async def killed_and_finished(nest: Nest, stage: Stage, place: str, number: int)
 
 @each_place
 async def test_a_second_process_finishes_what_a_killed_one_began(
-    nest: Nest, stage: Stage, place: str, known_undisturbed: Undisturbed
+    nest: WorkerForkServer, stage: FaultHarness, place: str, known_undisturbed: Undisturbed
 ) -> None:
     numbers, expected = await undisturbed(nest, stage, place, known_undisturbed)
     number = random.Random(f"{SEED} {place}").choice(numbers)
@@ -87,7 +89,7 @@ async def test_a_second_process_finishes_what_a_killed_one_began(
 @pytest.mark.timeout(1800)
 @each_place
 async def test_a_process_may_be_killed_at_every_single_effect(
-    nest: Nest, stage: Stage, place: str, known_undisturbed: Undisturbed
+    nest: WorkerForkServer, stage: FaultHarness, place: str, known_undisturbed: Undisturbed
 ) -> None:
     numbers, expected = await undisturbed(nest, stage, place, known_undisturbed)
     for number in numbers:

@@ -1,4 +1,4 @@
-"""A worker that was overtaken writes nothing any more, wherever it was held up (DESIGN §5.4, I4)."""
+"""A worker that was overtaken writes nothing any more, wherever it was held up (docs/design.md#fence, #i4)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -9,25 +9,25 @@ import psycopg
 import pytest
 
 from muniment.documents.tables import Status
-from muniment.lifecycle.engine import Mover
+from muniment.lifecycle.engine import MoveEngine
 from muniment.lifecycle.moves.archive import archive
 from muniment.lifecycle.moves.cancel import cancel
 from muniment.lifecycle.moves.retry import retry
 from muniment.processing.runs.repository import RunRepository
 from muniment.storage.db.principal import Service
-from muniment.storage.tasks.port import FIRST
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
-from muniment.storage.vectors.external_index_updates import IndexMoves
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
-from tests.faults.effects import COMMIT, PRINCIPAL, Effect, Effects
-from tests.faults.harness import Stage
+from muniment.storage.tasks.port import FIRST_RUN
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from tests.faults.effects import COMMIT, PRINCIPAL, Effect, EffectRecorder
+from tests.faults.harness import FaultHarness
 from tests.faults.pausing import Pause, held_up
 from tests.faults.results import referenced, stored
 from tests.faults.scenarios import SCENARIOS, Scenario
-from tests.support.jobs import until
+from tests.support.jobs import wait_until
 
 Tables = dict[str, list[tuple[Any, ...]]]
-Overtake = Callable[[Stage, UUID], Awaitable[None]]
+Overtake = Callable[[FaultHarness, UUID], Awaitable[None]]
 
 FENCE = "WITH held AS ( SELECT id FROM documents"
 TABLES = (
@@ -48,31 +48,31 @@ def tables(rows: Callable[[str], list[tuple[Any, ...]]]) -> Tables:
     return {table: sorted(rows(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
 
 
-async def end(stage: Stage, document_id: UUID) -> None:
+async def end(stage: FaultHarness, document_id: UUID) -> None:
     """What its owner can do about the run: cancel it; archive a document that is read anew; retry one that failed."""
-    desk, tasks = stage.desk, QueuedTasks()
+    desk, tasks = stage.desk, ProcrastinateQueue()
     caller, kb_id = desk.owner.principal, desk.kb_id
     match desk.status(document_id):
         case Status.COMPLETED:
-            mover = Mover(desk.database, IndexMoves(desk.database, PgVectorIndex(desk.database)), tasks)
+            mover = MoveEngine(desk.database, ExternalIndexUpdates(desk.database, PgvectorSearch(desk.database)), tasks)
             await archive(mover, caller, kb_id, document_id)
         case Status.FAILED:
             async with desk.database.work(caller) as work:
-                await retry(work, tasks, kb_id, document_id, FIRST)
+                await retry(work, tasks, kb_id, document_id, FIRST_RUN)
         case _:
             await cancel(desk.database, tasks, caller, kb_id, document_id)
 
 
-async def take_over(stage: Stage, document_id: UUID) -> None:
+async def take_over(stage: FaultHarness, document_id: UUID) -> None:
     """As another worker does that believes this one dead."""
     job = stage.desk.job(document_id)
     async with stage.desk.database.service_work(Service(job.organization_id)) as work:
         await RunRepository(work.session).claim(job.run_id)
 
 
-async def count_effects(stage: Stage, scenario: Scenario) -> list[Effect]:
+async def count_effects(stage: FaultHarness, scenario: Scenario) -> list[Effect]:
     await stage.clear()
-    effects = Effects()
+    effects = EffectRecorder()
     effects.queue = scenario.queue
     await stage.work_off(await scenario.prepare(stage), effects)
     return effects.reached
@@ -96,12 +96,14 @@ def fenced(reached: list[Effect]) -> Iterator[int]:
 
 @computing
 @pytest.mark.parametrize("overtake", [end, take_over])
-async def test_a_worker_that_was_overtaken_writes_nothing(stage: Stage, scenario: Scenario, overtake: Overtake) -> None:
+async def test_a_worker_that_was_overtaken_writes_nothing(
+    stage: FaultHarness, scenario: Scenario, overtake: Overtake
+) -> None:
     reached = await count_effects(stage, scenario)
     for number in unfenced(reached):
         await stage.clear()
         document_id, pause = await scenario.prepare(stage), Pause(number)
-        late = Effects(pause)
+        late = EffectRecorder(pause)
         late.queue = scenario.queue
         async with held_up(stage, document_id, late, pause):
             await overtake(stage, document_id)
@@ -115,17 +117,17 @@ async def test_a_worker_that_was_overtaken_writes_nothing(stage: Stage, scenario
 
 @computing
 async def test_whoever_moves_the_document_waits_for_the_fence_and_then_nothing_is_written_any_more(
-    stage: Stage, scenario: Scenario
+    stage: FaultHarness, scenario: Scenario
 ) -> None:
     reached = await count_effects(stage, scenario)
     for number in fenced(reached):
         await stage.clear()
         document_id, pause = await scenario.prepare(stage), Pause(number)
-        late = Effects(pause)
+        late = EffectRecorder(pause)
         late.queue = scenario.queue
         async with held_up(stage, document_id, late, pause):
             mover = asyncio.create_task(asyncio.to_thread(moved, stage, document_id))
-            await until(lambda: is_waiting(stage))
+            await wait_until(lambda: is_waiting(stage))
             pause.over.set()
             then = await mover
         assert tables(stage.seed.rows) == then, reached[number]
@@ -133,14 +135,14 @@ async def test_whoever_moves_the_document_waits_for_the_fence_and_then_nothing_i
         assert await stored(stage.desk.blobs) == referenced(stage.seed), reached[number]
 
 
-def moved(stage: Stage, document_id: UUID) -> Tables:
+def moved(stage: FaultHarness, document_id: UUID) -> Tables:
     """What is there in the moment in which the document moves on."""
     with psycopg.connect(stage.address.conninfo, application_name="mover") as connection:
         connection.execute("UPDATE documents SET epoch = epoch + 1 WHERE id = %s", [document_id])
         return tables(lambda question: connection.execute(question).fetchall())
 
 
-def is_waiting(stage: Stage) -> bool:
+def is_waiting(stage: FaultHarness) -> bool:
     waiting = """SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'mover'
                                    AND wait_event_type = 'Lock' AND datname = current_database())"""
     return bool(stage.seed.one(waiting))

@@ -1,4 +1,4 @@
-"""One new file, uploaded by many people in the same instant: computed once, and nobody else waits for it (I5)."""
+"""One new file, uploaded by many people in the same instant: computed once, and nobody else waits for it (docs/design.md#i5)."""
 
 import asyncio
 from collections import Counter
@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from typing import BinaryIO
 from uuid import UUID
 
-from muniment.processing.readers.contract import Options
-from muniment.processing.sandbox.client import OpenReading
+from muniment.processing.readers.contract import ReadingOptions
+from muniment.processing.sandbox.client import OpenedFile
 from muniment.storage.db.address import DatabaseAddress
-from tests.faults.harness import Stage
+from tests.faults.harness import FaultHarness
 from tests.processing.worker_fixture import FixedReader
-from tests.support.jobs import until, working
+from tests.support.jobs import running_worker, wait_until
 
 PEOPLE = 16
 SHARED, OTHER = b"what everybody has", b"what one has"
@@ -27,7 +27,7 @@ class SlowReader(FixedReader):
         self.may_go_on = asyncio.Event()
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
         content = file.read()
         file.seek(0)
         self.began[content] += 1
@@ -37,7 +37,7 @@ class SlowReader(FixedReader):
             yield reading
 
 
-async def queue_for_everybody(stage: Stage) -> list[UUID]:
+async def queue_for_everybody(stage: FaultHarness) -> list[UUID]:
     """Different people of one organization, each with a knowledge base of their own."""
     desk = stage.desk
     people = [stage.seed.person(desk.owner.organization_id) for _ in range(PEOPLE)]
@@ -47,16 +47,20 @@ async def queue_for_everybody(stage: Stage) -> list[UUID]:
     )
 
 
-async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(address: DatabaseAddress, stage: Stage) -> None:
+async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(
+    address: DatabaseAddress, stage: FaultHarness
+) -> None:
     reader = stage.desk.reader = SlowReader()
-    async with working(address, stage.desk.worker(), concurrency=2):
+    async with running_worker(address, stage.desk.worker(), concurrency=2):
         documents = await queue_for_everybody(stage)
-        await until(lambda: reader.began[SHARED])
+        await wait_until(lambda: reader.began[SHARED])
         other = await stage.desk.document(OTHER, name="other.pdf")
-        await until(lambda: stage.desk.status(other) == "completed")
+        await wait_until(lambda: stage.desk.status(other) == "completed")
         assert "completed" not in {stage.desk.status(document_id) for document_id in documents}
         reader.may_go_on.set()
-        await until(lambda: {stage.desk.status(document_id) for document_id in documents} == {"completed"}, within=60)
+        await wait_until(
+            lambda: {stage.desk.status(document_id) for document_id in documents} == {"completed"}, within=60
+        )
     assert reader.began == {SHARED: 1, OTHER: 1}
     assert stage.seed.one("SELECT count(*) FROM artifacts_full_text") == 2
     shown = "SELECT count(DISTINCT artifact_text_id), count(*) FROM documents WHERE name = 'same.pdf'"

@@ -12,61 +12,61 @@ from uuid import UUID, uuid4
 import httpx
 from pydantic import SecretStr
 
-from muniment.bootstrap.handover import build_own_documents
+from muniment.bootstrap.handover import build_document_handover
 from muniment.bootstrap.stores import build_ledger, build_stores
 from muniment.errors import Unavailable
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue import ArchiveStores
-from muniment.handover.sidecar import Sidecar, parse
-from muniment.handover.sweep import HandOverSweep
+from muniment.handover.queue import HandoverStores
+from muniment.handover.sidecar import Sidecar, parse_sidecar
+from muniment.handover.sweep import HandoverSweep
 from muniment.settings import Settings
-from muniment.settings.handover import ArchiveSettings
-from muniment.storage.objects.folder.store import FolderQueue
-from muniment.storage.objects.port import BlobWriter
+from muniment.settings.handover import HandoverSettings
+from muniment.storage.objects.folder.store import VersionedFolderStore
+from muniment.storage.objects.port import ObjectWriter
 from tests.documents.uploads import a_pdf
-from tests.support.live_api import Api, running_api
+from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Person, Seed
 
 INTERNAL_KEY, OLD_KEY = "key of the archiver", "key before that"
 ARCHIVER = {"Authorization": f"Bearer {INTERNAL_KEY}"}
 
 
-class MoodyQueue(FolderQueue):
+class FlakyQueue(VersionedFolderStore):
     """A folder that is not to be had while it sulks."""
 
-    is_sulking = False
-    before_new: Callable[[str], Awaitable[None]] | None = None
+    is_down = False
+    before_put: Callable[[str], Awaitable[None]] | None = None
     """What happens just before a small object is written anew."""
 
-    def writer(self, key: str, *, content_type: str = "") -> AbstractAsyncContextManager[BlobWriter]:
-        self._answer()
+    def writer(self, key: str, *, content_type: str = "") -> AbstractAsyncContextManager[ObjectWriter]:
+        self._require_up()
         return super().writer(key)
 
-    async def put_new(self, key: str, data: bytes, *, content_type: str = "") -> bool:
-        self._answer()
-        if self.before_new:
-            await self.before_new(key)
-        return await super().put_new(key, data)
+    async def put_if_absent(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+        self._require_up()
+        if self.before_put:
+            await self.before_put(key)
+        return await super().put_if_absent(key, data)
 
     async def exists(self, key: str) -> bool:
-        self._answer()
+        self._require_up()
         return await super().exists(key)
 
-    def _answer(self) -> None:
-        if self.is_sulking:
+    def _require_up(self) -> None:
+        if self.is_down:
             raise Unavailable("The queue does not answer")
 
 
 @dataclass
-class Office:
-    api: Api
+class HandoverApi:
+    api: RunningApi
     seed: Seed
     owner: Person
     kb_id: UUID
     client: httpx.AsyncClient
     """Of the owner."""
-    queue: MoodyQueue
-    letters: FolderQueue
+    queue: FlakyQueue
+    dead_letters: VersionedFolderStore
 
     @property
     def organization_id(self) -> UUID:
@@ -83,7 +83,7 @@ class Office:
         document_id = self.seed.document(
             self.kb_id, self.owner, name=name, status=status, sha256=sha256, file_size=len(content), **columns
         )
-        await self.api.stores.blobs.put(f"{self.kb_id}/{document_id}/1/original", content)
+        await self.api.stores.objects.put(f"{self.kb_id}/{document_id}/1/original", content)
         return document_id
 
     async def hand_over(self, content: bytes | None = None, **fields: Any) -> httpx.Response:
@@ -108,13 +108,13 @@ class Office:
     async def sweep(self, *, later: timedelta = timedelta(0)) -> None:
         """As the worker does, when so much more time has passed."""
         self.seed.execute("UPDATE archive_audit_log SET next_attempt_at = next_attempt_at - %s", later)
-        await HandOverSweep(build_own_documents(self.api.settings, self.api.stores)).sweep()
+        await HandoverSweep(build_document_handover(self.api.settings, self.api.stores)).sweep()
 
-    async def jobs(self, store: FolderQueue | None = None) -> list[str]:
+    async def jobs(self, store: VersionedFolderStore | None = None) -> list[str]:
         return [info.key async for info in (store or self.queue).list()]
 
     async def sidecar(self, key: JobKey) -> Sidecar:
-        return parse((await self.queue.get(key.sidecar)).data)
+        return parse_sidecar((await self.queue.get(key.sidecar)).data)
 
     async def empty_queue(self) -> None:
         for key in await self.jobs():
@@ -124,7 +124,7 @@ class Office:
         found = self.seed.rows(f"SELECT {columns} FROM archive_audit_log WHERE {where} ORDER BY created_at")
         return [row[0] if len(row) == 1 else row for row in found]
 
-    def of_document(self, document_id: UUID) -> tuple[Any, ...]:
+    def document_status(self, document_id: UUID) -> tuple[Any, ...]:
         """Status, job and address of its hand-over."""
         [row] = self.seed.rows(
             "SELECT archive_status, archive_job_id, paperless_doc_url FROM documents WHERE id = %s", document_id
@@ -136,15 +136,15 @@ class Office:
 
 
 @asynccontextmanager
-async def open_office(settings: Settings, seed: Seed) -> AsyncIterator[Office]:
-    archive = ArchiveSettings(internal_api_key=SecretStr(INTERNAL_KEY), internal_api_key_old=SecretStr(OLD_KEY))
+async def open_handover_api(settings: Settings, seed: Seed) -> AsyncIterator[HandoverApi]:
+    archive = HandoverSettings(internal_api_key=SecretStr(INTERNAL_KEY), internal_api_key_old=SecretStr(OLD_KEY))
     settings = settings.model_copy(update={"archive": archive})
     plain = build_stores(settings)
     folder: Path = settings.server.data_dir
-    queue, letters = MoodyQueue(folder / "archive-queue"), FolderQueue(folder / "archive-dlq")
-    archive_stores = ArchiveStores(queue, letters)
-    ledger = build_ledger(plain.database, plain.blobs, archive_stores)
+    queue, letters = FlakyQueue(folder / "archive-queue"), VersionedFolderStore(folder / "archive-dlq")
+    archive_stores = HandoverStores(queue, letters)
+    ledger = build_ledger(plain.database, plain.objects, archive_stores)
     owner = seed.person(is_operator=True)
-    stores = replace(plain, archive=archive_stores, ledger=ledger)
+    stores = replace(plain, handover=archive_stores, ledger=ledger)
     async with running_api(settings, stores) as api, api.client(owner) as client:
-        yield Office(api, seed, owner, seed.knowledge_base(owner), client, queue, letters)
+        yield HandoverApi(api, seed, owner, seed.knowledge_base(owner), client, queue, letters)

@@ -7,48 +7,48 @@ import httpx
 import pytest
 
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import ARCHIVER, Office
+from tests.handover.handover_api import ARCHIVER, HandoverApi
 from tests.handover.test_dead_letters import LETTERS, a_letter
 from tests.security.test_routes import operations
 
 PDF = a_pdf("Changed by everybody")
 READING = {"GET", "HEAD", "OPTIONS"}
-Change = Callable[[Office], Awaitable[httpx.Response]]
+Change = Callable[[HandoverApi], Awaitable[httpx.Response]]
 
 
-async def hand_over_document(office: Office) -> httpx.Response:
+async def hand_over_document(office: HandoverApi) -> httpx.Response:
     return await office.client.post(f"{office.path(await office.document(PDF))}/hand-over")
 
 
-async def requeue(office: Office) -> httpx.Response:
+async def requeue(office: HandoverApi) -> httpx.Response:
     return await office.client.post(f"{LETTERS}/{(await a_letter(office, PDF)).pdf}/requeue")
 
 
-async def discard(office: Office) -> httpx.Response:
+async def discard(office: HandoverApi) -> httpx.Response:
     return await office.client.delete(f"{LETTERS}/{(await a_letter(office, PDF)).pdf}")
 
 
-async def confirm(office: Office) -> httpx.Response:
+async def confirm(office: HandoverApi) -> httpx.Response:
     return await office.patch(uuid4(), office.key(PDF).pdf, "archived", paperless_doc_id=7)
 
 
-async def note(office: Office) -> httpx.Response:
+async def note(office: HandoverApi) -> httpx.Response:
     ids = {"paperless_correspondent_id": 1, "paperless_org_tag_id": 2}
     path = f"/internal/v1/paperless-cache/{office.organization_id}"
     return await office.api.anonymous.put(path, json=ids, headers=ARCHIVER)
 
 
-async def requeue_inside(office: Office) -> httpx.Response:
+async def requeue_inside(office: HandoverApi) -> httpx.Response:
     path = f"/internal/v1/dead-letters/{(await a_letter(office, PDF)).pdf}/requeue"
     return await office.api.anonymous.post(path, headers=ARCHIVER)
 
 
-async def discard_inside(office: Office) -> httpx.Response:
+async def discard_inside(office: HandoverApi) -> httpx.Response:
     path = f"/internal/v1/dead-letters/{(await a_letter(office, PDF)).pdf}/discard"
     return await office.api.anonymous.post(path, headers=ARCHIVER)
 
 
-async def requeue_failed(office: Office) -> httpx.Response:
+async def requeue_failed(office: HandoverApi) -> httpx.Response:
     await office.document(PDF)
     await a_letter(office, PDF)
     return await office.api.anonymous.post("/internal/v1/failed/requeue", headers=ARCHIVER)
@@ -73,7 +73,7 @@ CHANGES: dict[tuple[str, str], tuple[str, Change]] = {
 }
 
 
-def test_every_changing_route_of_the_archive_is_known_here(office: Office) -> None:
+def test_every_changing_route_of_the_archive_is_known_here(office: HandoverApi) -> None:
     ours = ("/internal/", "/api/v1/archive/")
     changing = {
         (method, path)
@@ -85,7 +85,7 @@ def test_every_changing_route_of_the_archive_is_known_here(office: Office) -> No
 
 
 @pytest.mark.parametrize("route", sorted(CHANGES), ids=" ".join)
-async def test_it_writes_its_event_with_who_did_it_from_where(office: Office, route: tuple[str, str]) -> None:
+async def test_it_writes_its_event_with_who_did_it_from_where(office: HandoverApi, route: tuple[str, str]) -> None:
     action, change = CHANGES[route]
     answer = await change(office)
 

@@ -9,37 +9,37 @@ import httpx
 from muniment.handover.job_key import JobKey
 from muniment.storage.db.base import now
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import Office
+from tests.handover.handover_api import HandoverApi
 
 PDF = a_pdf("To be purged")
 
 
-async def handed_over(office: Office, content: bytes = PDF, **columns: Any) -> UUID:
+async def handed_over(office: HandoverApi, content: bytes = PDF, **columns: Any) -> UUID:
     document_id = await office.document(content, **columns)
     assert (await office.client.post(f"{office.path(document_id)}/hand-over")).status_code == 202
     return document_id
 
 
-async def purge(office: Office, document_id: UUID, *, cancel: bool = False) -> httpx.Response:
+async def purge(office: HandoverApi, document_id: UUID, *, cancel: bool = False) -> httpx.Response:
     parameters = {"cancel_hand_over": "true"} if cancel else {}
     return await office.client.delete(f"{office.path(document_id)}/purge", params=parameters)
 
 
-async def kept(office: Office, answer: httpx.Response) -> list[dict[str, Any]]:
+async def kept(office: HandoverApi, answer: httpx.Response) -> list[dict[str, Any]]:
     assert answer.status_code == 200, answer.text
     receipt = await office.client.get(f"/api/v1/receipts/{answer.json()['receipt_id']}")
     found: list[dict[str, Any]] = receipt.json()["record"]["kept"]
     return found
 
 
-async def note_attempt(office: Office, key: JobKey) -> None:
+async def note_attempt(office: HandoverApi, key: JobKey) -> None:
     """As the archiver does before it uploads."""
     held, sidecar = await office.queue.get(key.sidecar), await office.sidecar(key)
     begun = replace(sidecar, attempt_id="a", file_name="a.pdf", last_attempt_at=now())
-    assert await office.queue.put_if(key.sidecar, begun.to_bytes(), version=held.version)
+    assert await office.queue.put_if_match(key.sidecar, begun.to_bytes(), version=held.version)
 
 
-async def test_while_it_waits_a_purge_is_refused(office: Office) -> None:
+async def test_while_it_waits_a_purge_is_refused(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     answer = await purge(office, document_id)
 
@@ -48,7 +48,7 @@ async def test_while_it_waits_a_purge_is_refused(office: Office) -> None:
     assert office.rows() == ["pending"]
 
 
-async def test_with_cancel_it_is_gone_from_the_queue_too(office: Office) -> None:
+async def test_with_cancel_it_is_gone_from_the_queue_too(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     answer = await purge(office, document_id, cancel=True)
 
@@ -60,7 +60,7 @@ async def test_with_cancel_it_is_gone_from_the_queue_too(office: Office) -> None
     assert stores == [("queue", "erased")]
 
 
-async def test_what_is_only_wished_for_is_cancelled(office: Office) -> None:
+async def test_what_is_only_wished_for_is_cancelled(office: HandoverApi) -> None:
     document_id = await office.document(PDF, archive_status="pending")
     assert (await purge(office, document_id)).status_code == 409
     answer = await purge(office, document_id, cancel=True)
@@ -70,7 +70,7 @@ async def test_what_is_only_wished_for_is_cancelled(office: Office) -> None:
     assert await office.jobs() == []
 
 
-async def test_once_the_archiver_has_begun_even_cancel_is_refused(office: Office) -> None:
+async def test_once_the_archiver_has_begun_even_cancel_is_refused(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     await note_attempt(office, office.key(PDF))
     answer = await purge(office, document_id, cancel=True)
@@ -81,23 +81,23 @@ async def test_once_the_archiver_has_begun_even_cancel_is_refused(office: Office
     assert (await office.client.get(office.path(document_id))).status_code == 200
 
 
-async def test_the_archiver_cannot_begin_with_what_is_taken_back(office: Office) -> None:
+async def test_the_archiver_cannot_begin_with_what_is_taken_back(office: HandoverApi) -> None:
     await handed_over(office)
     key = office.key(PDF)
     seen = await office.queue.get(key.sidecar)
-    await office.api.parts.removal.withdrawal.withdraw(office.organization_id, uuid4(), key.pdf)
+    await office.api.services.removal.handovers.cancel(office.organization_id, uuid4(), key.pdf)
     assert (await office.sidecar(key)).cancelled_at is None  # it waits for another document than that one
 
     [document_id] = office.rows("bilko_document_id")
-    await office.api.parts.removal.withdrawal.withdraw(office.organization_id, document_id, key.pdf)
+    await office.api.services.removal.handovers.cancel(office.organization_id, document_id, key.pdf)
     assert (await office.sidecar(key)).cancelled_at is not None
-    assert await office.queue.put_if(key.sidecar, seen.data + b" ", version=seen.version) is None
+    assert await office.queue.put_if_match(key.sidecar, seen.data + b" ", version=seen.version) is None
 
 
-async def test_nobody_joins_a_job_that_is_being_taken_back(office: Office) -> None:
+async def test_nobody_joins_a_job_that_is_being_taken_back(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     key = office.key(PDF)
-    await office.api.parts.removal.withdrawal.withdraw(office.organization_id, document_id, key.pdf)
+    await office.api.services.removal.handovers.cancel(office.organization_id, document_id, key.pdf)
 
     assert (await office.hand_over(PDF, document_type="other")).status_code == 503
     assert (await purge(office, document_id, cancel=True)).status_code == 200
@@ -105,7 +105,7 @@ async def test_nobody_joins_a_job_that_is_being_taken_back(office: Office) -> No
     assert (await office.sidecar(key)).cancelled_at is None
 
 
-async def test_a_job_that_another_document_waits_for_stays_and_is_named(office: Office) -> None:
+async def test_a_job_that_another_document_waits_for_stays_and_is_named(office: HandoverApi) -> None:
     first, second = await handed_over(office), await handed_over(office)
     answer = await purge(office, first, cancel=True)
 
@@ -121,7 +121,7 @@ async def test_a_job_that_another_document_waits_for_stays_and_is_named(office: 
     assert office.rows("bilko_document_id, archive_status") == [(second, "archived")]
 
 
-async def test_a_copy_in_the_archive_is_kept_on_purpose_and_named(office: Office) -> None:
+async def test_a_copy_in_the_archive_is_kept_on_purpose_and_named(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     key, url = office.key(PDF), "https://paperless/documents/7/"
     await office.patch(document_id, key.pdf, "archived", paperless_doc_id=7, paperless_doc_url=url)
@@ -133,7 +133,7 @@ async def test_a_copy_in_the_archive_is_kept_on_purpose_and_named(office: Office
     assert office.rows("archive_status, paperless_doc_id") == [("archived", 7)]  # what is in the archive is still known
 
 
-async def test_copies_of_earlier_revisions_are_named_too(office: Office) -> None:
+async def test_copies_of_earlier_revisions_are_named_too(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     for number, job in ((7, office.key(PDF).pdf), (8, office.key(a_pdf("newer")).pdf)):
         url = f"https://paperless/documents/{number}/"
@@ -144,32 +144,32 @@ async def test_copies_of_earlier_revisions_are_named_too(office: Office) -> None
     assert urls == ["https://paperless/documents/7/", "https://paperless/documents/8/"]
 
 
-async def test_dead_letters_go_with_their_document(office: Office) -> None:
+async def test_dead_letters_go_with_their_document(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     key = office.key(PDF)
     for name in (key.pdf, key.sidecar):
-        await office.letters.put_new(name, (await office.queue.get(name)).data)
+        await office.dead_letters.put_if_absent(name, (await office.queue.get(name)).data)
     await office.empty_queue()
     await office.patch(document_id, key.pdf, "failed", retry_count=3, last_error="no")
     answer = await purge(office, document_id)
 
     assert await kept(office, answer) == []
-    assert await office.jobs(office.letters) == []
+    assert await office.jobs(office.dead_letters) == []
     assert office.rows() == []
 
 
-async def test_a_queue_that_does_not_answer_leaves_the_purge_to_be_proven_later(office: Office) -> None:
+async def test_a_queue_that_does_not_answer_leaves_the_purge_to_be_proven_later(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     office.seed.execute("UPDATE archive_audit_log SET archive_status = 'failed'")
     office.seed.execute("UPDATE documents SET archive_status = 'failed'")
-    office.queue.is_sulking = True
+    office.queue.is_down = True
     answer = await purge(office, document_id)
 
     assert answer.status_code == 202
     assert answer.json()["pending"] == ["queue"]
 
 
-async def test_what_another_organization_hands_over_under_its_id_is_in_nobodys_way(office: Office) -> None:
+async def test_what_another_organization_hands_over_under_its_id_is_in_nobodys_way(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
     stranger = office.seed.person()
     async with office.api.client(stranger) as client:

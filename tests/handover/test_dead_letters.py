@@ -12,19 +12,21 @@ from muniment.handover.dead_letters import DeadLetterSweep
 from muniment.handover.job_key import JobKey
 from muniment.storage.db.base import now
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import ARCHIVER, Office
+from tests.handover.handover_api import ARCHIVER, HandoverApi
 
 PDF = a_pdf("A dead letter")
 LETTERS = "/api/v1/archive/dead-letters"
 
 
-async def a_letter(office: Office, content: bytes = PDF, *, days: float = 0, document_id: UUID | None = None) -> JobKey:
+async def a_letter(
+    office: HandoverApi, content: bytes = PDF, *, days: float = 0, document_id: UUID | None = None
+) -> JobKey:
     """As the archiver leaves it, so many days ago."""
     answer = await office.hand_over(content, document_id=str(document_id or uuid4()), document_type="other")
     key = office.key(content)
     for name in (key.pdf, key.sidecar):
         data = (await office.queue.get(name)).data
-        await office.letters.put_new(name, data.replace(b'"retryCount": 0', b'"retryCount": 3'))
+        await office.dead_letters.put_if_absent(name, data.replace(b'"retryCount": 0', b'"retryCount": 3'))
         await office.queue.delete(name)
     office.seed.execute("UPDATE archive_audit_log SET archive_status = 'failed', retry_count = 3, last_error = 'no'")
     age(office, key, days)
@@ -32,7 +34,7 @@ async def a_letter(office: Office, content: bytes = PDF, *, days: float = 0, doc
     return key
 
 
-def age(office: Office, key: JobKey, days: float) -> None:
+def age(office: HandoverApi, key: JobKey, days: float) -> None:
     at = (now() - timedelta(days=days)).timestamp()
     for name in (key.pdf, key.sidecar):
         path = office.api.settings.server.data_dir / "archive-dlq" / name
@@ -40,16 +42,16 @@ def age(office: Office, key: JobKey, days: float) -> None:
             os.utime(path, (at, at))
 
 
-async def requeue(office: Office, key: JobKey) -> httpx.Response:
+async def requeue(office: HandoverApi, key: JobKey) -> httpx.Response:
     return await office.client.post(f"{LETTERS}/{key.pdf}/requeue")
 
 
-def sweep(office: Office) -> DeadLetterSweep:
+def sweep(office: HandoverApi) -> DeadLetterSweep:
     stores = office.api.stores
-    return DeadLetterSweep(stores.database, stores.archive, stores.blobs)
+    return DeadLetterSweep(stores.database, stores.handover, stores.objects)
 
 
-async def test_operators_see_what_waits_and_what_is_dead(office: Office) -> None:
+async def test_operators_see_what_waits_and_what_is_dead(office: HandoverApi) -> None:
     document_id = uuid4()
     key = await a_letter(office, document_id=document_id)
     await office.hand_over(a_pdf("waits"))
@@ -74,7 +76,7 @@ async def test_operators_see_what_waits_and_what_is_dead(office: Office) -> None
     }
 
 
-async def test_a_page_of_many_is_read_job_by_job(office: Office) -> None:
+async def test_a_page_of_many_is_read_job_by_job(office: HandoverApi) -> None:
     for number in range(5):
         await office.hand_over(a_pdf(f"number {number}"))
 
@@ -87,18 +89,18 @@ async def test_a_page_of_many_is_read_job_by_job(office: Office) -> None:
     assert len({item["key"] for page in pages for item in page["items"]}) == 5
 
 
-async def test_broken_ones_are_shown_with_what_is_wrong(office: Office) -> None:
+async def test_broken_ones_are_shown_with_what_is_wrong(office: HandoverApi) -> None:
     keys = [office.key(a_pdf(name)) for name in ("a", "b", "c")]
-    await office.letters.put_new(keys[0].pdf, b"pdf")
-    await office.letters.put_new(keys[1].sidecar, b"{")
-    await office.letters.put_new("org/litter", b"")
+    await office.dead_letters.put_if_absent(keys[0].pdf, b"pdf")
+    await office.dead_letters.put_if_absent(keys[1].sidecar, b"{")
+    await office.dead_letters.put_if_absent("org/litter", b"")
 
     dead = (await office.client.get(LETTERS)).json()
     problems = {item["key"]: item["problem"] for item in dead["items"]}
     assert problems == {keys[0].pdf: "The sidecar is missing", keys[1].pdf: "The sidecar cannot be read: not JSON"}
 
 
-async def test_only_operators_see_and_decide(office: Office) -> None:
+async def test_only_operators_see_and_decide(office: HandoverApi) -> None:
     key = await a_letter(office)
     admin = office.seed.person(office.organization_id, is_admin=True)
     async with office.api.client(admin) as client:
@@ -110,10 +112,10 @@ async def test_only_operators_see_and_decide(office: Office) -> None:
         ]
 
     assert [answer.status_code for answer in answers] == [403] * 4
-    assert len(await office.jobs(office.letters)) == 2
+    assert len(await office.jobs(office.dead_letters)) == 2
 
 
-async def test_requeue_resets_the_count_and_empties_the_dead_letters(office: Office) -> None:
+async def test_requeue_resets_the_count_and_empties_the_dead_letters(office: HandoverApi) -> None:
     key = await a_letter(office)
     answer = await requeue(office, key)
 
@@ -121,49 +123,49 @@ async def test_requeue_resets_the_count_and_empties_the_dead_letters(office: Off
     assert answer.json()["job_id"] == key.pdf
     assert (await office.queue.get(key.pdf)).data == PDF
     assert (await office.sidecar(key)).retry_count == 0
-    assert await office.jobs(office.letters) == []
+    assert await office.jobs(office.dead_letters) == []
     assert office.rows("archive_status, retry_count, last_error") == [("pending", 0, None)]
     line = office.seed.audit_lines()[-1]
     assert (line["action"], line["actor"]) == ("dead_letter_requeued", str(office.owner.id))
     assert line["organization_id"] == office.organization_id
 
 
-async def test_what_the_archiver_noted_does_not_come_back_and_what_others_wrote_does(office: Office) -> None:
+async def test_what_the_archiver_noted_does_not_come_back_and_what_others_wrote_does(office: HandoverApi) -> None:
     key = await a_letter(office)
-    held = await office.letters.get(key.sidecar)
+    held = await office.dead_letters.get(key.sidecar)
     noted = held.data.replace(b"{", b'{"attemptId": "a", "taskId": "t", "theirs": 1,', 1)
-    await office.letters.put_if(key.sidecar, noted, version=held.version)
+    await office.dead_letters.put_if_match(key.sidecar, noted, version=held.version)
     await requeue(office, key)
 
     sidecar = await office.sidecar(key)
     assert (sidecar.attempt_id, sidecar.task_id, dict(sidecar.extra)) == (None, None, {"theirs": 1})
 
 
-async def test_a_sidecar_that_cannot_be_read_is_written_anew_from_the_row(office: Office) -> None:
+async def test_a_sidecar_that_cannot_be_read_is_written_anew_from_the_row(office: HandoverApi) -> None:
     document_id = uuid4()
     key = await a_letter(office, document_id=document_id)
-    held = await office.letters.get(key.sidecar)
-    await office.letters.put_if(key.sidecar, b"{", version=held.version)
+    held = await office.dead_letters.get(key.sidecar)
+    await office.dead_letters.put_if_match(key.sidecar, b"{", version=held.version)
 
     assert (await requeue(office, key)).status_code == 200
     assert (await office.sidecar(key)).bilko_document_id == document_id
 
 
-async def test_what_cannot_be_archived_does_not_go_back(office: Office) -> None:
+async def test_what_cannot_be_archived_does_not_go_back(office: HandoverApi) -> None:
     unknown, damaged, alone = (office.key(a_pdf(name)) for name in ("a", "b", "c"))
-    await office.letters.put_new(unknown.pdf, a_pdf("a"))
-    await office.letters.put_new(alone.sidecar, b"{}")
+    await office.dead_letters.put_if_absent(unknown.pdf, a_pdf("a"))
+    await office.dead_letters.put_if_absent(alone.sidecar, b"{}")
     await a_letter(office, a_pdf("b"))
-    await office.letters.delete(damaged.pdf)
-    await office.letters.put_new(damaged.pdf, b"%PDF-damaged")
+    await office.dead_letters.delete(damaged.pdf)
+    await office.dead_letters.put_if_absent(damaged.pdf, b"%PDF-damaged")
 
     assert [(await requeue(office, key)).status_code for key in (unknown, damaged, alone)] == [400] * 3
     assert await office.jobs() == []
-    assert len(await office.jobs(office.letters)) == 4
+    assert len(await office.jobs(office.dead_letters)) == 4
 
 
 @pytest.mark.parametrize("key", ["nothing", "org/x", f"org/{uuid4()}/other/{'0' * 64}.pdf"])
-async def test_what_is_no_dead_letter_is_not_found(office: Office, key: str) -> None:
+async def test_what_is_no_dead_letter_is_not_found(office: HandoverApi, key: str) -> None:
     assert (await office.client.post(f"{LETTERS}/{key}/requeue")).status_code == 404
     assert (await office.client.delete(f"{LETTERS}/{key}")).status_code == 404
     for verb in ("requeue", "discard"):
@@ -171,17 +173,17 @@ async def test_what_is_no_dead_letter_is_not_found(office: Office, key: str) -> 
         assert (await office.api.anonymous.post(path, headers=ARCHIVER)).status_code == 404
 
 
-async def test_discard_deletes_it_for_good_and_says_who(office: Office) -> None:
+async def test_discard_deletes_it_for_good_and_says_who(office: HandoverApi) -> None:
     key = await a_letter(office)
     assert (await office.client.delete(f"{LETTERS}/{key.pdf}")).status_code == 204
 
-    assert await office.jobs(office.letters) == []
+    assert await office.jobs(office.dead_letters) == []
     assert office.rows() == ["failed"]
     line = office.seed.audit_lines()[-1]
     assert (line["action"], line["actor"]) == ("dead_letter_discarded", str(office.owner.id))
 
 
-async def test_the_archiver_may_do_both_with_its_key(office: Office) -> None:
+async def test_the_archiver_may_do_both_with_its_key(office: HandoverApi) -> None:
     first, second = await a_letter(office, a_pdf("a")), await a_letter(office, a_pdf("b"))
     client = office.api.anonymous
     again = await client.post(f"/internal/v1/dead-letters/{first.pdf}/requeue", headers=ARCHIVER)
@@ -189,53 +191,53 @@ async def test_the_archiver_may_do_both_with_its_key(office: Office) -> None:
 
     assert (again.status_code, gone.status_code) == (200, 204)
     assert await office.jobs() == [first.sidecar, first.pdf]
-    assert await office.jobs(office.letters) == []
+    assert await office.jobs(office.dead_letters) == []
     assert {line["actor"] for line in office.seed.audit_lines()[-2:]} == {"archiver"}
 
 
-async def test_after_a_week_one_expires_whose_original_muniment_holds(office: Office) -> None:
+async def test_after_a_week_one_expires_whose_original_muniment_holds(office: HandoverApi) -> None:
     await office.document(PDF)
     key = await a_letter(office, days=6.9)
     await sweep(office).expire()
-    assert len(await office.jobs(office.letters)) == 2
+    assert len(await office.jobs(office.dead_letters)) == 2
 
     age(office, key, 7.1)
     await sweep(office).expire()
-    assert await office.jobs(office.letters) == []
+    assert await office.jobs(office.dead_letters) == []
     assert office.rows() == ["failed"]
     assert office.actions()[-1] == "dead_letter_expired"
 
 
-async def test_one_that_is_nowhere_else_never_expires(office: Office) -> None:
+async def test_one_that_is_nowhere_else_never_expires(office: HandoverApi) -> None:
     await a_letter(office, days=400)
     await sweep(office).expire()
 
-    assert len(await office.jobs(office.letters)) == 2
+    assert len(await office.jobs(office.dead_letters)) == 2
 
 
-async def test_a_row_without_its_bytes_is_no_original(office: Office) -> None:
+async def test_a_row_without_its_bytes_is_no_original(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
-    await office.api.stores.blobs.delete(f"{office.kb_id}/{document_id}/1/original")
+    await office.api.stores.objects.delete(f"{office.kb_id}/{document_id}/1/original")
     await a_letter(office, days=8)
     await sweep(office).expire()
 
-    assert len(await office.jobs(office.letters)) == 2
+    assert len(await office.jobs(office.dead_letters)) == 2
 
 
-async def test_another_organizations_original_is_none(office: Office) -> None:
+async def test_another_organizations_original_is_none(office: HandoverApi) -> None:
     await office.document(PDF)
     stranger = office.seed.organization()
     key = JobKey(stranger, "other", office.key(PDF).sha256)
     unknown = JobKey(uuid4(), "other", office.key(PDF).sha256)
     for one in (key, unknown):
-        await office.letters.put_new(one.pdf, PDF)
+        await office.dead_letters.put_if_absent(one.pdf, PDF)
         age(office, one, 8)
     await sweep(office).expire()
 
-    assert len(await office.jobs(office.letters)) == 2
+    assert len(await office.jobs(office.dead_letters)) == 2
 
 
-async def test_from_the_fifth_day_on_somebody_is_told_every_day(office: Office) -> None:
+async def test_from_the_fifth_day_on_somebody_is_told_every_day(office: HandoverApi) -> None:
     await office.document(PDF)
     held, lost = await a_letter(office, days=6), await a_letter(office, a_pdf("nowhere else"), days=5.1)
     young = await a_letter(office, a_pdf("younger"), days=4.9)

@@ -6,24 +6,24 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.pipeline.publishing import mark_complete
+from muniment.processing.pipeline.publishing import complete_run
 from muniment.processing.runs.repository import ClaimedRun
-from muniment.storage.db.advisory_locks import lock_of
+from muniment.storage.db.advisory_locks import document_lock_name
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import Office
+from tests.handover.handover_api import HandoverApi
 
 PDF = a_pdf("A contract")
 
 
-async def set_policy(office: Office, policy: str) -> None:
+async def set_policy(office: HandoverApi, policy: str) -> None:
     answer = await office.client.patch(f"/api/v1/knowledge-bases/{office.kb_id}", json={"hand_over_policy": policy})
     assert answer.status_code == 200, answer.text
     assert answer.json()["hand_over_policy"] == policy
 
 
-async def complete(office: Office, **columns: Any) -> UUID:
+async def complete(office: HandoverApi, **columns: Any) -> UUID:
     """As the worker does at the end of a run."""
     document_id = await office.document(PDF, status="processing", **columns)
     run = ClaimedRun(new_id(), office.organization_id, document_id, epoch=1, attempt=1)
@@ -39,49 +39,51 @@ async def complete(office: Office, **columns: Any) -> UUID:
         status="in_progress",
     )
     async with office.api.stores.database.service_work(Service(office.organization_id)) as work:
-        await mark_complete(work, run)
+        await complete_run(work, run)
     return document_id
 
 
-async def archive(office: Office, **columns: Any) -> UUID:
+async def archive(office: HandoverApi, **columns: Any) -> UUID:
     document_id = await office.document(PDF, status="completed", **columns)
     answer = await office.client.post(f"{office.path(document_id)}/archive")
     assert answer.status_code == 200, answer.text
     return document_id
 
 
-async def test_by_default_nothing_is_handed_over(office: Office) -> None:
+async def test_by_default_nothing_is_handed_over(office: HandoverApi) -> None:
     answer = await office.client.get(f"/api/v1/knowledge-bases/{office.kb_id}")
     assert answer.json()["hand_over_policy"] == "never"
     documents = [await complete(office), await archive(office)]
     await office.sweep()
 
     assert await office.jobs() == []
-    assert [office.of_document(one) for one in documents] == [(None, None, None)] * 2
+    assert [office.document_status(one) for one in documents] == [(None, None, None)] * 2
 
 
 @pytest.mark.parametrize(
     ("policy", "move", "other"), [("on_completed", complete, archive), ("on_archived", archive, complete)]
 )
-async def test_the_policy_names_the_move_that_hands_over(office: Office, policy: str, move: Any, other: Any) -> None:
+async def test_the_policy_names_the_move_that_hands_over(
+    office: HandoverApi, policy: str, move: Any, other: Any
+) -> None:
     await set_policy(office, policy)
     document_id = await move(office)
     left_alone = await other(office)
-    assert office.of_document(document_id) == ("pending", None, None)  # written with the move, carried out later
+    assert office.document_status(document_id) == ("pending", None, None)  # written with the move, carried out later
     assert await office.jobs() == []
 
     await office.sweep()
 
     key = office.key(PDF)
-    assert office.of_document(document_id) == ("pending", key.pdf, None)
-    assert office.of_document(left_alone) == (None, None, None)
+    assert office.document_status(document_id) == ("pending", key.pdf, None)
+    assert office.document_status(left_alone) == (None, None, None)
     assert (await office.queue.get(key.pdf)).data == PDF
     assert (await office.sidecar(key)).bilko_document_id == document_id
     [line] = [line for line in office.seed.audit_lines() if line["action"] == "document_handed_over"]
     assert (line["actor"], line["knowledge_base_id"]) == ("system", office.kb_id)
 
 
-async def test_the_change_of_the_policy_is_in_the_trail_and_only_managers_may(office: Office) -> None:
+async def test_the_change_of_the_policy_is_in_the_trail_and_only_managers_may(office: HandoverApi) -> None:
     await set_policy(office, "on_archived")
     [line] = [line for line in office.seed.audit_lines() if line["action"] == "knowledge_base_changed"]
     assert line["payload"]["after"] == {"hand_over_policy": "on_archived"}
@@ -95,54 +97,54 @@ async def test_the_change_of_the_policy_is_in_the_trail_and_only_managers_may(of
     assert unknown.status_code == 422
 
 
-async def test_what_is_no_pdf_is_skipped_with_a_line_in_the_trail(office: Office) -> None:
+async def test_what_is_no_pdf_is_skipped_with_a_line_in_the_trail(office: HandoverApi) -> None:
     await set_policy(office, "on_archived")
     document_id = await archive(office, media_type="text/plain")
     await office.sweep()
 
-    assert office.of_document(document_id) == (None, None, None)
+    assert office.document_status(document_id) == (None, None, None)
     assert await office.jobs() == []
     [line] = [line for line in office.seed.audit_lines() if line["action"] == "document_hand_over_skipped"]
     assert line["payload"]["media_type"] == "text/plain"
 
 
-async def test_a_failing_queue_does_not_fail_the_move_and_the_sweep_repeats_it(office: Office) -> None:
+async def test_a_failing_queue_does_not_fail_the_move_and_the_sweep_repeats_it(office: HandoverApi) -> None:
     await set_policy(office, "on_archived")
-    office.queue.is_sulking = True
+    office.queue.is_down = True
     document_id = await archive(office)
     await office.sweep()
 
-    assert office.of_document(document_id)[0] == "failed"
+    assert office.document_status(document_id)[0] == "failed"
     assert office.rows("archive_status, last_error") == [("failed", "The queue does not answer")]
     await office.sweep()  # not due yet
     assert office.rows("attempts") == [1]
 
-    office.queue.is_sulking = False
+    office.queue.is_down = False
     await office.sweep(later=timedelta(minutes=2))
-    assert office.of_document(document_id)[0] == "pending"
+    assert office.document_status(document_id)[0] == "pending"
     assert len(await office.jobs()) == 2
     assert office.rows("archive_status, last_error") == [("pending", None)]
 
 
-async def test_one_that_is_archived_already_is_not_handed_over_by_the_policy_again(office: Office) -> None:
+async def test_one_that_is_archived_already_is_not_handed_over_by_the_policy_again(office: HandoverApi) -> None:
     await set_policy(office, "on_archived")
     document_id = await archive(office, archive_status="archived", archive_job_id="somewhere")
     await office.sweep()
 
-    assert office.of_document(document_id)[0] == "archived"
+    assert office.document_status(document_id)[0] == "archived"
     assert await office.jobs() == []
 
 
-async def test_a_knowledge_base_that_is_leaving_hands_nothing_over(office: Office) -> None:
+async def test_a_knowledge_base_that_is_leaving_hands_nothing_over(office: HandoverApi) -> None:
     await set_policy(office, "on_archived")
     office.seed.execute("UPDATE knowledge_bases SET leaving_since = now()")
     document_id = await archive(office)
 
-    assert office.of_document(document_id) == (None, None, None)
+    assert office.document_status(document_id) == (None, None, None)
 
 
 @pytest.mark.parametrize("status", ["completed", "archived"])
-async def test_its_owner_hands_a_document_over(office: Office, status: str) -> None:
+async def test_its_owner_hands_a_document_over(office: HandoverApi, status: str) -> None:
     document_id = await office.document(PDF, status=status, document_type="care_plan")
     answer = await office.client.post(f"{office.path(document_id)}/hand-over")
 
@@ -155,7 +157,7 @@ async def test_its_owner_hands_a_document_over(office: Office, status: str) -> N
 
 
 @pytest.mark.parametrize("status", ["pending", "processing", "failed"])
-async def test_what_is_not_read_yet_cannot_be_handed_over(office: Office, status: str) -> None:
+async def test_what_is_not_read_yet_cannot_be_handed_over(office: HandoverApi, status: str) -> None:
     document_id = await office.document(PDF, status=status)
     answer = await office.client.post(f"{office.path(document_id)}/hand-over")
 
@@ -163,13 +165,13 @@ async def test_what_is_not_read_yet_cannot_be_handed_over(office: Office, status
     assert answer.json() == {"detail": "Only completed or archived documents can be sent to Paperless"}
 
 
-async def test_a_document_that_is_no_pdf_cannot_be_handed_over(office: Office) -> None:
+async def test_a_document_that_is_no_pdf_cannot_be_handed_over(office: HandoverApi) -> None:
     document_id = await office.document(b"text", media_type="text/plain")
 
     assert (await office.client.post(f"{office.path(document_id)}/hand-over")).status_code == 415
 
 
-async def test_only_owner_and_admin_may_hand_over(office: Office) -> None:
+async def test_only_owner_and_admin_may_hand_over(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
     for role in ("editor", "viewer"):
         person = office.seed.person(office.organization_id)
@@ -181,22 +183,22 @@ async def test_only_owner_and_admin_may_hand_over(office: Office) -> None:
         assert (await client.post(f"{office.path(document_id)}/hand-over")).status_code == 202
 
 
-async def test_a_queue_that_fails_is_said_to_whoever_asked_and_tried_again_without_them(office: Office) -> None:
+async def test_a_queue_that_fails_is_said_to_whoever_asked_and_tried_again_without_them(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
-    office.queue.is_sulking = True
+    office.queue.is_down = True
     answer = await office.client.post(f"{office.path(document_id)}/hand-over")
     assert answer.status_code == 503
     assert answer.json()["code"] == "ARCHIVE_QUEUE_FAILURE"
-    assert office.of_document(document_id)[0] == "failed"
+    assert office.document_status(document_id)[0] == "failed"
 
-    office.queue.is_sulking = False
+    office.queue.is_down = False
     await office.sweep(later=timedelta(minutes=2))
-    assert office.of_document(document_id)[0] == "pending"
+    assert office.document_status(document_id)[0] == "pending"
 
 
-async def test_an_original_that_is_damaged_never_becomes_a_job(office: Office) -> None:
+async def test_an_original_that_is_damaged_never_becomes_a_job(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
-    await office.api.stores.blobs.put(f"{office.kb_id}/{document_id}/1/original", b"%PDF-damaged")
+    await office.api.stores.objects.put(f"{office.kb_id}/{document_id}/1/original", b"%PDF-damaged")
     answer = await office.client.post(f"{office.path(document_id)}/hand-over")
 
     assert answer.status_code == 422
@@ -204,9 +206,9 @@ async def test_an_original_that_is_damaged_never_becomes_a_job(office: Office) -
     assert office.rows("archive_status, next_attempt_at") == [("failed", None)]
 
 
-async def test_a_document_that_is_being_removed_is_not_handed_over(office: Office) -> None:
+async def test_a_document_that_is_being_removed_is_not_handed_over(office: HandoverApi) -> None:
     document_id = await office.document(PDF, archive_status="pending")
-    async with office.api.stores.locks.attempt(lock_of(document_id)) as held:
+    async with office.api.stores.locks.try_acquire(document_lock_name(document_id)) as held:
         assert held
         await office.sweep()
 

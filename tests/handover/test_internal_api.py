@@ -1,4 +1,4 @@
-"""What the archiver says to the API, with a key of its own (specs/archive-queue.md §3.3, §4, §9.3)."""
+"""What the archiver says to the API, with a key of its own (docs/contracts.md#internal-api, #archive-audit-log)."""
 
 from typing import Any
 from uuid import uuid4
@@ -7,11 +7,11 @@ import pytest
 from pydantic import SecretStr
 
 from muniment.settings import Settings
-from muniment.settings.handover import ArchiveSettings
+from muniment.settings.handover import HandoverSettings
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import ARCHIVER, INTERNAL_KEY, OLD_KEY, Office
+from tests.handover.handover_api import ARCHIVER, INTERNAL_KEY, OLD_KEY, HandoverApi
 from tests.security.test_routes import call, guarded
-from tests.support.live_api import Api, running_api
+from tests.support.live_api import RunningApi, running_api
 
 PDF = a_pdf("Known to the archiver")
 URL = "https://paperless.example/documents/7/"
@@ -21,14 +21,14 @@ def cache_path(organization_id: object) -> str:
     return f"/internal/v1/paperless-cache/{organization_id}"
 
 
-async def test_without_a_key_there_is_no_internal_api(settings: Settings, api: Api) -> None:
+async def test_without_a_key_there_is_no_internal_api(settings: Settings, api: RunningApi) -> None:
     for headers in ({}, ARCHIVER, {"Authorization": "Bearer"}):
         answer = await api.anonymous.get(cache_path(uuid4()), headers=headers)
         assert answer.status_code == 404
 
 
 @pytest.mark.parametrize("key", [INTERNAL_KEY, OLD_KEY])
-async def test_two_keys_are_valid_while_they_are_changed(office: Office, key: str) -> None:
+async def test_two_keys_are_valid_while_they_are_changed(office: HandoverApi, key: str) -> None:
     headers = {"Authorization": f"Bearer {key}"}
     assert (await office.api.anonymous.get(cache_path(uuid4()), headers=headers)).status_code == 404
     body = {"paperless_correspondent_id": 1, "paperless_org_tag_id": 2}
@@ -37,7 +37,7 @@ async def test_two_keys_are_valid_while_they_are_changed(office: Office, key: st
 
 
 @pytest.mark.parametrize("given", ["", "Bearer", "Bearer wrong", INTERNAL_KEY, f"Basic {INTERNAL_KEY}", "Bearer ä"])
-async def test_anything_else_is_nobody(office: Office, given: str) -> None:
+async def test_anything_else_is_nobody(office: HandoverApi, given: str) -> None:
     headers = [(b"Authorization", given.encode())]
     for method, path in (
         ("PATCH", f"/internal/v1/archive-audit/{uuid4()}"),
@@ -51,16 +51,16 @@ async def test_anything_else_is_nobody(office: Office, given: str) -> None:
         assert answer.status_code == 401, (method, path)
 
 
-async def test_a_persons_token_opens_nothing_and_the_key_is_no_token(office: Office) -> None:
+async def test_a_persons_token_opens_nothing_and_the_key_is_no_token(office: HandoverApi) -> None:
     assert (await office.client.get(cache_path(office.organization_id))).status_code == 401
     assert (await office.api.anonymous.get("/api/v1/auth/me", headers=ARCHIVER)).status_code == 401
 
 
-async def test_the_public_description_does_not_mention_it(office: Office) -> None:
+async def test_the_public_description_does_not_mention_it(office: HandoverApi) -> None:
     assert "/internal" not in (await office.api.anonymous.get("/openapi.json")).text
 
 
-async def test_a_proof_reaches_every_row_of_the_job_and_its_documents(office: Office) -> None:
+async def test_a_proof_reaches_every_row_of_the_job_and_its_documents(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
     await office.client.post(f"{office.path(document_id)}/hand-over")
     await office.hand_over(PDF, document_type="other")
@@ -74,13 +74,13 @@ async def test_a_proof_reaches_every_row_of_the_job_and_its_documents(office: Of
     assert answer.status_code == 204
     columns = "archive_status, paperless_doc_id, paperless_doc_url, archived_at IS NOT NULL, next_attempt_at"
     assert office.rows(columns) == [("archived", 7, URL, True, None)] * 2
-    assert office.of_document(document_id) == ("archived", job_id, URL)
+    assert office.document_status(document_id) == ("archived", job_id, URL)
     assert office.seed.one("SELECT handed_over_at::date::text FROM documents") == "2026-05-08"
     lines = [line for line in office.seed.audit_lines() if line["action"] == "document_archive_confirmed"]
     assert [(line["actor"], line["payload"]["paperless_doc_id"]) for line in lines] == [("archiver", 7)] * 2
 
 
-async def test_saying_it_twice_changes_nothing(office: Office) -> None:
+async def test_saying_it_twice_changes_nothing(office: HandoverApi) -> None:
     job_id = (await office.hand_over(PDF)).json()["job_id"]
     [document_id] = office.rows("bilko_document_id")
     for _ in range(2):
@@ -90,7 +90,7 @@ async def test_saying_it_twice_changes_nothing(office: Office) -> None:
     assert office.actions().count("document_archive_confirmed") == 1
 
 
-async def test_a_late_word_of_failure_takes_no_proof_back(office: Office) -> None:
+async def test_a_late_word_of_failure_takes_no_proof_back(office: HandoverApi) -> None:
     job_id = (await office.hand_over(PDF)).json()["job_id"]
     await office.patch(uuid4(), job_id, "archived", paperless_doc_id=7)
     await office.patch(uuid4(), job_id, "failed", retry_count=3, last_error="late")
@@ -98,7 +98,7 @@ async def test_a_late_word_of_failure_takes_no_proof_back(office: Office) -> Non
     assert set(office.rows("archive_status, last_error", "paperless_doc_id = 7")) == {("archived", None)}
 
 
-async def test_failed_attempts_are_noted_too(office: Office) -> None:
+async def test_failed_attempts_are_noted_too(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
     await office.client.post(f"{office.path(document_id)}/hand-over")
     job_id = office.key(PDF).pdf
@@ -107,11 +107,11 @@ async def test_failed_attempts_are_noted_too(office: Office) -> None:
 
     await office.patch(document_id, job_id, "failed", retry_count=3, last_error="503")
     assert office.rows("archive_status, retry_count, next_attempt_at") == [("failed", 3, None)]
-    assert office.of_document(document_id)[0] == "failed"
+    assert office.document_status(document_id)[0] == "failed"
     assert "document_archive_failed" in office.actions()
 
 
-async def test_a_row_is_made_for_a_producer_that_made_none(office: Office) -> None:
+async def test_a_row_is_made_for_a_producer_that_made_none(office: HandoverApi) -> None:
     document_id, key = uuid4(), office.key(PDF, "care-plan")
     await office.patch(document_id, key.pdf, "archived", paperless_doc_id=7)
 
@@ -119,7 +119,7 @@ async def test_a_row_is_made_for_a_producer_that_made_none(office: Office) -> No
     assert office.rows(columns) == [(document_id, "care_plan", key.sha256, "archived")]
 
 
-async def test_another_organization_of_the_same_key_is_not_touched(office: Office) -> None:
+async def test_another_organization_of_the_same_key_is_not_touched(office: HandoverApi) -> None:
     stranger = office.seed.person()
     async with office.api.client(stranger) as client:
         await office.hand_over(PDF, client=client, organization_id=stranger.organization_id)
@@ -144,7 +144,7 @@ async def test_another_organization_of_the_same_key_is_not_touched(office: Offic
         {"organization_id": "x"},
     ],
 )
-async def test_what_cannot_be_understood_is_refused(office: Office, changed: dict[str, Any]) -> None:
+async def test_what_cannot_be_understood_is_refused(office: HandoverApi, changed: dict[str, Any]) -> None:
     body = {"key": office.key(PDF).pdf, "status": "archived", **changed}
     key, status = body.pop("r2_object_key", body.pop("key")), body.pop("archive_status", body.pop("status"))
     body.pop("key", None)
@@ -154,7 +154,7 @@ async def test_what_cannot_be_understood_is_refused(office: Office, changed: dic
     assert office.rows() == []
 
 
-async def test_a_key_of_another_organization_than_the_named_one_is_refused(office: Office) -> None:
+async def test_a_key_of_another_organization_than_the_named_one_is_refused(office: HandoverApi) -> None:
     other = str(office.seed.organization())
     answer = await office.patch(uuid4(), office.key(PDF).pdf, "archived", organization_id=other)
 
@@ -162,7 +162,7 @@ async def test_a_key_of_another_organization_than_the_named_one_is_refused(offic
     assert office.rows() == []
 
 
-async def test_an_unknown_organization_is_not_found(office: Office) -> None:
+async def test_an_unknown_organization_is_not_found(office: HandoverApi) -> None:
     unknown = uuid4()
     key = office.key(PDF).pdf.replace(str(office.organization_id), str(unknown))
     answer = await office.patch(uuid4(), key, "archived", organization_id=str(unknown))
@@ -173,7 +173,7 @@ async def test_an_unknown_organization_is_not_found(office: Office) -> None:
     assert put.status_code == 404
 
 
-async def test_the_objects_of_paperless_are_remembered_per_organization(office: Office) -> None:
+async def test_the_objects_of_paperless_are_remembered_per_organization(office: HandoverApi) -> None:
     client, path = office.api.anonymous, cache_path(office.organization_id)
     assert (await client.get(path, headers=ARCHIVER)).status_code == 404
     for ids in ((1, 2), (1, 2), (3, 4)):
@@ -185,7 +185,7 @@ async def test_the_objects_of_paperless_are_remembered_per_organization(office: 
     assert (await client.get(cache_path(office.seed.organization()), headers=ARCHIVER)).status_code == 404
 
 
-async def test_everything_that_failed_and_can_be_is_handed_over_again(office: Office) -> None:
+async def test_everything_that_failed_and_can_be_is_handed_over_again(office: HandoverApi) -> None:
     held = await office.document(PDF)
     await office.client.post(f"{office.path(held)}/hand-over")
     lost = (await office.hand_over(a_pdf("nowhere else"))).json()["job_id"]
@@ -197,14 +197,14 @@ async def test_everything_that_failed_and_can_be_is_handed_over_again(office: Of
     await office.sweep()
 
     assert answer.json() == {"requeued": 1}
-    assert office.of_document(held)[0] == "pending"
+    assert office.document_status(held)[0] == "pending"
     assert await office.jobs() == [office.key(PDF).sidecar, office.key(PDF).pdf]
     assert office.actions().count("failed_hand_overs_hastened") == 1
 
 
 async def test_a_key_alone_opens_the_internal_api(settings: Settings) -> None:
     old_only = settings.model_copy(
-        update={"archive": ArchiveSettings(internal_api_key_old=SecretStr("only the old one"))}
+        update={"archive": HandoverSettings(internal_api_key_old=SecretStr("only the old one"))}
     )
     async with running_api(old_only) as api:
         headers = {"Authorization": "Bearer only the old one"}
@@ -212,7 +212,7 @@ async def test_a_key_alone_opens_the_internal_api(settings: Settings) -> None:
         assert (await api.anonymous.get(cache_path(uuid4()))).status_code == 401
 
 
-async def test_every_internal_route_asks_for_the_key_before_anything_else(office: Office) -> None:
+async def test_every_internal_route_asks_for_the_key_before_anything_else(office: HandoverApi) -> None:
     internal = [(method, path) for method, path in guarded(office.api.app) if path.startswith("/internal/")]
     assert len(internal) == 6
     for method, path in internal:

@@ -2,7 +2,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from muniment.handover.job_key import JobKey, hyphenated, underscored
+from muniment.handover.job_key import JobKey, to_hyphens, to_underscores
 
 ORGANIZATION = UUID("550e8400-e29b-41d4-a716-446655440000")
 SHA256 = "ab" * 32
@@ -51,5 +51,5 @@ def test_a_key_cannot_be_made_of_anything_else() -> None:
 
 
 def test_types_have_underscores_here_and_hyphens_there() -> None:
-    assert hyphenated("incident_report") == "incident-report"
-    assert underscored("incident-report") == "incident_report"
+    assert to_hyphens("incident_report") == "incident-report"
+    assert to_underscores("incident-report") == "incident_report"

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse
+from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
 
 VERSION_1: dict[str, Any] = {
     "schemaVersion": "1",
@@ -30,7 +30,7 @@ def a_sidecar(**fields: Any) -> bytes:
 
 
 def test_what_another_producer_wrote_is_read_and_written_as_it_was() -> None:
-    sidecar = parse(a_sidecar())
+    sidecar = parse_sidecar(a_sidecar())
 
     assert sidecar.organization_id == UUID(VERSION_1["organizationId"])
     assert sidecar.timestamp == datetime(2026, 5, 8, 10, 30, tzinfo=UTC)
@@ -55,18 +55,18 @@ def test_a_new_one_has_exactly_the_fields_of_version_1() -> None:
 
 
 def test_unknown_fields_are_kept_and_our_own_are_written_where_they_are_set() -> None:
-    sidecar = replace(parse(a_sidecar(theirs={"a": [1]}, attemptId="x")), task_id="t")
+    sidecar = replace(parse_sidecar(a_sidecar(theirs={"a": [1]}, attemptId="x")), task_id="t")
 
     written = json.loads(sidecar.to_bytes())
     assert written["theirs"] == {"a": [1]}
     assert (written["attemptId"], written["taskId"]) == ("x", "t")
     assert "uploadedAt" not in written
     assert "cancelledAt" not in written
-    assert parse(sidecar.to_bytes()) == sidecar
+    assert parse_sidecar(sidecar.to_bytes()) == sidecar
 
 
 def test_it_names_the_job_that_it_belongs_to() -> None:
-    assert parse(a_sidecar()).key.sidecar.endswith(f"/care-plan/{'ab' * 32}.meta.json")
+    assert parse_sidecar(a_sidecar()).key.sidecar.endswith(f"/care-plan/{'ab' * 32}.meta.json")
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_it_names_the_job_that_it_belongs_to() -> None:
 )
 def test_anything_else_is_refused_with_the_name_of_what_is_wrong(broken: bytes, why: str) -> None:
     with pytest.raises(InvalidSidecar, match=why):
-        parse(broken)
+        parse_sidecar(broken)

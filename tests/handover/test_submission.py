@@ -1,4 +1,4 @@
-"""Another application hands a PDF over in one call (specs/archive-queue.md §3.1, §3.2, §8.1)."""
+"""Another application hands a PDF over in one call (docs/contracts.md#handover-submission, #sidecar)."""
 
 import asyncio
 import hashlib
@@ -10,16 +10,16 @@ from uuid import uuid4
 import pytest
 
 from muniment.errors import TooLarge
-from muniment.handover.content import Incoming
+from muniment.handover.content import SpooledUpload
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import Office
+from tests.handover.handover_api import HandoverApi
 
 PDF = a_pdf("An invoice")
 SHA256 = hashlib.sha256(PDF).hexdigest()
 FAILURE = {"error": "Document archived pending. Retry in 5 minutes.", "code": "ARCHIVE_QUEUE_FAILURE"}
 
 
-async def test_a_pdf_is_taken_and_waits_in_the_queue(office: Office) -> None:
+async def test_a_pdf_is_taken_and_waits_in_the_queue(office: HandoverApi) -> None:
     document_id = uuid4()
     metadata = json.dumps({"invoiceNumber": "2024-001", "theirs": 7})
     answer = await office.hand_over(PDF, document_type="care_plan", document_id=str(document_id), metadata=metadata)
@@ -52,7 +52,7 @@ async def test_a_pdf_is_taken_and_waits_in_the_queue(office: Office) -> None:
     ]
 
 
-async def test_the_trail_says_who_handed_over_what(office: Office) -> None:
+async def test_the_trail_says_who_handed_over_what(office: HandoverApi) -> None:
     member = office.seed.person(office.organization_id)
     document_id = uuid4()
     async with office.api.client(member) as client:
@@ -65,12 +65,14 @@ async def test_the_trail_says_who_handed_over_what(office: Office) -> None:
     assert office.rows("priority") == ["HIGH"]
 
 
-async def test_the_same_again_changes_nothing_that_the_archiver_noted(office: Office) -> None:
+async def test_the_same_again_changes_nothing_that_the_archiver_noted(office: HandoverApi) -> None:
     document_id = str(uuid4())
     first = await office.hand_over(PDF, document_id=document_id)
     key = office.key(PDF, "invoice")
     noted = replace(await office.sidecar(key), retry_count=2, attempt_id="a", task_id="t")
-    await office.queue.put_if(key.sidecar, noted.to_bytes(), version=(await office.queue.get(key.sidecar)).version)
+    await office.queue.put_if_match(
+        key.sidecar, noted.to_bytes(), version=(await office.queue.get(key.sidecar)).version
+    )
 
     second = await office.hand_over(PDF, document_id=document_id)
 
@@ -80,14 +82,14 @@ async def test_the_same_again_changes_nothing_that_the_archiver_noted(office: Of
     assert office.actions() == ["document_handed_over"]
 
 
-async def test_two_documents_with_the_same_bytes_and_type_are_one_job(office: Office) -> None:
+async def test_two_documents_with_the_same_bytes_and_type_are_one_job(office: HandoverApi) -> None:
     await asyncio.gather(*(office.hand_over(PDF) for _ in range(4)))
 
     assert len(await office.jobs()) == 2
     assert office.rows() == ["pending"] * 4
 
 
-async def test_the_same_bytes_of_another_type_or_organization_are_another_job(office: Office) -> None:
+async def test_the_same_bytes_of_another_type_or_organization_are_another_job(office: HandoverApi) -> None:
     stranger = office.seed.person()
     await office.hand_over(PDF, document_type="invoice")
     await office.hand_over(PDF, document_type="contract")
@@ -97,7 +99,7 @@ async def test_the_same_bytes_of_another_type_or_organization_are_another_job(of
     assert len(await office.jobs()) == 6
 
 
-async def test_another_organization_does_not_exist(office: Office) -> None:
+async def test_another_organization_does_not_exist(office: HandoverApi) -> None:
     stranger = office.seed.person(is_admin=True, is_operator=True)
     async with office.api.client(stranger) as client:
         answer = await office.hand_over(PDF, client=client)
@@ -107,7 +109,7 @@ async def test_another_organization_does_not_exist(office: Office) -> None:
     assert await office.jobs() == []
 
 
-async def test_what_is_archived_is_not_queued_again(office: Office) -> None:
+async def test_what_is_archived_is_not_queued_again(office: HandoverApi) -> None:
     document_id = str(uuid4())
     job_id = (await office.hand_over(PDF, document_id=document_id)).json()["job_id"]
     await office.patch(document_id, job_id, "archived", paperless_doc_id=7)
@@ -120,7 +122,7 @@ async def test_what_is_archived_is_not_queued_again(office: Office) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"plain text", b"\x89PNG\r\n\x1a\n" + b"x" * 100, b"<html></html>"])
-async def test_what_is_no_pdf_is_refused(office: Office, content: bytes) -> None:
+async def test_what_is_no_pdf_is_refused(office: HandoverApi, content: bytes) -> None:
     answer = await office.hand_over(content)
 
     assert answer.status_code == 415
@@ -128,7 +130,7 @@ async def test_what_is_no_pdf_is_refused(office: Office, content: bytes) -> None
     assert await office.jobs() == []
 
 
-async def test_another_hash_than_the_stated_one_is_refused_before_anything_is_visible(office: Office) -> None:
+async def test_another_hash_than_the_stated_one_is_refused_before_anything_is_visible(office: HandoverApi) -> None:
     answer = await office.hand_over(PDF, sha256="0" * 64)
 
     assert answer.status_code == 422
@@ -155,7 +157,7 @@ async def test_another_hash_than_the_stated_one_is_refused_before_anything_is_vi
         {"priority": "URGENT"},
     ],
 )
-async def test_fields_that_cannot_be_understood_are_refused(office: Office, fields: dict[str, Any]) -> None:
+async def test_fields_that_cannot_be_understood_are_refused(office: HandoverApi, fields: dict[str, Any]) -> None:
     answer = await office.hand_over(PDF, **fields)
 
     assert answer.status_code == 422, answer.text
@@ -163,15 +165,15 @@ async def test_fields_that_cannot_be_understood_are_refused(office: Office, fiel
     assert await office.jobs() == []
 
 
-async def test_a_form_without_its_file_is_refused(office: Office) -> None:
+async def test_a_form_without_its_file_is_refused(office: HandoverApi) -> None:
     answer = await office.client.post(
         f"/api/v1/organizations/{office.organization_id}/archive", files={"other": ("a.pdf", PDF)}
     )
     assert answer.status_code == 422
 
 
-async def test_a_queue_that_cannot_be_written_is_said_and_noted(office: Office) -> None:
-    office.queue.is_sulking = True
+async def test_a_queue_that_cannot_be_written_is_said_and_noted(office: HandoverApi) -> None:
+    office.queue.is_down = True
     document_id = str(uuid4())
     answer = await office.hand_over(PDF, document_id=document_id)
 
@@ -180,14 +182,14 @@ async def test_a_queue_that_cannot_be_written_is_said_and_noted(office: Office) 
     assert answer.headers["retry-after"] == "300"
     assert office.rows("archive_status, next_attempt_at") == [("failed", None)]
 
-    office.queue.is_sulking = False
+    office.queue.is_down = False
     again = await office.hand_over(PDF, document_id=document_id)
     assert again.status_code == 202
     assert office.rows("archive_status, last_error") == [("pending", None)]
     assert len(await office.jobs()) == 2
 
 
-async def test_a_large_pdf_comes_through_whole(office: Office) -> None:
+async def test_a_large_pdf_comes_through_whole(office: HandoverApi) -> None:
     large = PDF + b"\n%" + b"x" * (6 * 1024 * 1024) + b"\n%%EOF\n"
     answer = await office.hand_over(large)
 
@@ -200,29 +202,29 @@ async def test_more_than_is_allowed_is_refused() -> None:
         for _ in range(3):
             yield b"%PDF-" + b"x" * 10
 
-    with Incoming(max_bytes=40) as incoming, pytest.raises(TooLarge):
+    with SpooledUpload(max_bytes=40) as incoming, pytest.raises(TooLarge):
         await incoming.receive(chunks())
 
 
-async def test_the_row_comes_first_and_the_sidecar_last(office: Office) -> None:
+async def test_the_row_comes_first_and_the_sidecar_last(office: HandoverApi) -> None:
     seen = list[tuple[list[str], list[str]]]()
 
     async def look(key: str) -> None:
         seen.append((office.rows(), await office.jobs()))
 
-    office.queue.before_new = look
+    office.queue.before_put = look
     await office.hand_over(PDF)
 
     assert seen == [(["pending"], [office.key(PDF, "invoice").pdf])]
 
 
-async def test_a_pdf_that_went_with_an_earlier_job_is_written_again(office: Office) -> None:
+async def test_a_pdf_that_went_with_an_earlier_job_is_written_again(office: HandoverApi) -> None:
     key = office.key(PDF, "invoice")
 
     async def end_earlier_job(_: str) -> None:  # as the archiver does: the PDF, then its sidecar
         await office.queue.delete(key.pdf)
         await office.queue.delete(key.sidecar)
 
-    office.queue.before_new = end_earlier_job
+    office.queue.before_put = end_earlier_job
     assert (await office.hand_over(PDF)).status_code == 202
     assert await office.jobs() == [key.sidecar, key.pdf]

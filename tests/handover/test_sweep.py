@@ -7,19 +7,19 @@ from uuid import UUID, uuid4
 from muniment.handover.queue import cancel_job
 from muniment.storage.db.base import now
 from tests.documents.uploads import a_pdf
-from tests.handover.handover_api import Office
+from tests.handover.handover_api import HandoverApi
 
 PDF = a_pdf("A care plan")
 HOURS = timedelta(hours=2)
 
 
-async def handed_over(office: Office) -> UUID:
+async def handed_over(office: HandoverApi) -> UUID:
     document_id = await office.document(PDF)
     assert (await office.client.post(f"{office.path(document_id)}/hand-over")).status_code == 202
     return document_id
 
 
-async def test_what_waits_in_the_queue_is_left_alone(office: Office) -> None:
+async def test_what_waits_in_the_queue_is_left_alone(office: HandoverApi) -> None:
     await handed_over(office)
     before = await office.sidecar(office.key(PDF))
     await office.sweep(later=HOURS)
@@ -29,7 +29,7 @@ async def test_what_waits_in_the_queue_is_left_alone(office: Office) -> None:
     assert office.rows("next_attempt_at > now()") == [True]
 
 
-async def test_a_row_without_queue_object_is_closed_by_the_proof_of_the_same_bytes(office: Office) -> None:
+async def test_a_row_without_queue_object_is_closed_by_the_proof_of_the_same_bytes(office: HandoverApi) -> None:
     # A hand-over that came between proof and delete: the archiver knew nothing of it.
     first = (await office.hand_over(PDF, document_type="other")).json()["job_id"]
     await office.patch(uuid4(), first, "archived", paperless_doc_id=7, paperless_doc_url="https://p/documents/7/")
@@ -40,12 +40,12 @@ async def test_a_row_without_queue_object_is_closed_by_the_proof_of_the_same_byt
 
     await office.sweep(later=HOURS)
 
-    assert office.of_document(document_id) == ("archived", key.pdf, "https://p/documents/7/")
+    assert office.document_status(document_id) == ("archived", key.pdf, "https://p/documents/7/")
     assert office.rows("paperless_doc_id") == [7, 7, 7]
     assert await office.jobs() == []
 
 
-async def test_another_organizations_proof_closes_nothing(office: Office) -> None:
+async def test_another_organizations_proof_closes_nothing(office: HandoverApi) -> None:
     stranger = office.seed.person()
     async with office.api.client(stranger) as client:
         theirs = await office.hand_over(PDF, client=client, organization_id=stranger.organization_id)
@@ -62,17 +62,17 @@ async def test_another_organizations_proof_closes_nothing(office: Office) -> Non
     assert len(await office.jobs()) == 2
 
 
-async def test_a_row_without_queue_object_is_handed_over_again_from_the_original(office: Office) -> None:
+async def test_a_row_without_queue_object_is_handed_over_again_from_the_original(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     await office.empty_queue()
 
     await office.sweep(later=HOURS)
 
     assert (await office.queue.get(office.key(PDF).pdf)).data == PDF
-    assert office.of_document(document_id)[0] == "pending"
+    assert office.document_status(document_id)[0] == "pending"
 
 
-async def test_another_applications_bytes_come_back_from_a_document_that_has_them(office: Office) -> None:
+async def test_another_applications_bytes_come_back_from_a_document_that_has_them(office: HandoverApi) -> None:
     other_id = uuid4()
     await office.hand_over(PDF, document_id=str(other_id), metadata='{"invoiceNumber": "7"}')
     await office.document(PDF)
@@ -84,7 +84,7 @@ async def test_another_applications_bytes_come_back_from_a_document_that_has_the
     assert (sidecar.bilko_document_id, sidecar.invoice_number) == (other_id, "7")
 
 
-async def test_what_nobody_can_hand_over_again_is_said_to_be_lost(office: Office) -> None:
+async def test_what_nobody_can_hand_over_again_is_said_to_be_lost(office: HandoverApi) -> None:
     await office.hand_over(PDF)
     await office.empty_queue()
 
@@ -95,7 +95,7 @@ async def test_what_nobody_can_hand_over_again_is_said_to_be_lost(office: Office
     assert "hand it over again" in error
 
 
-async def test_a_sidecar_alone_is_left_to_the_archiver(office: Office) -> None:
+async def test_a_sidecar_alone_is_left_to_the_archiver(office: HandoverApi) -> None:
     await office.hand_over(PDF)
     key = office.key(PDF, "invoice")
     await office.queue.delete(key.pdf)
@@ -106,22 +106,22 @@ async def test_a_sidecar_alone_is_left_to_the_archiver(office: Office) -> None:
     assert office.rows() == ["pending"]
 
 
-async def test_what_lies_among_the_dead_letters_has_failed(office: Office) -> None:
+async def test_what_lies_among_the_dead_letters_has_failed(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     key = office.key(PDF)
     for name in (key.pdf, key.sidecar):  # the archiver died before it could say so
-        await office.letters.put_new(name, (await office.queue.get(name)).data)
+        await office.dead_letters.put_if_absent(name, (await office.queue.get(name)).data)
         await office.queue.delete(name)
 
     await office.sweep(later=HOURS)
 
-    assert office.of_document(document_id)[0] == "failed"
+    assert office.document_status(document_id)[0] == "failed"
     assert await office.jobs() == []
     await office.sweep(later=HOURS)
     assert office.rows() == ["failed"]
 
 
-async def test_a_job_that_was_taken_back_by_nobody_is_taken_up_again(office: Office) -> None:
+async def test_a_job_that_was_taken_back_by_nobody_is_taken_up_again(office: HandoverApi) -> None:
     await handed_over(office)
     key = office.key(PDF)
     await cancel_job(office.queue, await office.sidecar(key), now())
@@ -130,24 +130,24 @@ async def test_a_job_that_was_taken_back_by_nobody_is_taken_up_again(office: Off
 
     held = await office.queue.get(key.sidecar)
     long_ago = replace(await office.sidecar(key), cancelled_at=now() - HOURS)
-    await office.queue.put_if(key.sidecar, long_ago.to_bytes(), version=held.version)
+    await office.queue.put_if_match(key.sidecar, long_ago.to_bytes(), version=held.version)
     await office.sweep(later=HOURS)
     assert (await office.sidecar(key)).cancelled_at is None
 
 
-async def test_a_queue_that_does_not_answer_stops_nobody_else_and_is_asked_again(office: Office) -> None:
+async def test_a_queue_that_does_not_answer_stops_nobody_else_and_is_asked_again(office: HandoverApi) -> None:
     await handed_over(office)
     await office.empty_queue()
-    office.queue.is_sulking = True
+    office.queue.is_down = True
     await office.sweep(later=HOURS)
     assert office.rows() == ["pending"]
 
-    office.queue.is_sulking = False
+    office.queue.is_down = False
     await office.sweep(later=HOURS)
     assert len(await office.jobs()) == 2
 
 
-async def test_columns_that_a_revert_brought_back_follow_their_row(office: Office) -> None:
+async def test_columns_that_a_revert_brought_back_follow_their_row(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     job_id = office.key(PDF).pdf
     office.seed.execute("UPDATE documents SET archive_status = NULL, archive_job_id = NULL")  # replaced
@@ -156,4 +156,4 @@ async def test_columns_that_a_revert_brought_back_follow_their_row(office: Offic
 
     await office.sweep()
 
-    assert office.of_document(document_id) == ("archived", job_id, "https://p/documents/7/")
+    assert office.document_status(document_id) == ("archived", job_id, "https://p/documents/7/")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.http.streaming import ByteRange, NotSatisfiable, parse_range
+from muniment.http.streaming import ByteRange, RangeNotSatisfiable, parse_range
 
 SIZE = 1000
 
@@ -30,7 +30,7 @@ def test_one_range_is_understood(header: str, start: int, end: int) -> None:
 
 @pytest.mark.parametrize("header", ["bytes=1000-", "bytes=1000-2000", "bytes=-0", f"bytes={'9' * 5000}-"])
 def test_range_outside_the_file_cannot_be_satisfied(header: str) -> None:
-    with pytest.raises(NotSatisfiable):
+    with pytest.raises(RangeNotSatisfiable):
         parse_range(header, SIZE)
 
 
@@ -69,6 +69,6 @@ def test_what_is_not_understood_means_the_whole_file(header: str | None) -> None
 def test_any_range_lies_within_the_file(header: str, size_bytes: int) -> None:
     try:
         found = parse_range(header, size_bytes)
-    except NotSatisfiable:
+    except RangeNotSatisfiable:
         return
     assert found is None or 0 <= found.start < found.end <= size_bytes

@@ -7,7 +7,7 @@ from tests.support.seed import Person, Seed
 
 
 @dataclass(frozen=True)
-class Cast:
+class Roles:
     kb_id: UUID
     owner: Person
     admin: Person
@@ -26,7 +26,7 @@ class Cast:
         return f"{self.path}/members/{person.id}"
 
     @property
-    def by_standing(self) -> list[tuple[Person, int]]:
+    def by_access_level(self) -> list[tuple[Person, int]]:
         """With the status that a change by them gets, 200 standing for success."""
         return [
             (self.stranger, 404),
@@ -38,11 +38,11 @@ class Cast:
         ]
 
 
-def a_cast(seed: Seed) -> Cast:
+def create_roles(seed: Seed) -> Roles:
     owner = seed.person()
     kb_id = seed.knowledge_base(owner)
     admin = seed.person(owner.organization_id, is_admin=True)
     editor, viewer, colleague = (seed.person(owner.organization_id) for _ in range(3))
     seed.member(kb_id, editor, "editor")
     seed.member(kb_id, viewer, "viewer")
-    return Cast(kb_id, owner, admin, editor, viewer, colleague, seed.person(is_admin=True, is_operator=True))
+    return Roles(kb_id, owner, admin, editor, viewer, colleague, seed.person(is_admin=True, is_operator=True))

@@ -1,8 +1,8 @@
 from typing import Any
 from uuid import UUID
 
-from tests.knowledge_bases.roles import Cast, a_cast
-from tests.support.live_api import Api
+from tests.knowledge_bases.roles import Roles, create_roles
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 NAME = "Contracts and invoices"
@@ -22,7 +22,7 @@ def only_payload(seed: Seed, action: str, actor: Person, kb_id: UUID) -> dict[st
     return payload
 
 
-async def test_creation_is_one_line(api: Api, seed: Seed) -> None:
+async def test_creation_is_one_line(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with api.client(person) as client:
         made = (await client.post("/api/v1/knowledge-bases", json={"name": "A"})).json()
@@ -30,8 +30,8 @@ async def test_creation_is_one_line(api: Api, seed: Seed) -> None:
     assert payload == {"knowledge_base_id": made["id"], "name": "A"}
 
 
-async def test_change_is_one_line_with_before_and_after_of_what_changed(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_change_is_one_line_with_before_and_after_of_what_changed(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.admin) as client:
         await client.patch(cast.path, json={"name": NAME, "description": "x", "owner_id": str(cast.viewer.id)})
     payload = only_payload(seed, "knowledge_base_changed", cast.admin, cast.kb_id)
@@ -43,41 +43,41 @@ async def test_change_is_one_line_with_before_and_after_of_what_changed(api: Api
     }
 
 
-async def test_deletion_is_one_line_that_outlives_it(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_deletion_is_one_line_that_outlives_it(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         await client.delete(cast.path)
     payload = only_payload(seed, "knowledge_base_deleted", cast.owner, cast.kb_id)
     assert payload == {"knowledge_base_id": str(cast.kb_id), "name": NAME}
 
 
-async def test_member_set_is_one_line(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_member_set_is_one_line(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         await client.put(cast.member(cast.colleague), json={"role": "editor"})
     payload = only_payload(seed, "member_set", cast.owner, cast.kb_id)
     assert (payload["user_id"], payload["before"], payload["role"]) == (str(cast.colleague.id), None, "editor")
 
 
-async def test_a_changed_role_says_what_it_was(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_a_changed_role_says_what_it_was(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         await client.put(cast.member(cast.viewer), json={"role": "editor"})
     payload = only_payload(seed, "member_set", cast.owner, cast.kb_id)
     assert (payload["before"], payload["role"]) == ("viewer", "editor")
 
 
-async def test_member_removed_is_one_line(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_member_removed_is_one_line(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         await client.delete(cast.member(cast.viewer))
     payload = only_payload(seed, "member_removed", cast.owner, cast.kb_id)
     assert (payload["user_id"], payload["before"]) == (str(cast.viewer.id), "viewer")
 
 
-async def test_what_is_refused_writes_no_line(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
-    for person, status in cast.by_standing:
+async def test_what_is_refused_writes_no_line(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
+    for person, status in cast.by_access_level:
         if status == 200:
             continue
         async with api.client(person) as client:
@@ -98,8 +98,8 @@ WRITES = [
 ]
 
 
-async def test_change_whose_line_cannot_be_written_does_not_happen(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_change_whose_line_cannot_be_written_does_not_happen(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     seed.execute("ALTER TABLE audit_events ADD CONSTRAINT nothing_more CHECK (false)")
     before = state(seed)
     async with api.client(cast.owner) as client:
@@ -110,7 +110,7 @@ async def test_change_whose_line_cannot_be_written_does_not_happen(api: Api, see
             assert state(seed) == before, (method, path)
 
 
-def fill(template: str, cast: Cast) -> str:
+def fill(template: str, cast: Roles) -> str:
     return template.format(path=cast.path, colleague=cast.colleague.id, viewer=cast.viewer.id)
 
 

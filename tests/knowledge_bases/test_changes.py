@@ -1,13 +1,13 @@
 from uuid import uuid4
 
-from tests.knowledge_bases.roles import a_cast
-from tests.support.live_api import Api
+from tests.knowledge_bases.roles import create_roles
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 
-async def test_owner_and_admin_change_it_members_get_403_and_others_404(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
-    for person, status in cast.by_standing:
+async def test_owner_and_admin_change_it_members_get_403_and_others_404(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
+    for person, status in cast.by_access_level:
         async with api.client(person) as client:
             answer = await client.patch(cast.path, json={"name": f"by {person.id}"})
         assert answer.status_code == status
@@ -17,8 +17,8 @@ async def test_owner_and_admin_change_it_members_get_403_and_others_404(api: Api
         assert answer.json().get("detail") == detail.get(status)
 
 
-async def test_each_who_may_see_it_gets_it_with_their_role(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_each_who_may_see_it_gets_it_with_their_role(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     expected = [(cast.owner, "owner"), (cast.admin, "admin"), (cast.editor, "editor"), (cast.viewer, "viewer")]
     for person, role in expected:
         async with api.client(person) as client:
@@ -28,8 +28,8 @@ async def test_each_who_may_see_it_gets_it_with_their_role(api: Api, seed: Seed)
             assert (await client.get(cast.path)).status_code == 404
 
 
-async def test_what_is_not_given_stays(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_what_is_not_given_stays(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         before = (await client.get(cast.path)).json()
         after = (await client.patch(cast.path, json={"description": "New", "name": None})).json()
@@ -38,8 +38,8 @@ async def test_what_is_not_given_stays(api: Api, seed: Seed) -> None:
     assert {**after, "description": "", "updated_at": None} == {**before, "updated_at": None}
 
 
-async def test_change_that_changes_nothing_writes_no_line(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_change_that_changes_nothing_writes_no_line(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         for body in ({}, {"name": "Contracts and invoices"}, {"owner_id": str(cast.owner.id), "description": ""}):
             assert (await client.patch(cast.path, json=body)).status_code == 200
@@ -47,16 +47,16 @@ async def test_change_that_changes_nothing_writes_no_line(api: Api, seed: Seed) 
     assert seed.one("SELECT count(*) FROM knowledge_base_members") == 2
 
 
-async def test_unfit_change_is_422(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_unfit_change_is_422(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         for body in ({"name": ""}, {"name": "a\0b"}, {"name": "x" * 201}, {"description": "a\0b"}, {"owner_id": "x"}):
             assert (await client.patch(cast.path, json=body)).status_code == 422, body
     assert seed.audit_lines() == []
 
 
-async def test_new_owner_owns_it_and_the_old_one_stays_as_editor(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_new_owner_owns_it_and_the_old_one_stays_as_editor(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as old, api.client(cast.colleague) as new:
         answer = await old.patch(cast.path, json={"owner_id": str(cast.colleague.id)})
         assert (answer.status_code, answer.json()["role"]) == (200, "editor")
@@ -65,8 +65,8 @@ async def test_new_owner_owns_it_and_the_old_one_stays_as_editor(api: Api, seed:
         assert (await old.patch(cast.path, json={"name": "mine again"})).status_code == 403
 
 
-async def test_member_who_becomes_owner_is_no_longer_a_member(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_member_who_becomes_owner_is_no_longer_a_member(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.admin) as client:
         answer = await client.patch(cast.path, json={"owner_id": str(cast.viewer.id)})
         assert (answer.status_code, answer.json()["role"]) == (200, "admin")
@@ -77,8 +77,8 @@ async def test_member_who_becomes_owner_is_no_longer_a_member(api: Api, seed: Se
     }
 
 
-async def test_nobody_outside_and_nobody_deactivated_becomes_owner(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_nobody_outside_and_nobody_deactivated_becomes_owner(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     seed.deactivate(cast.colleague)
     async with api.client(cast.owner) as client:
         for user_id in (cast.stranger.id, cast.colleague.id, uuid4()):
@@ -88,7 +88,7 @@ async def test_nobody_outside_and_nobody_deactivated_becomes_owner(api: Api, see
     assert seed.audit_lines() == []
 
 
-async def test_operator_cannot_give_it_to_somebody_of_another_organization(api: Api, seed: Seed) -> None:
+async def test_operator_cannot_give_it_to_somebody_of_another_organization(api: RunningApi, seed: Seed) -> None:
     operator, stranger = seed.person(is_operator=True), seed.person()
     kb_id = seed.knowledge_base(operator)
     async with api.client(operator) as client:

@@ -2,17 +2,17 @@ import asyncio
 
 import pytest
 
-from tests.knowledge_bases.roles import a_cast
-from tests.support.live_api import Api
+from tests.knowledge_bases.roles import create_roles
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 NOT_EMPTY = "The knowledge base is not empty. Archived and failed documents count too"
 
 
-async def test_owner_and_admin_delete_an_empty_one_members_get_403_and_others_404(api: Api, seed: Seed) -> None:
+async def test_owner_and_admin_delete_an_empty_one_members_get_403_and_others_404(api: RunningApi, seed: Seed) -> None:
     for standing in range(6):
-        cast = a_cast(seed)
-        person, status = cast.by_standing[standing]
+        cast = create_roles(seed)
+        person, status = cast.by_access_level[standing]
         async with api.client(person) as client:
             answer = await client.delete(cast.path)
         assert answer.status_code == (204 if status == 200 else status)
@@ -21,8 +21,8 @@ async def test_owner_and_admin_delete_an_empty_one_members_get_403_and_others_40
         assert (left, members) == ((0, 0) if status == 200 else (1, 2))
 
 
-async def test_deleted_one_is_404(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_deleted_one_is_404(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         await client.delete(cast.path)
         for method in ("GET", "DELETE"):
@@ -30,8 +30,8 @@ async def test_deleted_one_is_404(api: Api, seed: Seed) -> None:
 
 
 @pytest.mark.parametrize("status", ["pending", "processing", "completed", "failed", "archived"])
-async def test_one_document_of_any_status_keeps_it_from_being_deleted(api: Api, seed: Seed, status: str) -> None:
-    cast = a_cast(seed)
+async def test_one_document_of_any_status_keeps_it_from_being_deleted(api: RunningApi, seed: Seed, status: str) -> None:
+    cast = create_roles(seed)
     document_id = seed.document(cast.kb_id, cast.owner, status=status)
     for person in (cast.owner, cast.admin):
         async with api.client(person) as client:
@@ -43,17 +43,17 @@ async def test_one_document_of_any_status_keeps_it_from_being_deleted(api: Api, 
     assert seed.audit_lines() == []
 
 
-async def test_of_many_deletions_at_once_one_deletes_and_writes_the_line(api: Api, seed: Seed) -> None:
-    cast = a_cast(seed)
+async def test_of_many_deletions_at_once_one_deletes_and_writes_the_line(api: RunningApi, seed: Seed) -> None:
+    cast = create_roles(seed)
     async with api.client(cast.owner) as client:
         answers = await asyncio.gather(*(client.delete(cast.path) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [204] + [404] * 7
     assert [line["action"] for line in seed.audit_lines()] == ["knowledge_base_deleted"]
 
 
-async def test_change_that_crosses_a_deletion_is_done_or_404(api: Api, seed: Seed) -> None:
+async def test_change_that_crosses_a_deletion_is_done_or_404(api: RunningApi, seed: Seed) -> None:
     for _ in range(3):
-        cast = a_cast(seed)
+        cast = create_roles(seed)
         async with api.client(cast.owner) as client:
             answers = await asyncio.gather(
                 client.patch(cast.path, json={"name": "Changed"}),

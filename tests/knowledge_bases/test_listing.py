@@ -3,7 +3,7 @@ from uuid import uuid4
 
 import httpx
 
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 KBS = "/api/v1/knowledge-bases"
@@ -14,7 +14,7 @@ async def names(client: httpx.AsyncClient, **params: Any) -> list[str]:
     return [item["name"] for item in (await client.get(KBS, params=params)).json()["items"]]
 
 
-async def test_whoever_makes_one_owns_it(api: Api, seed: Seed) -> None:
+async def test_whoever_makes_one_owns_it(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with api.client(person) as client:
         made = await client.post(KBS, json={"name": " Avtaler ", "description": "line one\nline two"})
@@ -26,7 +26,7 @@ async def test_whoever_makes_one_owns_it(api: Api, seed: Seed) -> None:
     assert made.json()["counts"] == dict.fromkeys(STATUSES, 0)
 
 
-async def test_list_and_get_count_documents_by_status(api: Api, seed: Seed) -> None:
+async def test_list_and_get_count_documents_by_status(api: RunningApi, seed: Seed) -> None:
     owner = seed.person()
     kb_id, empty = seed.knowledge_base(owner, "A"), seed.knowledge_base(owner, "B")
     for number, status in enumerate(STATUSES, start=1):
@@ -41,7 +41,7 @@ async def test_list_and_get_count_documents_by_status(api: Api, seed: Seed) -> N
 
 
 async def test_each_sees_what_they_own_or_are_a_member_of_and_an_admin_all_of_the_organization(
-    api: Api, seed: Seed
+    api: RunningApi, seed: Seed
 ) -> None:
     owner, stranger = seed.person(), seed.person(is_admin=True)
     viewer, outsider = seed.person(owner.organization_id), seed.person(owner.organization_id)
@@ -56,7 +56,7 @@ async def test_each_sees_what_they_own_or_are_a_member_of_and_an_admin_all_of_th
         assert answer["total"] == len(roles)
 
 
-async def test_list_is_sorted_by_name_and_paged(api: Api, seed: Seed) -> None:
+async def test_list_is_sorted_by_name_and_paged(api: RunningApi, seed: Seed) -> None:
     owner = seed.person()
     for name in ("b", "C", "a"):
         seed.knowledge_base(owner, name)
@@ -68,7 +68,7 @@ async def test_list_is_sorted_by_name_and_paged(api: Api, seed: Seed) -> None:
         }  # fmt: skip
 
 
-async def test_search_is_by_part_of_the_name_in_any_case_and_knows_no_wildcards(api: Api, seed: Seed) -> None:
+async def test_search_is_by_part_of_the_name_in_any_case_and_knows_no_wildcards(api: RunningApi, seed: Seed) -> None:
     owner = seed.person()
     for name in ("Årsmøte", "100% sure", "Contracts"):
         seed.knowledge_base(owner, name)
@@ -80,7 +80,7 @@ async def test_search_is_by_part_of_the_name_in_any_case_and_knows_no_wildcards(
         assert (await client.get(KBS, params={"search": "tract"})).json()["total"] == 1
 
 
-async def test_bad_input_is_422(api: Api, seed: Seed) -> None:
+async def test_bad_input_is_422(api: RunningApi, seed: Seed) -> None:
     owner = seed.person()
     kb_id = seed.knowledge_base(owner)
     async with api.client(owner) as client:
@@ -100,13 +100,13 @@ async def test_bad_input_is_422(api: Api, seed: Seed) -> None:
     assert seed.audit_lines() == []
 
 
-async def test_one_that_is_not_there_is_404(api: Api, seed: Seed) -> None:
+async def test_one_that_is_not_there_is_404(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         answer = await client.get(f"{KBS}/{uuid4()}")
     assert (answer.status_code, answer.json()) == (404, {"detail": "Knowledge base not found"})
 
 
-async def test_every_answer_names_the_owner_by_email(api: Api, seed: Seed) -> None:
+async def test_every_answer_names_the_owner_by_email(api: RunningApi, seed: Seed) -> None:
     owner = seed.person()
     boss, viewer = seed.person(owner.organization_id, is_admin=True), seed.person(owner.organization_id)
     kb_id = seed.knowledge_base(owner)

@@ -8,9 +8,9 @@ from uuid import UUID
 import httpx
 import pytest
 
-from muniment.lifecycle.archived_documents import SORTS, ArchivedRepository, WantedArchived
+from muniment.lifecycle.archived_documents import SORTS, ArchivedFilter, ArchivedRepository
 from muniment.storage.db.work import Database
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -22,7 +22,7 @@ def owner(seed: Seed) -> Person:
 
 
 @pytest.fixture
-async def client(api: Api, owner: Person) -> AsyncIterator[httpx.AsyncClient]:
+async def client(api: RunningApi, owner: Person) -> AsyncIterator[httpx.AsyncClient]:
     async with api.client(owner) as client:
         yield client
 
@@ -61,7 +61,9 @@ async def test_a_line_has_the_fields_of_the_specification(client: httpx.AsyncCli
     }
 
 
-async def test_an_owner_sees_their_own_an_admin_the_organizations_and_others_nothing(api: Api, seed: Seed) -> None:
+async def test_an_owner_sees_their_own_an_admin_the_organizations_and_others_nothing(
+    api: RunningApi, seed: Seed
+) -> None:
     owner = seed.person()
     other = seed.person(owner.organization_id)
     mine, theirs = seed.knowledge_base(owner), seed.knowledge_base(other)
@@ -157,7 +159,7 @@ async def test_the_pages_together_are_the_whole_list_in_its_order(
     for limit in (1, 2, 3, 4, 100):
         found: list[UUID] = []
         for page in range(11 // limit + 2):
-            wanted = WantedArchived(sort=sort, offset=page * limit, limit=limit)
+            wanted = ArchivedFilter(sort=sort, offset=page * limit, limit=limit)
             async with database.work(owner.principal) as work:
                 items, total = await ArchivedRepository(work.session).list_(owner.principal, wanted)
             assert total == 11

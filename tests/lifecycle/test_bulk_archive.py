@@ -8,37 +8,37 @@ import httpx
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.lifecycle.bulk import MAX_UNANSWERED, bulk_archive
-from muniment.lifecycle.engine import Mover
+from muniment.lifecycle.bulk import MAX_UNAVAILABLE, bulk_archive
+from muniment.lifecycle.engine import MoveEngine
 from muniment.storage.db.base import new_id
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
-from muniment.storage.vectors.external_index_updates import IndexMoves
-from tests.processing.worker_fixture import Desk
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
+from tests.processing.worker_fixture import WorkerFixture
 from tests.search.external_index_fixture import FaultyIndex
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.qdrant import LocalQdrant
 
 
 @pytest.fixture
-async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+async def client(api: RunningApi, desk: WorkerFixture) -> AsyncIterator[httpx.AsyncClient]:
     async with api.client(desk.owner) as client:
         yield client
 
 
-def documents(desk: Desk, number: int, status: str = "completed", kb_id: UUID | None = None) -> list[UUID]:
+def documents(desk: WorkerFixture, number: int, status: str = "completed", kb_id: UUID | None = None) -> list[UUID]:
     return [
         desk.seed.document(kb_id or desk.kb_id, desk.owner, name=f"{status} {place}.pdf", status=status)
         for place in range(number)
     ]
 
 
-async def archive(client: httpx.AsyncClient, desk: Desk, ids: Sequence[UUID | str]) -> httpx.Response:
+async def archive(client: httpx.AsyncClient, desk: WorkerFixture, ids: Sequence[UUID | str]) -> httpx.Response:
     path = f"/api/v1/knowledge-bases/{desk.kb_id}/documents/bulk-archive"
     return await client.post(path, json={"document_ids": [str(document_id) for document_id in ids]})
 
 
 async def test_what_is_completed_is_archived_and_everything_else_is_skipped_and_listed(
-    client: httpx.AsyncClient, desk: Desk
+    client: httpx.AsyncClient, desk: WorkerFixture
 ) -> None:
     ready = documents(desk, 2)
     elsewhere = documents(desk, 1, kb_id=desk.seed.knowledge_base(desk.owner, "Other"))
@@ -58,7 +58,7 @@ async def test_what_is_completed_is_archived_and_everything_else_is_skipped_and_
     assert [desk.status(document_id) for document_id in (*elsewhere, foreign)] == ["completed", "completed"]
 
 
-async def test_a_document_that_is_named_twice_is_archived_once(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_document_that_is_named_twice_is_archived_once(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     (document_id,) = documents(desk, 1)
     answer = await archive(client, desk, [document_id, document_id])
     assert answer.json() == {"archived": 1, "skipped": 0, "skipped_ids": [], "message": "1 document archived"}
@@ -75,18 +75,18 @@ async def test_a_document_that_is_named_twice_is_archived_once(client: httpx.Asy
     ],
 )
 async def test_none_or_more_than_a_hundred_are_refused(
-    client: httpx.AsyncClient, desk: Desk, body: dict[str, Any]
+    client: httpx.AsyncClient, desk: WorkerFixture, body: dict[str, Any]
 ) -> None:
     answer = await client.post(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/bulk-archive", json=body)
     assert answer.status_code == 422
 
 
-async def test_a_hundred_are_archived(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_hundred_are_archived(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     answer = await archive(client, desk, documents(desk, 100))
     assert (answer.json()["archived"], answer.json()["message"]) == (100, "100 documents archived")
 
 
-async def test_a_member_may_not_and_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
+async def test_a_member_may_not_and_for_a_stranger_it_does_not_exist(api: RunningApi, desk: WorkerFixture) -> None:
     ids = documents(desk, 1)
     member, stranger = desk.seed.person(desk.owner.organization_id), desk.seed.person()
     desk.seed.member(desk.kb_id, member, "editor")
@@ -96,12 +96,12 @@ async def test_a_member_may_not_and_for_a_stranger_it_does_not_exist(api: Api, d
     assert desk.status(ids[0]) == "completed"
 
 
-async def test_an_index_that_is_down_is_asked_a_few_times_only_and_all_are_listed(desk: Desk) -> None:
+async def test_an_index_that_is_down_is_asked_a_few_times_only_and_all_are_listed(desk: WorkerFixture) -> None:
     index = FaultyIndex(LocalQdrant())
     index.error = Unavailable("a fault of the test")
-    mover = Mover(desk.database, IndexMoves(desk.database, index), QueuedTasks())
+    mover = MoveEngine(desk.database, ExternalIndexUpdates(desk.database, index), ProcrastinateQueue())
     ids = documents(desk, 10)
     done = await bulk_archive(mover, desk.owner.principal, desk.kb_id, ids)
-    assert (done.archived_ids, done.skipped_ids, index.asked) == ([], ids, MAX_UNANSWERED)
+    assert (done.archived_ids, done.skipped_ids, index.asked) == ([], ids, MAX_UNAVAILABLE)
     assert done.message == "0 documents archived, 10 skipped (no response in time, try again)"
     await index.close()

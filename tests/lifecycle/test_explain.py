@@ -9,23 +9,23 @@ import pytest
 
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.base import now
-from muniment.storage.tasks.port import RunWish
+from muniment.storage.tasks.port import RunRequest
 from tests.lifecycle.moves.test_archive import move
 from tests.lifecycle.moves.test_retry import a_completed, a_failed
-from tests.processing.worker_fixture import Desk
-from tests.support.live_api import Api
+from tests.processing.worker_fixture import WorkerFixture
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person
 
 MANAGERS = ["owner", "admin"]
 
 
 @pytest.fixture
-async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+async def client(api: RunningApi, desk: WorkerFixture) -> AsyncIterator[httpx.AsyncClient]:
     async with api.client(desk.owner) as client:
         yield client
 
 
-async def explain(client: httpx.AsyncClient, desk: Desk, document_id: UUID) -> dict[str, Any]:
+async def explain(client: httpx.AsyncClient, desk: WorkerFixture, document_id: UUID) -> dict[str, Any]:
     answer = await client.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/explain")
     assert answer.status_code == 200, answer.text
     explained: dict[str, Any] = answer.json()
@@ -40,7 +40,7 @@ def allowed(explained: Mapping[str, Any]) -> set[str]:
     return {item["move"] for item in explained["moves"] if item["allowed"]}
 
 
-def a_member(desk: Desk, role: str) -> Person:
+def a_member(desk: WorkerFixture, role: str) -> Person:
     person = desk.seed.person(desk.owner.organization_id)
     desk.seed.member(desk.kb_id, person, role)
     return person
@@ -57,7 +57,7 @@ def a_member(desk: Desk, role: str) -> Person:
     ],
 )
 async def test_every_move_is_judged_with_the_sentence_that_its_refusal_has(
-    client: httpx.AsyncClient, desk: Desk, status: str, expected: set[str]
+    client: httpx.AsyncClient, desk: WorkerFixture, status: str, expected: set[str]
 ) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner, status=status)
     explained = await explain(client, desk, document_id)
@@ -72,7 +72,9 @@ async def test_every_move_is_judged_with_the_sentence_that_its_refusal_has(
             assert (refused.status_code, refused.json()) == (400, {"detail": judged["reason"]})
 
 
-async def test_an_archived_document_tells_since_when_and_by_which_events(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_an_archived_document_tells_since_when_and_by_which_events(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await a_completed(desk)
     await move(client, desk, document_id, "archive")
     explained = await explain(client, desk, document_id)
@@ -89,7 +91,9 @@ async def test_an_archived_document_tells_since_when_and_by_which_events(client:
     ]
 
 
-async def test_a_member_reads_who_may_and_nothing_of_the_trail(api: Api, client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_member_reads_who_may_and_nothing_of_the_trail(
+    api: RunningApi, client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await a_failed(desk)
     for role, may in (("viewer", set()), ("editor", {"retry"})):
         async with api.client(a_member(desk, role)) as theirs:
@@ -105,14 +109,14 @@ async def test_a_member_reads_who_may_and_nothing_of_the_trail(api: Api, client:
     assert "You can process it again with `retry`." in explained["next"]  # the editor
 
 
-async def test_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
+async def test_for_a_stranger_it_does_not_exist(api: RunningApi, desk: WorkerFixture) -> None:
     document_id = await a_completed(desk)
     async with api.client(desk.seed.person(desk.owner.organization_id)) as theirs:
         answer = await theirs.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/explain")
     assert (answer.status_code, answer.json()) == (404, {"detail": "Document not found"})
 
 
-async def test_what_is_under_way_is_told(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_what_is_under_way_is_told(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     waiting = await desk.document()
     explained = await explain(client, desk, waiting)
     assert explained["why"] == "Stored and waiting to be processed."
@@ -124,11 +128,11 @@ async def test_what_is_under_way_is_told(client: httpx.AsyncClient, desk: Desk) 
     assert (await explain(client, desk, waiting))["why"] == "Processing: ExtractText."
 
 
-async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     document_id = await a_completed(desk)
     assert (await explain(client, desk, document_id))["run"] is None
     desk.seed.execute("UPDATE documents SET epoch = 2")
-    await desk.enqueue(document_id, RunWish(purpose="reread"), epoch=2)
+    await desk.enqueue(document_id, RunRequest(purpose="reread"), epoch=2)
     explained = await explain(client, desk, document_id)
     assert explained["why"].endswith(
         "It appears in search. It is being reprocessed. The previous results stay available until that is done."
@@ -138,7 +142,7 @@ async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.Asyn
 
 @pytest.mark.parametrize(("status", "name"), [("archived", "restore"), ("failed", "retry")])
 async def test_a_namesake_that_is_in_the_way_is_named(
-    client: httpx.AsyncClient, desk: Desk, status: str, name: str
+    client: httpx.AsyncClient, desk: WorkerFixture, status: str, name: str
 ) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner, name="a.pdf", status=status)
     namesake = desk.seed.document(desk.kb_id, desk.owner, name="A.PDF")
@@ -149,7 +153,7 @@ async def test_a_namesake_that_is_in_the_way_is_named(
     assert judged["reason"] in refused.json().values()
 
 
-async def test_a_pending_hand_over_is_in_the_way_of_a_purge(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_pending_hand_over_is_in_the_way_of_a_purge(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     of_hand_over: dict[str, Any] = {"archive_status": "pending", "archive_job_id": "job", "handed_over_at": now()}
     document_id = desk.seed.document(desk.kb_id, desk.owner, status="archived", **of_hand_over)
     explained = await explain(client, desk, document_id)
@@ -159,7 +163,7 @@ async def test_a_pending_hand_over_is_in_the_way_of_a_purge(client: httpx.AsyncC
     assert "restore" in allowed(explained)
 
 
-async def test_moves_that_muniment_makes_by_itself_are_nobodys(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_moves_that_muniment_makes_by_itself_are_nobodys(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     explained = await explain(client, desk, await desk.document())
     for name in ("start", "complete", "fail"):
         judged = moves_of(explained)[name]

@@ -1,4 +1,4 @@
-"""What the log and the metrics say of a lifecycle operation (specs/lifecycle.md, Observability)."""
+"""What the log and the metrics say of a lifecycle operation (docs/contracts.md#lifecycle-metrics, #lifecycle-log)."""
 
 import asyncio
 import re
@@ -9,22 +9,22 @@ import pytest
 
 from muniment.documents.name_conflicts import MESSAGE
 from muniment.errors import Conflict, Forbidden, NotFound, StorageFull, TooManyRequests, Unavailable
-from muniment.lifecycle.observability import COUNTERS, Outcome, measured, moved
-from muniment.lifecycle.rules import IllegalMove, Move
+from muniment.lifecycle.observability import COUNTERS, OperationStatus, count_move, observe
+from muniment.lifecycle.rules import Move, MoveNotAllowed
 from muniment.telemetry.logs import was_logged
 from muniment.telemetry.metrics import REGISTRY
-from tests.support.log_lines import Lines, reading_logs
+from tests.support.log_lines import Lines, capture_logs
 
 KB, DOCUMENT, PERSON = uuid4(), uuid4(), uuid4()
 
 
 @pytest.fixture
 def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
-    with reading_logs(capsys) as lines:
+    with capture_logs(capsys) as lines:
         yield lines
 
 
-def timed(operation: str, status: Outcome) -> float:
+def timed(operation: str, status: OperationStatus) -> float:
     name = "muniment_lifecycle_operation_duration_seconds_count"
     return REGISTRY.get_sample_value(name, {"operation": operation, "status": status.value}) or 0
 
@@ -35,13 +35,13 @@ def errors(operation: str, error_type: str) -> float:
 
 
 async def operate(operation: str, error: BaseException | None = None, document_id: UUID | None = DOCUMENT) -> None:
-    async with measured(operation, kb_id=KB, document_id=document_id, user_id=PERSON):
+    async with observe(operation, kb_id=KB, document_id=document_id, user_id=PERSON):
         if error:
             raise error
 
 
 async def test_a_success_is_one_line_with_the_fields_of_the_specification(lines: Lines) -> None:
-    before = timed("archive", Outcome.SUCCESS)
+    before = timed("archive", OperationStatus.SUCCESS)
 
     await operate("archive")
 
@@ -50,7 +50,7 @@ async def test_a_success_is_one_line_with_the_fields_of_the_specification(lines:
     assert (line["document_id"], line["kb_id"], line["user_id"]) == (str(DOCUMENT), str(KB), str(PERSON))
     assert line["status"] == "success"
     assert line["duration_ms"] >= 0
-    assert timed("archive", Outcome.SUCCESS) == before + 1
+    assert timed("archive", OperationStatus.SUCCESS) == before + 1
 
 
 async def test_an_operation_on_many_documents_names_none(lines: Lines) -> None:
@@ -60,19 +60,19 @@ async def test_an_operation_on_many_documents_names_none(lines: Lines) -> None:
 
 
 async def test_what_is_accepted_but_not_done_is_pending(lines: Lines) -> None:
-    before = timed("purge", Outcome.PENDING)
+    before = timed("purge", OperationStatus.PENDING)
 
-    async with measured("purge", kb_id=KB, document_id=DOCUMENT, user_id=PERSON) as operation:
-        operation.status = Outcome.PENDING
+    async with observe("purge", kb_id=KB, document_id=DOCUMENT, user_id=PERSON) as operation:
+        operation.status = OperationStatus.PENDING
 
     assert lines()[0]["status"] == "pending"
-    assert timed("purge", Outcome.PENDING) == before + 1
+    assert timed("purge", OperationStatus.PENDING) == before + 1
 
 
 @pytest.mark.parametrize(
     "refusal",
     [
-        IllegalMove("Only completed documents can be archived"),
+        MoveNotAllowed("Only completed documents can be archived"),
         Forbidden(),
         NotFound(),
         Conflict(MESSAGE),
@@ -82,7 +82,7 @@ async def test_what_is_accepted_but_not_done_is_pending(lines: Lines) -> None:
 )
 async def test_a_refusal_is_no_error(lines: Lines, refusal: Exception) -> None:
     kind = type(refusal).__name__
-    refused, failed = timed("archive", Outcome.REFUSED), timed("archive", Outcome.ERROR)
+    refused, failed = timed("archive", OperationStatus.REFUSED), timed("archive", OperationStatus.ERROR)
 
     with pytest.raises(type(refusal)):
         await operate("archive", refusal)
@@ -90,8 +90,8 @@ async def test_a_refusal_is_no_error(lines: Lines, refusal: Exception) -> None:
     (line,) = lines()
     assert (line["level"], line["status"], line["error_type"]) == ("info", "refused", kind)
     assert "exception" not in line
-    assert timed("archive", Outcome.REFUSED) == refused + 1
-    assert (timed("archive", Outcome.ERROR), errors("archive", kind)) == (failed, 0)
+    assert timed("archive", OperationStatus.REFUSED) == refused + 1
+    assert (timed("archive", OperationStatus.ERROR), errors("archive", kind)) == (failed, 0)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ async def test_a_failure_is_counted_by_its_type_and_logged_once_with_its_traceba
     lines: Lines, failure: Exception
 ) -> None:
     kind = type(failure).__name__
-    counted, failed = errors("purge", kind), timed("purge", Outcome.ERROR)
+    counted, failed = errors("purge", kind), timed("purge", OperationStatus.ERROR)
 
     with pytest.raises(type(failure)):
         await operate("purge", failure)
@@ -111,7 +111,7 @@ async def test_a_failure_is_counted_by_its_type_and_logged_once_with_its_traceba
     assert re.search(r"in operate\n", line["exception"])
     assert was_logged(failure)
     assert errors("purge", kind) == counted + 1
-    assert timed("purge", Outcome.ERROR) == failed + 1
+    assert timed("purge", OperationStatus.ERROR) == failed + 1
 
 
 async def test_an_operation_that_is_cut_off_is_neither_a_success_nor_an_error(lines: Lines) -> None:
@@ -140,7 +140,7 @@ def test_each_move_has_its_counter(move: Move, name: str) -> None:
     kb_id = uuid4()
     own = {Move.PURGE: "bulk", Move.CLEAR: "auto"}.get(move)
 
-    moved(move, kb_id, PERSON, **({own: True} if own else {}))
+    count_move(move, kb_id, PERSON, **({own: True} if own else {}))
 
     labels = {"kb_id": str(kb_id), "user_id": str(PERSON), **({own: "true"} if own else {})}
     assert REGISTRY.get_sample_value(f"muniment_documents_{name}_total", labels) == 1

@@ -1,13 +1,13 @@
-"""The state machine over all pairs of move and status (DESIGN §4)."""
+"""The state machine over all pairs of move and status (docs/design.md#state-machine)."""
 
 from itertools import product
 
 import pytest
 
 from muniment.documents.tables import Status
-from muniment.lifecycle.rules import GONE, Gone, IllegalMove, Move, target
+from muniment.lifecycle.rules import REMOVED, Move, MoveNotAllowed, Removed, resolve_target
 
-ALLOWED: dict[tuple[Move, Status], Status | Gone] = {
+ALLOWED: dict[tuple[Move, Status], Status | Removed] = {
     (Move.START, Status.PENDING): Status.PROCESSING,
     (Move.START, Status.PROCESSING): Status.PROCESSING,
     (Move.COMPLETE, Status.PROCESSING): Status.COMPLETED,
@@ -23,8 +23,8 @@ ALLOWED: dict[tuple[Move, Status], Status | Gone] = {
     (Move.REPLACE, Status.FAILED): Status.PENDING,
     (Move.REPLACE, Status.ARCHIVED): Status.PENDING,
     (Move.REVERT, Status.FAILED): Status.COMPLETED,
-    (Move.PURGE, Status.ARCHIVED): GONE,
-    (Move.CLEAR, Status.FAILED): GONE,
+    (Move.PURGE, Status.ARCHIVED): REMOVED,
+    (Move.CLEAR, Status.FAILED): REMOVED,
 }
 REFUSALS = {
     (Move.CANCEL, Status.COMPLETED): "Only PROCESSING or PENDING documents can be cancelled",
@@ -44,14 +44,14 @@ REFUSALS = {
 @pytest.mark.parametrize(("move", "status"), list(product(Move, Status)))
 def test_every_pair_leads_where_the_design_says_or_is_refused(move: Move, status: Status) -> None:
     if (move, status) in ALLOWED:
-        assert target(move, status) is ALLOWED[move, status]
+        assert resolve_target(move, status) is ALLOWED[move, status]
     else:
-        with pytest.raises(IllegalMove):
-            target(move, status)
+        with pytest.raises(MoveNotAllowed):
+            resolve_target(move, status)
 
 
 @pytest.mark.parametrize(("move", "status"), list(REFUSALS))
 def test_a_refusal_is_the_specifications_sentence(move: Move, status: Status) -> None:
-    with pytest.raises(IllegalMove) as refused:
-        target(move, status)
+    with pytest.raises(MoveNotAllowed) as refused:
+        resolve_target(move, status)
     assert refused.value.message == REFUSALS[move, status]

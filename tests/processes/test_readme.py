@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running_server import EMAIL, PASSWORD, Installation
+from tests.support.running_server import EMAIL, PASSWORD, RunningServer
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,7 @@ def test_the_tour_does_what_it_says(folder: Path) -> None:
     assert shutil.which("curl"), "This test types the README's commands: install curl (apt-get install curl)"
     start, *steps = tour()
     assert f"MUNIMENT_ADMIN_EMAIL={EMAIL} MUNIMENT_ADMIN_PASSWORD='{PASSWORD}' make serve" in start
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         script = "\n".join(steps).replace("http://127.0.0.1:8400", muniment.url)
         # The command beside the clone is this clone's own; the data is this installation's.

@@ -7,13 +7,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.running_server import Installation, free_port, upload, wait_until
+from tests.support.running_server import RunningServer, free_port, upload, wait_until
 
 pytestmark = pytest.mark.slow
 
 
 def test_one_command_starts_everything_and_says_where(folder: Path) -> None:
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         assert muniment.url in muniment.said
         assert "admin@example.org" in muniment.said
@@ -26,7 +26,7 @@ def test_one_command_starts_everything_and_says_where(folder: Path) -> None:
 def test_api_and_worker_show_their_metrics_as_the_settings_say(folder: Path) -> None:
     worker = f"http://127.0.0.1:{free_port()}"
     chosen = {"MUNIMENT_METRICS_PREFIX": "lumikb", "MUNIMENT_METRICS_TENANT_LABELS": "false"}
-    with Installation(folder, MUNIMENT_WORKER_METRICS_PORT=worker.rpartition(":")[2], **chosen) as muniment:
+    with RunningServer(folder, MUNIMENT_WORKER_METRICS_PORT=worker.rpartition(":")[2], **chosen) as muniment:
         muniment.start()
         wait_until(lambda: _answers(worker))
         for url in (muniment.url, worker):
@@ -44,7 +44,7 @@ def _answers(url: str) -> bool:
 
 
 def test_ctrl_c_stops_api_then_worker_then_postgres_and_leaves_nobody(folder: Path) -> None:
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         assert muniment.stop(signal.SIGINT) == 0
         muniment.wait_until_nobody_is_left()
@@ -60,7 +60,7 @@ def test_ctrl_c_stops_api_then_worker_then_postgres_and_leaves_nobody(folder: Pa
 
 @pytest.mark.parametrize("killed", ["everybody", "api", "worker", "postgres", "supervisor"])
 def test_kill_9_loses_no_acknowledged_document(folder: Path, killed: str) -> None:
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         with muniment.client() as client:
             kb_id, document_id = upload(client, "lease.txt", b"The tenant pays.")
@@ -81,7 +81,7 @@ def test_kill_9_loses_no_acknowledged_document(folder: Path, killed: str) -> Non
 
 
 def test_a_second_start_in_the_same_directory_is_refused_and_harms_nothing(folder: Path) -> None:
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         second = muniment.run("serve")
         assert second.returncode == 1
@@ -91,7 +91,7 @@ def test_a_second_start_in_the_same_directory_is_refused_and_harms_nothing(folde
 
 
 def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(folder: Path) -> None:
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         muniment.stop()
         (muniment.data_dir / "postgres").rename(folder / "elsewhere")
@@ -105,15 +105,15 @@ def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(folder: Path) -
 def test_a_taken_port_is_said_before_anything_starts(folder: Path) -> None:
     (folder / "one").mkdir()
     (folder / "two").mkdir()
-    with Installation(folder / "one") as first:
+    with RunningServer(folder / "one") as first:
         first.start()
-        second = Installation(folder / "two", MUNIMENT_PORT=str(first.port)).run("serve")
+        second = RunningServer(folder / "two", MUNIMENT_PORT=str(first.port)).run("serve")
     assert second.returncode == 1
     assert "MUNIMENT_PORT" in second.stderr
 
 
 def test_without_a_password_the_link_signs_in_once(folder: Path) -> None:
-    with Installation(folder, MUNIMENT_ADMIN_EMAIL="", MUNIMENT_ADMIN_PASSWORD="") as muniment:
+    with RunningServer(folder, MUNIMENT_ADMIN_EMAIL="", MUNIMENT_ADMIN_PASSWORD="") as muniment:
         muniment.start()
         link = re.search(r"/sign-in#token=(\S+)", muniment.said)
         assert link is not None
@@ -129,12 +129,12 @@ def test_without_a_password_the_link_signs_in_once(folder: Path) -> None:
 
 
 def test_below_the_disk_floor_uploads_are_507_and_reading_goes_on(folder: Path) -> None:
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         with muniment.client() as client:
             kb_id, document_id = upload(client, "lease.txt", b"The tenant pays.")
         muniment.stop()
-    with Installation(folder, MUNIMENT_DISK_FLOOR_BYTES=str(2**60)) as muniment:
+    with RunningServer(folder, MUNIMENT_DISK_FLOOR_BYTES=str(2**60)) as muniment:
         muniment.start()
         with muniment.client() as client:
             documents = f"/api/v1/knowledge-bases/{kb_id}/documents"
@@ -146,7 +146,7 @@ def test_below_the_disk_floor_uploads_are_507_and_reading_goes_on(folder: Path) 
 
 
 def test_what_lies_in_the_data_directory_is_closed_to_others(folder: Path) -> None:
-    with Installation(folder) as muniment:
+    with RunningServer(folder) as muniment:
         muniment.start()
         muniment.stop()
     for path in (muniment.data_dir / "secrets").iterdir():
@@ -159,7 +159,7 @@ def test_what_lies_in_the_data_directory_is_closed_to_others(folder: Path) -> No
 def test_it_runs_below_a_directory_that_only_its_owner_may_enter(folder: Path) -> None:
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
-    with Installation(closed) as muniment:
+    with RunningServer(closed) as muniment:
         muniment.start()
         with muniment.client() as client:
             upload(client, "lease.txt", b"The tenant pays.")
@@ -168,7 +168,7 @@ def test_it_runs_below_a_directory_that_only_its_owner_may_enter(folder: Path) -
             assert "/var/lib/muniment/" in (muniment.data_dir / "postgres.json").read_text()
 
 
-def _is_ready(muniment: Installation) -> bool:
+def _is_ready(muniment: RunningServer) -> bool:
     try:
         return httpx.get(f"{muniment.url}/health/ready", timeout=5, trust_env=False).status_code == 200
     except httpx.HTTPError:

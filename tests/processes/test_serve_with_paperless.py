@@ -9,20 +9,20 @@ import httpx
 import pytest
 
 from tests.documents.uploads import a_pdf
-from tests.support.fake_paperless.fake import StandIn, stand_in
-from tests.support.running_server import Installation, free_port, wait_until
+from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
+from tests.support.running_server import RunningServer, free_port, wait_until
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def paperless(tmp_path: Path) -> Iterator[StandIn]:
-    with stand_in(tmp_path) as server:
+def paperless(tmp_path: Path) -> Iterator[FakePaperless]:
+    with fake_paperless(tmp_path) as server:
         yield server
 
 
-def installation(folder: Path, paperless: StandIn, port: int) -> Installation:
-    return Installation(
+def installation(folder: Path, paperless: FakePaperless, port: int) -> RunningServer:
+    return RunningServer(
         folder,
         PAPERLESS_URL=paperless.url,
         PAPERLESS_API_TOKEN=paperless.token,
@@ -42,7 +42,7 @@ def hand_over(client: httpx.Client) -> str:
     return str(answer.json()["job_id"])
 
 
-def test_what_is_handed_over_ends_in_paperless_by_itself(folder: Path, paperless: StandIn) -> None:
+def test_what_is_handed_over_ends_in_paperless_by_itself(folder: Path, paperless: FakePaperless) -> None:
     port = free_port()
     with installation(folder, paperless, port) as muniment:
         muniment.start()
@@ -60,7 +60,7 @@ def test_what_is_handed_over_ends_in_paperless_by_itself(folder: Path, paperless
         assert paperless.token not in muniment.said
 
 
-def test_the_archiver_may_be_killed_and_comes_back(folder: Path, paperless: StandIn) -> None:
+def test_the_archiver_may_be_killed_and_comes_back(folder: Path, paperless: FakePaperless) -> None:
     with installation(folder, paperless, free_port()) as muniment:
         muniment.start()
         archiver = muniment.child("archiver watch")

@@ -11,17 +11,17 @@ from uuid import UUID
 
 import psutil
 
-from muniment.artifacts.text_packs import read_page
-from muniment.processing.pipeline.processor import Processing
-from muniment.processing.readers.contract import Means, Options
+from muniment.artifacts.text_packs import read_page_text
+from muniment.processing.pipeline.processor import RunProcessor
+from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.readers.ocr.engine import find_engine
 from muniment.processing.sandbox.client import Sandbox
-from muniment.processing.sandbox.parent.server_process import SERVER
+from muniment.processing.sandbox.parent.server_process import SERVER_MODULE
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.tasks.port import FAST, MoveOn
-from tests.processing.worker_fixture import Desk
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.tasks.port import FAST, MoveToQueue
+from tests.processing.worker_fixture import WorkerFixture
 from tests.support.cluster import PASSWORDS, Cluster, service_login
 from tests.support.seed import Seed
 
@@ -30,13 +30,13 @@ _numbers = itertools.count()
 
 def is_server(process: psutil.Process) -> bool:
     try:
-        return SERVER in process.cmdline()
+        return SERVER_MODULE in process.cmdline()
     except psutil.Error:  # another test's, which has just ended
         return False
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProcessingOutcome:
     """What became of one document, as people and programs are told."""
 
     status: str
@@ -66,23 +66,23 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Bench:
+class SandboxedWorkerFixture:
     """One worker for all documents of a test module."""
 
-    desk: Desk
-    worker: Processing
+    desk: WorkerFixture
+    worker: RunProcessor
     blobs_folder: Path
     temporary_folder: Path
 
-    async def process(self, content: bytes, media_type: str) -> Outcome:
+    async def process(self, content: bytes, media_type: str) -> ProcessingOutcome:
         document_id = await self.desk.document(content, media_type=media_type)
         try:
             await self.worker(self.desk.job(document_id, FAST))
-        except MoveOn as moved:
+        except MoveToQueue as moved:
             await self.worker(self.desk.job(document_id, moved.queue))
         return await self._outcome(document_id)
 
-    async def _outcome(self, document_id: UUID) -> Outcome:
+    async def _outcome(self, document_id: UUID) -> ProcessingOutcome:
         question = """SELECT d.status, d.processing_status, last_error, processing_errors, r.status, r.error,
                              d.total_pages, a.problems, coalesce((a.methods->>'ocr')::int, 0),
                              (SELECT count(*) FROM document_diagrams g WHERE g.document_id = d.id)
@@ -91,8 +91,8 @@ class Bench:
         (row,) = self.desk.seed.rows(question, document_id)
         pages = """SELECT page_text_uri, page_text_sha256 FROM artifact_pages a JOIN document_pages p
                        ON p.artifact_page_id = a.id WHERE p.document_id = %s ORDER BY a.page_number"""
-        texts = [await read_page(self.desk.blobs, *page) for page in self.desk.seed.rows(pages, document_id)]
-        return Outcome(*row, texts)  # type: ignore[call-arg]  # how long a row is, nobody knows
+        texts = [await read_page_text(self.desk.blobs, *page) for page in self.desk.seed.rows(pages, document_id)]
+        return ProcessingOutcome(*row, texts)  # type: ignore[call-arg]  # how long a row is, nobody knows
 
     async def require_sound(self, build: Callable[[str], bytes], media_type: str) -> None:
         """Nothing stays, and the same worker reads the next document, which `build` makes of its words."""
@@ -123,26 +123,28 @@ class Bench:
 def a_sandbox(**limits: Any) -> Sandbox:
     """As in production, with its tools where it finds them."""
     engine = find_engine()
-    means = Means(tesseract=engine.program, tessdata=engine.data) if engine else Means()
+    means = ReaderResources(tesseract=engine.path, tessdata=engine.data_folder) if engine else ReaderResources()
     return Sandbox(means, **limits)
 
 
 @asynccontextmanager
-async def open_bench(cluster: Cluster, folder: Path, sandbox: Sandbox) -> AsyncIterator[Bench]:
+async def open_sandboxed_worker(
+    cluster: Cluster, folder: Path, sandbox: Sandbox
+) -> AsyncIterator[SandboxedWorkerFixture]:
     """A database, a store and a worker, all of one event loop."""
     temporary, usual = folder / "temporary", tempfile.tempdir
     temporary.mkdir()
     with cluster.new_database() as address:
-        seed, blobs = Seed(address), FolderBlobs(folder / "blobs")
+        seed, blobs = Seed(address), FolderObjectStore(folder / "blobs")
         database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
-        locks = AdvisoryLocks(service_login(address), at_once=4)
-        desk = Desk(seed, database, blobs, locks)
+        locks = AdvisoryLocks(service_login(address), max_connections=4)
+        desk = WorkerFixture(seed, database, blobs, locks)
         tempfile.tempdir = str(temporary)
         try:
-            await sandbox.describe()
+            await sandbox.probe()
             # One language: it halves the time of OCR, and what is tested here is not how well it reads.
-            tools = replace(desk.tools, reader=sandbox, options=Options(ocr_languages=("eng",)))
-            yield Bench(desk, Processing(tools), folder / "blobs", temporary)
+            tools = replace(desk.services, reader=sandbox, options=ReadingOptions(ocr_languages=("eng",)))
+            yield SandboxedWorkerFixture(desk, RunProcessor(tools), folder / "blobs", temporary)
         finally:
             tempfile.tempdir = usual
             await sandbox.close()

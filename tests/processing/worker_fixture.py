@@ -6,86 +6,88 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 from uuid import UUID
 
-from muniment.artifacts.keys import ContentKeys, Scope, Variant, reading_variant
-from muniment.processing.pipeline.context import Tools
-from muniment.processing.pipeline.processor import Processing
+from muniment.artifacts.keys import ContentKeyFactory, ReadingVariant, SharingScope, reading_variant
+from muniment.processing.pipeline.context import RunServices
+from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.contract import (
+    ExtractedPage,
+    ExtractionMethod,
     Figure,
     FigureKind,
-    Method,
-    Options,
-    Page,
     Paragraph,
     ParagraphKind,
+    ReadingOptions,
     Word,
 )
-from muniment.processing.sandbox.client import OpenReading
-from muniment.search.indexing.repository import Indexing
+from muniment.processing.sandbox.client import OpenedFile
+from muniment.search.indexing.repository import InstalledModels
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
-from muniment.storage.objects.port import Blobs
-from muniment.storage.tasks.port import FAST, FIRST, READING, MoveOn, RunJob, RunWish
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
-from tests.search.letter_embedder import WordsEmbedder
+from muniment.storage.objects.port import ObjectStore
+from muniment.storage.tasks.port import FAST, FIRST_RUN, READING, MoveToQueue, RunJob, RunRequest
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from tests.search.letter_embedder import LetterEmbedder
 from tests.support.seed import HMAC_SECRET, Person, Seed
 
 FIRST_TEXT, SECOND_TEXT = "About invoices.\n\nAnd about contracts.", "The second page."
 PICTURE = Figure(FigureKind.PICTURE, "ab" * 32, 640, 480, box=(72, 72, 272, 222), caption="Figure 1: A picture")
 PAGES = (
-    Page(
+    ExtractedPage(
         1,
         FIRST_TEXT,
-        Method.TEXT,
+        ExtractionMethod.TEXT,
         paragraphs=(Paragraph(0, 15, ParagraphKind.HEADING, (72, 72, 200, 84)), Paragraph(17, 37)),
         words=(Word(0, 5, (72, 72, 100, 84)), Word(6, 15, (104, 72, 150, 84))),
         figures=(PICTURE, PICTURE),
         width=595.0,
         height=842.0,
     ),
-    Page(2, SECOND_TEXT, Method.OCR, paragraphs=(Paragraph(0, 16),), figures=(PICTURE,), confidence=0.93),
+    ExtractedPage(
+        2, SECOND_TEXT, ExtractionMethod.OCR, paragraphs=(Paragraph(0, 16),), figures=(PICTURE,), confidence=0.93
+    ),
 )
 
 
 @dataclass
 class _Opened:
     total_pages: int
-    pages: AsyncIterator[Page]
+    pages: AsyncIterator[ExtractedPage]
 
 
 @dataclass
 class FixedReader:
     """Gives the same pages for every file: these tests are about what becomes of pages, not about reading."""
 
-    pages: Sequence[Page] = PAGES
+    pages: Sequence[ExtractedPage] = PAGES
     opened: int = 0
     error: Exception | None = None
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
         self.opened += 1
         assert file.read(1)
         if self.error:
             raise self.error
         yield _Opened(len(self.pages), self._each())
 
-    async def _each(self) -> AsyncIterator[Page]:
+    async def _each(self) -> AsyncIterator[ExtractedPage]:
         for page in self.pages:
             yield page
 
 
 @dataclass
-class Desk:
+class WorkerFixture:
     """One owner with one knowledge base, and the parts of a worker."""
 
     seed: Seed
     database: Database
-    blobs: Blobs
+    blobs: ObjectStore
     locks: AdvisoryLocks
     reader: FixedReader = field(default_factory=FixedReader)
-    reading: Variant = field(default_factory=lambda: reading_variant({"of": "the tests"}))
-    scope: Scope = Scope.ORGANIZATION
-    embedder: WordsEmbedder = field(default_factory=WordsEmbedder)
-    other_embedders: tuple[WordsEmbedder, ...] = ()
+    reading: ReadingVariant = field(default_factory=lambda: reading_variant({"of": "the tests"}))
+    scope: SharingScope = SharingScope.ORGANIZATION
+    embedder: LetterEmbedder = field(default_factory=LetterEmbedder)
+    other_embedders: tuple[LetterEmbedder, ...] = ()
     owner: Person = field(init=False)
     kb_id: UUID = field(init=False)
 
@@ -94,13 +96,15 @@ class Desk:
         self.kb_id = self.seed.knowledge_base(self.owner)
 
     @property
-    def tools(self) -> Tools:
-        is_shared = self.scope is Scope.SHARED
-        indexing = Indexing(self.embedder, self.other_embedders)
-        return Tools(self.database, self.blobs, self.locks, self.reader, Options(), self.reading, is_shared, indexing)
+    def services(self) -> RunServices:
+        is_shared = self.scope is SharingScope.SHARED
+        indexing = InstalledModels(self.embedder, self.other_embedders)
+        return RunServices(
+            self.database, self.blobs, self.locks, self.reader, ReadingOptions(), self.reading, is_shared, indexing
+        )
 
-    def worker(self) -> Processing:
-        return Processing(self.tools)
+    def worker(self) -> RunProcessor:
+        return RunProcessor(self.services)
 
     async def document(
         self, content: bytes = b"bytes", *, owner: Person | None = None, kb_id: UUID | None = None, **columns: Any
@@ -109,7 +113,7 @@ class Desk:
         owner, kb_id = owner or self.owner, kb_id or self.kb_id
         name = columns.pop("name", f"{self.seed.one('SELECT count(*) FROM documents')}.pdf")
         document_id = self.seed.document(kb_id, owner, name=name, status="pending", **columns)
-        hashed = ContentKeys(HMAC_SECRET, self.scope).new_hash(
+        hashed = ContentKeyFactory(HMAC_SECRET, self.scope).new_hasher(
             organization_id=owner.organization_id, document_id=document_id
         )
         hashed.update(content)
@@ -119,10 +123,10 @@ class Desk:
         return document_id
 
     async def enqueue(
-        self, document_id: UUID, wish: RunWish = FIRST, *, owner: Person | None = None, epoch: int = 1
+        self, document_id: UUID, wish: RunRequest = FIRST_RUN, *, owner: Person | None = None, epoch: int = 1
     ) -> UUID:
         async with self.database.work((owner or self.owner).principal) as work:
-            return await QueuedTasks().enqueue_run(work, document_id, epoch, wish)
+            return await ProcrastinateQueue().enqueue_run(work, document_id, epoch, wish)
 
     def job(self, document_id: UUID, queue: str = READING) -> RunJob:
         """Its newest run."""
@@ -136,7 +140,7 @@ class Desk:
         worker = self.worker()
         try:
             await worker(self.job(document_id, FAST))
-        except MoveOn as moved:
+        except MoveToQueue as moved:
             await worker(self.job(document_id, moved.queue))
             return moved.queue
         return FAST

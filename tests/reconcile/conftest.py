@@ -5,20 +5,20 @@ import pytest
 
 from muniment.bootstrap.stores import build_stores
 from muniment.settings import Settings
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.reconcile.harness import Floor, IndexedDesk
+from tests.reconcile.harness import IndexedHarness, ReconcileHarness
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import Seed
 
 
 @pytest.fixture(params=["pgvector"])
-async def floor(request: pytest.FixtureRequest, settings: Settings, seed: Seed) -> AsyncIterator[Floor]:
+async def floor(request: pytest.FixtureRequest, settings: Settings, seed: Seed) -> AsyncIterator[ReconcileHarness]:
     """With the index inside PostgreSQL, unless the test asks for `qdrant`."""
     stores = build_stores(settings)
-    index = QdrantIndex(LocalQdrant()) if request.param == "qdrant" else PgVectorIndex(stores.database)
-    stores = replace(stores, index=index)
-    desk = IndexedDesk(seed, stores.database, stores.blobs, stores.locks)
+    index = QdrantIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
+    stores = replace(stores, vectors=index)
+    desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
     desk.index = index
-    yield Floor(settings, stores, desk)
+    yield ReconcileHarness(settings, stores, desk)
     await stores.close()

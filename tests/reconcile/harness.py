@@ -7,45 +7,45 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from muniment.artifacts.keys import Variant
+from muniment.artifacts.keys import ReadingVariant
 from muniment.bootstrap.maintenance import build_reconciliation
 from muniment.bootstrap.stores import Stores
-from muniment.processing.pipeline.context import Tools
-from muniment.processing.pipeline.processor import Processing
-from muniment.reconcile.drift import Scope
-from muniment.reconcile.objects import NOTHING, Subset
+from muniment.processing.pipeline.context import RunServices
+from muniment.processing.pipeline.processor import RunProcessor
+from muniment.reconcile.drift import ReconcileScope
+from muniment.reconcile.objects import NO_READS, ReadSample
 from muniment.reconcile.report import Report
-from muniment.reconcile.runner import Nobody, Patience, Reconciliation, Watcher
-from muniment.search.external_index.copier import Copies
+from muniment.reconcile.runner import GracePeriods, NoProgress, ProgressListener, ReconcileRunner
+from muniment.search.external_index.copier import IndexCopier
 from muniment.settings import Settings
 from muniment.storage.db.base import now
-from muniment.storage.tasks.port import FAST, READING, MoveOn
-from muniment.storage.vectors.port import Indexed, VectorIndex
-from tests.processing.worker_fixture import Desk
+from muniment.storage.tasks.port import FAST, READING, MoveToQueue
+from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from tests.processing.worker_fixture import WorkerFixture
 from tests.support.seed import Seed
 
-AT_ONCE = Patience(settled=timedelta(0), litter=timedelta(0))
+NO_GRACE = GracePeriods(unchanged=timedelta(0), orphans=timedelta(0))
 """Nothing is young: only what is really on its way is left alone."""
 
 
-class IndexedDesk(Desk):
+class IndexedHarness(WorkerFixture):
     """With an index of another engine, if the test has one."""
 
     index: VectorIndex
 
     @property
-    def tools(self) -> Tools:
-        copies = Copies(self.database, self.index) if self.index.holds_copies else None
-        return replace(super().tools, copies=copies)
+    def services(self) -> RunServices:
+        copies = IndexCopier(self.database, self.index) if self.index.holds_copies else None
+        return replace(super().services, index_copier=copies)
 
 
 @dataclass
-class Floor:
+class ReconcileHarness:
     settings: Settings
     stores: Stores
-    desk: Desk
-    patience: Patience = AT_ONCE
-    _workers: dict[Variant, Processing] = field(default_factory=dict)
+    desk: WorkerFixture
+    grace_periods: GracePeriods = NO_GRACE
+    _workers: dict[ReadingVariant, RunProcessor] = field(default_factory=dict)
 
     @property
     def seed(self) -> Seed:
@@ -53,33 +53,33 @@ class Floor:
 
     @property
     def index(self) -> VectorIndex:
-        return self.stores.index
+        return self.stores.vectors
 
     @property
     def kb_id(self) -> UUID:
         return self.desk.kb_id
 
-    def reconciliation(self, subset: Subset = NOTHING) -> Reconciliation:
-        return replace(build_reconciliation(self.settings, self.stores, subset), patience=self.patience)
+    def runner(self, subset: ReadSample = NO_READS) -> ReconcileRunner:
+        return replace(build_reconciliation(self.settings, self.stores, subset), grace_periods=self.grace_periods)
 
     async def reconcile(
         self,
         *,
         repair: bool = False,
         kb_ids: Sequence[UUID] = (),
-        subset: Subset = NOTHING,
-        watcher: Watcher | None = None,
+        subset: ReadSample = NO_READS,
+        watcher: ProgressListener | None = None,
     ) -> Report:
-        return await self.reconciliation(subset).reconcile(now(), repair=repair, kb_ids=kb_ids, watcher=watcher)
+        return await self.runner(subset).reconcile(now(), repair=repair, kb_ids=kb_ids, listener=watcher)
 
-    async def scope(self) -> Scope:
+    async def scope(self) -> ReconcileScope:
         """Of the one organization."""
-        return await self.reconciliation()._scope(self.desk.owner.organization_id, now(), (), Nobody())
+        return await self.runner()._build_scope(self.desk.owner.organization_id, now(), (), NoProgress())
 
     async def drift(self, **wishes: Any) -> dict[str, tuple[int, int]]:
         """What was found, and how much of it is left."""
         report = await self.reconcile(**wishes)
-        return {f"{count.store}/{count.kind}": (count.found, count.left) for count in report.lines}
+        return {f"{count.store}/{count.kind}": (count.found, count.remaining) for count in report.rows}
 
     async def document(self, content: bytes = b"bytes", **columns: Any) -> UUID:
         """Pending, its job in the queue, and its row as true as after an upload."""
@@ -101,7 +101,7 @@ class Floor:
             document_id,
         )
         reading = self.desk.reading
-        worker = self._workers.get(reading) or self._workers.setdefault(reading, Processing(self.desk.tools))
+        worker = self._workers.get(reading) or self._workers.setdefault(reading, RunProcessor(self.desk.services))
         self.seed.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
         self.seed.execute(
             "UPDATE procrastinate_jobs SET status = 'doing', worker_id = (SELECT max(id) FROM procrastinate_workers)"
@@ -110,12 +110,12 @@ class Floor:
         )
         try:
             await worker(self.desk.job(document_id, FAST))
-        except MoveOn:
+        except MoveToQueue:
             await worker(self.desk.job(document_id, READING))
         self.seed.execute("DELETE FROM procrastinate_jobs WHERE id = %s", job_id)
 
-    def indexed(self, document_id: UUID) -> Indexed:
-        return Indexed(document_id, self.kb_id, self.desk.owner.organization_id)
+    def indexed(self, document_id: UUID) -> IndexedDocument:
+        return IndexedDocument(document_id, self.kb_id, self.desk.owner.organization_id)
 
     def original(self, document_id: UUID) -> str:
         return str(self.seed.one("SELECT original_uri FROM documents WHERE id = %s", document_id))
@@ -125,4 +125,4 @@ class Floor:
         return str(self.seed.one(f"{of_document} WHERE d.id = %s", document_id))
 
     async def keys(self) -> set[str]:
-        return {info.key async for info in self.stores.blobs.list()}
+        return {info.key async for info in self.stores.objects.list()}

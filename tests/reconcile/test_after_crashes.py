@@ -1,4 +1,4 @@
-"""Wherever a worker dies, the stores agree after one reconciliation, and after the run is carried out again (I10)."""
+"""Wherever a worker dies, the stores agree after one reconciliation, and after the run is carried out again (docs/design.md#i10)."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -11,13 +11,13 @@ from muniment.bootstrap.stores import build_stores
 from muniment.processing.pipeline.nodes import extract_text
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
-from muniment.storage.vectors.port import Indexed, Model, Point, VectorIndex
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorIndex
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.faults.effects import COMMITTED, STORED, Effects, die_at
-from tests.faults.harness import Stage
+from tests.faults.effects import COMMITTED, STORED, EffectRecorder, die_at
+from tests.faults.harness import FaultHarness
 from tests.faults.scenarios import SCENARIOS, Scenario
-from tests.reconcile.harness import Floor, IndexedDesk
+from tests.reconcile.harness import IndexedHarness, ReconcileHarness
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import Seed
 
@@ -27,41 +27,41 @@ LASTING = {COMMITTED, STORED, TOLD, HEARD}
 
 
 class WatchedIndex(QdrantIndex):
-    effects = Effects()
+    effects = EffectRecorder()
 
-    async def put(self, document: Indexed, model: Model, epoch: int, points: list[Point]) -> None:  # type: ignore[override]
+    async def upsert(self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: list[Point]) -> None:  # type: ignore[override]
         await self.effects.meet(TOLD)
-        await super().put(document, model, epoch, points)
+        await super().upsert(document, model, epoch, points)
         await self.effects.meet(HEARD)
 
-    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
         await self.effects.meet(TOLD)
-        await super().remove(document, before_epoch=before_epoch)
+        await super().delete_document(document, before_epoch=before_epoch)
         await self.effects.meet(HEARD)
 
 
 @pytest.fixture
 async def floor(
     request: pytest.FixtureRequest, settings: Settings, seed: Seed, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Floor]:
+) -> AsyncIterator[ReconcileHarness]:
     monkeypatch.setattr(extract_text, "INTERVAL_SECONDS", 0)  # the same effects in every run
     stores = build_stores(settings)
-    index: VectorIndex = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgVectorIndex(stores.database)
-    stores = replace(stores, index=index)
-    desk = IndexedDesk(seed, stores.database, stores.blobs, stores.locks)
+    index: VectorIndex = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
+    stores = replace(stores, vectors=index)
+    desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
     desk.index = index
-    yield Floor(settings, stores, desk)
+    yield ReconcileHarness(settings, stores, desk)
     await stores.close()
 
 
 @pytest.fixture
-def stage(floor: Floor, address: DatabaseAddress) -> Stage:
-    return Stage(address, floor.settings.server.data_dir / "blobs", floor.desk)
+def stage(floor: ReconcileHarness, address: DatabaseAddress) -> FaultHarness:
+    return FaultHarness(address, floor.settings.server.data_dir / "blobs", floor.desk)
 
 
-async def begin(floor: Floor, stage: Stage, scenario: Scenario) -> UUID:
+async def begin(floor: ReconcileHarness, stage: FaultHarness, scenario: Scenario) -> UUID:
     await stage.clear()
-    await floor.index.remove_kb(floor.kb_id)
+    await floor.index.delete_collection(floor.kb_id)
     document_id = await scenario.prepare(stage)
     measured = (len(stage.content), hashlib.sha256(stage.content).hexdigest())
     floor.seed.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s", *measured)
@@ -72,18 +72,20 @@ async def begin(floor: Floor, stage: Stage, scenario: Scenario) -> UUID:
     return document_id
 
 
-async def run(floor: Floor, stage: Stage, document_id: UUID, scenario: Scenario, effects: Effects) -> bool:
+async def run(
+    floor: ReconcileHarness, stage: FaultHarness, document_id: UUID, scenario: Scenario, effects: EffectRecorder
+) -> bool:
     """Whether the worker died over it."""
     effects.queue = scenario.queue
     if isinstance(floor.index, WatchedIndex):
         floor.index.effects = effects
     has_died = await stage.dies(document_id, effects)
     if isinstance(floor.index, WatchedIndex):
-        floor.index.effects = Effects()
+        floor.index.effects = EffectRecorder()
     return has_died
 
 
-async def agree(floor: Floor) -> bool:
+async def agree(floor: ReconcileHarness) -> bool:
     await floor.reconcile(repair=True)
     return await floor.drift() == {}
 
@@ -95,14 +97,16 @@ CASES = [("pgvector", name) for name in SCENARIOS] + [("qdrant", name) for name 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("floor", "name"), CASES, indirect=["floor"])
-async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(floor: Floor, stage: Stage, name: str) -> None:
-    scenario, whole = SCENARIOS[name], Effects()
+async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(
+    floor: ReconcileHarness, stage: FaultHarness, name: str
+) -> None:
+    scenario, whole = SCENARIOS[name], EffectRecorder()
     assert not await run(floor, stage, await begin(floor, stage, scenario), scenario, whole)
     deaths = [number for number, effect in enumerate(whole.reached) if effect.what in LASTING]
     assert deaths
     for number in deaths:
         document_id = await begin(floor, stage, scenario)
-        assert await run(floor, stage, document_id, scenario, Effects(die_at(number)))
+        assert await run(floor, stage, document_id, scenario, EffectRecorder(die_at(number)))
         floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")  # in the hands of the dead
 
         assert await agree(floor), whole.reached[number]

@@ -7,11 +7,11 @@ from uuid import UUID
 import pytest
 
 from muniment.bootstrap.stores import build_ledger
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.vectors.port import Indexed, Model, Point
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.reconcile.harness import Floor, IndexedDesk
-from tests.support.live_api import Api, running_api
+from tests.reconcile.harness import IndexedHarness, ReconcileHarness
+from tests.support.live_api import RunningApi, running_api
 from tests.support.qdrant import LocalQdrant
 
 
@@ -19,7 +19,7 @@ from tests.support.qdrant import LocalQdrant
 class Meddler:
     """Repairs whatever it finds, before each thing that is done to a store outside PostgreSQL."""
 
-    floor: Floor | None = None
+    floor: ReconcileHarness | None = None
     places: list[str] = field(default_factory=list)
     found: list[dict[str, tuple[int, int]]] = field(default_factory=list)
 
@@ -37,23 +37,25 @@ class MeddledIndex(QdrantIndex):
         super().__init__(LocalQdrant())
         self._meddler = meddler
 
-    async def put(self, document: Indexed, model: Model, epoch: int, points: Sequence[Point]) -> None:
+    async def upsert(
+        self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
+    ) -> None:
         await self._meddler.meddle("put points")
-        await super().put(document, model, epoch, points)
+        await super().upsert(document, model, epoch, points)
         await self._meddler.meddle("points were put")
 
-    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
         await self._meddler.meddle("set visible")
         await super().set_visible(document, is_visible=is_visible)
         await self._meddler.meddle("visible was set")
 
-    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
         await self._meddler.meddle("remove points")
-        await super().remove(document, before_epoch=before_epoch)
+        await super().delete_document(document, before_epoch=before_epoch)
         await self._meddler.meddle("points were removed")
 
 
-class MeddledBlobs(FolderBlobs):
+class MeddledBlobs(FolderObjectStore):
     meddler: Meddler
 
     async def put(self, key: str, data: bytes) -> None:
@@ -73,12 +75,12 @@ def meddler() -> Meddler:
 
 
 @pytest.fixture
-async def meddled(floor: Floor, meddler: Meddler) -> AsyncIterator[Floor]:
+async def meddled(floor: ReconcileHarness, meddler: Meddler) -> AsyncIterator[ReconcileHarness]:
     index, blobs = MeddledIndex(meddler), MeddledBlobs(floor.settings.server.data_dir / "blobs")
     blobs.meddler = meddler
-    ledger = build_ledger(floor.stores.database, blobs, floor.stores.archive)
-    floor.stores = replace(floor.stores, index=index, blobs=blobs, ledger=ledger)
-    desk = IndexedDesk(floor.seed, floor.stores.database, blobs, floor.stores.locks)
+    ledger = build_ledger(floor.stores.database, blobs, floor.stores.handover)
+    floor.stores = replace(floor.stores, vectors=index, objects=blobs, ledger=ledger)
+    desk = IndexedHarness(floor.seed, floor.stores.database, blobs, floor.stores.locks)
     desk.index = index
     floor.desk = desk
     yield floor
@@ -86,12 +88,12 @@ async def meddled(floor: Floor, meddler: Meddler) -> AsyncIterator[Floor]:
 
 
 @pytest.fixture
-async def meddled_api(meddled: Floor) -> AsyncIterator[Api]:
+async def meddled_api(meddled: ReconcileHarness) -> AsyncIterator[RunningApi]:
     async with running_api(meddled.settings, meddled.stores) as api:
         yield api
 
 
-async def test_a_run_is_left_alone(meddled: Floor, meddler: Meddler) -> None:
+async def test_a_run_is_left_alone(meddled: ReconcileHarness, meddler: Meddler) -> None:
     document_id = await meddled.document()
     meddler.floor = meddled
     await meddled.process(document_id)
@@ -102,7 +104,9 @@ async def test_a_run_is_left_alone(meddled: Floor, meddler: Meddler) -> None:
     assert await meddled.drift() == {}
 
 
-async def test_archive_restore_and_purge_are_left_alone(meddled: Floor, meddled_api: Api, meddler: Meddler) -> None:
+async def test_archive_restore_and_purge_are_left_alone(
+    meddled: ReconcileHarness, meddled_api: RunningApi, meddler: Meddler
+) -> None:
     document_id = await meddled.completed()
     points = await meddled.index.count(meddled.indexed(document_id))
     meddler.floor = meddled
@@ -118,5 +122,5 @@ async def test_archive_restore_and_purge_are_left_alone(meddled: Floor, meddled_
     assert await meddled.drift() == {}
 
 
-def path(floor: Floor, document_id: UUID, move: str) -> str:
+def path(floor: ReconcileHarness, document_id: UUID, move: str) -> str:
     return f"/api/v1/knowledge-bases/{floor.kb_id}/documents/{document_id}/{move}"

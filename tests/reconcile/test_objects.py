@@ -7,124 +7,130 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from muniment.bootstrap.services import build_parts
+from muniment.bootstrap.services import build_services
 from muniment.documents.tables import DocumentType
 from muniment.knowledge_bases.access import get_access
-from muniment.reconcile.objects import NoShare, Subset, parse_share
+from muniment.reconcile.objects import InvalidSample, ReadSample, parse_sample
 from muniment.reconcile.report import DATA_MISSING, NO_DRIFT
-from muniment.reconcile.runner import Patience
+from muniment.reconcile.runner import GracePeriods
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.deletions.ledger import reserve
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import BlobInfo
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectInfo
 from tests.documents.uploads import a_pdf
-from tests.reconcile.harness import Floor
+from tests.reconcile.harness import ReconcileHarness
 
-EVERYTHING = Subset(1.0)
+EVERYTHING = ReadSample(1.0)
 both_engines = pytest.mark.parametrize("floor", ["pgvector", "qdrant"], indirect=True)
 
 
 @both_engines
-async def test_stores_that_agree_show_no_drift(floor: Floor) -> None:
+async def test_stores_that_agree_show_no_drift(floor: ReconcileHarness) -> None:
     await floor.completed()
     await floor.completed()
     await floor.document(b"still waiting")
     for repair in (False, True):
         report = await floor.reconcile(repair=repair, subset=EVERYTHING)
-        assert (report.lines, report.outcome) == ([], NO_DRIFT)
+        assert (report.rows, report.outcome) == ([], NO_DRIFT)
 
 
 @pytest.mark.parametrize("repair", [False, True])
-async def test_a_row_without_its_object_is_a_loss_that_nobody_repairs(floor: Floor, repair: bool) -> None:
+async def test_a_row_without_its_object_is_a_loss_that_nobody_repairs(floor: ReconcileHarness, repair: bool) -> None:
     await floor.completed()
     document_id = await floor.completed(b"other bytes")
-    await floor.stores.blobs.delete(floor.original(document_id))
+    await floor.stores.objects.delete(floor.original(document_id))
 
     report = await floor.reconcile(repair=repair)
 
-    assert [(line.store, line.kind, line.found, line.left) for line in report.lines] == [("originals", "missing", 1, 1)]
+    assert [(line.store, line.kind, line.found, line.remaining) for line in report.rows] == [
+        ("originals", "missing", 1, 1)
+    ]
     assert [(loss.document_id, loss.key) for loss in report.losses] == [(document_id, floor.original(document_id))]
     assert report.outcome == DATA_MISSING
     assert floor.desk.status(document_id) == "completed"
 
 
-async def test_an_original_of_another_size_is_damaged(floor: Floor) -> None:
+async def test_an_original_of_another_size_is_damaged(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
-    await floor.stores.blobs.put(floor.original(document_id), b"byte")
+    await floor.stores.objects.put(floor.original(document_id), b"byte")
     report = await floor.reconcile(repair=True)
     assert [(loss.kind, loss.document_id) for loss in report.losses] == [("damaged", document_id)]
 
 
 @pytest.mark.parametrize("which", ["original", "pack"])
-async def test_a_changed_byte_is_found_by_reading_and_only_by_reading(floor: Floor, which: str) -> None:
+async def test_a_changed_byte_is_found_by_reading_and_only_by_reading(floor: ReconcileHarness, which: str) -> None:
     document_id = await floor.completed()
     key = floor.original(document_id) if which == "original" else floor.pack(document_id)
-    written = bytearray(await floor.stores.blobs.get(key))
+    written = bytearray(await floor.stores.objects.get(key))
     written[-1] ^= 1
-    await floor.stores.blobs.put(key, bytes(written))
+    await floor.stores.objects.put(key, bytes(written))
 
     assert await floor.drift() == {}
     assert await floor.drift(subset=EVERYTHING) == {f"{which}s/damaged": (1, 1)}
 
 
-async def test_only_the_share_that_was_asked_for_is_read(floor: Floor) -> None:
+async def test_only_the_share_that_was_asked_for_is_read(floor: ReconcileHarness) -> None:
     for number in range(4):
         document_id = await floor.completed(f"bytes {number}".encode())
-        await floor.stores.blobs.put(floor.original(document_id), f"other {number}".encode())
+        await floor.stores.objects.put(floor.original(document_id), f"other {number}".encode())
     chances = iter([0.1, 0.6, 0.4, 0.9, *[0.99] * 100])
-    assert await floor.drift(subset=Subset(0.5, lambda: next(chances))) == {"originals/damaged": (2, 2)}
+    assert await floor.drift(subset=ReadSample(0.5, lambda: next(chances))) == {"originals/damaged": (2, 2)}
 
 
 def test_a_share_is_written_in_percent() -> None:
-    assert (parse_share("5%").share, parse_share("100%").share, parse_share(" 0.5% ").share) == (0.05, 1.0, 0.005)
+    assert (parse_sample("5%").fraction, parse_sample("100%").fraction, parse_sample(" 0.5% ").fraction) == (
+        0.05,
+        1.0,
+        0.005,
+    )
     for typed in ("5", "101%", "-1%", "%", "five%"):
-        with pytest.raises(NoShare):
-            parse_share(typed)
+        with pytest.raises(InvalidSample):
+            parse_sample(typed)
 
 
-async def test_a_text_pack_that_a_document_needs_is_a_loss(floor: Floor) -> None:
+async def test_a_text_pack_that_a_document_needs_is_a_loss(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
-    await floor.stores.blobs.delete(floor.pack(document_id))
+    await floor.stores.objects.delete(floor.pack(document_id))
     report = await floor.reconcile(repair=True)
     assert [(loss.store, loss.kind, loss.document_id) for loss in report.losses] == [("packs", "missing", document_id)]
 
 
-async def test_a_text_pack_that_nobody_needs_is_no_loss(floor: Floor) -> None:
+async def test_a_text_pack_that_nobody_needs_is_no_loss(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
-    await floor.stores.blobs.delete(floor.pack(document_id))
+    await floor.stores.objects.delete(floor.pack(document_id))
     floor.seed.execute("UPDATE document_revisions SET artifact_text_id = NULL")
     floor.seed.execute("UPDATE documents SET artifact_text_id = NULL, status = 'failed'")
     assert await floor.drift() == {}
 
 
-async def original_of_nobody(floor: Floor) -> str:
+async def original_of_nobody(floor: ReconcileHarness) -> str:
     return f"{floor.kb_id}/{uuid4()}/1/original"
 
 
-async def original_of_a_gone_kb(floor: Floor) -> str:
+async def original_of_a_gone_kb(floor: ReconcileHarness) -> str:
     return f"{uuid4()}/{uuid4()}/1/original"
 
 
-async def pack_of_nobody(floor: Floor) -> str:
+async def pack_of_nobody(floor: ReconcileHarness) -> str:
     return f"artifacts/{floor.desk.owner.organization_id}/{uuid4()}"
 
 
-async def shared_pack_of_nobody(floor: Floor) -> str:
+async def shared_pack_of_nobody(floor: ReconcileHarness) -> str:
     return f"artifacts/shared/{uuid4()}"
 
 
-Litter = Callable[[Floor], Awaitable[str]]
+Litter = Callable[[ReconcileHarness], Awaitable[str]]
 each_litter = pytest.mark.parametrize(
     "litter", [original_of_nobody, original_of_a_gone_kb, pack_of_nobody, shared_pack_of_nobody]
 )
 
 
 @each_litter
-async def test_an_object_that_nobody_names_leaves_by_the_ledger(floor: Floor, litter: Litter) -> None:
+async def test_an_object_that_nobody_names_leaves_by_the_ledger(floor: ReconcileHarness, litter: Litter) -> None:
     await floor.completed()
     before, key = await floor.keys(), await litter(floor)
-    await floor.stores.blobs.put(key, b"litter")
+    await floor.stores.objects.put(key, b"litter")
     name = "packs/orphaned" if key.startswith("artifacts/") else "originals/orphaned"
 
     assert await floor.drift() == {name: (1, 1)}
@@ -138,17 +144,17 @@ async def test_an_object_that_nobody_names_leaves_by_the_ledger(floor: Floor, li
 
 
 @each_litter
-async def test_a_young_object_is_left_alone(floor: Floor, litter: Litter) -> None:
-    floor.patience = Patience(settled=timedelta(0), litter=timedelta(hours=1))
-    await floor.stores.blobs.put(await litter(floor), b"litter?")
+async def test_a_young_object_is_left_alone(floor: ReconcileHarness, litter: Litter) -> None:
+    floor.grace_periods = GracePeriods(unchanged=timedelta(0), orphans=timedelta(hours=1))
+    await floor.stores.objects.put(await litter(floor), b"litter?")
     assert await floor.drift(repair=True) == {}
 
 
 @each_litter
-async def test_what_a_line_of_the_ledger_waits_for_is_not_litter(floor: Floor, litter: Litter) -> None:
+async def test_what_a_line_of_the_ledger_waits_for_is_not_litter(floor: ReconcileHarness, litter: Litter) -> None:
     """Not even in the ledger of another organization: packs that all share are reserved by whoever reads."""
     key, another = await litter(floor), floor.seed.person()
-    await floor.stores.blobs.put(key, b"on its way")
+    await floor.stores.objects.put(key, b"on its way")
     owner = floor.desk.owner if key.startswith(str(floor.kb_id)) or "shared" not in key else another
     async with floor.stores.database.service_work(Service(owner.organization_id)) as work:
         await reserve(work, key, kb_id=floor.kb_id, document_id=uuid4())
@@ -156,14 +162,18 @@ async def test_what_a_line_of_the_ledger_waits_for_is_not_litter(floor: Floor, l
     assert key in await floor.keys()
 
 
-async def test_what_is_not_a_document_is_not_litter(floor: Floor) -> None:
+async def test_what_is_not_a_document_is_not_litter(floor: ReconcileHarness) -> None:
     for key in (f"audit/heads/{uuid4()}/1.json", f"probe/{uuid4()}", "something else", "queue/1.pdf"):
-        await floor.stores.blobs.put(key, b"somebody's")
+        await floor.stores.objects.put(key, b"somebody's")
     assert await floor.drift(repair=True) == {}
 
 
-async def test_an_upload_on_its_way_is_left_alone(floor: Floor) -> None:
-    parts, owner, seen = build_parts(floor.settings, floor.stores), floor.desk.owner, list[dict[str, tuple[int, int]]]()
+async def test_an_upload_on_its_way_is_left_alone(floor: ReconcileHarness) -> None:
+    parts, owner, seen = (
+        build_services(floor.settings, floor.stores),
+        floor.desk.owner,
+        list[dict[str, tuple[int, int]]](),
+    )
 
     async def chunks() -> AsyncIterator[bytes]:
         yield a_pdf()[:50]
@@ -179,16 +189,16 @@ async def test_an_upload_on_its_way_is_left_alone(floor: Floor) -> None:
 
     assert seen == [{}, {}, {}]
     assert await floor.keys() == {floor.original(received.document.id)}
-    await parts.pictures.close()
-    await parts.searching.close()
+    await parts.images.close()
+    await parts.search.close()
 
 
-class HookedBlobs(FolderBlobs):
+class HookedBlobs(FolderObjectStore):
     """Something happens just before a knowledge base is listed."""
 
     hook: Callable[[], Awaitable[None]] | None = None
 
-    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
+    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
         if prefix and self.hook:
             hook, self.hook = self.hook, None
             await hook()
@@ -196,7 +206,7 @@ class HookedBlobs(FolderBlobs):
             yield info
 
 
-async def test_a_document_that_is_removed_while_we_look_is_no_loss(floor: Floor) -> None:
+async def test_a_document_that_is_removed_while_we_look_is_no_loss(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
     key, blobs = floor.original(document_id), HookedBlobs(floor.settings.server.data_dir / "blobs")
 
@@ -206,12 +216,12 @@ async def test_a_document_that_is_removed_while_we_look_is_no_loss(floor: Floor)
         await blobs.delete(key)
 
     blobs.hook = remove
-    floor.stores = replace(floor.stores, blobs=blobs)
+    floor.stores = replace(floor.stores, objects=blobs)
     assert await floor.drift() == {}
     assert blobs.hook is None
 
 
-async def test_a_document_that_comes_in_while_we_look_is_no_litter(floor: Floor) -> None:
+async def test_a_document_that_comes_in_while_we_look_is_no_litter(floor: ReconcileHarness) -> None:
     blobs, came = HookedBlobs(floor.settings.server.data_dir / "blobs"), list[UUID]()
 
     async def come() -> None:
@@ -219,6 +229,6 @@ async def test_a_document_that_comes_in_while_we_look_is_no_litter(floor: Floor)
         came.append(await floor.document())
 
     blobs.hook = come
-    floor.stores = replace(floor.stores, blobs=blobs)
+    floor.stores = replace(floor.stores, objects=blobs)
     assert await floor.drift(repair=True) == {}
     assert await floor.keys() == {floor.original(came[0])}

@@ -5,18 +5,18 @@ from uuid import uuid4
 
 import pytest
 
-from muniment.reconcile.registry import LATER
+from muniment.reconcile.registry import ALERT_GRACE
 from muniment.storage.db.base import new_id, now
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.reconcile.harness import Floor
+from tests.reconcile.harness import ReconcileHarness
 
-LONG_AGO = now() - LATER - timedelta(days=20)
+LONG_AGO = now() - ALERT_GRACE - timedelta(days=20)
 
 
-async def test_an_expired_upload_is_swept_with_its_object(floor: Floor) -> None:
+async def test_an_expired_upload_is_swept_with_its_object(floor: ReconcileHarness) -> None:
     document_id = new_id()
     key = f"{floor.kb_id}/{document_id}/1/original"
-    await floor.stores.blobs.put(key, b"half")
+    await floor.stores.objects.put(key, b"half")
     floor.seed.insert(
         "uploads",
         id=new_id(),
@@ -33,7 +33,7 @@ async def test_an_expired_upload_is_swept_with_its_object(floor: Floor) -> None:
     assert await floor.drift() == {}
 
 
-def line(floor: Floor, target: str, **columns: object) -> None:
+def line(floor: ReconcileHarness, target: str, **columns: object) -> None:
     floor.seed.insert(
         "deletions",
         **{
@@ -49,9 +49,9 @@ def line(floor: Floor, target: str, **columns: object) -> None:
     )
 
 
-async def test_a_line_that_nobody_carried_out_is_carried_out(floor: Floor) -> None:
+async def test_a_line_that_nobody_carried_out_is_carried_out(floor: ReconcileHarness) -> None:
     key = f"{floor.kb_id}/{uuid4()}/1/original"
-    await floor.stores.blobs.put(key, b"to go")
+    await floor.stores.objects.put(key, b"to go")
     line(floor, key)
     assert await floor.drift() == {"ledger/overdue": (1, 1)}
     assert await floor.drift(repair=True) == {"ledger/overdue": (1, 0)}
@@ -59,20 +59,22 @@ async def test_a_line_that_nobody_carried_out_is_carried_out(floor: Floor) -> No
     assert await floor.drift() == {}
 
 
-async def test_a_line_that_fails_again_and_again_is_told(floor: Floor) -> None:
+async def test_a_line_that_fails_again_and_again_is_told(floor: ReconcileHarness) -> None:
     line(floor, "/not/a/key", attempts=5)
     assert await floor.drift(repair=True) == {"ledger/overdue": (1, 1)}
 
 
 @pytest.mark.parametrize("columns", [{"created_at": now()}, {"next_attempt_at": now() + timedelta(days=1)}])
-async def test_a_line_that_is_young_or_not_due_is_left_alone(floor: Floor, columns: dict[str, object]) -> None:
+async def test_a_line_that_is_young_or_not_due_is_left_alone(
+    floor: ReconcileHarness, columns: dict[str, object]
+) -> None:
     line(floor, f"{floor.kb_id}/{uuid4()}/1/original", **columns)
     assert await floor.drift(repair=True) == {}
     assert floor.seed.one("SELECT done_at FROM deletions") is None
 
 
 @pytest.mark.parametrize("floor", ["qdrant"], indirect=True)
-async def test_an_intent_that_nobody_settled_is_settled(floor: Floor) -> None:
+async def test_an_intent_that_nobody_settled_is_settled(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
     await floor.index.set_visible(floor.indexed(document_id), is_visible=False)
     floor.seed.insert(
@@ -89,11 +91,11 @@ async def test_an_intent_that_nobody_settled_is_settled(floor: Floor) -> None:
     assert await floor.drift() == {"intents/overdue": (1, 1)}
     assert await floor.drift(repair=True) == {"intents/overdue": (1, 0)}
     assert isinstance(floor.index, QdrantIndex)
-    assert {item.is_visible async for item in floor.index.list_held(floor.kb_id)} == {True}
+    assert {item.is_visible async for item in floor.index.iter_points(floor.kb_id)} == {True}
     assert await floor.drift() == {}
 
 
-async def test_a_receipt_that_nobody_signed_is_signed(floor: Floor) -> None:
+async def test_a_receipt_that_nobody_signed_is_signed(floor: ReconcileHarness) -> None:
     document_id, event_id = new_id(), new_id()
     owner = floor.desk.owner
     floor.seed.insert(
@@ -127,12 +129,14 @@ async def test_a_receipt_that_nobody_signed_is_signed(floor: Floor) -> None:
     assert await floor.drift() == {}
 
 
-async def test_an_artifact_that_the_collection_left_is_told_when_its_grace_is_long_over(floor: Floor) -> None:
+async def test_an_artifact_that_the_collection_left_is_told_when_its_grace_is_long_over(
+    floor: ReconcileHarness,
+) -> None:
     document_id = await floor.completed()
     floor.seed.execute("UPDATE artifacts_full_text SET unreferenced_at = %s", LONG_AGO)
     assert await floor.drift(repair=True) == {}, "a document shows it"
     floor.seed.execute("DELETE FROM documents")
-    await floor.stores.blobs.delete(f"{floor.kb_id}/{document_id}/1/original")
+    await floor.stores.objects.delete(f"{floor.kb_id}/{document_id}/1/original")
     assert await floor.drift(repair=True) == {"artifacts/overdue": (1, 1)}
     floor.seed.execute("UPDATE artifacts_full_text SET unreferenced_at = now()")
     assert await floor.drift() == {}

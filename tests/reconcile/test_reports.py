@@ -8,20 +8,20 @@ from uuid import uuid4
 import pytest
 
 from muniment.bootstrap.maintenance import build_reconciliation
-from muniment.reconcile.report import keep, publish
-from muniment.reconcile.runner import Nightly, Patience
+from muniment.reconcile.report import store_report, update_gauge
+from muniment.reconcile.runner import GracePeriods, NightlyReconcile
 from muniment.storage.db.address import DatabaseAddress
 from muniment.telemetry.metrics import REGISTRY
 from tests.cli.test_commands import outside, run
-from tests.reconcile.harness import Floor
-from tests.support.live_api import Api
+from tests.reconcile.harness import ReconcileHarness
+from tests.support.live_api import RunningApi
 
 LATEST = "/api/v1/reconcile/latest"
 
 
-async def litter(floor: Floor) -> str:
+async def litter(floor: ReconcileHarness) -> str:
     key = f"{floor.kb_id}/{uuid4()}/1/original"
-    await floor.stores.blobs.put(key, b"litter")
+    await floor.stores.objects.put(key, b"litter")
     return key
 
 
@@ -29,14 +29,14 @@ def metric(store: str, kind: str) -> float | None:
     return REGISTRY.get_sample_value("muniment_reconcile_drift", {"store": store, "kind": kind})
 
 
-async def test_the_operator_sees_numbers_and_no_document(floor: Floor, api: Api) -> None:
+async def test_the_operator_sees_numbers_and_no_document(floor: ReconcileHarness, api: RunningApi) -> None:
     document_id = await floor.completed(name="very secret.pdf")
-    await floor.stores.blobs.delete(floor.original(document_id))
+    await floor.stores.objects.delete(floor.original(document_id))
     await litter(floor)
     operator = floor.seed.person(is_operator=True)
     async with api.client(operator) as client:
         assert (await client.get(LATEST)).status_code == 404
-        await keep(floor.stores.database, await floor.reconcile(repair=True))
+        await store_report(floor.stores.database, await floor.reconcile(repair=True))
         answer = await client.get(LATEST)
     told = answer.json()
     assert answer.status_code == 200
@@ -52,46 +52,46 @@ async def test_the_operator_sees_numbers_and_no_document(floor: Floor, api: Api)
     assert str(document_id) not in answer.text
 
 
-async def test_only_operators_see_it(floor: Floor, api: Api) -> None:
-    await keep(floor.stores.database, await floor.reconcile())
+async def test_only_operators_see_it(floor: ReconcileHarness, api: RunningApi) -> None:
+    await store_report(floor.stores.database, await floor.reconcile())
     async with api.client(floor.seed.person(is_admin=True)) as client:
         assert (await client.get(LATEST)).status_code == 403
 
 
-async def test_the_newest_one_is_told(floor: Floor, api: Api) -> None:
+async def test_the_newest_one_is_told(floor: ReconcileHarness, api: RunningApi) -> None:
     await litter(floor)
-    await keep(floor.stores.database, await floor.reconcile())
-    await keep(floor.stores.database, await floor.reconcile(repair=True))
+    await store_report(floor.stores.database, await floor.reconcile())
+    await store_report(floor.stores.database, await floor.reconcile(repair=True))
     async with api.client(floor.seed.person(is_operator=True)) as client:
         assert (await client.get(LATEST)).json()["outcome"] == 0
 
 
-async def test_the_nightly_look_changes_nothing_and_is_measured(floor: Floor) -> None:
+async def test_the_nightly_look_changes_nothing_and_is_measured(floor: ReconcileHarness) -> None:
     key = await litter(floor)
-    await Nightly(floor.stores.database, floor.reconciliation()).look()
+    await NightlyReconcile(floor.stores.database, floor.runner()).run()
     assert key in await floor.keys()
     assert metric("originals", "orphaned") == 1
     assert floor.seed.rows("SELECT is_repair, outcome FROM reconcile_reports") == [(False, 1)]
 
 
-async def test_the_metric_follows_whoever_repaired(floor: Floor) -> None:
+async def test_the_metric_follows_whoever_repaired(floor: ReconcileHarness) -> None:
     await litter(floor)
-    nightly = Nightly(floor.stores.database, floor.reconciliation())
-    await nightly.look()
-    await keep(floor.stores.database, await floor.reconcile(repair=True))  # as the command does
-    await nightly.publish()
+    nightly = NightlyReconcile(floor.stores.database, floor.runner())
+    await nightly.run()
+    await store_report(floor.stores.database, await floor.reconcile(repair=True))  # as the command does
+    await nightly.update_gauge()
     assert metric("originals", "orphaned") == 0
-    await keep(floor.stores.database, await floor.reconcile())
-    await publish(floor.stores.database)
+    await store_report(floor.stores.database, await floor.reconcile())
+    await update_gauge(floor.stores.database)
     assert metric("originals", "orphaned") is None
 
 
-async def test_one_organization_does_not_see_into_the_other(floor: Floor) -> None:
+async def test_one_organization_does_not_see_into_the_other(floor: ReconcileHarness) -> None:
     """Each has drift of its own, and both are found."""
     another = floor.seed.person()
     kb_id = floor.seed.knowledge_base(another)
     await litter(floor)
-    await floor.stores.blobs.put(f"{kb_id}/{uuid4()}/1/original", b"litter")
+    await floor.stores.objects.put(f"{kb_id}/{uuid4()}/1/original", b"litter")
     document_id = floor.seed.document(kb_id, another)
     report = await floor.reconcile(repair=True)
     assert [(loss.organization_id, loss.document_id) for loss in report.losses] == [
@@ -102,29 +102,29 @@ async def test_one_organization_does_not_see_into_the_other(floor: Floor) -> Non
     )
 
 
-async def test_named_knowledge_bases_alone_are_looked_at(floor: Floor) -> None:
+async def test_named_knowledge_bases_alone_are_looked_at(floor: ReconcileHarness) -> None:
     await litter(floor)
     other = floor.seed.knowledge_base(floor.desk.owner, "Other")
     assert await floor.drift(kb_ids=[other], repair=True) == {}
     assert await floor.drift(kb_ids=[floor.kb_id]) == {"originals/orphaned": (1, 1)}
 
 
-async def test_by_default_what_is_young_is_left_alone(floor: Floor) -> None:
-    assert build_reconciliation(floor.settings, floor.stores).patience == Patience(
+async def test_by_default_what_is_young_is_left_alone(floor: ReconcileHarness) -> None:
+    assert build_reconciliation(floor.settings, floor.stores).grace_periods == GracePeriods(
         timedelta(minutes=10), timedelta(days=1)
     )
 
 
 @pytest.mark.slow
 async def test_the_command_tells_it_by_its_end_in_words_and_in_json(
-    floor: Floor, address: DatabaseAddress, tmp_path: Path
+    floor: ReconcileHarness, address: DatabaseAddress, tmp_path: Path
 ) -> None:
     environment = outside(address, tmp_path)
     agreed = run(tmp_path, "reconcile", "--read-data-subset", "100%", **environment)
     assert (agreed.returncode, agreed.stdout) == (0, "All stores are consistent.\n"), agreed.stderr
     document_id = await floor.completed()
     floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")
-    await floor.stores.blobs.delete(floor.original(document_id))
+    await floor.stores.objects.delete(floor.original(document_id))
 
     told = run(tmp_path, "reconcile", **environment)
     facts = json.loads(run(tmp_path, "reconcile", "--json", "--repair", **environment).stdout)
@@ -139,7 +139,7 @@ async def test_the_command_tells_it_by_its_end_in_words_and_in_json(
 
 @pytest.mark.slow
 async def test_the_command_repairs_and_ends_with_what_is_left(
-    floor: Floor, address: DatabaseAddress, tmp_path: Path
+    floor: ReconcileHarness, address: DatabaseAddress, tmp_path: Path
 ) -> None:
     document_id = await floor.document()
     floor.seed.execute("DELETE FROM procrastinate_jobs")

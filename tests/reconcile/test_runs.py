@@ -4,21 +4,21 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.pipeline.nodes.error_handling import MAX_FAILURES
-from muniment.reconcile.drift import Store
-from muniment.storage.tasks.port import RunWish
-from tests.reconcile.harness import Floor
+from muniment.processing.pipeline.nodes.error_handling import MAX_CRASHES
+from muniment.reconcile.drift import StoreName
+from muniment.storage.tasks.port import RunRequest
+from tests.reconcile.harness import ReconcileHarness
 
 JOBS = "SELECT id, status::text, queue_name, queueing_lock, args->>'run_id' FROM procrastinate_jobs ORDER BY id"
 
 
-def worker(floor: Floor, heartbeat: str) -> int:
+def worker(floor: ReconcileHarness, heartbeat: str) -> int:
     """One that last gave a sign of life at that time."""
     floor.seed.execute(f"INSERT INTO procrastinate_workers (last_heartbeat) VALUES ({heartbeat})")
     return int(floor.seed.one("SELECT max(id) FROM procrastinate_workers"))
 
 
-def run_of(floor: Floor, document_id: UUID) -> tuple[str, int, str | None]:
+def run_of(floor: ReconcileHarness, document_id: UUID) -> tuple[str, int, str | None]:
     ((status, attempt, job),) = floor.seed.rows(
         "SELECT status, attempt, (SELECT j.status::text FROM procrastinate_jobs j WHERE j.id = r.job_id)"
         " FROM document_processing_runs r WHERE document_id = %s ORDER BY epoch DESC LIMIT 1",
@@ -28,7 +28,7 @@ def run_of(floor: Floor, document_id: UUID) -> tuple[str, int, str | None]:
 
 
 @pytest.mark.parametrize("status", ["queued", "in_progress"])
-async def test_a_run_whose_job_is_gone_is_queued_again_and_carried_out(floor: Floor, status: str) -> None:
+async def test_a_run_whose_job_is_gone_is_queued_again_and_carried_out(floor: ReconcileHarness, status: str) -> None:
     document_id = await floor.document()
     floor.seed.execute("DELETE FROM procrastinate_jobs")
     floor.seed.execute("UPDATE document_processing_runs SET status = %s", status)
@@ -45,7 +45,7 @@ async def test_a_run_whose_job_is_gone_is_queued_again_and_carried_out(floor: Fl
 
 
 @pytest.mark.parametrize("ended_with", ["failed", "cancelled", "aborted", "succeeded"])
-async def test_a_job_that_has_ended_does_not_carry_a_run(floor: Floor, ended_with: str) -> None:
+async def test_a_job_that_has_ended_does_not_carry_a_run(floor: ReconcileHarness, ended_with: str) -> None:
     await floor.document()
     floor.seed.execute("ALTER TABLE procrastinate_jobs DISABLE TRIGGER USER")
     floor.seed.execute(f"UPDATE procrastinate_jobs SET status = '{ended_with}'")
@@ -54,7 +54,7 @@ async def test_a_job_that_has_ended_does_not_carry_a_run(floor: Floor, ended_wit
 
 
 @pytest.mark.parametrize("heartbeat", [None, "now() - interval '1 day'"], ids=["forgotten", "silent"])
-async def test_a_run_of_a_worker_that_died_is_taken_from_it(floor: Floor, heartbeat: str | None) -> None:
+async def test_a_run_of_a_worker_that_died_is_taken_from_it(floor: ReconcileHarness, heartbeat: str | None) -> None:
     document_id = await floor.document()
     worker_id = worker(floor, heartbeat) if heartbeat else None
     floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing', worker_id = %s", worker_id)
@@ -67,7 +67,7 @@ async def test_a_run_of_a_worker_that_died_is_taken_from_it(floor: Floor, heartb
     assert await floor.drift() == {}
 
 
-async def test_a_run_of_a_worker_that_lives_is_left_alone(floor: Floor) -> None:
+async def test_a_run_of_a_worker_that_lives_is_left_alone(floor: ReconcileHarness) -> None:
     document_id = await floor.document()
     floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing', worker_id = %s", worker(floor, "now()"))
     floor.seed.execute("UPDATE document_processing_runs SET status = 'in_progress', attempt = 1")
@@ -77,11 +77,11 @@ async def test_a_run_of_a_worker_that_lives_is_left_alone(floor: Floor) -> None:
     assert run_of(floor, document_id) == ("in_progress", 1, "doing")
 
 
-async def test_a_run_over_which_too_many_have_died_fails_when_it_is_queued_again(floor: Floor) -> None:
+async def test_a_run_over_which_too_many_have_died_fails_when_it_is_queued_again(floor: ReconcileHarness) -> None:
     document_id = await floor.document()
     floor.seed.execute("DELETE FROM procrastinate_jobs")
     floor.seed.execute(
-        "UPDATE document_processing_runs SET status = 'in_progress', attempt = 3, failures = %s", MAX_FAILURES - 1
+        "UPDATE document_processing_runs SET status = 'in_progress', attempt = 3, failures = %s", MAX_CRASHES - 1
     )
     assert await floor.drift(repair=True) == {"runs/stuck": (1, 0)}
     await floor.process(document_id)
@@ -89,10 +89,10 @@ async def test_a_run_over_which_too_many_have_died_fails_when_it_is_queued_again
     assert await floor.drift() == {}
 
 
-async def test_an_open_run_of_an_epoch_that_is_over_is_ended(floor: Floor) -> None:
+async def test_an_open_run_of_an_epoch_that_is_over_is_ended(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
     floor.seed.execute("UPDATE documents SET epoch = 2")
-    await floor.desk.enqueue(document_id, RunWish(purpose="reread"), epoch=2)
+    await floor.desk.enqueue(document_id, RunRequest(purpose="reread"), epoch=2)
     floor.seed.execute("DELETE FROM procrastinate_jobs")
     floor.seed.execute("UPDATE documents SET epoch = 3")
 
@@ -103,7 +103,7 @@ async def test_an_open_run_of_an_epoch_that_is_over_is_ended(floor: Floor) -> No
     assert await floor.drift() == {}
 
 
-async def test_a_job_without_a_run_is_taken_out_of_the_queue(floor: Floor) -> None:
+async def test_a_job_without_a_run_is_taken_out_of_the_queue(floor: ReconcileHarness) -> None:
     document_id, another = await floor.document(), await floor.document(b"other bytes")
     floor.seed.execute("DELETE FROM document_processing_runs WHERE document_id = %s", another)
     floor.seed.execute("UPDATE documents SET status = 'failed' WHERE id = %s", another)
@@ -113,7 +113,7 @@ async def test_a_job_without_a_run_is_taken_out_of_the_queue(floor: Floor) -> No
     assert await floor.drift() == {}
 
 
-async def test_a_pending_document_that_nobody_queued_is_queued(floor: Floor) -> None:
+async def test_a_pending_document_that_nobody_queued_is_queued(floor: ReconcileHarness) -> None:
     document_id = await floor.document()
     floor.seed.execute("DELETE FROM procrastinate_jobs")
     floor.seed.execute("DELETE FROM document_processing_runs")
@@ -125,7 +125,7 @@ async def test_a_pending_document_that_nobody_queued_is_queued(floor: Floor) -> 
     assert [line["action"] for line in floor.seed.audit_lines()] == ["document_retried"]
 
 
-async def test_a_document_whose_run_ended_without_it_gets_another_of_a_new_epoch(floor: Floor) -> None:
+async def test_a_document_whose_run_ended_without_it_gets_another_of_a_new_epoch(floor: ReconcileHarness) -> None:
     document_id = await floor.document()
     floor.seed.execute("DELETE FROM procrastinate_jobs")
     floor.seed.execute("UPDATE document_processing_runs SET status = 'failed', ended_at = now()")
@@ -137,16 +137,16 @@ async def test_a_document_whose_run_ended_without_it_gets_another_of_a_new_epoch
     assert floor.desk.status(document_id) == "completed"
 
 
-async def test_a_document_that_moved_on_between_look_and_repair_is_left_alone(floor: Floor) -> None:
+async def test_a_document_that_moved_on_between_look_and_repair_is_left_alone(floor: ReconcileHarness) -> None:
     """The decision is made again with the row held."""
     await floor.document()
     floor.seed.execute("DELETE FROM procrastinate_jobs")
-    reconciliation = floor.reconciliation()
-    comparisons = {comparison.store: comparison for comparison in reconciliation.comparisons}
+    reconciliation = floor.runner()
+    comparisons = {comparison.store: comparison for comparison in reconciliation.checks}
     scope = await floor.scope()
-    (run,) = [drift async for drift in comparisons[Store.RUNS].look(scope)]
+    (run,) = [drift async for drift in comparisons[StoreName.RUNS].scan(scope)]
     floor.seed.execute("DELETE FROM document_processing_runs")
-    (document,) = [drift async for drift in comparisons[Store.DOCUMENTS].look(scope)]
+    (document,) = [drift async for drift in comparisons[StoreName.DOCUMENTS].scan(scope)]
     floor.seed.execute("UPDATE documents SET status = 'failed'")
     for drift in (run, document):
         assert await comparisons[drift.store].confirm(scope, [drift]) == []
@@ -155,11 +155,11 @@ async def test_a_document_that_moved_on_between_look_and_repair_is_left_alone(fl
 
 
 @pytest.mark.parametrize("floor", ["pgvector", "qdrant"], indirect=True)
-async def test_documents_without_passages_of_the_model_that_answers_are_told(floor: Floor) -> None:
+async def test_documents_without_passages_of_the_model_that_answers_are_told(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
     floor.seed.execute("UPDATE indexing_variants SET is_active = false")
     floor.seed.insert("indexing_variants", fingerprint="another", model="another", dimensions=3, is_active=True)
     assert await floor.drift(repair=True) == {"artifacts/missing": (1, 1)}
     floor.seed.execute("UPDATE documents SET epoch = 2 WHERE id = %s", document_id)
-    await floor.desk.enqueue(document_id, RunWish(purpose="reread"), epoch=2)
+    await floor.desk.enqueue(document_id, RunRequest(purpose="reread"), epoch=2)
     assert await floor.drift() == {}, "somebody is at it"

@@ -7,49 +7,49 @@ import httpx
 import pytest
 
 from muniment.accounts.credentials import Passwords
-from muniment.api import framed
-from muniment.bootstrap.services import build_parts
+from muniment.api import with_middleware
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
-from muniment.search.query.service import Searching
+from muniment.search.query.service import SearchService
 from muniment.settings import Settings
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from tests.processing.conftest import desk  # noqa: F401
-from tests.search.passages_fixture import Library, Passage, Speaker
-from tests.support.apps import app_of
-from tests.support.live_api import Api
+from tests.search.passages_fixture import FakeEmbedder, Passage, PassagesFixture
+from tests.support.apps import borrow_app
+from tests.support.live_api import RunningApi
 from tests.support.live_server import serving
 from tests.support.seed import CHEAP_HASHER, Person, Seed
 
 
 @pytest.fixture
-def library(seed: Seed) -> Library:
-    return Library(seed)
+def library(seed: Seed) -> PassagesFixture:
+    return PassagesFixture(seed)
 
 
 @pytest.fixture
-def speaker() -> Speaker:
-    return Speaker()
+def speaker() -> FakeEmbedder:
+    return FakeEmbedder()
 
 
 @pytest.fixture
-async def api(settings: Settings, speaker: Speaker) -> AsyncIterator[Api]:
+async def api(settings: Settings, speaker: FakeEmbedder) -> AsyncIterator[RunningApi]:
     """As everywhere, but a question's meaning is told by the test's own words."""
     stores = build_stores(settings)
-    searching = Searching(stores.database, PgVectorIndex(stores.database), {speaker.model: speaker})
-    parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
-    with app_of(parts) as app:
-        async with serving(framed(app, settings)) as anonymous:
-            yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
+    searching = SearchService(stores.database, PgvectorSearch(stores.database), {speaker.model: speaker})
+    parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
+    with borrow_app(parts) as app:
+        async with serving(with_middleware(app, settings)) as anonymous:
+            yield RunningApi(str(anonymous.base_url), app, settings, stores, parts, anonymous)
     await stores.close()
 
 
 @dataclass(frozen=True)
-class Room:
+class SearchFixture:
     """One knowledge base with its owner, who asks."""
 
-    api: Api
+    api: RunningApi
     seed: Seed
-    library: Library
+    library: PassagesFixture
     owner: Person
     kb_id: UUID
     client: httpx.AsyncClient
@@ -81,7 +81,7 @@ class Room:
 
 
 @pytest.fixture
-async def room(api: Api, seed: Seed, library: Library) -> AsyncIterator[Room]:
+async def room(api: RunningApi, seed: Seed, library: PassagesFixture) -> AsyncIterator[SearchFixture]:
     owner = seed.person()
     async with api.client(owner) as client:
-        yield Room(api, seed, library, owner, seed.knowledge_base(owner), client)
+        yield SearchFixture(api, seed, library, owner, seed.knowledge_base(owner), client)

@@ -9,14 +9,14 @@ from sqlalchemy import text
 from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.storage.db.base import new_id, now
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.external_index_updates import IndexMoves
-from muniment.storage.vectors.port import Indexed
+from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
+from muniment.storage.vectors.port import IndexedDocument
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.support.qdrant import MODEL, NO_WORK, LocalQdrant
 from tests.support.seed import Person, Seed
 
 
-class Death(BaseException):
+class ProcessDeath(BaseException):
     """The process ends here."""
 
 
@@ -30,14 +30,14 @@ class FaultyIndex(QdrantIndex):
         self.is_done_first = False
         self.asked = 0
 
-    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
         self._before()
         await super().set_visible(document, is_visible=is_visible)
         self._after()
 
-    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
         self._before()
-        await super().remove(document, before_epoch=before_epoch)
+        await super().delete_document(document, before_epoch=before_epoch)
         self._after()
 
     def _before(self) -> None:
@@ -50,7 +50,7 @@ class FaultyIndex(QdrantIndex):
             raise self.error
 
 
-class Stage:
+class ExternalIndexFixture:
     """One document with one passage in the index, and the moves of part of a lifecycle."""
 
     def __init__(self, seed: Seed, database: Database, index: FaultyIndex, status: str) -> None:
@@ -58,28 +58,28 @@ class Stage:
         self.owner: Person = seed.person()
         kb_id = seed.knowledge_base(self.owner)
         document_id = seed.document(kb_id, self.owner, status=status)
-        self.document = Indexed(document_id, kb_id, self.owner.organization_id)
-        self.moves = IndexMoves(database, index)
+        self.document = IndexedDocument(document_id, kb_id, self.owner.organization_id)
+        self.moves = ExternalIndexUpdates(database, index)
         self.sweep = IntentSweep(database, index)
 
     async def archive(self) -> None:
-        async with self.moves.hiding(self.owner.principal, self.document, 1) as work:
+        async with self.moves.hide(self.owner.principal, self.document, 1) as work:
             await work.session.execute(text("UPDATE documents SET status = 'archived'"))
 
     async def restore(self) -> None:
-        async with self.moves.showing(self.owner.principal, self.document, 1) as work:
+        async with self.moves.show(self.owner.principal, self.document, 1) as work:
             await work.session.execute(text("UPDATE documents SET status = 'completed'"))
 
     async def purge(self) -> bool:
         async with self.database.work(self.owner.principal) as work:
             await work.session.execute(text("DELETE FROM documents"))
-            forgetting = await self.moves.begin_forgetting(work, self.document, 1)
-        return await self.moves.forget(forgetting)
+            forgetting = await self.moves.plan_delete(work, self.document, 1)
+        return await self.moves.delete(forgetting)
 
-    async def put_right(self) -> int:
+    async def settle(self) -> int:
         """As soon as the writers had their time."""
         self.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
-        return await self.sweep.put_right(self.document.organization_id)
+        return await self.sweep.settle_due(self.document.organization_id)
 
     @property
     def status(self) -> str | None:

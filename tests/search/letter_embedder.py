@@ -7,7 +7,7 @@ from typing import Any
 LETTERS = "etaoinsh"
 
 
-class WordsEmbedder:
+class LetterEmbedder:
     model = "letters"
     dimensions = len(LETTERS) + 1
     max_tokens = 200

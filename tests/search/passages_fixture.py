@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from muniment.storage.db.base import new_id
-from muniment.storage.vectors.port import Indexed, Model, Point
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point
 from tests.support.seed import Person, Seed
 
-MODEL = Model("all-MiniLM-L6-v2-int8", 384, "variant of the tests")
+MODEL = IndexingVariant("all-MiniLM-L6-v2-int8", 384, "variant of the tests")
 TOPICS = ("invoice", "contract", "dog", "garden", "sea")
 """Each is a direction of its own, so that a test can say what is near to what."""
 
@@ -34,10 +34,10 @@ class Passage:
 
 
 @dataclass
-class Speaker:
+class FakeEmbedder:
     """Stands in for a model: what is near is told by the words of the topics. Counts how often it was asked."""
 
-    model: str = MODEL.name
+    model: str = MODEL.model
     dimensions: int = MODEL.dimensions
     asked: list[str] = field(default_factory=list)
     error: Exception | None = None
@@ -52,18 +52,18 @@ class Speaker:
         pass
 
 
-class Library:
+class PassagesFixture:
     """Fills a database with documents that can be found."""
 
     def __init__(self, seed: Seed) -> None:
         self.seed = seed
         self.variant(MODEL, is_active=True)
 
-    def variant(self, model: Model, *, is_active: bool) -> None:
+    def variant(self, model: IndexingVariant, *, is_active: bool) -> None:
         self.seed.insert(
             "indexing_variants",
             fingerprint=model.fingerprint,
-            model=model.name,
+            model=model.model,
             dimensions=model.dimensions,
             is_active=is_active,
         )
@@ -104,7 +104,7 @@ class Library:
         passages: Sequence[Passage],
         *,
         language: str = "english",
-        model: Model = MODEL,
+        model: IndexingVariant = MODEL,
     ) -> None:
         of_index = {"artifact_text_id": text_id, "fingerprint": model.fingerprint, "organization_id": organization_id}
         self.seed.insert("artifact_indexes", **of_index, language=language, total_chunks=len(passages))
@@ -113,7 +113,7 @@ class Library:
                 """INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number,
                        chunk_index, start_char, end_char, text, language, tsv, embedding)
                    VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, to_tsvector(%s::regconfig, %s), %s::halfvec)""",
-                *(organization_id, text_id, model.fingerprint, model.name, passage.page, number, passage.start),
+                *(organization_id, text_id, model.fingerprint, model.model, passage.page, number, passage.start),
                 *(passage.start + len(passage.text), passage.text, language, language, passage.text),
                 str(passage.vector[: model.dimensions]),
             )
@@ -172,14 +172,14 @@ class Library:
                       LATERAL (SELECT array_agg(random() - 0.5 + 0 * i)::real[]::halfvec AS embedding
                                  FROM generate_series(1, %s) AS i WHERE (artifact_text_id, number) IS NOT NULL)""",
             *(owner.organization_id, kb_id, owner.id, MODEL.fingerprint, documents, chunks),
-            *(MODEL.name, MODEL.dimensions),
+            *(MODEL.model, MODEL.dimensions),
         )
 
-    def indexed(self, document_id: UUID) -> Indexed:
+    def indexed(self, document_id: UUID) -> IndexedDocument:
         ((kb_id, organization_id),) = self.seed.rows(
             "SELECT knowledge_base_id, organization_id FROM documents WHERE id = %s", document_id
         )
-        return Indexed(document_id, kb_id, organization_id)
+        return IndexedDocument(document_id, kb_id, organization_id)
 
     def set_status(self, document_id: UUID, status: str) -> None:
         self.seed.execute("UPDATE documents SET status = %s WHERE id = %s", status, document_id)

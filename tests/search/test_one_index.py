@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from muniment.bootstrap.processing import open_processing
-from muniment.bootstrap.services import build_parts
+from muniment.bootstrap.processing import open_run_handler
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
-from muniment.processing.pipeline.processor import Processing
+from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.support.qdrant import LocalQdrant
@@ -24,13 +24,13 @@ class ClosingIndex(QdrantIndex):
 @pytest.mark.slow
 async def test_requests_and_readers_share_the_index_of_their_stores_which_closes_it(settings: Settings) -> None:
     index = ClosingIndex(LocalQdrant())
-    stores = replace(build_stores(settings), index=index)
-    parts = build_parts(settings, stores)
-    async with open_processing(settings, stores) as process:
-        assert isinstance(process, Processing)
-        assert process._tools.copies is not None
-        assert process._tools.copies.index is parts.searching.index is index
-    await parts.searching.close()
+    stores = replace(build_stores(settings), vectors=index)
+    parts = build_services(settings, stores)
+    async with open_run_handler(settings, stores) as process:
+        assert isinstance(process, RunProcessor)
+        assert process._services.index_copier is not None
+        assert process._services.index_copier.index is parts.search.index is index
+    await parts.search.close()
     assert index.closed == 0
     await stores.close()
     assert index.closed == 1

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import event, text
 
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.pgvector.search import PgVectorIndex, literal
+from muniment.storage.vectors.pgvector.search import PgvectorSearch, to_halfvec
 from muniment.storage.vectors.port import Candidate
-from tests.search.passages_fixture import MODEL, Library, Passage, vector
-from tests.support.jobs import until
+from tests.search.passages_fixture import MODEL, Passage, PassagesFixture, vector
+from tests.support.jobs import wait_until
 from tests.support.seed import Person, Seed
 
 INDEX, VECTORS = "ix_artifact_chunks_hnsw_local", "ix_artifact_chunks_vectors_local"
@@ -32,7 +32,7 @@ class Statements:
 
 
 async def nearest(
-    database: Database, index: PgVectorIndex, who: Person, kb_ids: Sequence[UUID], **changes: Any
+    database: Database, index: PgvectorSearch, who: Person, kb_ids: Sequence[UUID], **changes: Any
 ) -> Sequence[Candidate]:
     asked = {"limit": 10, **changes}
     async with database.work(who.principal) as work:
@@ -50,14 +50,14 @@ def kb_id(seed: Seed, owner: Person) -> UUID:
 
 
 async def test_the_size_of_the_scope_decides_and_both_ways_agree(
-    database: Database, library: Library, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
     library.crowd(kb_id, owner, documents=20, chunks=10)
     statements = Statements(database)
 
-    exact = await nearest(database, PgVectorIndex(database, exact_up_to=200), owner, [kb_id])
+    exact = await nearest(database, PgvectorSearch(database, exact_search_limit=200), owner, [kb_id])
     assert not [sent for sent, _ in statements.sent if "hnsw" in sent]
-    approximate = await nearest(database, PgVectorIndex(database, exact_up_to=199), owner, [kb_id])
+    approximate = await nearest(database, PgvectorSearch(database, exact_search_limit=199), owner, [kb_id])
     assert [sent for sent, _ in statements.sent if "hnsw.iterative_scan" in sent]
 
     assert len(exact) == 10
@@ -66,12 +66,12 @@ async def test_the_size_of_the_scope_decides_and_both_ways_agree(
 
 
 async def test_above_the_threshold_the_index_of_the_model_is_really_used(
-    database: Database, library: Library, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     library.crowd(kb_id, owner, documents=60, chunks=10)
     seed.execute("ANALYZE")
     statements = Statements(database)
-    index = PgVectorIndex(database, exact_up_to=1)
+    index = PgvectorSearch(database, exact_search_limit=1)
     for _ in range(8):  # often enough for a prepared statement with a general plan
         await nearest(database, index, owner, [kb_id])
     statement, parameters = statements.last_with("ranked")
@@ -86,7 +86,7 @@ async def test_above_the_threshold_the_index_of_the_model_is_really_used(
 
 
 async def test_what_is_compared_one_by_one_is_read_from_its_index_alone(
-    database: Database, library: Library, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.execute(f"DROP INDEX {INDEX}")  # not asked here, and slow to fill
     library.crowd(kb_id, owner, documents=10, chunks=10)
@@ -97,10 +97,10 @@ async def test_what_is_compared_one_by_one_is_read_from_its_index_alone(
         seed.execute("VACUUM ANALYZE artifact_chunks, documents")
         return bool(seed.one("SELECT relallvisible = relpages FROM pg_class WHERE relname = 'artifact_chunks'"))
 
-    await until(is_vacuumed)
+    await wait_until(is_vacuumed)
     statements = Statements(database)
     for _ in range(8):  # often enough for a prepared statement with a general plan
-        await nearest(database, PgVectorIndex(database), owner, [kb_id])
+        await nearest(database, PgvectorSearch(database), owner, [kb_id])
     statement, parameters = statements.last_with("OFFSET 0")
 
     async with database.work(owner.principal) as work:
@@ -112,10 +112,10 @@ async def test_what_is_compared_one_by_one_is_read_from_its_index_alone(
 
 
 async def test_who_has_counted_the_scope_is_believed(
-    database: Database, library: Library, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
     library.crowd(kb_id, owner, documents=2, chunks=5)
-    statements, index = Statements(database), PgVectorIndex(database, exact_up_to=10)
+    statements, index = Statements(database), PgvectorSearch(database, exact_search_limit=10)
 
     await nearest(database, index, owner, [kb_id], among=10)
     assert not [sent for sent, _ in statements.sent if "hnsw" in sent]
@@ -126,11 +126,11 @@ async def test_who_has_counted_the_scope_is_believed(
 
 
 async def test_the_settings_do_not_outlive_the_question(
-    database: Database, library: Library, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
     library.crowd(kb_id, owner, documents=2, chunks=5)
     async with database.work(owner.principal) as work:
-        await PgVectorIndex(database, exact_up_to=1).nearest(work, MODEL, [kb_id], vector(dog=1), limit=1)
+        await PgvectorSearch(database, exact_search_limit=1).nearest(work, MODEL, [kb_id], vector(dog=1), limit=1)
         assert await work.session.scalar(text("SELECT current_setting('enable_sort')")) == "on"
     async with database.work(owner.principal) as work:
         assert await work.session.scalar(text("SELECT current_setting('hnsw.iterative_scan', true)")) in ("off", None)
@@ -138,7 +138,7 @@ async def test_the_settings_do_not_outlive_the_question(
 
 @pytest.mark.parametrize("exact_up_to", [0, 50_000])
 async def test_nobody_gets_a_passage_of_others_however_near(
-    database: Database, library: Library, seed: Seed, owner: Person, kb_id: UUID, exact_up_to: int
+    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID, exact_up_to: int
 ) -> None:
     stranger = seed.person()
     foreign_kb = seed.knowledge_base(stranger)
@@ -146,7 +146,7 @@ async def test_nobody_gets_a_passage_of_others_however_near(
         library.add(foreign_kb, stranger, [Passage("near", {"dog": 1, "sea": 0.3}) for _ in range(60)])
     mine = library.add(kb_id, owner, [Passage("far", {"garden": 1})])
     library.add(kb_id, owner, [Passage("near", {"dog": 1})], status="archived")
-    index = PgVectorIndex(database, exact_up_to=exact_up_to)
+    index = PgvectorSearch(database, exact_search_limit=exact_up_to)
 
     found = await nearest(database, index, owner, [kb_id, foreign_kb])
 
@@ -155,16 +155,16 @@ async def test_nobody_gets_a_passage_of_others_however_near(
 
 
 async def test_two_documents_of_the_same_content_are_both_found_through_one_vector(
-    database: Database, library: Library, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     text_id = library.text(owner.organization_id, [Passage("once")])
     twins = {seed.document(kb_id, owner, name=name, artifact_text_id=text_id) for name in ("a.pdf", "b.pdf")}
 
-    found = await nearest(database, PgVectorIndex(database), owner, [kb_id])
+    found = await nearest(database, PgvectorSearch(database), owner, [kb_id])
 
     assert {candidate.document_id for candidate in found} == twins
     assert seed.one("SELECT count(*) FROM artifact_chunks") == 1
 
 
 def test_a_vector_is_written_as_postgresql_reads_it() -> None:
-    assert literal([0.5, -1e-7, 1]) == "[0.5,-1e-07,1.0]"
+    assert to_halfvec([0.5, -1e-7, 1]) == "[0.5,-1e-07,1.0]"

@@ -5,18 +5,18 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.hashing import written
+from muniment.audit.hashing import to_rfc3339
 from muniment.audit.heads import Head, HeadRepository
 from muniment.audit.keys import KeyRepository, PublicKey
-from muniment.audit.repository import TrailRepository, Wanted
+from muniment.audit.repository import EventFilter, TrailRepository
 from muniment.audit.sealing import SealRepository
 from muniment.audit.signing import Signer
-from muniment.audit.verification import CheckRepository
+from muniment.audit.verification import VerificationRepository
 from muniment.storage.db.base import new_id, now
 from tests.security.world import SIGNER, World
 
 NEW_SIGNER = Signer.from_text("A" * 43)
-ALL = Wanted()
+ALL = EventFilter()
 
 
 def _new_seal(world: World) -> dict[str, Any]:
@@ -25,11 +25,11 @@ def _new_seal(world: World) -> dict[str, Any]:
 
 
 def _new_head(world: World) -> Head:
-    return Head(world.organization_id, 2, "00", written(now()), 1, SIGNER.key_id, "00")
+    return Head(world.organization_id, 2, "00", to_rfc3339(now()), 1, SIGNER.key_id, "00")
 
 
 def _known_key() -> PublicKey:
-    return PublicKey(SIGNER.key_id, SIGNER.public_key, None, written(now()), b"")
+    return PublicKey(SIGNER.key_id, SIGNER.public_key, None, to_rfc3339(now()), b"")
 
 
 AUDIT_QUERIES: dict[str, Callable[[AsyncSession, World], Awaitable[Any]]] = {
@@ -45,11 +45,13 @@ AUDIT_QUERIES: dict[str, Callable[[AsyncSession, World], Awaitable[Any]]] = {
     "HeadRepository.list_": lambda s, w: HeadRepository(s).list_(w.organization_id, after=0, until=9),
     "HeadRepository.add_once": lambda s, w: HeadRepository(s).add_once(_new_head(w)),
     "KeyRepository.add_once": lambda s, _: KeyRepository(s).add_once(NEW_SIGNER, _known_key()),
-    "CheckRepository.list_sealed": lambda s, w: CheckRepository(s).list_sealed(w.organization_id, after=0, until=9),
-    "CheckRepository.count_unsealed": lambda s, _: CheckRepository(s).count_unsealed(),
+    "VerificationRepository.list_sealed": lambda s, w: VerificationRepository(s).list_sealed(
+        w.organization_id, after=0, until=9
+    ),
+    "VerificationRepository.count_unsealed": lambda s, _: VerificationRepository(s).count_unsealed(),
     "TrailRepository.list_": lambda s, _: TrailRepository(s).list_(ALL, offset=0, limit=10),
     "TrailRepository.may_read": lambda s, w: TrailRepository(s).may_read(w.organization_id),
-    "TrailRepository.first_seq": lambda s, w: TrailRepository(s).first_seq(w.organization_id, ALL),
+    "TrailRepository.find_first_seq": lambda s, w: TrailRepository(s).find_first_seq(w.organization_id, ALL),
     "TrailRepository.list_links": lambda s, w: TrailRepository(s).list_links(w.organization_id, after=0, limit=10),
     "TrailRepository.list_sealed": lambda s, w: TrailRepository(s).list_sealed(
         w.organization_id, ALL, after=0, until=9

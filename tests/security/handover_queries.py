@@ -5,19 +5,19 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.documents.handover_status import ArchiveStatus
-from muniment.handover.internal.contract import Outcome
-from muniment.handover.internal.service import PaperlessCacheRepository, PaperlessIds
+from muniment.documents.handover_status import HandoverStatus
+from muniment.handover.internal.contract import JobStatusUpdate
+from muniment.handover.internal.service import OrganizationIds, OrganizationIdsRepository
 from muniment.handover.job_key import JobKey
-from muniment.handover.repository import ArchiveRepository, DueRepository, Job
-from muniment.handover.tables import ArchiveAudit
+from muniment.handover.repository import DueHandoverRepository, HandoverJob, HandoverRepository
+from muniment.handover.tables import HandoverRecord
 from muniment.storage.db.base import new_id
 from tests.security.world import SHA256, World
 
 Query = Callable[[AsyncSession, World], Awaitable[Any]]
 
-PENDING = [ArchiveStatus.PENDING]
-PROVEN = ArchiveAudit(paperless_doc_id=1, paperless_doc_url="https://p/documents/1/")
+PENDING = [HandoverStatus.PENDING]
+PROVEN = HandoverRecord(paperless_doc_id=1, paperless_doc_url="https://p/documents/1/")
 
 
 def _key(world: World) -> JobKey:
@@ -28,30 +28,40 @@ def _failed_key(world: World) -> JobKey:
     return JobKey(world.organization_id, "invoice", SHA256)
 
 
-ARCHIVE_QUERIES: dict[str, Query] = {
-    "ArchiveRepository.organization_name": lambda s, w: ArchiveRepository(s).organization_name(w.organization_id),
-    "ArchiveRepository.begin": lambda s, w: ArchiveRepository(s).begin(Job(_key(w), new_id())),
-    "ArchiveRepository.mark_failed": lambda s, w: ArchiveRepository(s).mark_failed(
-        w.document_id, _key(w), "test", is_repeated=True
+HANDOVER_QUERIES: dict[str, Query] = {
+    "HandoverRepository.get_organization_name": lambda s, w: HandoverRepository(s).get_organization_name(
+        w.organization_id
     ),
-    "ArchiveRepository.record": lambda s, w: ArchiveRepository(s).record(
-        w.document_id, _key(w), Outcome(ArchiveStatus.FAILED)
+    "HandoverRepository.open": lambda s, w: HandoverRepository(s).open(HandoverJob(_key(w), new_id())),
+    "HandoverRepository.mark_failed": lambda s, w: HandoverRepository(s).mark_failed(
+        w.document_id, _key(w), "test", will_retry=True
     ),
-    "DueRepository.take_due": lambda s, w: DueRepository(s).take_due(limit=10),
-    "DueRepository.find_archived": lambda s, w: DueRepository(s).find_archived(SHA256),
-    "DueRepository.close": lambda s, w: DueRepository(s).close(w.archive_row_id, PROVEN),
-    "DueRepository.give_up": lambda s, w: DueRepository(s).give_up(w.archive_row_id, "test"),
-    "ArchiveRepository.settle_documents": lambda s, w: ArchiveRepository(s).settle_documents(_key(w)),
-    "DueRepository.list_wishes": lambda s, w: DueRepository(s).list_wishes(limit=10),
-    "DueRepository.find_original": lambda s, w: DueRepository(s).find_original(SHA256),
-    "DueRepository.find_document": lambda s, w: DueRepository(s).find_document(w.document_id, SHA256),
-    "ArchiveRepository.find_of_key": lambda s, w: ArchiveRepository(s).find_of_key(_key(w)),
-    "ArchiveRepository.await_again": lambda s, w: ArchiveRepository(s).await_again(_failed_key(w)),
-    "ArchiveRepository.forget": lambda s, w: ArchiveRepository(s).forget(w.document_id, _key(w)),
-    "ArchiveRepository.is_waited_for": lambda s, w: ArchiveRepository(s).is_waited_for(
-        _key(w), PENDING, besides=new_id()
+    "HandoverRepository.apply_status": lambda s, w: HandoverRepository(s).apply_status(
+        w.document_id, _key(w), JobStatusUpdate(HandoverStatus.FAILED)
     ),
-    "DueRepository.hasten_failed": lambda s, w: DueRepository(s).hasten_failed(),
-    "PaperlessCacheRepository.find": lambda s, w: PaperlessCacheRepository(s).find(w.organization_id),
-    "PaperlessCacheRepository.put": lambda s, w: PaperlessCacheRepository(s).put(w.organization_id, PaperlessIds(3, 4)),
+    "DueHandoverRepository.claim_due": lambda s, w: DueHandoverRepository(s).claim_due(limit=10),
+    "DueHandoverRepository.find_confirmed_copy": lambda s, w: DueHandoverRepository(s).find_confirmed_copy(SHA256),
+    "DueHandoverRepository.mark_archived_as": lambda s, w: DueHandoverRepository(s).mark_archived_as(
+        w.archive_row_id, PROVEN
+    ),
+    "DueHandoverRepository.mark_permanently_failed": lambda s, w: DueHandoverRepository(s).mark_permanently_failed(
+        w.archive_row_id, "test"
+    ),
+    "HandoverRepository.sync_document_status": lambda s, w: HandoverRepository(s).sync_document_status(_key(w)),
+    "DueHandoverRepository.list_unsubmitted": lambda s, w: DueHandoverRepository(s).list_unsubmitted(limit=10),
+    "DueHandoverRepository.find_original": lambda s, w: DueHandoverRepository(s).find_original(SHA256),
+    "DueHandoverRepository.find_document": lambda s, w: DueHandoverRepository(s).find_document(w.document_id, SHA256),
+    "HandoverRepository.find_latest_open": lambda s, w: HandoverRepository(s).find_latest_open(_key(w)),
+    "HandoverRepository.reset_failed": lambda s, w: HandoverRepository(s).reset_failed(_failed_key(w)),
+    "HandoverRepository.delete_unarchived": lambda s, w: HandoverRepository(s).delete_unarchived(
+        w.document_id, _key(w)
+    ),
+    "HandoverRepository.has_other_waiting": lambda s, w: HandoverRepository(s).has_other_waiting(
+        _key(w), PENDING, except_document_id=new_id()
+    ),
+    "DueHandoverRepository.schedule_failed_now": lambda s, w: DueHandoverRepository(s).schedule_failed_now(),
+    "OrganizationIdsRepository.find": lambda s, w: OrganizationIdsRepository(s).find(w.organization_id),
+    "OrganizationIdsRepository.store": lambda s, w: OrganizationIdsRepository(s).store(
+        w.organization_id, OrganizationIds(3, 4)
+    ),
 }

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from muniment.errors import Forbidden
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from tests.security.world import World, a_world
 from tests.support.seed import Person, Seed
 
@@ -122,7 +122,7 @@ async def test_nobody_enqueues_or_revokes_runs_of_documents_they_may_not_write(
     assert await state_of(database, person, "SELECT enqueue_run(:id, 1)", id=world.archived_id) == RIGHT
     job_id = _give_it_a_job(seed, world.run.run_id)
     async with database.work(person.principal) as work:
-        assert not await QueuedTasks().revoke_run(work, world.document_id, 1)
+        assert not await ProcrastinateQueue().revoke_run(work, world.document_id, 1)
     assert seed.one("SELECT status FROM procrastinate_jobs WHERE id = %s", job_id) == "todo"
 
 

@@ -50,7 +50,7 @@ async def test_a_bare_connection_sees_nothing(database: Database, seed: Seed) ->
 async def test_nobody_sees_nothing_and_the_empty_setting_does_not_raise(one_connection: Database, seed: Seed) -> None:
     world = a_world(seed)
     assert await documents_of(one_connection, world.owner.principal)
-    async with one_connection.unsigned_work() as work:  # after one SET LOCAL the unset setting is ''
+    async with one_connection.anonymous_work() as work:  # after one SET LOCAL the unset setting is ''
         assert await work.session.scalar(SETTING) == ""
         assert (await work.session.scalars(DOCUMENTS)).all() == []
 

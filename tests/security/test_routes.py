@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from httpx import AsyncClient, Response
 from starlette.routing import Mount
 
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 
 PUBLIC = {
     ("GET", "/{path:page}"),  # what the build left in the package, and nothing else: tests/web has its refusals
@@ -49,14 +49,14 @@ async def call(client: AsyncClient, method: str, path: str, *, value: str = "", 
     return await client.request(method, filled, json=body, headers=headers)
 
 
-def test_the_walk_sees_what_the_description_shows(api: Api) -> None:
+def test_the_walk_sees_what_the_description_shows(api: RunningApi) -> None:
     described = {(method.upper(), path) for path, methods in api.app.openapi()["paths"].items() for method in methods}
     assert len(described) > 20
     assert described <= set(operations(api.app))
     assert set(operations(api.app)) >= PUBLIC, "the list of public routes names one that is gone"
 
 
-async def test_every_route_asks_who_is_calling_before_anything_else(api: Api) -> None:
+async def test_every_route_asks_who_is_calling_before_anything_else(api: RunningApi) -> None:
     answers = {
         (method, path): (await call(api.anonymous, method, path)).status_code for method, path in guarded(api.app)
     }
@@ -64,7 +64,7 @@ async def test_every_route_asks_who_is_calling_before_anything_else(api: Api) ->
     assert {operation: status for operation, status in answers.items() if status != 401} == {}
 
 
-async def test_a_malformed_id_tells_a_stranger_nothing(api: Api) -> None:
+async def test_a_malformed_id_tells_a_stranger_nothing(api: RunningApi) -> None:
     with_ids = [(method, path) for method, path in guarded(api.app) if "{" in path]
     answers = {
         (method, path): (await call(api.anonymous, method, path, value="no-uuid")).status_code
@@ -82,14 +82,14 @@ async def test_a_malformed_id_tells_a_stranger_nothing(api: Api) -> None:
         {"Cookie": "muniment_session=unknown"},
     ],
 )
-async def test_credentials_that_nobody_has_are_no_credentials(api: Api, headers: dict[str, str]) -> None:
+async def test_credentials_that_nobody_has_are_no_credentials(api: RunningApi, headers: dict[str, str]) -> None:
     for method, path in guarded(api.app):
         answer = await call(api.anonymous, method, path, **headers)
         assert answer.status_code in (401, 403), (method, path)  # 403: a cookie without the origin of our own page
         assert "www-authenticate" in answer.headers or answer.status_code == 403
 
 
-async def test_public_routes_answer_without_credentials(api: Api) -> None:
+async def test_public_routes_answer_without_credentials(api: RunningApi) -> None:
     for method, path in sorted(PUBLIC):
         # A page that does not exist is a page, too: tests/web/test_static_site.py reads those that do.
         expected = (404, 503) if path == "/{path:page}" else (200, 307, 422)

@@ -1,4 +1,4 @@
-"""Runs every query of every repository as somebody whom it does not concern (I8)."""
+"""Runs every query of every repository as somebody whom it does not concern (docs/design.md#i8)."""
 
 import importlib
 import inspect
@@ -13,10 +13,10 @@ from sqlalchemy.exc import DBAPIError, NoResultFound
 import muniment
 from muniment.accounts.repository import OrganizationRepository
 from muniment.errors import Forbidden, NotFound
-from muniment.processing.runs.repository import Superseded
+from muniment.processing.runs.repository import RunSuperseded
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.intents import IndexBeingPutBack
+from muniment.storage.vectors.intents import IndexUpdatePending
 from tests.security.queries import OPEN, QUERIES
 from tests.security.world import World, a_world
 from tests.support.seed import Seed
@@ -25,7 +25,7 @@ REFUSED = {"42501", "23503"}  # no right, or a foreign key that carries the orga
 OWN_ORGANIZATION = {
     "OrganizationRepository.list_",
     "OrganizationRepository.get",
-    "ArchiveRepository.organization_name",
+    "HandoverRepository.get_organization_name",
 }
 COLLEAGUES = {f"UserRepository.{name}" for name in ("get", "list_", "find_active", "emails_of")}
 # What somebody may see or do by their office. It shows names of people and organizations, never of documents.
@@ -36,41 +36,65 @@ ALLOWED: dict[str, set[str]] = {
     | COLLEAGUES
     | {"OrganizationRepository.add", "UserRepository.add", "UserRepository.change"}
     | {"SessionRepository.end_all", "TokenRepository.revoke_all"}
-    | {"StatisticsRepository.counts", "ReportRepository.find_latest"},  # numbers of the whole installation
+    | {"StatisticsRepository.count_runs", "ReportRepository.find_latest"},  # numbers of the whole installation
     # Which model answers is the same for the whole installation; any worker may tell of its own.
     "service of another organization": OWN_ORGANIZATION
     | {"IndexRepository.register_variant", "IndexRepository.activate"}
     | {"KeyRepository.add_once"},  # which key signs is the same for the whole installation
 }
-FOR_SERVICE = {"DeletionRepository.take_due", "DeletionRepository.count_pending"}
-FOR_SERVICE |= {"UploadRepository.extend", "UploadRepository.take_expired", "RunRepository.claim", "RunRepository.hold"}
+FOR_SERVICE = {"LedgerRepository.claim_due", "LedgerRepository.count_pending"}
 FOR_SERVICE |= {
-    "WithinRepository.list_layouts",
-    "RunRepository.enter_steps",
-    "RunRepository.put_back",
-    "DeletionRepository.list_reserved",
-    "RunRepository.attach",
-    "RunRepository.end",
-    "IntentRepository.take_due",
-    "IntentRepository.count_open",
-    "RevisionRepository.forget_shelf",
+    "UploadRepository.extend_expiry",
+    "UploadRepository.claim_expired",
+    "RunRepository.claim",
+    "RunRepository.hold",
 }
-FOR_SERVICE |= {name for name in QUERIES if name.startswith(("SealRepository.", "CheckRepository."))}
+FOR_SERVICE |= {
+    "DocumentSearchRepository.list_layouts",
+    "RunRepository.record_steps",
+    "RunRepository.requeue",
+    "LedgerRepository.list_reservations",
+    "RunRepository.set_artifact",
+    "RunRepository.finish",
+    "IntentRepository.claim_due",
+    "IntentRepository.count_open",
+    "RevisionRepository.clear_snapshot",
+}
+FOR_SERVICE |= {name for name in QUERIES if name.startswith(("SealRepository.", "VerificationRepository."))}
 FOR_SERVICE |= {
     f"ReceiptRepository.{name}"
-    for name in ("list_", "take_due", "note_points", "note_pending", "find_places", "keep", "count_unsigned")
+    for name in (
+        "list_",
+        "claim_due",
+        "store_point_counts",
+        "store_pending",
+        "find_positions",
+        "store_signed",
+        "count_unsigned",
+    )
 }
-FOR_SERVICE |= {"DeletionRepository.hasten", "IntentRepository.remove_gone"}
+FOR_SERVICE |= {"LedgerRepository.make_due", "IntentRepository.delete_completed"}
 FOR_SERVICE |= {"HeadRepository.add_once", "KeyRepository.add_once"}
-OF_RECONCILIATION = ("NamedFile", "Said", "Lacking", "HaltedRun", "WaitingDocument", "Overdue")
+OF_RECONCILIATION = (
+    "ObjectReference",
+    "IndexState",
+    "UnindexedDocument",
+    "StalledRun",
+    "DocumentWithoutRun",
+    "Overdue",
+)
 FOR_SERVICE |= {name for name in QUERIES if name.startswith(tuple(f"{each}Repository." for each in OF_RECONCILIATION))}
 FOR_SERVICE |= {
     name
     for name in QUERIES
-    if name.startswith(("ArtifactRepository.", "IndexRepository.", "UnusedArtifactRepository.", "PartRepository."))
+    if name.startswith(
+        ("ArtifactRepository.", "IndexRepository.", "UnreferencedArtifactRepository.", "ArtifactPartRepository.")
+    )
 }
 FOR_SERVICE |= {
-    name for name in QUERIES if name.startswith(("ArchiveRepository.", "DueRepository.", "PaperlessCacheRepository."))
+    name
+    for name in QUERIES
+    if name.startswith(("HandoverRepository.", "DueHandoverRepository.", "OrganizationIdsRepository."))
 }
 EVERY_TABLE = """
     SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
@@ -110,7 +134,7 @@ async def result_of(query: str, opened: Opened, world: World, *, keep: bool = Tr
             if not keep:
                 await work.session.rollback()
             return result
-    except (Forbidden, NotFound, Superseded, NoResultFound, IndexBeingPutBack):
+    except (Forbidden, NotFound, RunSuperseded, NoResultFound, IndexUpdatePending):
         return None
     except DBAPIError as error:
         if getattr(error.orig, "sqlstate", None) in REFUSED:

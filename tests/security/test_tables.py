@@ -13,8 +13,8 @@ from tests.support.cluster import app_login, service_login
 from tests.support.seed import Seed
 
 WITHOUT_FORCE = {
-    "knowledge_bases": "read by the definer functions that its own policy calls (DESIGN §7)",
-    "knowledge_base_members": "read by the definer functions that its own policy calls (DESIGN §7)",
+    "knowledge_bases": "read by the definer functions that its own policy calls (docs/design.md#policies)",
+    "knowledge_base_members": "read by the definer functions that its own policy calls (docs/design.md#policies)",
 }
 WITHOUT_POLICY = {"alembic_version": "one line with the version of the tables; both logins read it, neither writes it"}
 QUEUE = re.compile(r"procrastinate_")

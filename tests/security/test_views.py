@@ -1,4 +1,4 @@
-"""The two views see with their owner's eyes. So they must decide themselves who sees what (I2, I8)."""
+"""The two views see with their owner's eyes. So they must decide themselves who sees what (docs/design.md#i2, #i8)."""
 
 import pytest
 from sqlalchemy import text
@@ -43,7 +43,7 @@ async def test_members_see_what_is_completed_and_others_see_nothing(database: Da
 @pytest.mark.parametrize("view", VIEWS)
 async def test_nobody_at_all_sees_nothing(database: Database, seed: Seed, view: str) -> None:
     a_world(seed)
-    async with database.unsigned_work() as work:
+    async with database.anonymous_work() as work:
         assert (await work.session.execute(text(f"SELECT * FROM {view}"))).all() == []
 
 

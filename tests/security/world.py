@@ -8,13 +8,13 @@ from uuid import UUID
 from muniment.audit.signing import Signer
 from muniment.processing.runs.repository import ClaimedRun
 from muniment.storage.db.base import new_id, now
-from muniment.storage.vectors.port import Model
+from muniment.storage.vectors.port import IndexingVariant
 from tests.support.seed import SIGNING_KEY, Person, Seed
 
 FILE_NAME = "document.pdf"
 CONTENT_KEY = "0:content of the world"
 ARTIFACT: dict[str, Any] = {"content_hmac": CONTENT_KEY, "algorithm_version": 1, "params_fingerprint": "of the world"}
-MODEL = Model("model of the world", 3, "variant of the world")
+MODEL = IndexingVariant("model of the world", 3, "variant of the world")
 SECRET = "secret"
 SHA256 = "0" * 64
 SIGNER = Signer.from_text(SIGNING_KEY)
@@ -189,7 +189,7 @@ def _add_passage(seed: Seed, world: World) -> None:
     seed.insert("artifacts_full_text", id=world.indexed_text_id, **key, **read, methods={"text": 1})
     page = {"page_number": 1, "page_text_uri": "artifacts/indexed#bytes=0-1", "page_text_sha256": "0"}
     seed.insert("artifact_pages", **key, **page, layout={"words": [[0, 6, 0, 0, 1, 1]]})
-    variant = {"fingerprint": MODEL.fingerprint, "model": MODEL.name}
+    variant = {"fingerprint": MODEL.fingerprint, "model": MODEL.model}
     seed.insert("indexing_variants", **variant, dimensions=MODEL.dimensions, is_active=True)
     index = {
         "artifact_text_id": world.indexed_text_id,
@@ -199,7 +199,7 @@ def _add_passage(seed: Seed, world: World) -> None:
     seed.insert("artifact_indexes", **index, language="english", total_chunks=1)
     place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 6, "text": SECRET}
     words = {"language": "english", "tsv": f"'{SECRET}':1", "embedding": "[1,0,0]"}
-    seed.insert("artifact_chunks", **index, model=MODEL.name, **place, **words)
+    seed.insert("artifact_chunks", **index, model=MODEL.model, **place, **words)
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
     due = {"wanted": "hidden", "epoch": 1, "next_attempt_at": now() - timedelta(hours=1)}
     seed.insert("index_intents", id=world.intent_id, document_id=world.archived_id, **in_kb, **due)

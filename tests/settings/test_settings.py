@@ -7,7 +7,7 @@ import pytest
 
 from muniment.settings import Settings
 from muniment.settings.report import describe
-from muniment.settings.sources import SettingsError, generate_once
+from muniment.settings.sources import SettingsError, read_or_generate_secret
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +113,7 @@ def test_two_processes_that_generate_at_once_agree(tmp_path: Path) -> None:
     for number in range(8):
         child = os.fork()
         if child == 0:
-            (tmp_path / f"answer-{number}").write_text(generate_once(tmp_path / "secrets" / "one"))
+            (tmp_path / f"answer-{number}").write_text(read_or_generate_secret(tmp_path / "secrets" / "one"))
             os._exit(0)
         children.append(child)
     for child in children:

@@ -1,7 +1,7 @@
 import shutil
 from pathlib import Path
 
-from muniment.storage.disk import GIBIBYTE, default_floor_bytes, disk_floor_bytes, free_bytes, has_room
+from muniment.storage.disk import GIBIBYTE, default_floor_bytes, disk_floor_bytes, free_bytes, has_free_space
 
 
 def test_floor_is_the_smaller_of_one_gibibyte_and_a_twentieth(tmp_path: Path) -> None:
@@ -16,5 +16,5 @@ def test_setting_wins_even_when_it_is_zero(tmp_path: Path) -> None:
 
 
 def test_no_room_below_the_floor(tmp_path: Path) -> None:
-    assert has_room(tmp_path, 0)
-    assert not has_room(tmp_path, 2 * free_bytes(tmp_path) + 1)
+    assert has_free_space(tmp_path, 0)
+    assert not has_free_space(tmp_path, 2 * free_bytes(tmp_path) + 1)

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from fastapi import FastAPI
 
 from muniment.api import create_app
-from muniment.http.services import Parts
+from muniment.http.services import Services
 
 _idle: dict[bool, list[FastAPI]] = defaultdict(list)
 
 
 @contextmanager
-def app_of(parts: Parts) -> Iterator[FastAPI]:
+def borrow_app(services: Services) -> Iterator[FastAPI]:
     """Building a hundred routes takes longer than most tests; what an application knows and holds are its parts."""
-    idle = _idle[bool(parts.archive.internal_keys)]
-    app = idle.pop() if idle else create_app(parts)
-    app.state.parts = parts
+    idle = _idle[bool(services.handover.internal_keys)]
+    app = idle.pop() if idle else create_app(services)
+    app.state.parts = services
     try:
         yield app
     finally:

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
 from muniment.storage.db.migrate import migrate
-from tests.support.folders import open_folder
+from tests.support.folders import shared_folder
 
 TEMPLATE = "muniment_template"
 PASSWORDS = LoginPasswords(app="app password of the tests", service="service password of the tests")
@@ -55,13 +55,13 @@ def _superuser(conninfo: str) -> psycopg.Connection[TupleRow]:
 class RunningCluster:
     def __init__(self, *, durable: bool = False) -> None:
         self._cleanup = ExitStack()
-        folder = self._cleanup.enter_context(open_folder())
+        folder = self._cleanup.enter_context(shared_folder())
         self._postgres = EmbeddedPostgres(folder, password=SUPERUSER_PASSWORD, durable=durable)
 
     def start(self) -> Cluster:
         address = self._postgres.start()
         cluster = Cluster(address.host, address.port)
-        _make_passwords_cheap(cluster)
+        _reduce_password_cost(cluster)
         cluster.run("CREATE DATABASE {} TEMPLATE template0", TEMPLATE)
         migrate(cluster.superuser.at_database(TEMPLATE), PASSWORDS)
         return cluster
@@ -71,7 +71,7 @@ class RunningCluster:
         self._cleanup.close()
 
 
-def _make_passwords_cheap(cluster: Cluster) -> None:
+def _reduce_password_cost(cluster: Cluster) -> None:
     """Half of the time of a connection goes into making a password costly to guess, which nobody tries here."""
     with psycopg.connect(cluster.superuser.conninfo, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET scram_iterations = 1")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import psutil
 
-from muniment.embedded.postgres_location import Pointer
-from muniment.storage.disk import GIBIBYTE, has_room
+from muniment.embedded.postgres_location import LocationFile
+from muniment.storage.disk import GIBIBYTE, has_free_space
 
 
 @contextmanager
-def open_folder() -> Iterator[Path]:
+def shared_folder() -> Iterator[Path]:
     """A short path, since the name of a unix socket has 107 bytes at most; pytest's own are closed to other users.
 
     Fails if a process is left in it, or in a cluster elsewhere that a data directory in it names.
@@ -22,7 +22,7 @@ def open_folder() -> Iterator[Path]:
     top.chmod(0o755)
     yield top
     folders = {top, *_clusters_elsewhere(top)}
-    left = [process for process in psutil.process_iter() if _works_in(process, folders)]
+    left = [process for process in psutil.process_iter() if _runs_in(process, folders)]
     for process in left:
         process.kill()
     for folder in folders:
@@ -33,17 +33,17 @@ def open_folder() -> Iterator[Path]:
 def _fast_folder() -> Path | None:
     """Memory instead of disk where there is enough of it: making a cluster is four times as fast."""
     memory = Path("/dev/shm")
-    return memory if memory.is_dir() and has_room(memory, 2 * GIBIBYTE) else None
+    return memory if memory.is_dir() and has_free_space(memory, 2 * GIBIBYTE) else None
 
 
 def _clusters_elsewhere(top: Path) -> Iterator[Path]:
     for file in top.rglob("postgres.json"):
-        pointer = Pointer.read(file.parent)
+        pointer = LocationFile.read(file.parent)
         if pointer and not pointer.cluster.is_relative_to(top) and pointer.cluster.parent.exists():
             yield pointer.cluster.parent
 
 
-def _works_in(process: psutil.Process, folders: set[Path]) -> bool:
+def _runs_in(process: psutil.Process, folders: set[Path]) -> bool:
     try:
         return any(Path(process.cwd()).is_relative_to(folder) for folder in folders)
     except psutil.Error:

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.port import Periodic, Process, RunJob
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
-from muniment.storage.tasks.procrastinate.worker import Worker
+from muniment.storage.tasks.port import PeriodicTask, RunHandler, RunJob
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from muniment.storage.tasks.procrastinate.worker import ProcrastinateWorker
 from tests.support.cluster import service_login
 from tests.support.seed import Person, Seed
 
@@ -21,7 +21,7 @@ HEARTBEAT = timedelta(seconds=0.2)
 STALLED_AFTER = timedelta(seconds=1)
 
 
-async def until(is_so: Callable[[], Any], *, within: float = 20) -> Any:
+async def wait_until(is_so: Callable[[], Any], *, within: float = 20) -> Any:
     """The first true answer; fails when there is none in time."""
     deadline = time.monotonic() + within
     while not (answer := is_so()):
@@ -31,24 +31,24 @@ async def until(is_so: Callable[[], Any], *, within: float = 20) -> Any:
 
 
 @asynccontextmanager
-async def working(
+async def running_worker(
     address: DatabaseAddress,
-    process: Process | None,
+    handler: RunHandler | None,
     *,
-    periodic: Sequence[Periodic] = (),
+    periodic: Sequence[PeriodicTask] = (),
     concurrency: int = 1,
     grace: timedelta = timedelta(seconds=0.2),
 ) -> AsyncIterator[asyncio.Task[None]]:
     """A worker in this process, stopped at the end as SIGTERM does it."""
-    worker = Worker(
+    worker = ProcrastinateWorker(
         service_login(address),
-        process=process,
+        handler=handler,
         periodic=periodic,
         concurrency=concurrency,
         heartbeat=HEARTBEAT,
         stalled_after=STALLED_AFTER,
         grace=grace,
-        patience=timedelta(seconds=1),
+        connect_timeout=timedelta(seconds=1),
     )
     task = asyncio.create_task(worker.run())
     try:
@@ -60,7 +60,7 @@ async def working(
 
 
 @dataclass
-class Recorder:
+class RecordingHandler:
     """A process that notes what it is given and then does as it is told."""
 
     behave: Callable[[RunJob], Any] = lambda _: None
@@ -82,7 +82,7 @@ class Recorder:
         return [job.queue for job in self.began]
 
 
-async def hang(_: RunJob) -> None:
+async def never_finish(_: RunJob) -> None:
     await asyncio.Event().wait()
 
 
@@ -110,12 +110,12 @@ class Enqueuer:
         """The run of a new document, or of this one."""
         document_id = document_id or self.document()
         async with self._database.work(self.owner.principal) as work:
-            return await QueuedTasks().enqueue_run(work, document_id, 1)
+            return await ProcrastinateQueue().enqueue_run(work, document_id, 1)
 
     async def revoke(self, run_id: UUID) -> bool:
         document_id = self._seed.one("SELECT document_id FROM document_processing_runs WHERE run_id = %s", run_id)
         async with self._database.work(self.owner.principal) as work:
-            return await QueuedTasks().revoke_run(work, document_id, 1)
+            return await ProcrastinateQueue().revoke_run(work, document_id, 1)
 
     def jobs(self) -> list[tuple[str, str, int]]:
         """Queue, status and attempts of what is in the queue of documents."""

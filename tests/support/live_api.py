@@ -12,15 +12,15 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from muniment.accounts.credentials import Passwords
-from muniment.api import framed
-from muniment.bootstrap.services import build_parts
+from muniment.api import with_middleware
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import Stores, build_stores
-from muniment.http.services import Parts
+from muniment.http.services import Services
 from muniment.settings import Settings
 from muniment.settings.processing import AuditSettings, DocumentSettings
 from muniment.settings.server import DatabaseSettings, ServerSettings
 from muniment.storage.db.address import DatabaseAddress
-from tests.support.apps import app_of
+from tests.support.apps import borrow_app
 from tests.support.clients import local_client
 from tests.support.cluster import PASSWORDS
 from tests.support.live_server import serving
@@ -28,14 +28,14 @@ from tests.support.seed import CHEAP_HASHER, HMAC_SECRET, SIGNING_KEY, Person
 
 
 @dataclass(frozen=True)
-class Api:
+class RunningApi:
     """A running server, what it is made of, and clients to it."""
 
     url: str
     app: FastAPI
     settings: Settings
     stores: Stores
-    parts: Parts
+    services: Services
     anonymous: httpx.AsyncClient
 
     def client(self, person: Person) -> httpx.AsyncClient:
@@ -68,18 +68,18 @@ def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) ->
 
 
 @asynccontextmanager
-async def running_api(settings: Settings, stores: Stores | None = None) -> AsyncIterator[Api]:
+async def running_api(settings: Settings, stores: Stores | None = None) -> AsyncIterator[RunningApi]:
     """Served by uvicorn as in production; `stores` where a test brings a faulty one."""
     own = stores or build_stores(settings)
-    parts = build_parts(settings, own, Passwords(CHEAP_HASHER))
+    parts = build_services(settings, own, Passwords(CHEAP_HASHER))
     try:
-        with app_of(parts) as app:
-            async with serving(framed(app, settings)) as anonymous:
+        with borrow_app(parts) as app:
+            async with serving(with_middleware(app, settings)) as anonymous:
                 try:
-                    yield Api(str(anonymous.base_url), app, settings, own, parts, anonymous)
+                    yield RunningApi(str(anonymous.base_url), app, settings, own, parts, anonymous)
                 finally:
                     await parts.events.close()  # as in production: the server waits for streams that are open
     finally:
-        await parts.pictures.close()
-        await parts.searching.close()
+        await parts.images.close()
+        await parts.search.close()
         await own.close()

@@ -9,12 +9,12 @@ import httpx
 import uvicorn
 from starlette.types import ASGIApp
 
-from muniment.http.middleware.limits import LimitedHead
+from muniment.http.middleware.limits import HeaderLimitProtocol
 from tests.support.clients import local_client
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, http: type[asyncio.Protocol] = LimitedHead) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(app: ASGIApp, http: type[asyncio.Protocol] = HeaderLimitProtocol) -> AsyncIterator[httpx.AsyncClient]:
     """A client of `app`; its `base_url` says where it listens."""
     # Without the protocol asyncio leaves Nagle's algorithm on, and each answer waits 40 ms for an acknowledgement.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:

@@ -15,7 +15,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 
 @contextmanager
-def reading_logs(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
+def capture_logs(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
     """Logs as JSON from INFO on. Each call gives the lines since the last; the server's own chat is left out."""
     root = logging.getLogger()
     handlers, level, before = root.handlers[:], root.level, structlog.get_config()

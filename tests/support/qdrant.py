@@ -12,10 +12,10 @@ from qdrant_client.models import UpdateResult, UpdateStatus
 
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
-from muniment.storage.vectors.port import Indexed, Model, Point
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point
 
-MODEL = Model("of the tests", 2, "first")
-OTHER_MODEL = Model("of the tests, anew", 3, "second")
+MODEL = IndexingVariant("of the tests", 2, "first")
+OTHER_MODEL = IndexingVariant("of the tests, anew", 3, "second")
 NO_WORK: Work[Service] = Work(None, Service())  # type: ignore[arg-type]  # Qdrant does not ask through it
 
 
@@ -35,7 +35,7 @@ class LocalQdrant(AsyncQdrantClient):
             return await super().create_payload_index(collection_name, field_name, *args, **options)
 
 
-class KeepingQdrant(LocalQdrant):
+class NonDeletingQdrant(LocalQdrant):
     """Says that it deleted, and did not, for the first so many times."""
 
     def __init__(self, lies: int) -> None:
@@ -49,15 +49,15 @@ class KeepingQdrant(LocalQdrant):
         return await super().delete(*args, **options)
 
 
-class HearingQdrant(LocalQdrant):
+class AcknowledgingQdrant(LocalQdrant):
     """Acknowledges a change that it has not made yet."""
 
     async def set_payload(self, *args: Any, **options: Any) -> UpdateResult:
         return UpdateResult(operation_id=0, status=UpdateStatus.ACKNOWLEDGED)
 
 
-def a_document(kb_id: UUID | None = None) -> Indexed:
-    return Indexed(uuid4(), kb_id or uuid4(), uuid4())
+def a_document(kb_id: UUID | None = None) -> IndexedDocument:
+    return IndexedDocument(uuid4(), kb_id or uuid4(), uuid4())
 
 
 def points(*vectors: tuple[float, ...]) -> list[Point]:

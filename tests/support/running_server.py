@@ -17,7 +17,7 @@ import httpx
 import psutil
 
 EMAIL, PASSWORD = "admin@example.org", "correct horse battery"
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 def free_port() -> int:
@@ -26,7 +26,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-class Installation:
+class RunningServer:
     """One data directory. It can be started, killed and started again; at the end nothing of it runs."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
@@ -77,7 +77,7 @@ class Installation:
             env=self._environment,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_SECONDS,
+            timeout=TIMEOUT_SECONDS,
             check=False,
         )
 
@@ -101,7 +101,7 @@ class Installation:
     def stop(self, number: int = signal.SIGINT) -> int:
         assert self.process is not None
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE_SECONDS)
+        return self.process.wait(TIMEOUT_SECONDS)
 
     def kill_everybody(self) -> None:
         """As a power failure would, but for the disk."""
@@ -109,7 +109,7 @@ class Installation:
         for process in self.everybody:
             if process.is_running():
                 process.kill()
-        self.process.wait(PATIENCE_SECONDS)
+        self.process.wait(TIMEOUT_SECONDS)
 
     def wait_until_nobody_is_left(self) -> None:
         wait_until(lambda: not [process for process in self._seen if _is_alive(process)])
@@ -148,7 +148,7 @@ def upload(client: httpx.Client, name: str, content: bytes, kb_id: str | None = 
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.05)

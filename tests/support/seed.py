@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from muniment.accounts.credentials import digest, email_key, new_api_token, new_secret
-from muniment.artifacts.keys import ContentKeys, Scope
+from muniment.artifacts.keys import ContentKeyFactory, SharingScope
 from muniment.documents.names import name_key
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
@@ -20,7 +20,7 @@ from muniment.storage.db.principal import Principal
 
 HMAC_SECRET = "secret of the tests"
 SIGNING_KEY = base64.b64encode(b"signing key of the tests".ljust(32, b".")).decode()
-KEY_ID = ContentKeys(HMAC_SECRET, Scope.ORGANIZATION).key_id
+KEY_ID = ContentKeyFactory(HMAC_SECRET, SharingScope.ORGANIZATION).key_id
 PASSWORD = "correct horse battery staple"
 # The cheapest that Argon2 allows: the tests are not about its cost.
 CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -1,6 +1,6 @@
 from prometheus_client import CollectorRegistry
 
-from muniment.telemetry.collectors import FRESH_SECONDS, FreshGauge, FreshGauges
+from muniment.telemetry.collectors import EXPIRY_SECONDS, ExpiringGauge, ExpiringGaugeFamily
 
 
 class Clock:
@@ -11,9 +11,9 @@ class Clock:
         return self.now
 
 
-def a_gauge(clock: Clock) -> tuple[FreshGauge, CollectorRegistry]:
+def a_gauge(clock: Clock) -> tuple[ExpiringGauge, CollectorRegistry]:
     registry = CollectorRegistry()
-    return FreshGauge("oldest_seconds", "Oldest", registry=registry, clock=clock), registry
+    return ExpiringGauge("oldest_seconds", "Oldest", registry=registry, clock=clock), registry
 
 
 def test_who_has_not_measured_claims_nothing() -> None:
@@ -27,7 +27,7 @@ def test_what_was_measured_is_shown_while_it_is_fresh_and_then_forgotten() -> No
     gauge, registry = a_gauge(clock)
     gauge.set(7200)
 
-    clock.now += FRESH_SECONDS
+    clock.now += EXPIRY_SECONDS
     assert registry.get_sample_value("oldest_seconds") == 7200
     clock.now += 1
     assert str(registry.get_sample_value("oldest_seconds")) == "nan"
@@ -37,7 +37,7 @@ def test_a_new_measurement_is_fresh_again() -> None:
     clock = Clock()
     gauge, registry = a_gauge(clock)
     gauge.set(7200)
-    clock.now += 2 * FRESH_SECONDS
+    clock.now += 2 * EXPIRY_SECONDS
     gauge.set(0)
 
     assert registry.get_sample_value("oldest_seconds") == 0
@@ -45,7 +45,7 @@ def test_a_new_measurement_is_fresh_again() -> None:
 
 def test_several_are_replaced_at_once_and_forgotten_together() -> None:
     clock, registry = Clock(), CollectorRegistry()
-    gauges = FreshGauges("drift", "Drift", ["store", "kind"], registry=registry, clock=clock)
+    gauges = ExpiringGaugeFamily("drift", "Drift", ["store", "kind"], registry=registry, clock=clock)
     orphan, lost = {"store": "vectors", "kind": "orphan"}, {"store": "blobs", "kind": "lost"}
     gauges.set({("vectors", "orphan"): 3, ("blobs", "lost"): 1})
     assert [registry.get_sample_value("drift", labels) for labels in (orphan, lost)] == [3, 1]
@@ -53,5 +53,5 @@ def test_several_are_replaced_at_once_and_forgotten_together() -> None:
     gauges.set({("blobs", "lost"): 0})
     assert [registry.get_sample_value("drift", labels) for labels in (orphan, lost)] == [None, 0]
 
-    clock.now += FRESH_SECONDS + 1
+    clock.now += EXPIRY_SECONDS + 1
     assert registry.get_sample_value("drift", lost) is None

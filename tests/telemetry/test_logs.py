@@ -11,12 +11,12 @@ import pytest
 import structlog
 
 from muniment.telemetry.logs import configure_logs, mark_as_logged
-from tests.support.log_lines import Lines, reading_logs
+from tests.support.log_lines import Lines, capture_logs
 
 
 @pytest.fixture
 def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
-    with reading_logs(capsys) as read:
+    with capture_logs(capsys) as read:
         yield read
 
 

@@ -52,7 +52,7 @@ def test_labels_are_those_that_alerts_and_dashboards_use() -> None:
 def test_free_disk_is_measured_at_each_look_and_unknown_when_the_folder_is_gone(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
-    metrics.watch_disk(folder)
+    metrics.export_free_disk(folder)
     free = sample("muniment_disk_free_bytes")
     assert free is not None
     assert free > 0

@@ -5,7 +5,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from muniment.telemetry import metrics
-from muniment.telemetry.collectors import PREFIX
+from muniment.telemetry.collectors import DEFAULT_PREFIX
 from tests.telemetry.test_metrics import a_free_port
 
 
@@ -13,7 +13,7 @@ from tests.telemetry.test_metrics import a_free_port
 def as_lumikb() -> Iterator[None]:
     metrics.configure_metrics("lumikb", tenant_labels=True)
     yield
-    metrics.configure_metrics(PREFIX, tenant_labels=True)
+    metrics.configure_metrics(DEFAULT_PREFIX, tenant_labels=True)
 
 
 def shown(text: str) -> set[str]:
@@ -51,6 +51,6 @@ def test_a_change_of_the_prefix_leaves_what_was_counted() -> None:
     before = metrics.REGISTRY.get_sample_value("muniment_upload_bytes_total")
     metrics.configure_metrics("lumikb", tenant_labels=True)
     renamed = metrics.REGISTRY.get_sample_value("lumikb_upload_bytes_total")
-    metrics.configure_metrics(PREFIX, tenant_labels=True)
+    metrics.configure_metrics(DEFAULT_PREFIX, tenant_labels=True)
 
     assert before == renamed == metrics.REGISTRY.get_sample_value("muniment_upload_bytes_total")

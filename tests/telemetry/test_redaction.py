@@ -6,11 +6,11 @@ from psycopg.errors import NotNullViolation, UniqueViolation
 from pydantic import BaseModel, ValidationError
 from sqlalchemy.exc import IntegrityError
 
-from muniment.telemetry.redaction import mask_event
+from muniment.telemetry.redaction import redact_event
 
 
 def masked(**fields: Any) -> dict[str, Any]:
-    return mask_event(None, "info", fields)
+    return redact_event(None, "info", fields)
 
 
 @pytest.mark.parametrize(

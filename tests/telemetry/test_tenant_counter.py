@@ -38,7 +38,7 @@ def test_what_no_person_did_was_the_system(registry: CollectorRegistry, purged: 
 
 def test_without_tenants_both_labels_are_absent(registry: CollectorRegistry, purged: TenantCounter) -> None:
     purged.inc(KB, PERSON)
-    purged.show_tenants(shown=False)
+    purged.set_tenant_labels(enabled=False)
     purged.inc(KB, PERSON)
 
     assert registry.get_sample_value("purged_total", {"bulk": "false"}) == 1
@@ -47,7 +47,7 @@ def test_without_tenants_both_labels_are_absent(registry: CollectorRegistry, pur
 
 def test_without_tenants_a_counter_may_have_no_label_at_all(registry: CollectorRegistry) -> None:
     archived = TenantCounter("archived_total", "Archived", registry=registry)
-    archived.show_tenants(shown=False)
+    archived.set_tenant_labels(enabled=False)
     archived.inc(KB, PERSON)
 
     assert registry.get_sample_value("archived_total") == 1

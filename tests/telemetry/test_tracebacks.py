@@ -1,6 +1,6 @@
 from psycopg.errors import UniqueViolation
 
-from muniment.telemetry.redaction import mask_event, render_traceback
+from muniment.telemetry.redaction import redact_event, render_traceback
 
 
 def rendered(error: Exception) -> str:
@@ -50,7 +50,7 @@ def test_a_value_with_line_breaks_is_cut_and_what_follows_its_message_is_kept() 
         "duplicate key\nDETAIL:  Key (name)=(Dear Sir\n\nwhich led to:\n\nDear Sir) already exists."
     )
 
-    told = mask_event(None, "error", {"exception": rendered(caused_by(RuntimeError("later"), quoting))})["exception"]
+    told = redact_event(None, "error", {"exception": rendered(caused_by(RuntimeError("later"), quoting))})["exception"]
 
     assert "psycopg.errors.UniqueViolation: duplicate key\n(details left out)" in told
     assert told.endswith("builtins.RuntimeError: later")

@@ -15,9 +15,9 @@ from psycopg import sql
 
 from muniment.embedded.binaries import find_binaries
 from muniment.embedded.postgres import EmbeddedPostgres
-from muniment.embedded.postgres_location import find_address
+from muniment.embedded.postgres_location import find_database_address
 from muniment.embedded.system_user import SystemUser
-from muniment.processing.readers.ocr.engine import find_engine, languages_of
+from muniment.processing.readers.ocr.engine import find_engine, installed_languages
 from muniment.storage.db.address import DatabaseAddress
 
 DATABASE, DATA = "database.sql.xz", "data.tar.xz"
@@ -61,7 +61,7 @@ def restore(folder: Path, data_dir: Path, reading: dict[str, Any]) -> None:
 
 def superuser(data_dir: Path) -> DatabaseAddress:
     """Return the login that sees every row of a running installation."""
-    address = find_address(data_dir)
+    address = find_database_address(data_dir)
     assert address is not None
     return address.as_login(address.user, _superuser_password(data_dir))
 
@@ -71,7 +71,7 @@ def _superuser_password(data_dir: Path) -> str:
 
 
 def _run(program: str, address: DatabaseAddress, *arguments: str, given: str = "") -> str:
-    binaries = find_binaries(SystemUser.of_uid(os.geteuid()))
+    binaries = find_binaries(SystemUser.from_uid(os.geteuid()))
     command = [binaries.program(program), f"--dbname={address.conninfo}", *arguments]
     done = subprocess.run(command, input=given, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
@@ -101,7 +101,7 @@ def _date_artifacts(connection: psycopg.Connection[Any], reading: dict[str, Any]
 def _with_present_libraries(reading: dict[str, Any]) -> dict[str, Any]:
     engine = find_engine()
     wanted = tuple(reading["options"]["ocr_languages"])
-    ocr = {"engine": engine.version, "languages": languages_of(engine.data, wanted)} if engine else None
+    ocr = {"engine": engine.version, "languages": installed_languages(engine.data_folder, wanted)} if engine else None
     return {**reading, "packages": {name: _version(name) for name in reading["packages"]}, "ocr": ocr}
 
 

@@ -18,17 +18,17 @@ import httpx
 import psycopg
 
 from muniment import __version__
-from muniment.bootstrap.processing import reading_options
+from muniment.bootstrap.processing import build_reader_options
 from muniment.processing.readers.fingerprint import reading_parameters
 from muniment.processing.readers.ocr.engine import find_engine
 from muniment.settings import Settings
 from tests.documents.uploads import a_pdf
 from tests.processing.readers.office_files import a_docx, w
 from tests.processing.sandboxed_worker_fixture import is_server
-from tests.support.fake_paperless.fake import StandIn, stand_in
+from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
 from tests.support.fake_paperless.faults import refused
-from tests.support.folders import open_folder
-from tests.support.running_server import EMAIL, PASSWORD, Installation, wait_until
+from tests.support.folders import shared_folder
+from tests.support.running_server import EMAIL, PASSWORD, RunningServer, wait_until
 from tests.upgrade import backup, contents
 from tests.upgrade.facts import AUDIT_EXPORT, Account, Annotation, Facts, SavedDocument
 
@@ -86,7 +86,7 @@ class Desk:
 def main() -> None:
     target = Path(__file__).parent / (sys.argv[1] if len(sys.argv) > 1 else __version__)
     target.mkdir()  # fails if it exists: a fixture is never made anew
-    with open_folder() as folder:
+    with shared_folder() as folder:
         making = Making(folder)
         facts = making.run()
         backup.save(folder / "data", target)
@@ -103,7 +103,7 @@ class Making:
         self.audit_export = b""
 
     def run(self) -> Facts:
-        with stand_in(self._folder) as paperless, self._serving(**_archiver(paperless)) as installation:
+        with fake_paperless(self._folder) as paperless, self._serving(**_archiver(paperless)) as installation:
             self._accounts(installation)
             with self._desks(installation) as (desk, strangers):
                 self._documents(desk, strangers)
@@ -118,12 +118,12 @@ class Making:
         return Facts(version=__version__, reading=_reading(), **self._known)
 
     @contextmanager
-    def _serving(self, **environment: str) -> Iterator[Installation]:
-        with Installation(self._folder, **SINGLE_SLOT, **environment) as installation:
+    def _serving(self, **environment: str) -> Iterator[RunningServer]:
+        with RunningServer(self._folder, **SINGLE_SLOT, **environment) as installation:
             yield installation.start()
 
     @contextmanager
-    def _desks(self, installation: Installation) -> Iterator[tuple[Desk, Desk]]:
+    def _desks(self, installation: RunningServer) -> Iterator[tuple[Desk, Desk]]:
         """Of the two people who administer an organization, at their knowledge bases."""
         with ExitStack() as opened:
             clients = [
@@ -133,7 +133,7 @@ class Making:
             first, second = (Desk(client, sent(client.get(KBS))["items"][0]["id"]) for client in clients)
             yield first, second
 
-    def _accounts(self, installation: Installation) -> None:
+    def _accounts(self, installation: RunningServer) -> None:
         with installation.client() as client:
             own = sent(client.get("/api/v1/auth/me"))["organization_id"]
             other = sent(client.post("/api/v1/organizations", json={"name": "Second organization"}))["id"]
@@ -176,7 +176,7 @@ class Making:
         self._known["receipts"] = (desk.remove(purged, "purge"), desk.remove(cleared, "clear"))
         self._known["public_key"] = sent(desk.client.get("/api/v1/audit/key"))["public_key"]
 
-    def _delivered(self, desk: Desk, paperless: StandIn) -> None:
+    def _delivered(self, desk: Desk, paperless: FakePaperless) -> None:
         """One document that Paperless has, and one file that it refused."""
         self._known["handed_over"] = document = desk.upload_and_wait("invoice 1.pdf", a_pdf("Invoice 1"))
         desk.move(document, "hand-over")
@@ -212,7 +212,7 @@ class Making:
             assert verdict["signed_seq"] > 0, verdict
             signed[verdict["chain"]] = verdict["signed_seq"]
 
-    def _interrupted(self, desk: Desk, installation: Installation) -> None:
+    def _interrupted(self, desk: Desk, installation: RunningServer) -> None:
         """A worker in the middle of a document, with others waiting behind it."""
         worker = installation.child(r"muniment worker$")
         [reader] = [process for process in worker.children() if is_server(process)]
@@ -272,7 +272,7 @@ def _annotate(desk: Desk, document: SavedDocument) -> Annotation:
     )
 
 
-def _archiver(paperless: StandIn) -> dict[str, str]:
+def _archiver(paperless: FakePaperless) -> dict[str, str]:
     return {
         "PAPERLESS_URL": paperless.url,
         "PAPERLESS_API_TOKEN": paperless.token,
@@ -280,7 +280,7 @@ def _archiver(paperless: StandIn) -> dict[str, str]:
     }
 
 
-def _queue_of(installation: Installation, document: SavedDocument) -> str:
+def _queue_of(installation: RunningServer, document: SavedDocument) -> str:
     with psycopg.connect(backup.superuser(installation.data_dir).conninfo) as connection:
         row = connection.execute(
             "SELECT j.queue_name FROM document_processing_runs r JOIN procrastinate_jobs j ON j.id = r.job_id"
@@ -292,7 +292,7 @@ def _queue_of(installation: Installation, document: SavedDocument) -> str:
 
 
 def _reading() -> dict[str, Any]:
-    return reading_parameters(reading_options(Settings()), find_engine())
+    return reading_parameters(build_reader_options(Settings()), find_engine())
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ import psycopg
 import pytest
 
 from muniment.audit.export.file_check import verify_file
-from muniment.audit.receipts.record import check
+from muniment.audit.receipts.record import verify_receipt
 from muniment.storage.db.schema_version import newest_version
-from tests.support.fake_paperless.fake import StandIn, stand_in
-from tests.support.folders import open_folder
-from tests.support.running_server import Installation, wait_until
+from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
+from tests.support.folders import shared_folder
+from tests.support.running_server import RunningServer, wait_until
 from tests.upgrade.backup import restore, superuser
 from tests.upgrade.facts import AUDIT_EXPORT, FILE, Account, Facts, SavedDocument
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 class Upgraded:
     """The running installation, and what is known about it from before."""
 
-    def __init__(self, fixture: Path, facts: Facts, installation: Installation, paperless: StandIn) -> None:
+    def __init__(self, fixture: Path, facts: Facts, installation: RunningServer, paperless: FakePaperless) -> None:
         self.fixture = fixture
         self.facts = facts
         self.installation = installation
@@ -98,7 +98,7 @@ def test_installation_of_an_earlier_version_works_with_the_present_code(
     fixture: Path, subtests: pytest.Subtests
 ) -> None:
     facts = Facts.load(fixture)
-    with open_folder() as folder, stand_in(folder) as paperless:
+    with shared_folder() as folder, fake_paperless(folder) as paperless:
         restore(fixture, folder / "data", facts.reading)
         with _installation(folder, paperless) as installation:
             installation.start()
@@ -114,8 +114,8 @@ def test_there_is_an_installation_to_upgrade() -> None:
     assert FIXTURES
 
 
-def _installation(folder: Path, paperless: StandIn) -> Installation:
-    return Installation(
+def _installation(folder: Path, paperless: FakePaperless) -> RunningServer:
+    return RunningServer(
         folder,
         PAPERLESS_URL=paperless.url,
         PAPERLESS_API_TOKEN=paperless.token,
@@ -137,7 +137,7 @@ def receipt_of(upgraded: Upgraded, answer: httpx.Response) -> Any:
     assert answer.status_code == 200, answer.text
     receipt = upgraded.operator.get(f"/api/v1/receipts/{answer.json()['receipt_id']}")
     assert receipt.is_success, receipt.text
-    return check(receipt.text, upgraded.facts.public_key).record
+    return verify_receipt(receipt.text, upgraded.facts.public_key).record
 
 
 @claim
@@ -200,10 +200,10 @@ def receipts_verify_as_kept_and_as_stored(upgraded: Upgraded) -> None:
     moves = []
     for kept in upgraded.facts.receipts:
         stored = upgraded.operator.get(f"/api/v1/receipts/{kept['id']}")
-        record = check(stored.text, upgraded.facts.public_key).record
+        record = verify_receipt(stored.text, upgraded.facts.public_key).record
         assert record == kept["record"]
         moves.append(record["move"])
-        assert check(json.dumps(kept), upgraded.facts.public_key).record == record
+        assert verify_receipt(json.dumps(kept), upgraded.facts.public_key).record == record
     assert moves == ["purge", "clear"]
 
 

@@ -11,41 +11,39 @@ import psycopg
 from playwright.sync_api import Locator, Page
 
 from muniment.bootstrap.database import database_address
-from muniment.bootstrap.object_stores import DEAD_LETTERS, QUEUE
+from muniment.bootstrap.object_stores import DEAD_LETTER_FOLDER, QUEUE_FOLDER
 from muniment.documents.names import name_key
 from muniment.handover.job_key import JobKey
 from muniment.settings import Settings
 from muniment.settings.server import ServerSettings
-from muniment.storage.objects.folder.store import FolderQueue
+from muniment.storage.objects.folder.store import VersionedFolderStore
 from tests.documents.uploads import a_pdf
-from tests.support.running_server import Installation
-from tests.web.demo_organization import Person, settle, upload
+from tests.support.running_server import RunningServer
+from tests.web.demo_organization import SignedInPerson, upload, wait_until_final
 
 
-def archived(owner: Person, kb_id: str, *names: str) -> dict[str, str]:
+def add_archived(owner: SignedInPerson, kb_id: str, *names: str) -> dict[str, str]:
     """Uploaded, read and archived by their owner; ids by name. No two have the same contents."""
     ids = {name: upload(owner, kb_id, name, f"{name} says {uuid4().hex}".encode()) for name in names}
-    settle(owner, kb_id, list(ids.values()))
+    wait_until_final(owner, kb_id, list(ids.values()))
     for document_id in ids.values():
         move(owner, kb_id, document_id, "archive")
     return ids
 
 
-def archived_pdf(owner: Person, kb_id: str, name: str) -> str:
+def add_archived_pdf(owner: SignedInPerson, kb_id: str, name: str) -> str:
     document_id = upload(owner, kb_id, name, a_pdf(uuid4().hex))
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     move(owner, kb_id, document_id, "archive")
     return document_id
 
 
-def give_name(muniment: Installation, document_id: str, name: str) -> None:
+def rename_document(muniment: RunningServer, document_id: str, name: str) -> None:
     """Past the API, which leaves an archived name to nobody else: as two people do who are at it in the same moment."""
-    past_the_api(
-        muniment, "UPDATE documents SET name = %s, name_key = %s WHERE id = %s", name, name_key(name), document_id
-    )
+    run_sql(muniment, "UPDATE documents SET name = %s, name_key = %s WHERE id = %s", name, name_key(name), document_id)
 
 
-def past_the_api(muniment: Installation, statement: LiteralString, *values: str, triggers: bool = True) -> None:
+def run_sql(muniment: RunningServer, statement: LiteralString, *values: str, triggers: bool = True) -> None:
     """As the database's superuser."""
     settings = Settings(server=ServerSettings(data_dir=muniment.data_dir)).with_secrets()
     with psycopg.connect(database_address(settings).conninfo) as connection:
@@ -54,7 +52,7 @@ def past_the_api(muniment: Installation, statement: LiteralString, *values: str,
         connection.execute(statement, values)
 
 
-def move(person: Person, kb_id: str, document_id: str, way: str) -> None:
+def move(person: SignedInPerson, kb_id: str, document_id: str, way: str) -> None:
     answer = person.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/{way}")
     assert answer.is_success, answer.text
 
@@ -70,7 +68,7 @@ def choose(page: Page, name: str, item: str) -> None:
     page.get_by_role("menuitem", name=item, exact=True).click()
 
 
-def dead_letter(muniment: Installation, person: Person, organization_id: str, error: str) -> str:
+def add_dead_letter(muniment: RunningServer, person: SignedInPerson, organization_id: str, error: str) -> str:
     """A hand-over as the archiver leaves it when it gives up; the id of its document."""
     document_id = str(uuid4())
     answer = person.api.post(
@@ -81,20 +79,23 @@ def dead_letter(muniment: Installation, person: Person, organization_id: str, er
     assert answer.status_code == 202, answer.text
     key = JobKey.parse(answer.json()["job_id"])
     assert key
-    in_a_thread(_give_up(muniment, key, error))
+    run_in_thread(_give_up(muniment, key, error))
     return document_id
 
 
-async def _give_up(muniment: Installation, key: JobKey, error: str) -> None:
-    queue, letters = FolderQueue(muniment.data_dir / QUEUE), FolderQueue(muniment.data_dir / DEAD_LETTERS)
+async def _give_up(muniment: RunningServer, key: JobKey, error: str) -> None:
+    queue, letters = (
+        VersionedFolderStore(muniment.data_dir / QUEUE_FOLDER),
+        VersionedFolderStore(muniment.data_dir / DEAD_LETTER_FOLDER),
+    )
     sidecar = json.loads((await queue.get(key.sidecar)).data) | {"retryCount": 5, "lastError": error}
-    await letters.put_new(key.pdf, (await queue.get(key.pdf)).data)
-    await letters.put_new(key.sidecar, json.dumps(sidecar).encode())
+    await letters.put_if_absent(key.pdf, (await queue.get(key.pdf)).data)
+    await letters.put_if_absent(key.sidecar, json.dumps(sidecar).encode())
     for name in (key.sidecar, key.pdf):
         await queue.delete(name)
 
 
-def in_a_thread(work: Coroutine[Any, Any, None]) -> None:
+def run_in_thread(work: Coroutine[Any, Any, None]) -> None:
     """Playwright has an event loop of its own in this one."""
     with ThreadPoolExecutor(1) as threads:
         threads.submit(asyncio.run, work).result()

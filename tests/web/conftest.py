@@ -10,9 +10,9 @@ import pytest
 from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.support.folders import open_folder
-from tests.support.running_server import Installation
-from tests.web.demo_organization import Office, new_client, new_office
+from tests.support.folders import shared_folder
+from tests.support.running_server import RunningServer
+from tests.web.demo_organization import DemoOrganization, create_demo_organization, new_client
 from tests.web.windows import SCREENSHOTS, Windows
 
 # Of a machine that does everything else at the same time: nothing is proven by being early.
@@ -24,13 +24,13 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 
 
 @pytest.fixture(scope="session")
-def muniment() -> Iterator[Installation]:
-    with open_folder() as folder, Installation(folder) as installation:
+def muniment() -> Iterator[RunningServer]:
+    with shared_folder() as folder, RunningServer(folder) as installation:
         yield installation.start()
 
 
 @pytest.fixture(scope="session")
-def operator(muniment: Installation) -> Iterator[httpx.Client]:
+def operator(muniment: RunningServer) -> Iterator[httpx.Client]:
     """The first account, who makes organizations."""
     client = new_client(muniment)
     yield client
@@ -53,8 +53,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def office(muniment: Installation, operator: httpx.Client) -> Iterator[Office]:
-    office = new_office(muniment, operator)
+def office(muniment: RunningServer, operator: httpx.Client) -> Iterator[DemoOrganization]:
+    office = create_demo_organization(muniment, operator)
     yield office
     office.close()
 
@@ -94,7 +94,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @pytest.fixture
-def windows(request: pytest.FixtureRequest, browser: Browser, muniment: Installation) -> Iterator[Windows]:
+def windows(request: pytest.FixtureRequest, browser: Browser, muniment: RunningServer) -> Iterator[Windows]:
     """Fails if a page wrote an error to its console: a broken policy, a broken component."""
     windows = Windows(browser, muniment.url)
     yield windows

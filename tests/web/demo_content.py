@@ -4,25 +4,33 @@ from dataclasses import dataclass
 
 import httpx
 
-from tests.support.running_server import Installation
-from tests.web.demo_organization import Office, Person, add_member, new_kb, new_office, settle, upload
+from tests.support.running_server import RunningServer
+from tests.web.demo_organization import (
+    DemoOrganization,
+    SignedInPerson,
+    add_member,
+    create_demo_organization,
+    new_kb,
+    upload,
+    wait_until_final,
+)
 
 KB = "Contracts and invoices"
-OTHERS = ("Board minutes", "Buildings and energy", "Care plans", "Quality handbook")
+OTHER_KBS = ("Board minutes", "Buildings and energy", "Care plans", "Quality handbook")
 LONG = "Wartungsvertrag Aufzug Hebewerk Nord mit Nachtrag und Anlagen 2024–2029, unterschrieben.txt"
 NAMES = (LONG, "Lease Havnegata 12.txt", "Strømavtale 2026.md", "<img src=x onerror=alert(1)>.txt", "عقد الإيجار.txt")
 PASSAGE = "The tenant pays the rent on the third working day of the month."
 
 
 @dataclass
-class Scene:
-    office: Office
-    owner: Person
+class DemoContent:
+    office: DemoOrganization
+    owner: SignedInPerson
     """Owns the knowledge base, and is nothing else."""
-    viewer: Person
-    boss: Person
+    viewer: SignedInPerson
+    boss: SignedInPerson
     """An admin and operator."""
-    newcomer: Person
+    newcomer: SignedInPerson
     """Sees no knowledge base yet."""
     kb_id: str
     document_ids: list[str]
@@ -30,18 +38,18 @@ class Scene:
     failed_id: str
 
 
-def set_scene(muniment: Installation, operator: httpx.Client) -> Scene:
-    office = new_office(muniment, operator)
-    owner, viewer, newcomer = office.hire("owner"), office.hire("viewer"), office.hire("newcomer")
-    boss = office.hire("boss", is_admin=True, is_operator=True)
-    for name in OTHERS:
+def create_demo_content(muniment: RunningServer, operator: httpx.Client) -> DemoContent:
+    office = create_demo_organization(muniment, operator)
+    owner, viewer, newcomer = office.add_person("owner"), office.add_person("viewer"), office.add_person("newcomer")
+    boss = office.add_person("boss", is_admin=True, is_operator=True)
+    for name in OTHER_KBS:
         new_kb(owner, name)
     kb_id = new_kb(owner, KB)
     add_member(owner, kb_id, viewer, "viewer")
     ids = [upload(owner, kb_id, name, f"{PASSAGE}\n\n{name}".encode()) for name in NAMES]
     failed_id = upload(owner, kb_id, "Lieferschein.pdf", b"%PDF-1.7 and nothing behind it")
-    settle(owner, kb_id, [*ids, failed_id])
+    wait_until_final(owner, kb_id, [*ids, failed_id])
     answer = owner.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{ids[-1]}/archive")
     assert answer.status_code == 200, answer.text
     owner.api.post("/api/v1/auth/tokens", json={"name": "invoicing backend"})
-    return Scene(office, owner, viewer, boss, newcomer, kb_id, ids, failed_id)
+    return DemoContent(office, owner, viewer, boss, newcomer, kb_id, ids, failed_id)

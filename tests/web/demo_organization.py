@@ -7,13 +7,13 @@ from uuid import uuid4
 
 import httpx
 
-from tests.support.running_server import EMAIL, PASSWORD, Installation, wait_until
+from tests.support.running_server import EMAIL, PASSWORD, RunningServer, wait_until
 
 FINAL = ("completed", "failed", "archived")
 
 
 @dataclass
-class Person:
+class SignedInPerson:
     """Somebody who can sign in, and a client that has."""
 
     id: str
@@ -29,22 +29,22 @@ class Person:
 
 
 @dataclass
-class Office:
+class DemoOrganization:
     """An organization of the test's own. Nothing that another test does can be seen in it."""
 
-    muniment: Installation
+    muniment: RunningServer
     organization_id: str
     name: str
     _operator: httpx.Client
     _clients: list[httpx.Client] = field(default_factory=list)
 
-    def hire(self, who: str = "owner", *, is_admin: bool = False, is_operator: bool = False) -> Person:
+    def add_person(self, who: str = "owner", *, is_admin: bool = False, is_operator: bool = False) -> SignedInPerson:
         """`who` is what their address begins with; the rest makes it the only one."""
         email, password = f"{who}.{uuid4().hex[:8]}@example.org", "correct horse battery"
         wanted = {"email": email, "password": password, "organization_id": self.organization_id}
         answer = self._operator.post("/api/v1/users", json=wanted | {"is_admin": is_admin, "is_operator": is_operator})
         assert answer.status_code == 201, answer.text
-        return Person(answer.json()["id"], email, password, self._signed_in(email, password))
+        return SignedInPerson(answer.json()["id"], email, password, self._signed_in(email, password))
 
     def _signed_in(self, email: str, password: str) -> httpx.Client:
         client = new_client(self.muniment, email, password)
@@ -56,33 +56,33 @@ class Office:
             client.close()
 
 
-def new_client(muniment: Installation, email: str = EMAIL, password: str = PASSWORD) -> httpx.Client:
+def new_client(muniment: RunningServer, email: str = EMAIL, password: str = PASSWORD) -> httpx.Client:
     client = httpx.Client(base_url=muniment.url, timeout=30, trust_env=False)
     answer = client.post("/api/v1/auth/login", json={"email": email, "password": password})
     assert answer.status_code == 200, answer.text
     return client
 
 
-def new_office(muniment: Installation, operator: httpx.Client) -> Office:
+def create_demo_organization(muniment: RunningServer, operator: httpx.Client) -> DemoOrganization:
     name = f"Fjordblick {uuid4().hex[:6]}"
     answer = operator.post("/api/v1/organizations", json={"name": name})
     assert answer.status_code == 201, answer.text
-    return Office(muniment, answer.json()["id"], name, operator)
+    return DemoOrganization(muniment, answer.json()["id"], name, operator)
 
 
-def new_kb(owner: Person, name: str = "Contracts and invoices") -> str:
+def new_kb(owner: SignedInPerson, name: str = "Contracts and invoices") -> str:
     answer = owner.api.post("/api/v1/knowledge-bases", json={"name": name})
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
 
 
-def add_member(owner: Person, kb_id: str, person: Person, role: str) -> None:
+def add_member(owner: SignedInPerson, kb_id: str, person: SignedInPerson, role: str) -> None:
     answer = owner.api.put(f"/api/v1/knowledge-bases/{kb_id}/members/{person.id}", json={"role": role})
     assert answer.status_code == 200, answer.text
 
 
 def upload(
-    person: Person, kb_id: str, name: str, content: bytes = b"The tenant pays on the third of the month."
+    person: SignedInPerson, kb_id: str, name: str, content: bytes = b"The tenant pays on the third of the month."
 ) -> str:
     """Its id; it is being read from now on."""
     answer = person.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents", files={"file": (name, content)})
@@ -90,7 +90,7 @@ def upload(
     return str(answer.json()["id"])
 
 
-def settle(person: Person, kb_id: str, document_ids: Sequence[str]) -> list[dict[str, Any]]:
+def wait_until_final(person: SignedInPerson, kb_id: str, document_ids: Sequence[str]) -> list[dict[str, Any]]:
     """Wait until they have been read, and return them."""
     url = f"/api/v1/knowledge-bases/{kb_id}/documents"
     wait_until(lambda: all(person.api.get(f"{url}/{one}").json()["status"] in FINAL for one in document_ids))

@@ -5,15 +5,15 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.demo_organization import Person, settle, upload
+from tests.web.demo_organization import SignedInPerson, upload, wait_until_final
 
 PATIENCE_MS = 30_000
 
 
-def read(person: Person, kb_id: str, name: str, content: bytes) -> str:
+def read(person: SignedInPerson, kb_id: str, name: str, content: bytes) -> str:
     """Upload it and wait until it can be looked at."""
     document_id = upload(person, kb_id, name, content)
-    (document,) = settle(person, kb_id, [document_id])
+    (document,) = wait_until_final(person, kb_id, [document_id])
     assert document["status"] == "completed", document["last_error"]
     return document_id
 

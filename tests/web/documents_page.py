@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.support.running_server import wait_until
-from tests.web.demo_organization import Person, upload
+from tests.web.demo_organization import SignedInPerson, upload
 from tests.web.windows import Windows
 
 PATIENCE_MS = 60_000
@@ -69,7 +69,7 @@ def drop(page: Page, *paths: Path, release: bool = True) -> None:
 
 
 @contextmanager
-def being_read(person: Person, kb_id: str, name: str) -> Iterator[str]:
+def being_read(person: SignedInPerson, kb_id: str, name: str) -> Iterator[str]:
     """A document that is in the middle of its reading for as long as the block lasts."""
     document_id = upload(person, kb_id, name, LONG)
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"

@@ -10,7 +10,7 @@ from typing import Self
 CHUNK = 65_536
 
 
-class FlakyWire:
+class FlakyProxy:
     """Listens on a port of its own, and passes everything on.
 
     `is_cursed` sees what a connection sends; once it says yes, the connection breaks: at once, or with

@@ -7,22 +7,22 @@ from typing import Literal
 
 from playwright.sync_api import Page
 
-from tests.web.demo_content import KB, NAMES, Scene
+from tests.web.demo_content import KB, NAMES, DemoContent
 
 Who = Literal["owner", "viewer", "boss", "newcomer"]
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageState:
     name: str
-    path: Callable[[Scene], str] | str
+    path: Callable[[DemoContent], str] | str
     heading: str
     """Visible when the page has what it shows."""
     who: Who | None = "owner"
     act: Callable[[Page], object] | None = None
     """What a person does then: opens a menu, a dialog."""
 
-    def path_in(self, scene: Scene) -> str:
+    def path_in(self, scene: DemoContent) -> str:
         return self.path if isinstance(self.path, str) else self.path(scene)
 
 
@@ -52,37 +52,37 @@ def keys(page: Page) -> None:
     page.get_by_role("dialog").wait_for()
 
 
-def document(scene: Scene) -> str:
+def document(scene: DemoContent) -> str:
     return f"/document?kb={scene.kb_id}&id={scene.document_ids[0]}"
 
 
-EVERY_PAGE: list[Shown] = [
-    Shown("sign-in", "/sign-in", "Sign in", who=None),
-    Shown("not-found", "/no-such-page", "Page not found", who=None),
-    Shown("welcome", "/", "Welcome to Muniment", who="newcomer"),
-    Shown("knowledge-bases", "/", "Knowledge bases"),
-    Shown("knowledge-bases-new", "/?new=1", "New knowledge base"),
-    Shown("members", "/?all=1", "Knowledge bases", act=choose(f"Actions for {KB}", "Members…")),
-    Shown("members-viewer", "/?all=1", "Knowledge bases", who="viewer", act=choose(f"Actions for {KB}", "Members")),
-    Shown("settings", "/?all=1", "Knowledge bases", act=choose(f"Actions for {KB}", "Settings…")),
-    Shown("remove", "/?all=1", "Knowledge bases", act=choose(f"Actions for {KB}", "Delete…")),
-    Shown("account", "/account", "Account"),
-    Shown("token", "/account", "Account", act=press("New token…")),
-    Shown("keys", "/account", "Account", act=keys),
-    Shown("documents", lambda scene: f"/kb?id={scene.kb_id}", KB),
-    Shown("documents-viewer", lambda scene: f"/kb?id={scene.kb_id}", KB, who="viewer"),
-    Shown("document", document, NAMES[0].split()[0]),
-    Shown("document-find", lambda scene: f"{document(scene)}&find=rent", NAMES[0].split()[0]),
-    Shown("document-notes", lambda scene: f"{document(scene)}&tab=notes", NAMES[0].split()[0]),
-    Shown("search", "/search", "Search"),
-    Shown("search-found", "/search?q=when+is+the+rent+due", "Search"),
-    Shown("archive", "/archive", "Archive"),
-    Shown("audit", "/audit", "Audit log"),
-    Shown("people", "/people", "Users", who="boss"),
-    Shown("operations", "/operations", "System", who="boss"),
-    Shown("receipts", "/archive?receipts=1", "Receipts"),
-    Shown("archive-no-match", "/archive?q=nothing+of+this+name", "Archive"),
-    Shown("archive-purge", "/archive", "Archive", act=choose(f"Actions for {NAMES[-1]}", "Purge…")),
-    Shown("organizations", "/people?tab=organizations", "Users", who="boss"),
-    Shown("person-new", "/people", "Users", who="boss", act=press("Add user")),
+EVERY_PAGE: list[PageState] = [
+    PageState("sign-in", "/sign-in", "Sign in", who=None),
+    PageState("not-found", "/no-such-page", "Page not found", who=None),
+    PageState("welcome", "/", "Welcome to Muniment", who="newcomer"),
+    PageState("knowledge-bases", "/", "Knowledge bases"),
+    PageState("knowledge-bases-new", "/?new=1", "New knowledge base"),
+    PageState("members", "/?all=1", "Knowledge bases", act=choose(f"Actions for {KB}", "Members…")),
+    PageState("members-viewer", "/?all=1", "Knowledge bases", who="viewer", act=choose(f"Actions for {KB}", "Members")),
+    PageState("settings", "/?all=1", "Knowledge bases", act=choose(f"Actions for {KB}", "Settings…")),
+    PageState("remove", "/?all=1", "Knowledge bases", act=choose(f"Actions for {KB}", "Delete…")),
+    PageState("account", "/account", "Account"),
+    PageState("token", "/account", "Account", act=press("New token…")),
+    PageState("keys", "/account", "Account", act=keys),
+    PageState("documents", lambda scene: f"/kb?id={scene.kb_id}", KB),
+    PageState("documents-viewer", lambda scene: f"/kb?id={scene.kb_id}", KB, who="viewer"),
+    PageState("document", document, NAMES[0].split()[0]),
+    PageState("document-find", lambda scene: f"{document(scene)}&find=rent", NAMES[0].split()[0]),
+    PageState("document-notes", lambda scene: f"{document(scene)}&tab=notes", NAMES[0].split()[0]),
+    PageState("search", "/search", "Search"),
+    PageState("search-found", "/search?q=when+is+the+rent+due", "Search"),
+    PageState("archive", "/archive", "Archive"),
+    PageState("audit", "/audit", "Audit log"),
+    PageState("people", "/people", "Users", who="boss"),
+    PageState("operations", "/operations", "System", who="boss"),
+    PageState("receipts", "/archive?receipts=1", "Receipts"),
+    PageState("archive-no-match", "/archive?q=nothing+of+this+name", "Archive"),
+    PageState("archive-purge", "/archive", "Archive", act=choose(f"Actions for {NAMES[-1]}", "Purge…")),
+    PageState("organizations", "/people?tab=organizations", "Users", who="boss"),
+    PageState("person-new", "/people", "Users", who="boss", act=press("Add user")),
 ]

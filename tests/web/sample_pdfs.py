@@ -19,7 +19,7 @@ DEVICES = ("On termination the supplier collects all devices on loan within four
 CAPTION = "Figure 3. Response times on working days"
 
 
-def agreement(pages: int = 6, *, with_notice: Iterable[int] = (2, 5), with_figure: int = 2) -> bytes:
+def agreement_pdf(pages: int = 6, *, with_notice: Iterable[int] = (2, 5), with_figure: int = 2) -> bytes:
     """Every page has two paragraphs; those `with_notice` one more, which says `notice period` once."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=True)
@@ -36,7 +36,7 @@ def agreement(pages: int = 6, *, with_notice: Iterable[int] = (2, 5), with_figur
     return buffer.getvalue()
 
 
-def letter(*lines: str) -> bytes:
+def letter_pdf(*lines: str) -> bytes:
     """One page, one paragraph."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=True)

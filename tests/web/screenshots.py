@@ -8,13 +8,13 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.support.folders import open_folder
-from tests.support.running_server import EMAIL, PASSWORD, Installation
+from tests.support.folders import shared_folder
+from tests.support.running_server import EMAIL, PASSWORD, RunningServer
 from tests.web.archived_documents import choose, move
 from tests.web.conftest import CHROMIUM
-from tests.web.demo_organization import Person, new_client, new_kb, settle, upload
+from tests.web.demo_organization import SignedInPerson, new_client, new_kb, upload, wait_until_final
 from tests.web.documents_page import BROKEN_PDF, LONG, drop, open_kb, row
-from tests.web.sample_pdfs import agreement, letter
+from tests.web.sample_pdfs import agreement_pdf, letter_pdf
 from tests.web.windows import Theme, Windows
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
@@ -38,21 +38,23 @@ DRAWN = """
 OLD = ("Lease Storgata 3.pdf", "Invoice 2025-0871.pdf", "Maintenance of the lift.pdf")
 
 
-def furnish(person: Person) -> tuple[str, str]:
+def furnish(person: SignedInPerson) -> tuple[str, str]:
     """The knowledge base, and the document with many pages."""
     for name in OTHERS:
         new_kb(person, name)
     kb_id = new_kb(person)
-    old = [bring(person, kb_id, name, letter(f"{name}: of former years.")) for name in OLD]
-    new = [bring(person, kb_id, name, letter(text)) for name, text in LETTERS.items()]
-    supply = bring(person, kb_id, SUPPLY, agreement())
-    settle(person, kb_id, [*old, *new, supply, upload(person, kb_id, "Delivery note, scanned.pdf", BROKEN_PDF)])
+    old = [bring(person, kb_id, name, letter_pdf(f"{name}: of former years.")) for name in OLD]
+    new = [bring(person, kb_id, name, letter_pdf(text)) for name, text in LETTERS.items()]
+    supply = bring(person, kb_id, SUPPLY, agreement_pdf())
+    wait_until_final(
+        person, kb_id, [*old, *new, supply, upload(person, kb_id, "Delivery note, scanned.pdf", BROKEN_PDF)]
+    )
     for document_id in old:
         move(person, kb_id, document_id, "archive")
     return kb_id, supply
 
 
-def bring(person: Person, kb_id: str, name: str, content: bytes) -> str:
+def bring(person: SignedInPerson, kb_id: str, name: str, content: bytes) -> str:
     """With the type that its name tells."""
     told = {"Invoice": "invoice", "Lease": "contract", "Electricity": "contract", "Supply": "contract"}
     kind = told.get(name.split()[0], "other")
@@ -80,7 +82,7 @@ def documents(page: Page, kb_id: str, folder: Path) -> None:
 
 def duplicate(page: Page, kb_id: str, folder: Path) -> None:
     file = folder / "Lease Havnegata 12.pdf"
-    file.write_bytes(letter(*["The tenant pays the rent on the first working day of each month."] * 40))
+    file.write_bytes(letter_pdf(*["The tenant pays the rent on the first working day of each month."] * 40))
     open_kb(page, kb_id)
     drop(page, file)
     expect(page.get_by_role("dialog")).to_be_visible()
@@ -115,11 +117,11 @@ def operations(page: Page) -> None:
     shoot(page, "operations")
 
 
-def person_of(client: httpx.Client) -> Person:
-    return Person(client.get("/api/v1/auth/me").json()["id"], EMAIL, PASSWORD, client)
+def person_of(client: httpx.Client) -> SignedInPerson:
+    return SignedInPerson(client.get("/api/v1/auth/me").json()["id"], EMAIL, PASSWORD, client)
 
 
-def photograph(muniment: Installation, folder: Path, arguments: Sequence[str]) -> None:
+def photograph(muniment: RunningServer, folder: Path, arguments: Sequence[str]) -> None:
     person = person_of(new_client(muniment))
     kb_id, supply = furnish(person)
     program = next(filter(None, map(shutil.which, CHROMIUM)))
@@ -144,5 +146,5 @@ def photograph(muniment: Installation, folder: Path, arguments: Sequence[str]) -
 
 if __name__ == "__main__":
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with open_folder() as place, Installation(place) as installation:
+    with shared_folder() as place, RunningServer(place) as installation:
         photograph(installation.start(), place, ["--no-sandbox"] if os.geteuid() == 0 else [])

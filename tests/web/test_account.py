@@ -4,15 +4,17 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.running_server import Installation
-from tests.web.demo_organization import Office, new_client
+from tests.support.running_server import RunningServer
+from tests.web.demo_organization import DemoOrganization, new_client
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_token_is_shown_once_works_and_is_revoked(office: Office, windows: Windows, muniment: Installation) -> None:
-    window = windows.open(office.hire())
+def test_a_token_is_shown_once_works_and_is_revoked(
+    office: DemoOrganization, windows: Windows, muniment: RunningServer
+) -> None:
+    window = windows.open(office.add_person())
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.page
     page.goto("/account")
@@ -39,9 +41,9 @@ def test_a_token_is_shown_once_works_and_is_revoked(office: Office, windows: Win
 
 
 def test_the_password_changes_with_the_current_one_and_other_sign_ins_end(
-    office: Office, windows: Windows, muniment: Installation
+    office: DemoOrganization, windows: Windows, muniment: RunningServer
 ) -> None:
-    person = office.hire()
+    person = office.add_person()
     page, elsewhere = windows.open(person).page, new_client(muniment, person.email, person.password)
     page.goto("/account")
     page.get_by_label("Current password").fill("wrong horse battery")
@@ -59,9 +61,9 @@ def test_the_password_changes_with_the_current_one_and_other_sign_ins_end(
 
 
 def test_the_theme_follows_the_system_until_somebody_chooses_and_never_flashes(
-    office: Office, windows: Windows
+    office: DemoOrganization, windows: Windows
 ) -> None:
-    page = windows.open(office.hire(), theme="dark").page
+    page = windows.open(office.add_person(), theme="dark").page
     page.goto("/account")
     root = page.locator("html")
     expect(root).to_have_attribute("data-theme", "dark")
@@ -75,8 +77,8 @@ def test_the_theme_follows_the_system_until_somebody_chooses_and_never_flashes(
     expect(root).to_have_attribute("data-theme", "dark")
 
 
-def test_letters_do_something_until_they_are_switched_off(office: Office, windows: Windows) -> None:
-    page = windows.open(office.hire()).page
+def test_letters_do_something_until_they_are_switched_off(office: DemoOrganization, windows: Windows) -> None:
+    page = windows.open(office.add_person()).page
     page.goto("/account")
     expect(page.get_by_role("heading", name="API tokens")).to_be_visible()
     page.keyboard.press("?")

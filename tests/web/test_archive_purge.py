@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.archived_documents import archived, archived_pdf, choose, move, row
-from tests.web.demo_organization import Office, new_kb
+from tests.web.archived_documents import add_archived, add_archived_pdf, choose, move, row
+from tests.web.demo_organization import DemoOrganization, new_kb
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -21,11 +21,11 @@ def type_the_word(page: Page, word: str = "DELETE") -> None:
 
 
 def test_a_purge_takes_two_steps_and_leaves_a_receipt_that_proves_itself(
-    office: Office, windows: Windows, tmp_path: Path
+    office: DemoOrganization, windows: Windows, tmp_path: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    [lease] = archived(owner, kb_id, "Lease.txt").values()
+    [lease] = add_archived(owner, kb_id, "Lease.txt").values()
     window = windows.open(owner)
     page = window.page
     page.goto("/archive")
@@ -68,11 +68,11 @@ def test_a_purge_takes_two_steps_and_leaves_a_receipt_that_proves_itself(
 
 
 def test_a_document_that_waits_to_be_handed_over_is_purged_only_by_taking_that_back(
-    office: Office, windows: Windows
+    office: DemoOrganization, windows: Windows
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    document_id = archived_pdf(owner, kb_id, "Lease.pdf")
+    document_id = add_archived_pdf(owner, kb_id, "Lease.pdf")
     move(owner, kb_id, document_id, "hand-over")
     window = windows.open(owner)
     page = window.page
@@ -93,9 +93,9 @@ def test_a_document_that_waits_to_be_handed_over_is_purged_only_by_taking_that_b
     expect(page.get_by_text("No archived documents")).to_be_visible()
 
 
-def test_cancel_and_escape_destroy_nothing(office: Office, windows: Windows) -> None:
-    owner = office.hire()
-    archived(owner, new_kb(owner), "Lease.txt")
+def test_cancel_and_escape_destroy_nothing(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
+    add_archived(owner, new_kb(owner), "Lease.txt")
     page = windows.open(owner).page
     page.goto("/archive")
     choose(page, "Lease.txt", "Purge…")

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.archived_documents import archived, move, row
-from tests.web.demo_organization import Office, Person, new_kb
+from tests.web.archived_documents import add_archived, move, row
+from tests.web.demo_organization import DemoOrganization, SignedInPerson, new_kb
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -23,11 +23,11 @@ def confirm(page: Page) -> None:
     page.get_by_role("button", name="Delete permanently").click()
 
 
-def test_the_result_names_every_document_and_why_one_was_skipped(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_the_result_names_every_document_and_why_one_was_skipped(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     contracts, minutes = new_kb(owner), new_kb(owner, "Board minutes")
-    ids = archived(owner, contracts, *(f"Lease {number}.txt" for number in range(1, 6)))
-    archived(owner, minutes, "Minutes.txt")
+    ids = add_archived(owner, contracts, *(f"Lease {number}.txt" for number in range(1, 6)))
+    add_archived(owner, minutes, "Minutes.txt")
     window = windows.open(owner)
     page = window.page
     page.goto("/archive?sort=name")
@@ -60,10 +60,10 @@ def test_the_result_names_every_document_and_why_one_was_skipped(office: Office,
     window.shoot("archive-receipts")
 
 
-def test_too_many_purges_count_down_and_can_be_stopped(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_too_many_purges_count_down_and_can_be_stopped(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    ids = archived(owner, kb_id, "Lease 1.txt", "Lease 2.txt")
+    ids = add_archived(owner, kb_id, "Lease 1.txt", "Lease 2.txt")
     use_up(owner, kb_id, ids["Lease 1.txt"])
     window = windows.open(owner)
     page = window.page
@@ -80,7 +80,7 @@ def test_too_many_purges_count_down_and_can_be_stopped(office: Office, windows: 
     expect(row(page, "Lease 2.txt")).to_be_visible()
 
 
-def use_up(owner: Person, kb_id: str, document_id: str) -> None:
+def use_up(owner: SignedInPerson, kb_id: str, document_id: str) -> None:
     """All purges of this minute, on a document that they skip."""
     move(owner, kb_id, document_id, "restore")
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/bulk-purge"

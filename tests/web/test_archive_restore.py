@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.archived_documents import archived, choose, give_name, row
-from tests.web.demo_organization import Office, new_kb, settle, upload
+from tests.web.archived_documents import add_archived, choose, rename_document, row
+from tests.web.demo_organization import DemoOrganization, new_kb, upload, wait_until_final
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -14,10 +14,10 @@ pytestmark = pytest.mark.slow
 COLLISION = "Cannot restore: a document with this name already exists"
 
 
-def test_an_archived_document_is_restored_and_put_back_by_undo(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_an_archived_document_is_restored_and_put_back_by_undo(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    [lease] = archived(owner, kb_id, "Lease.txt").values()
+    [lease] = add_archived(owner, kb_id, "Lease.txt").values()
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{lease}"
     window = windows.open(owner)
     page = window.page
@@ -40,13 +40,13 @@ def test_an_archived_document_is_restored_and_put_back_by_undo(office: Office, w
     assert owner.api.get(url).json()["status"] == "archived"
 
 
-def test_a_taken_name_is_told_with_the_way_out(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_taken_name_is_told_with_the_way_out(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    archived(owner, kb_id, "Lease.txt")
+    add_archived(owner, kb_id, "Lease.txt")
     namesake = upload(owner, kb_id, "Another.txt")
-    settle(owner, kb_id, [namesake])
-    give_name(office.muniment, namesake, "LEASE.TXT")
+    wait_until_final(owner, kb_id, [namesake])
+    rename_document(office.muniment, namesake, "LEASE.TXT")
     window = windows.open(owner)
     page = window.page
     page.goto("/archive")
@@ -62,11 +62,11 @@ def test_a_taken_name_is_told_with_the_way_out(office: Office, windows: Windows)
     expect(row(page, "Lease.txt")).to_be_visible()
 
 
-def test_the_address_holds_search_filter_sort_and_page(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_the_address_holds_search_filter_sort_and_page(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     contracts, minutes = new_kb(owner), new_kb(owner, "Board minutes")
-    archived(owner, contracts, *(f"Lease {number:02}.txt" for number in range(11)))
-    archived(owner, minutes, "Minutes of May.txt", "Lease of the hall.txt")
+    add_archived(owner, contracts, *(f"Lease {number:02}.txt" for number in range(11)))
+    add_archived(owner, minutes, "Minutes of May.txt", "Lease of the hall.txt")
     page = windows.open(owner).page
     page.goto("/archive")
     names = page.locator("td[data-cell=name]")
@@ -91,9 +91,11 @@ def test_the_address_holds_search_filter_sort_and_page(office: Office, windows: 
     expect(names).to_have_text(["Lease 10.txt", "Lease of the hall.txt"])
 
 
-def test_days_are_those_of_the_reader_and_no_match_names_the_filters(office: Office, windows: Windows) -> None:
-    owner = office.hire()
-    archived(owner, new_kb(owner), "Lease.txt")
+def test_days_are_those_of_the_reader_and_no_match_names_the_filters(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
+    add_archived(owner, new_kb(owner), "Lease.txt")
     page = windows.open(owner).page
     page.goto("/archive?to=2020-01-01&q=lease")
     expect(page.get_by_text("No archived documents match these filters")).to_be_visible()
@@ -106,9 +108,9 @@ def test_days_are_those_of_the_reader_and_no_match_names_the_filters(office: Off
     expect(row(page, "Lease.txt")).to_be_visible()
 
 
-def test_it_works_by_keyboard_alone(office: Office, windows: Windows) -> None:
-    owner = office.hire()
-    archived(owner, new_kb(owner), "Lease.txt", "Minutes.txt")
+def test_it_works_by_keyboard_alone(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
+    add_archived(owner, new_kb(owner), "Lease.txt", "Minutes.txt")
     page = windows.open(owner).page
     page.goto("/archive?sort=name")
     expect(row(page, "Lease.txt")).to_be_visible()

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.archived_documents import archived, row
-from tests.web.demo_organization import Office, add_member, new_kb
+from tests.web.archived_documents import add_archived, row
+from tests.web.demo_organization import DemoOrganization, add_member, new_kb
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -22,10 +22,10 @@ def places(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor"])
-def test_members_see_neither_archive_nor_trail(office: Office, windows: Windows, role: str) -> None:
-    owner, member = office.hire(), office.hire(role)
+def test_members_see_neither_archive_nor_trail(office: DemoOrganization, windows: Windows, role: str) -> None:
+    owner, member = office.add_person(), office.add_person(role)
     kb_id = new_kb(owner)
-    archived(owner, kb_id, "Lease.txt")
+    add_archived(owner, kb_id, "Lease.txt")
     add_member(owner, kb_id, member, role)
     page = windows.open(member).page
     for address, sentence in (
@@ -40,10 +40,10 @@ def test_members_see_neither_archive_nor_trail(office: Office, windows: Windows,
     expect(page.get_by_text("Lease.txt")).to_have_count(0)
 
 
-def test_an_owner_sees_the_archive_and_trail_of_their_own(office: Office, windows: Windows) -> None:
-    owner, other = office.hire(), office.hire("other")
-    archived(owner, new_kb(owner, "Mine"), "Lease.txt")
-    archived(other, new_kb(other, "Theirs"), "Secret.txt")
+def test_an_owner_sees_the_archive_and_trail_of_their_own(office: DemoOrganization, windows: Windows) -> None:
+    owner, other = office.add_person(), office.add_person("other")
+    add_archived(owner, new_kb(owner, "Mine"), "Lease.txt")
+    add_archived(other, new_kb(other, "Theirs"), "Secret.txt")
     page = windows.open(owner).page
     page.goto("/archive")
     expect(row(page, "Lease.txt")).to_be_visible()
@@ -55,9 +55,9 @@ def test_an_owner_sees_the_archive_and_trail_of_their_own(office: Office, window
     expect(page.get_by_role("button", name="Verify")).to_have_count(0)
 
 
-def test_an_admin_sees_the_organization_and_no_queue(office: Office, windows: Windows) -> None:
-    owner, admin = office.hire(), office.hire("admin", is_admin=True)
-    archived(owner, new_kb(owner), "Lease.txt")
+def test_an_admin_sees_the_organization_and_no_queue(office: DemoOrganization, windows: Windows) -> None:
+    owner, admin = office.add_person(), office.add_person("admin", is_admin=True)
+    add_archived(owner, new_kb(owner), "Lease.txt")
     page = windows.open(admin).page
     page.goto("/archive")
     expect(row(page, "Lease.txt")).to_be_visible()
@@ -71,9 +71,11 @@ def test_an_admin_sees_the_organization_and_no_queue(office: Office, windows: Wi
         expect(row(page, somebody.email)).to_be_visible()
 
 
-def test_an_operator_sees_the_installation_and_no_name_of_a_document(office: Office, windows: Windows) -> None:
-    owner, operator = office.hire(), office.hire("operator", is_operator=True)
-    archived(owner, new_kb(owner), "Lease.txt")
+def test_an_operator_sees_the_installation_and_no_name_of_a_document(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner, operator = office.add_person(), office.add_person("operator", is_operator=True)
+    add_archived(owner, new_kb(owner), "Lease.txt")
     page = windows.open(operator).page
     page.goto("/archive")
     expect(page.get_by_text("Only owners and admins can view the archive")).to_be_visible()
@@ -88,8 +90,8 @@ def test_an_operator_sees_the_installation_and_no_name_of_a_document(office: Off
     assert "Lease" not in page.content()
 
 
-def test_nobody_sees_another_organization(office: Office, windows: Windows) -> None:
-    admin = office.hire("admin", is_admin=True)
+def test_nobody_sees_another_organization(office: DemoOrganization, windows: Windows) -> None:
+    admin = office.add_person("admin", is_admin=True)
     page = windows.open(admin).page
     page.goto("/people")
     expect(row(page, admin.email)).to_be_visible()

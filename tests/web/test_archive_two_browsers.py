@@ -3,19 +3,19 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.archived_documents import archived, choose, row
-from tests.web.demo_organization import Office, new_kb
+from tests.web.archived_documents import add_archived, choose, row
+from tests.web.demo_organization import DemoOrganization, new_kb
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
 def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there(
-    office: Office, windows: Windows
+    office: DemoOrganization, windows: Windows
 ) -> None:
-    owner, admin = office.hire(), office.hire("admin", is_admin=True)
+    owner, admin = office.add_person(), office.add_person("admin", is_admin=True)
     kb_id = new_kb(owner)
-    archived(owner, kb_id, "Lease.txt", "Minutes.txt")
+    add_archived(owner, kb_id, "Lease.txt", "Minutes.txt")
     theirs, ours = windows.open(owner).page, windows.open(admin).page
     theirs.goto("/archive")
     ours.goto("/archive")
@@ -39,10 +39,10 @@ def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there
     expect(row(theirs, "Lease.txt")).to_have_count(0)
 
 
-def test_what_one_restores_the_other_can_no_longer_purge(office: Office, windows: Windows) -> None:
-    owner, admin = office.hire(), office.hire("admin", is_admin=True)
+def test_what_one_restores_the_other_can_no_longer_purge(office: DemoOrganization, windows: Windows) -> None:
+    owner, admin = office.add_person(), office.add_person("admin", is_admin=True)
     kb_id = new_kb(owner)
-    archived(owner, kb_id, "Lease.txt")
+    add_archived(owner, kb_id, "Lease.txt")
     theirs, ours = windows.open(owner).page, windows.open(admin).page
     for page in (theirs, ours):
         page.goto("/archive")

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.running_server import Installation, wait_until
-from tests.web.archived_documents import archived, move, past_the_api
-from tests.web.demo_organization import Office, Person, new_kb, settle, upload
+from tests.support.running_server import RunningServer, wait_until
+from tests.web.archived_documents import add_archived, move, run_sql
+from tests.web.demo_organization import DemoOrganization, SignedInPerson, new_kb, upload, wait_until_final
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def test_lines_are_filtered_by_action_person_place_and_document(office: Office, windows: Windows) -> None:
-    owner, admin = office.hire(), office.hire("admin", is_admin=True)
+def test_lines_are_filtered_by_action_person_place_and_document(office: DemoOrganization, windows: Windows) -> None:
+    owner, admin = office.add_person(), office.add_person("admin", is_admin=True)
     contracts, minutes = new_kb(owner), new_kb(owner, "Board minutes")
-    [lease] = archived(owner, contracts, "Lease.txt").values()
-    archived(owner, minutes, "Minutes.txt")
+    [lease] = add_archived(owner, contracts, "Lease.txt").values()
+    add_archived(owner, minutes, "Minutes.txt")
     move(admin, contracts, lease, "restore")
     window = windows.open(admin)
     page = window.page
@@ -51,11 +51,11 @@ def test_lines_are_filtered_by_action_person_place_and_document(office: Office, 
     expect(lines.first).to_be_visible()
 
 
-def test_a_line_shows_its_details_and_its_seal(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_line_shows_its_details_and_its_seal(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     lease = upload(owner, kb_id, "Lease.txt")
-    settle(owner, kb_id, [lease])
+    wait_until_final(owner, kb_id, [lease])
     wait_until(lambda: all(line["sealed"] for line in lines_of(owner, lease)))
     [uploaded] = [line for line in lines_of(owner, lease) if line["action"] == "document_uploaded"]
     window = windows.open(owner)
@@ -69,14 +69,16 @@ def test_a_line_shows_its_details_and_its_seal(office: Office, windows: Windows)
     window.shoot("audit-details")
 
 
-def lines_of(person: Person, document_id: str) -> list[dict[str, Any]]:
+def lines_of(person: SignedInPerson, document_id: str) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = person.api.get("/api/v1/audit", params={"document_id": document_id}).json()["items"]
     return items
 
 
-def test_the_chain_is_verified_and_the_export_proves_itself(office: Office, windows: Windows, tmp_path: Path) -> None:
-    admin = office.hire("admin", is_admin=True)
-    archived(admin, new_kb(admin), "Lease.txt")
+def test_the_chain_is_verified_and_the_export_proves_itself(
+    office: DemoOrganization, windows: Windows, tmp_path: Path
+) -> None:
+    admin = office.add_person("admin", is_admin=True)
+    add_archived(admin, new_kb(admin), "Lease.txt")
     window = windows.open(admin)
     page = window.page
     page.goto("/audit?action=document_archived")
@@ -96,11 +98,11 @@ def test_the_chain_is_verified_and_the_export_proves_itself(office: Office, wind
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_a_chain_that_was_tampered_with_is_told_line_by_line(office: Office, windows: Windows) -> None:
-    admin = office.hire("admin", is_admin=True)
+def test_a_chain_that_was_tampered_with_is_told_line_by_line(office: DemoOrganization, windows: Windows) -> None:
+    admin = office.add_person("admin", is_admin=True)
     kb_id = new_kb(admin)
     lease = upload(admin, kb_id, "Lease.txt")
-    settle(admin, kb_id, [lease])
+    wait_until_final(admin, kb_id, [lease])
     wait_until(lambda: all(line["sealed"] for line in lines_of(admin, lease)))
     [uploaded] = [line for line in lines_of(admin, lease) if line["action"] == "document_uploaded"]
     tamper(office.muniment, uploaded["id"])
@@ -113,7 +115,7 @@ def test_a_chain_that_was_tampered_with_is_told_line_by_line(office: Office, win
     window.shoot("audit-broken")
 
 
-def tamper(muniment: Installation, event_id: str) -> None:
+def tamper(muniment: RunningServer, event_id: str) -> None:
     """As somebody with all rights over the database could."""
     rename = "UPDATE audit_events SET payload = jsonb_set(payload, '{doc_name}', '\"Other.txt\"') WHERE id = %s"
-    past_the_api(muniment, rename, event_id, triggers=False)
+    run_sql(muniment, rename, event_id, triggers=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.web.build import SITE, pack, policy_of
+from muniment.web.build import MANIFEST, build_site, content_security_policy
 from muniment.web.static_site import load_site
 
 
@@ -39,7 +39,7 @@ def directive(policy: str, name: str) -> list[str]:
 
 
 def test_every_page_may_run_its_own_inline_scripts_and_no_others(exported: Path, tmp_path: Path) -> None:
-    site = pack(exported, tmp_path / "static")
+    site = build_site(exported, tmp_path / "static")
     policies = {path: site[path]["policy"] or "" for path in ("/", "/kb", "/404")}
     assert directive(policies["/"], "script-src") == ["'self'", hash_of(b"first()")]
     assert directive(policies["/kb"], "script-src") == ["'self'", hash_of(b"second()")]
@@ -49,11 +49,11 @@ def test_every_page_may_run_its_own_inline_scripts_and_no_others(exported: Path,
 
 def test_a_policy_hashes_scripts_as_the_browser_sees_them() -> None:
     page = b'<script id="x" async>\n a < b && "</scr" \n</script><script type="module" src="/m.js"></script>'
-    assert directive(policy_of(page), "script-src") == ["'self'", hash_of(b'\n a < b && "</scr" \n')]
+    assert directive(content_security_policy(page), "script-src") == ["'self'", hash_of(b'\n a < b && "</scr" \n')]
 
 
 def test_nothing_is_allowed_that_is_not_named(exported: Path, tmp_path: Path) -> None:
-    policy = pack(exported, tmp_path / "static")["/"]["policy"] or ""
+    policy = build_site(exported, tmp_path / "static")["/"]["policy"] or ""
     for name in ("default-src", "base-uri", "frame-ancestors"):
         assert directive(policy, name) == ["'none'"]
     assert directive(policy, "connect-src") == ["'self'"]
@@ -64,14 +64,14 @@ def test_nothing_is_allowed_that_is_not_named(exported: Path, tmp_path: Path) ->
 def test_pages_are_asked_for_without_their_ending_and_unknown_kinds_are_left_out(
     exported: Path, tmp_path: Path
 ) -> None:
-    site = pack(exported, tmp_path / "static")
+    site = build_site(exported, tmp_path / "static")
     assert set(site) == {"/", "/kb", "/404", "/kb.txt", "/icon.svg", "/_next/static/chunks/a-0123.js"}
     assert [path for path, entry in site.items() if entry["is_immutable"]] == ["/_next/static/chunks/a-0123.js"]
 
 
 def test_the_compressed_twin_holds_the_same_and_is_the_same_each_time(exported: Path, tmp_path: Path) -> None:
-    pack(exported, tmp_path / "one")
-    pack(exported, tmp_path / "two")
+    build_site(exported, tmp_path / "one")
+    build_site(exported, tmp_path / "two")
     files = {file.relative_to(tmp_path / "one") for file in (tmp_path / "one").rglob("*.gz")}
     assert files
     for file in files:
@@ -82,9 +82,9 @@ def test_the_compressed_twin_holds_the_same_and_is_the_same_each_time(exported: 
 
 def test_what_an_earlier_build_left_is_gone(exported: Path, tmp_path: Path) -> None:
     target = tmp_path / "static"
-    pack(exported, target)
+    build_site(exported, target)
     (exported / "kb.html").unlink()
-    pack(exported, target)
+    build_site(exported, target)
     assert not (target / "kb.html").exists()
-    assert "/kb" not in json.loads((target / SITE).read_text())
+    assert "/kb" not in json.loads((target / MANIFEST).read_text())
     assert load_site(target).find("/kb") is None

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.demo_organization import Office, add_member, new_kb
+from tests.web.demo_organization import DemoOrganization, add_member, new_kb
 from tests.web.document_page import open_document, pages, read, text
-from tests.web.sample_pdfs import agreement
+from tests.web.sample_pdfs import agreement_pdf
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -13,12 +13,12 @@ pytestmark = pytest.mark.slow
 NOTE = "Ask the lawyer <b>first</b>"
 
 
-def test_an_editor_writes_what_a_viewer_reads_and_cannot_change(office: Office, windows: Windows) -> None:
-    owner, editor, viewer = office.hire(), office.hire("editor"), office.hire("viewer")
+def test_an_editor_writes_what_a_viewer_reads_and_cannot_change(office: DemoOrganization, windows: Windows) -> None:
+    owner, editor, viewer = office.add_person(), office.add_person("editor"), office.add_person("viewer")
     kb_id = new_kb(owner)
     add_member(owner, kb_id, editor, "editor")
     add_member(owner, kb_id, viewer, "viewer")
-    document_id = read(owner, kb_id, "Agreement.pdf", agreement(3))
+    document_id = read(owner, kb_id, "Agreement.pdf", agreement_pdf(3))
 
     window = windows.open(editor)
     page = window.page
@@ -46,10 +46,12 @@ def test_an_editor_writes_what_a_viewer_reads_and_cannot_change(office: Office, 
     expect(text(page).locator(".prose-part button")).to_have_count(0)
 
 
-def test_a_removed_note_comes_back_by_undo_and_what_a_program_wrote_stays(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_removed_note_comes_back_by_undo_and_what_a_program_wrote_stays(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    document_id = read(owner, kb_id, "Agreement.pdf", agreement(1, with_notice=()))
+    document_id = read(owner, kb_id, "Agreement.pdf", agreement_pdf(1, with_notice=()))
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/pages/1"
     assert owner.api.patch(url, json={"annotations": {"note": "Keep", "risk": 7}}).status_code == 200
 
@@ -65,14 +67,14 @@ def test_a_removed_note_comes_back_by_undo_and_what_a_program_wrote_stays(office
     assert (written["note"], written["risk"], written["by"]) == ("Keep", 7, owner.email)
 
 
-def test_a_note_whose_place_is_gone_is_kept_and_says_so(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_note_whose_place_is_gone_is_kept_and_says_so(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    document_id = read(owner, kb_id, "Agreement.pdf", agreement(2))
+    document_id = read(owner, kb_id, "Agreement.pdf", agreement_pdf(2))
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     answer = owner.api.patch(f"{url}/pages/2/paragraphs/2", json={"annotations": {"note": "About the notice"}})
     assert answer.status_code == 200, answer.text
-    replaced = owner.api.post(f"{url}/replace", files={"file": ("Agreement.pdf", agreement(1, with_notice=()))})
+    replaced = owner.api.post(f"{url}/replace", files={"file": ("Agreement.pdf", agreement_pdf(1, with_notice=()))})
     assert replaced.status_code == 200, replaced.text
 
     page = windows.open(owner).page

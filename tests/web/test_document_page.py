@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.running_server import wait_until
-from tests.web.demo_organization import Office, Person, new_kb
+from tests.web.demo_organization import DemoOrganization, SignedInPerson, new_kb
 from tests.web.document_page import (
     address,
     expect_page,
@@ -18,7 +18,7 @@ from tests.web.document_page import (
     read,
     text,
 )
-from tests.web.sample_pdfs import CAPTION, agreement
+from tests.web.sample_pdfs import CAPTION, agreement_pdf
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -27,18 +27,18 @@ NAME = "Framework agreement.pdf"
 
 
 @pytest.fixture
-def owner(office: Office) -> Person:
-    return office.hire()
+def owner(office: DemoOrganization) -> SignedInPerson:
+    return office.add_person()
 
 
 @pytest.fixture
-def kb_id(owner: Person) -> str:
+def kb_id(owner: SignedInPerson) -> str:
     return new_kb(owner)
 
 
 @pytest.fixture
-def document_id(owner: Person, kb_id: str) -> str:
-    return read(owner, kb_id, NAME, agreement())
+def document_id(owner: SignedInPerson, kb_id: str) -> str:
+    return read(owner, kb_id, NAME, agreement_pdf())
 
 
 def current_mark(page: Page) -> str:
@@ -46,7 +46,7 @@ def current_mark(page: Page) -> str:
 
 
 def test_search_inside_goes_from_match_to_match_on_both_sides(
-    owner: Person, kb_id: str, document_id: str, windows: Windows
+    owner: SignedInPerson, kb_id: str, document_id: str, windows: Windows
 ) -> None:
     window = windows.open(owner)
     page = window.page
@@ -78,7 +78,7 @@ def test_search_inside_goes_from_match_to_match_on_both_sides(
 
 
 def test_pointing_at_a_paragraph_marks_it_on_both_sides(
-    owner: Person, kb_id: str, document_id: str, windows: Windows
+    owner: SignedInPerson, kb_id: str, document_id: str, windows: Windows
 ) -> None:
     page = windows.open(owner).page
     open_document(page, kb_id, document_id, page=2)
@@ -100,7 +100,9 @@ def test_pointing_at_a_paragraph_marks_it_on_both_sides(
     expect(page.locator("[data-on=hover]")).to_have_count(0)
 
 
-def test_a_diagram_has_its_frame_and_its_caption(owner: Person, kb_id: str, document_id: str, windows: Windows) -> None:
+def test_a_diagram_has_its_frame_and_its_caption(
+    owner: SignedInPerson, kb_id: str, document_id: str, windows: Windows
+) -> None:
     page = windows.open(owner).page
     open_document(page, kb_id, document_id, page=2)
     expect(pages(page).locator("[data-page='2'] [data-kind=figure]")).to_be_attached()
@@ -113,7 +115,7 @@ def test_a_diagram_has_its_frame_and_its_caption(owner: Person, kb_id: str, docu
 
 
 def test_keys_turn_pages_change_the_size_and_show_text_or_history(
-    owner: Person, kb_id: str, document_id: str, windows: Windows
+    owner: SignedInPerson, kb_id: str, document_id: str, windows: Windows
 ) -> None:
     page = windows.open(owner).page
     open_document(page, kb_id, document_id, tab="explain")
@@ -144,9 +146,9 @@ def _width(box: object) -> float:
 
 
 def test_a_long_document_draws_the_pages_that_are_near_and_no_others(
-    owner: Person, kb_id: str, windows: Windows
+    owner: SignedInPerson, kb_id: str, windows: Windows
 ) -> None:
-    document_id = read(owner, kb_id, "Register.pdf", agreement(120))
+    document_id = read(owner, kb_id, "Register.pdf", agreement_pdf(120))
     page = windows.open(owner).page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "/image" in request.url else None)
@@ -162,7 +164,7 @@ def test_a_long_document_draws_the_pages_that_are_near_and_no_others(
     expect(page).to_have_url(re.compile(r"page=9[1-4]"))
 
 
-def test_a_text_without_pages_is_shown_as_text(owner: Person, kb_id: str, windows: Windows) -> None:
+def test_a_text_without_pages_is_shown_as_text(owner: SignedInPerson, kb_id: str, windows: Windows) -> None:
     handbook = (
         b"# Suppliers\n\nThe owner sets a reminder.\n\n| Supplier | Notice |\n|---|---|\n| Nordwind | one year |\n"
     )
@@ -175,8 +177,10 @@ def test_a_text_without_pages_is_shown_as_text(owner: Person, kb_id: str, window
     expect(page.get_by_role("group", name="View")).to_have_count(0)
 
 
-def test_somebody_elses_document_is_not_there(office: Office, kb_id: str, document_id: str, windows: Windows) -> None:
-    page = windows.open(office.hire("stranger")).page
+def test_somebody_elses_document_is_not_there(
+    office: DemoOrganization, kb_id: str, document_id: str, windows: Windows
+) -> None:
+    page = windows.open(office.add_person("stranger")).page
     for wanted in (address(kb_id, document_id), f"/document?id={document_id}", "/document", "/document?kb=a&id=b"):
         page.goto(wanted)
         expect(page.get_by_role("heading", name="Document not found")).to_be_attached()
@@ -184,14 +188,16 @@ def test_somebody_elses_document_is_not_there(office: Office, kb_id: str, docume
 
 
 def test_an_address_without_its_knowledge_base_finds_it(
-    owner: Person, kb_id: str, document_id: str, windows: Windows
+    owner: SignedInPerson, kb_id: str, document_id: str, windows: Windows
 ) -> None:
     page = windows.open(owner).page
     page.goto(f"/document?id={document_id}&page=3")
     expect_page(page, 3)
 
 
-def test_an_archived_document_can_be_looked_at(owner: Person, kb_id: str, document_id: str, windows: Windows) -> None:
+def test_an_archived_document_can_be_looked_at(
+    owner: SignedInPerson, kb_id: str, document_id: str, windows: Windows
+) -> None:
     answer = owner.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/archive")
     assert answer.status_code == 200
     page = windows.open(owner).page

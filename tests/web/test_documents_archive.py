@@ -1,24 +1,24 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.demo_organization import Office, Person, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, SignedInPerson, new_kb, upload, wait_until_final
 from tests.web.documents_page import PATIENCE_MS, being_read, choose, open_kb, row
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def status_of(person: Person, kb_id: str, document_id: str) -> str:
+def status_of(person: SignedInPerson, kb_id: str, document_id: str) -> str:
     return str(person.api.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}").json()["status"])
 
 
 def test_an_archived_document_stays_in_its_place_until_undo_or_its_time_is_over(
-    office: Office, windows: Windows
+    office: DemoOrganization, windows: Windows
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     ids = [upload(owner, kb_id, name) for name in ("above.txt", "lease.txt", "below.txt")]
-    settle(owner, kb_id, ids)
+    wait_until_final(owner, kb_id, ids)
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
@@ -52,12 +52,12 @@ def test_an_archived_document_stays_in_its_place_until_undo_or_its_time_is_over(
     expect(page.locator("tbody tr")).to_have_count(2)
 
 
-def test_archive_selected_says_how_many_go_and_what_was_skipped(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_archive_selected_says_how_many_go_and_what_was_skipped(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     ids = [upload(owner, kb_id, name) for name in ("one.txt", "two.txt")]
     bad = upload(owner, kb_id, "bad.pdf", b"%PDF-1.7 nothing")
-    settle(owner, kb_id, [*ids, bad])
+    wait_until_final(owner, kb_id, [*ids, bad])
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
@@ -79,8 +79,8 @@ def test_archive_selected_says_how_many_go_and_what_was_skipped(office: Office, 
     expect(row(page, "two.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
 
 
-def test_what_is_being_read_is_skipped_by_archive_selected(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_what_is_being_read_is_skipped_by_archive_selected(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     with being_read(owner, kb_id, "long.txt"):
         page = windows.open(owner).page

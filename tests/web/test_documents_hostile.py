@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Dialog, expect
 
-from tests.web.demo_organization import Office, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, new_kb, upload, wait_until_final
 from tests.web.documents_page import PATIENCE_MS, choose, drop, open_kb, row
 from tests.web.windows import Windows
 
@@ -17,10 +17,10 @@ HTML = (
 )
 
 
-def test_a_name_and_an_upload_full_of_html_run_nothing(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_name_and_an_upload_full_of_html_run_nothing(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner, name="<b onmouseover=alert(1)>Deeds</b>")
-    settle(owner, kb_id, [upload(owner, kb_id, SCRIPT), upload(owner, kb_id, "deed.html", HTML)])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, SCRIPT), upload(owner, kb_id, "deed.html", HTML)])
     page = windows.open(owner).page
     alarms: list[str] = []
 
@@ -44,8 +44,10 @@ def test_a_name_and_an_upload_full_of_html_run_nothing(office: Office, windows: 
     assert alarms == []
 
 
-def test_a_dropped_file_with_such_a_name_runs_nothing(office: Office, windows: Windows, tmp_path: Path) -> None:
-    owner = office.hire()
+def test_a_dropped_file_with_such_a_name_runs_nothing(
+    office: DemoOrganization, windows: Windows, tmp_path: Path
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     file = tmp_path / "<img src=x onerror=window.ran=1>.html"
     file.write_bytes(HTML)

@@ -3,14 +3,14 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.demo_organization import Office, Person, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, SignedInPerson, new_kb, upload, wait_until_final
 from tests.web.documents_page import PATIENCE_MS, names, open_kb, row
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def fill(owner: Person, kb_id: str, count: int) -> None:
+def fill(owner: SignedInPerson, kb_id: str, count: int) -> None:
     for number in range(count):
         content = b"word " * (number + 1)
         kind = "invoice" if number % 3 == 0 else "other"
@@ -23,8 +23,10 @@ def shown(page: Page) -> None:
     expect(page.get_by_role("table")).to_be_visible()
 
 
-def test_order_filter_page_and_size_stand_in_the_address_and_survive_a_reload(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_order_filter_page_and_size_stand_in_the_address_and_survive_a_reload(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     fill(owner, kb_id, 14)
     page = windows.open(owner).page
@@ -60,11 +62,13 @@ def test_order_filter_page_and_size_stand_in_the_address_and_survive_a_reload(of
     expect(page.locator("tbody tr")).to_have_count(4)
 
 
-def test_tabs_count_and_filter_by_status_and_no_match_names_the_filters(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_tabs_count_and_filter_by_status_and_no_match_names_the_filters(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     good, bad = upload(owner, kb_id, "good.txt"), upload(owner, kb_id, "bad.pdf", b"%PDF-1.7 nothing")
-    settle(owner, kb_id, [good, bad])
+    wait_until_final(owner, kb_id, [good, bad])
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
@@ -81,8 +85,8 @@ def test_tabs_count_and_filter_by_status_and_no_match_names_the_filters(office: 
     expect(page.locator("tbody tr")).to_have_count(2)
 
 
-def test_an_address_beyond_the_end_shows_the_last_page(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_an_address_beyond_the_end_shows_the_last_page(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     fill(owner, kb_id, 12)
     page = windows.open(owner).page
@@ -92,19 +96,19 @@ def test_an_address_beyond_the_end_shows_the_last_page(office: Office, windows: 
 
 
 @pytest.mark.parametrize("kb_id", ["00000000-0000-4000-8000-000000000000", "cut-off", ""])
-def test_a_knowledge_base_that_is_not_there_says_so(kb_id: str, office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_knowledge_base_that_is_not_there_says_so(kb_id: str, office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     page = windows.open(owner).page
     page.goto(f"/kb?id={kb_id}")
     expect(page.get_by_text("Knowledge base not found")).to_be_visible()
     expect(page.get_by_role("link", name="Go to knowledge bases")).to_be_visible()
 
 
-def test_the_list_is_handled_by_keys_alone(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_the_list_is_handled_by_keys_alone(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     ids = [upload(owner, kb_id, name) for name in ("first.txt", "second.txt", "third.txt")]
-    settle(owner, kb_id, ids)
+    wait_until_final(owner, kb_id, ids)
     page = windows.open(owner).page
     open_kb(page, kb_id, "&sort=name")
     shown(page)
@@ -141,8 +145,10 @@ def test_the_list_is_handled_by_keys_alone(office: Office, windows: Windows) -> 
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def test_new_documents_wait_behind_a_button_while_somebody_reads_further_down(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_new_documents_wait_behind_a_button_while_somebody_reads_further_down(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     fill(owner, kb_id, 30)
     page = windows.open(owner, height=500).page

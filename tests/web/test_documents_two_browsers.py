@@ -1,17 +1,17 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.demo_organization import Office, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, new_kb, upload, wait_until_final
 from tests.web.documents_page import PATIENCE_MS, choose, open_kb, open_menu, row
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def test_what_one_archives_leaves_the_list_of_the_other(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_what_one_archives_leaves_the_list_of_the_other(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    settle(owner, kb_id, [upload(owner, kb_id, name) for name in ("lease.txt", "stays.txt")])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, name) for name in ("lease.txt", "stays.txt")])
     one, other = windows.open(owner).page, windows.open(owner).page
     for page in (one, other):
         open_kb(page, kb_id)
@@ -24,11 +24,13 @@ def test_what_one_archives_leaves_the_list_of_the_other(office: Office, windows:
     expect(row(other, "lease.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
 
 
-def test_a_document_that_another_has_purged_is_refused_in_the_servers_words(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_document_that_another_has_purged_is_refused_in_the_servers_words(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     lease, stays = upload(owner, kb_id, "lease.txt"), upload(owner, kb_id, "stays.txt")
-    settle(owner, kb_id, [lease, stays])
+    wait_until_final(owner, kb_id, [lease, stays])
     page = windows.open(owner).page
     open_kb(page, kb_id)
     # The question is open when somebody else is quicker.
@@ -44,11 +46,13 @@ def test_a_document_that_another_has_purged_is_refused_in_the_servers_words(offi
     assert open_menu(page, "stays.txt").is_visible()
 
 
-def test_an_undo_of_what_another_has_purged_says_that_it_is_not_there(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_an_undo_of_what_another_has_purged_says_that_it_is_not_there(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     lease = upload(owner, kb_id, "lease.txt")
-    settle(owner, kb_id, [lease])
+    wait_until_final(owner, kb_id, [lease])
     page = windows.open(owner).page
     open_kb(page, kb_id)
     choose(page, "lease.txt", "Archive…")
@@ -62,10 +66,10 @@ def test_an_undo_of_what_another_has_purged_says_that_it_is_not_there(office: Of
     expect(row(page, "lease.txt")).to_be_hidden(timeout=PATIENCE_MS)
 
 
-def test_a_right_that_was_taken_away_shows_in_what_is_offered(office: Office, windows: Windows) -> None:
-    owner, colleague = office.hire(), office.hire("colleague")
+def test_a_right_that_was_taken_away_shows_in_what_is_offered(office: DemoOrganization, windows: Windows) -> None:
+    owner, colleague = office.add_person(), office.add_person("colleague")
     kb_id = new_kb(owner)
-    settle(owner, kb_id, [upload(owner, kb_id, "lease.txt")])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, "lease.txt")])
     page = windows.open(owner).page
     open_kb(page, kb_id)
     choose(page, "lease.txt", "Archive…")

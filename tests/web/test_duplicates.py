@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.demo_organization import Office, Person, add_member, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, SignedInPerson, add_member, new_kb, upload, wait_until_final
 from tests.web.documents_page import BROKEN_PDF, PATIENCE_MS, being_read, drop, line, open_kb, row, tray
 from tests.web.windows import Windows
 
@@ -33,17 +33,17 @@ def buttons(page: Page, name: str = TITLE) -> list[str]:
     return [button.inner_text() for button in dialog(page, name).get_by_role("button").all()]
 
 
-def content(person: Person, kb_id: str, document_id: str) -> bytes:
+def content(person: SignedInPerson, kb_id: str, document_id: str) -> bytes:
     return person.api.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/download").content
 
 
 def test_an_active_twin_is_replaced_after_a_second_question_and_cancel_changes_nothing(
-    office: Office, windows: Windows, lease: Path
+    office: DemoOrganization, windows: Windows, lease: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
@@ -71,11 +71,13 @@ def test_an_active_twin_is_replaced_after_a_second_question_and_cancel_changes_n
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}/documents").json()["total"] == 1
 
 
-def test_an_archived_twin_is_restored_and_nothing_is_uploaded(office: Office, windows: Windows, lease: Path) -> None:
-    owner = office.hire()
+def test_an_archived_twin_is_restored_and_nothing_is_uploaded(
+    office: DemoOrganization, windows: Windows, lease: Path
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     assert owner.api.post(f"{url}/archive").is_success
     window = windows.open(owner)
@@ -92,11 +94,11 @@ def test_an_archived_twin_is_restored_and_nothing_is_uploaded(office: Office, wi
     assert content(owner, kb_id, document_id) == b"The first version."
 
 
-def test_an_archived_twin_is_replaced(office: Office, windows: Windows, lease: Path) -> None:
-    owner = office.hire()
+def test_an_archived_twin_is_replaced(office: DemoOrganization, windows: Windows, lease: Path) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     assert owner.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/archive").is_success
     page = windows.open(owner).page
     open_kb(page, kb_id)
@@ -108,9 +110,9 @@ def test_an_archived_twin_is_replaced(office: Office, windows: Windows, lease: P
 
 
 def test_a_twin_that_is_being_read_offers_cancel_and_turns_into_the_active_form(
-    office: Office, windows: Windows, lease: Path
+    office: DemoOrganization, windows: Windows, lease: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     with being_read(owner, kb_id, "lease.txt") as document_id:
         window = windows.open(owner)
@@ -127,14 +129,16 @@ def test_a_twin_that_is_being_read_offers_cancel_and_turns_into_the_active_form(
         press(page, "Cancel")
 
 
-def test_a_replacement_that_failed_offers_the_old_one_back(office: Office, windows: Windows, lease: Path) -> None:
-    owner = office.hire()
+def test_a_replacement_that_failed_offers_the_old_one_back(
+    office: DemoOrganization, windows: Windows, lease: Path
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     assert owner.api.post(f"{url}/replace", files={"file": ("lease.txt", BROKEN_PDF)}).is_success
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
@@ -148,10 +152,12 @@ def test_a_replacement_that_failed_offers_the_old_one_back(office: Office, windo
     assert content(owner, kb_id, document_id) == b"The first version."
 
 
-def test_a_failed_upload_makes_way_and_the_page_says_so(office: Office, windows: Windows, tmp_path: Path) -> None:
-    owner = office.hire()
+def test_a_failed_upload_makes_way_and_the_page_says_so(
+    office: DemoOrganization, windows: Windows, tmp_path: Path
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    settle(owner, kb_id, [upload(owner, kb_id, "scan.txt", BROKEN_PDF)])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, "scan.txt", BROKEN_PDF)])
     good = tmp_path / "scan.txt"
     good.write_text("This one can be read.")
     page = windows.open(owner).page
@@ -164,13 +170,13 @@ def test_a_failed_upload_makes_way_and_the_page_says_so(office: Office, windows:
 
 
 def test_several_twins_are_asked_about_in_turn_and_equal_ones_at_once(
-    office: Office, windows: Windows, tmp_path: Path
+    office: DemoOrganization, windows: Windows, tmp_path: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     active = [upload(owner, kb_id, f"active {number}.txt", b"old") for number in range(3)]
     archived = upload(owner, kb_id, "archived.txt", b"old")
-    settle(owner, kb_id, [*active, archived])
+    wait_until_final(owner, kb_id, [*active, archived])
     assert owner.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{archived}/archive").is_success
     for name in ("active 0.txt", "active 1.txt", "active 2.txt", "archived.txt"):
         (tmp_path / name).write_text("the new version")
@@ -190,19 +196,19 @@ def test_several_twins_are_asked_about_in_turn_and_equal_ones_at_once(
     expect(dialog(page).get_by_text("4 of 4")).to_be_visible()
     expect(dialog(page).get_by_role("checkbox")).to_have_count(0)
     press(page, "Cancel")
-    settle(owner, kb_id, active)
+    wait_until_final(owner, kb_id, active)
     contents = [content(owner, kb_id, one) for one in [*active, archived]]
     assert contents.count(b"the new version") == 2
     assert contents[3] == b"old"
 
 
 def test_whoever_may_add_and_not_replace_is_told_why_there_is_only_cancel(
-    office: Office, windows: Windows, lease: Path
+    office: DemoOrganization, windows: Windows, lease: Path
 ) -> None:
-    owner, editor = office.hire(), office.hire("editor")
+    owner, editor = office.add_person(), office.add_person("editor")
     kb_id = new_kb(owner)
     add_member(owner, kb_id, editor, "editor")
-    settle(owner, kb_id, [upload(owner, kb_id, "lease.txt", b"The first version.")])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, "lease.txt", b"The first version.")])
     page = windows.open(editor).page
     open_kb(page, kb_id)
     drop(page, lease)
@@ -211,12 +217,12 @@ def test_whoever_may_add_and_not_replace_is_told_why_there_is_only_cancel(
 
 
 def test_a_replace_that_is_refused_says_so_and_the_original_is_untouched(
-    office: Office, windows: Windows, lease: Path
+    office: DemoOrganization, windows: Windows, lease: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     lease.write_bytes(b"")  # nothing that could be read
     page = windows.open(owner).page
     open_kb(page, kb_id)
@@ -231,11 +237,13 @@ def test_a_replace_that_is_refused_says_so_and_the_original_is_untouched(
     assert content(owner, kb_id, document_id) == b"The first version."
 
 
-def test_a_twin_that_is_purged_meanwhile_gives_the_name_free(office: Office, windows: Windows, lease: Path) -> None:
-    owner = office.hire()
+def test_a_twin_that_is_purged_meanwhile_gives_the_name_free(
+    office: DemoOrganization, windows: Windows, lease: Path
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     assert owner.api.post(f"{url}/archive").is_success
     page = windows.open(owner).page

@@ -8,9 +8,9 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.running_server import Installation
-from tests.web.demo_content import Scene, set_scene
-from tests.web.page_states import EVERY_PAGE, Shown
+from tests.support.running_server import RunningServer
+from tests.web.demo_content import DemoContent, create_demo_content
+from tests.web.page_states import EVERY_PAGE, PageState
 from tests.web.windows import Theme, Window, Windows
 
 pytestmark = pytest.mark.slow
@@ -25,14 +25,14 @@ SERIOUS = ("serious", "critical")
 
 
 @pytest.fixture(scope="module")
-def scene(muniment: Installation, operator: httpx.Client) -> Iterator[Scene]:
-    scene = set_scene(muniment, operator)
+def scene(muniment: RunningServer, operator: httpx.Client) -> Iterator[DemoContent]:
+    scene = create_demo_content(muniment, operator)
     yield scene
     scene.office.close()
 
 
 @pytest.mark.parametrize("shown", EVERY_PAGE, ids=lambda shown: shown.name)
-def test_every_page_is_for_everybody_and_fits(shown: Shown, scene: Scene, windows: Windows) -> None:
+def test_every_page_is_for_everybody_and_fits(shown: PageState, scene: DemoContent, windows: Windows) -> None:
     for width, look, themes in LOOKS:
         window = opened(shown, scene, windows, width=width)
         for theme in themes:
@@ -45,7 +45,7 @@ def test_every_page_is_for_everybody_and_fits(shown: Shown, scene: Scene, window
         assert too_wide(window.page) == [], f"at {width}"
 
 
-def opened(shown: Shown, scene: Scene, windows: Windows, *, width: int) -> Window:
+def opened(shown: PageState, scene: DemoContent, windows: Windows, *, width: int) -> Window:
     person = getattr(scene, shown.who) if shown.who else None
     window = windows.open(person, width=width, touch=width < 768)
     page = window.page

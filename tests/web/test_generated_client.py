@@ -4,14 +4,14 @@ import json
 import subprocess
 from pathlib import Path
 
-from muniment.api import described_app
+from muniment.api import build_documented_app
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_committed_description_is_current() -> None:
     committed = json.loads((ROOT / "web/openapi.json").read_text(encoding="utf-8"))
-    assert committed == described_app().openapi(), "run tools/openapi and commit what it writes"
+    assert committed == build_documented_app().openapi(), "run tools/openapi and commit what it writes"
 
 
 def test_the_generated_types_are_current(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.demo_organization import Office, add_member, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, add_member, new_kb, upload, wait_until_final
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -18,8 +18,8 @@ def row(page: Page, kb: str) -> str:
     return page.get_by_role("row").filter(has_text=kb).inner_text()
 
 
-def test_a_newcomer_is_led_to_their_first_knowledge_base(office: Office, windows: Windows) -> None:
-    page = windows.open(office.hire()).page
+def test_a_newcomer_is_led_to_their_first_knowledge_base(office: DemoOrganization, windows: Windows) -> None:
+    page = windows.open(office.add_person()).page
     page.goto("/")
     expect(page.get_by_role("heading", name="Welcome to Muniment")).to_be_visible()
     expect(page.get_by_role("listitem").filter(has_text="Create a knowledge base")).to_have_attribute(
@@ -36,8 +36,8 @@ def test_a_newcomer_is_led_to_their_first_knowledge_base(office: Office, windows
     expect(second.get_by_role("button", name="Choose files")).to_be_visible()
 
 
-def test_an_owner_manages_a_knowledge_base_from_its_own_page(office: Office, windows: Windows) -> None:
-    owner, colleague = office.hire("owner"), office.hire("colleague")
+def test_an_owner_manages_a_knowledge_base_from_its_own_page(office: DemoOrganization, windows: Windows) -> None:
+    owner, colleague = office.add_person("owner"), office.add_person("colleague")
     kb_id, _ = new_kb(owner, "Contracts"), new_kb(owner, "Minutes")
     page = windows.open(owner).page
     page.goto(f"/kb?id={kb_id}")
@@ -57,8 +57,10 @@ def test_an_owner_manages_a_knowledge_base_from_its_own_page(office: Office, win
     expect(page.get_by_role("navigation", name="Knowledge bases").get_by_text("Minutes")).to_be_visible()
 
 
-def test_whoever_has_one_goes_straight_to_it_and_can_still_see_the_list(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_whoever_has_one_goes_straight_to_it_and_can_still_see_the_list(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner, "Contracts")
     page = windows.open(owner).page
     page.goto("/")
@@ -69,12 +71,12 @@ def test_whoever_has_one_goes_straight_to_it_and_can_still_see_the_list(office: 
     expect(page).to_have_url(re.compile(rf"/kb\?id={kb_id}$"))
 
 
-def test_the_list_counts_by_status(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_the_list_counts_by_status(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id, _ = new_kb(owner, "Contracts"), new_kb(owner, "Minutes")
     ids = [upload(owner, kb_id, f"{number}.txt", f"Number {number}".encode()) for number in range(3)]
     broken = upload(owner, kb_id, "broken.pdf", b"%PDF-1.7 and nothing behind it")
-    settle(owner, kb_id, [*ids, broken])
+    wait_until_final(owner, kb_id, [*ids, broken])
     owner.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{ids[0]}/archive")
     page = windows.open(owner).page
     page.goto("/")
@@ -83,8 +85,8 @@ def test_the_list_counts_by_status(office: Office, windows: Windows) -> None:
     assert re.split(r"\s+", row(page, "Minutes"))[:5] == ["Minutes", "–", "–", "–", "–"]
 
 
-def test_make_rename_describe_and_choose_the_hand_over(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_make_rename_describe_and_choose_the_hand_over(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     new_kb(owner, "Minutes")
     page = windows.open(owner).page
     page.goto("/?all=1")
@@ -105,8 +107,14 @@ def test_make_rename_describe_and_choose_the_hand_over(office: Office, windows: 
     assert (kb["description"], kb["hand_over_policy"]) == ("Everything that binds us", "on_archived")
 
 
-def test_members_are_added_by_address_changed_removed_and_made_owner(office: Office, windows: Windows) -> None:
-    owner, colleague, stranger = office.hire("owner"), office.hire("colleague"), office.hire("another")
+def test_members_are_added_by_address_changed_removed_and_made_owner(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner, colleague, stranger = (
+        office.add_person("owner"),
+        office.add_person("colleague"),
+        office.add_person("another"),
+    )
     kb_id = new_kb(owner, "Contracts")
     path = f"/api/v1/knowledge-bases/{kb_id}/members"
     page = windows.open(owner).page
@@ -142,8 +150,8 @@ def test_members_are_added_by_address_changed_removed_and_made_owner(office: Off
     assert owner.api.get(f"/api/v1/knowledge-bases/{kb_id}").json()["owner_email"] == stranger.email
 
 
-def test_a_viewer_reads_the_members_and_is_shown_no_changes(office: Office, windows: Windows) -> None:
-    owner, viewer = office.hire("owner"), office.hire("viewer")
+def test_a_viewer_reads_the_members_and_is_shown_no_changes(office: DemoOrganization, windows: Windows) -> None:
+    owner, viewer = office.add_person("owner"), office.add_person("viewer")
     kb_id = new_kb(owner, "Contracts")
     add_member(owner, kb_id, viewer, "viewer")
     page = windows.open(viewer).page
@@ -159,11 +167,11 @@ def test_a_viewer_reads_the_members_and_is_shown_no_changes(office: Office, wind
     expect(page.get_by_role("navigation", name="Administration")).to_have_count(0)
 
 
-def test_removing_one_with_documents_takes_the_typed_word(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_removing_one_with_documents_takes_the_typed_word(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id, _ = new_kb(owner, "Contracts"), new_kb(owner, "Minutes")
     ids = [upload(owner, kb_id, f"{number}.txt", f"Number {number}".encode()) for number in range(3)]
-    settle(owner, kb_id, ids)
+    wait_until_final(owner, kb_id, ids)
     page = windows.open(owner).page
     page.goto("/")
     menu(page, "Contracts", "Delete…")
@@ -183,8 +191,8 @@ def test_removing_one_with_documents_takes_the_typed_word(office: Office, window
     assert owner.api.get("/api/v1/receipts", params={"kb_id": kb_id}).json()["total"] == 3
 
 
-def test_removing_an_empty_one_asks_once(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_removing_an_empty_one_asks_once(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     new_kb(owner, "Contracts"), new_kb(owner, "Minutes")
     page = windows.open(owner).page
     page.goto("/")

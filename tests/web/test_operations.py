@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.archived_documents import dead_letter
-from tests.web.demo_organization import Office, new_kb, settle, upload
+from tests.web.archived_documents import add_dead_letter
+from tests.web.demo_organization import DemoOrganization, new_kb, upload, wait_until_final
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -14,12 +14,14 @@ pytestmark = pytest.mark.slow
 PARTS = ("Database", "File storage", "Search index", "Paperless queue", "Workers", "Disk space")
 
 
-def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(office: Office, windows: Windows) -> None:
-    operator = office.hire("operator", is_operator=True, is_admin=True)
+def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    operator = office.add_person("operator", is_operator=True, is_admin=True)
     kb_id = new_kb(operator)
     same = b"The same contents twice are read once."
-    settle(operator, kb_id, [upload(operator, kb_id, "One.txt", same)])
-    settle(operator, kb_id, [upload(operator, kb_id, "Two.txt", same)])
+    wait_until_final(operator, kb_id, [upload(operator, kb_id, "One.txt", same)])
+    wait_until_final(operator, kb_id, [upload(operator, kb_id, "Two.txt", same)])
     window = windows.open(operator)
     page = window.page
     page.goto("/operations")
@@ -42,10 +44,10 @@ def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(office:
     expect(page.get_by_role("region", name="Saved by reuse").get_by_text("Documents")).to_be_visible()
 
 
-def test_dead_letters_go_back_into_the_queue_or_away(office: Office, windows: Windows) -> None:
-    operator = office.hire("operator", is_operator=True)
+def test_dead_letters_go_back_into_the_queue_or_away(office: DemoOrganization, windows: Windows) -> None:
+    operator = office.add_person("operator", is_operator=True)
     letters = [
-        dead_letter(office.muniment, operator, office.organization_id, error)
+        add_dead_letter(office.muniment, operator, office.organization_id, error)
         for error in ("Paperless answered 413: file too large", "Read-back differs from the original")
     ]
     window = windows.open(operator, height=1200)
@@ -79,9 +81,9 @@ def test_dead_letters_go_back_into_the_queue_or_away(office: Office, windows: Wi
     assert not set(letters) & set(keys)
 
 
-def test_a_letter_that_somebody_else_has_taken_says_so(office: Office, windows: Windows) -> None:
-    operator = office.hire("operator", is_operator=True)
-    letter = dead_letter(office.muniment, operator, office.organization_id, "Paperless is away")
+def test_a_letter_that_somebody_else_has_taken_says_so(office: DemoOrganization, windows: Windows) -> None:
+    operator = office.add_person("operator", is_operator=True)
+    letter = add_dead_letter(office.muniment, operator, office.organization_id, "Paperless is away")
     page = windows.open(operator).page
     page.goto("/operations")
     region = page.get_by_role("region", name="Dead-letter queue")

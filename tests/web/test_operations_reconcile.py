@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.folders import open_folder
-from tests.support.running_server import Installation
-from tests.web.archived_documents import past_the_api
-from tests.web.demo_organization import new_client, new_kb, new_office, settle, upload
+from tests.support.folders import shared_folder
+from tests.support.running_server import RunningServer
+from tests.web.archived_documents import run_sql
+from tests.web.demo_organization import create_demo_organization, new_client, new_kb, upload, wait_until_final
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -18,15 +18,15 @@ pytestmark = pytest.mark.slow
 
 def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browser) -> None:
     with (
-        open_folder() as folder,
-        Installation(Path(folder)) as muniment,
+        shared_folder() as folder,
+        RunningServer(Path(folder)) as muniment,
         closing(new_client(muniment.start())) as first,
     ):
-        office = new_office(muniment, first)
-        operator = office.hire("operator", is_operator=True)
+        office = create_demo_organization(muniment, first)
+        operator = office.add_person("operator", is_operator=True)
         kb_id = new_kb(operator)
         document_id = upload(operator, kb_id, "Lease.txt")
-        settle(operator, kb_id, [document_id])
+        wait_until_final(operator, kb_id, [document_id])
         windows = Windows(browser, muniment.url)
         page = windows.open(operator, height=1200).page
         page.goto("/operations")
@@ -53,6 +53,6 @@ def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browse
         windows.close()
 
 
-def age(muniment: Installation, document_id: str) -> None:
+def age(muniment: RunningServer, document_id: str) -> None:
     """What changed a moment ago may be on its way, and is left alone."""
-    past_the_api(muniment, "UPDATE documents SET updated_at = now() - interval '1 day' WHERE id = %s", document_id)
+    run_sql(muniment, "UPDATE documents SET updated_at = now() - interval '1 day' WHERE id = %s", document_id)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.web.demo_organization import Office, add_member, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, add_member, new_kb, upload, wait_until_final
 from tests.web.document_page import find_field, open_document, read
 from tests.web.windows import Windows
 
@@ -24,11 +24,11 @@ def chosen(page: Page) -> Locator:
     return page.locator("[role=option][aria-selected=true]")
 
 
-def test_a_document_of_any_knowledge_base_opens_by_its_name(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_document_of_any_knowledge_base_opens_by_its_name(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     first, second = new_kb(owner), new_kb(owner, "Buildings and energy")
-    settle(owner, first, [upload(owner, first, "Invoice.txt")])
-    settle(owner, second, [upload(owner, second, "Architects contract.txt")])
+    wait_until_final(owner, first, [upload(owner, first, "Invoice.txt")])
+    wait_until_final(owner, second, [upload(owner, second, "Architects contract.txt")])
     window = windows.open(owner)
     page = window.page
     page.goto("/search")
@@ -47,8 +47,8 @@ def test_a_document_of_any_knowledge_base_opens_by_its_name(office: Office, wind
     expect(page.get_by_role("combobox")).to_have_count(0)
 
 
-def test_knowledge_bases_passages_and_acts_are_a_few_letters_away(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_knowledge_bases_passages_and_acts_are_a_few_letters_away(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner, "Quality handbook")
     page = windows.open(owner).page
     page.goto("/search")
@@ -74,8 +74,10 @@ def test_knowledge_bases_passages_and_acts_are_a_few_letters_away(office: Office
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text("Open command palette")
 
 
-def test_escape_gives_the_focus_back_and_an_act_may_take_it_elsewhere(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_escape_gives_the_focus_back_and_an_act_may_take_it_elsewhere(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = read(owner, kb_id, "Note.txt", b"The tenant pays on the third of the month.")
     page = windows.open(owner).page
@@ -91,8 +93,8 @@ def test_escape_gives_the_focus_back_and_an_act_may_take_it_elsewhere(office: Of
     expect(find_field(page)).to_be_focused()
 
 
-def test_what_a_right_does_not_allow_is_not_offered(office: Office, windows: Windows) -> None:
-    owner, viewer = office.hire(), office.hire("viewer")
+def test_what_a_right_does_not_allow_is_not_offered(office: DemoOrganization, windows: Windows) -> None:
+    owner, viewer = office.add_person(), office.add_person("viewer")
     kb_id = new_kb(owner)
     add_member(owner, kb_id, viewer, "viewer")
     page = windows.open(viewer).page

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.archived_documents import choose, row
-from tests.web.demo_organization import Office
+from tests.web.demo_organization import DemoOrganization
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
@@ -21,13 +21,15 @@ def add(page: Page, email: str, password: str) -> None:
     dialog.get_by_role("button", name="Add user").click()
 
 
-def sign_in(office: Office, email: str, password: str) -> int:
+def sign_in(office: DemoOrganization, email: str, password: str) -> int:
     credentials = {"email": email, "password": password}
     return httpx.post(f"{office.muniment.url}/api/v1/auth/login", json=credentials, trust_env=False).status_code
 
 
-def test_somebody_is_added_promoted_given_a_password_and_deactivated(office: Office, windows: Windows) -> None:
-    admin = office.hire("admin", is_admin=True)
+def test_somebody_is_added_promoted_given_a_password_and_deactivated(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    admin = office.add_person("admin", is_admin=True)
     email = f"new.{office.organization_id[-8:]}@example.org"
     window = windows.open(admin)
     page = window.page
@@ -63,8 +65,8 @@ def test_somebody_is_added_promoted_given_a_password_and_deactivated(office: Off
     assert sign_in(office, email, "another horse battery") == 200
 
 
-def test_an_address_that_is_taken_is_refused_in_the_servers_words(office: Office, windows: Windows) -> None:
-    admin = office.hire("admin", is_admin=True)
+def test_an_address_that_is_taken_is_refused_in_the_servers_words(office: DemoOrganization, windows: Windows) -> None:
+    admin = office.add_person("admin", is_admin=True)
     page = windows.open(admin).page
     page.goto("/people")
     add(page, admin.email.upper(), "correct horse battery")
@@ -73,8 +75,8 @@ def test_an_address_that_is_taken_is_refused_in_the_servers_words(office: Office
     expect(page.locator("tbody tr")).to_have_count(1)
 
 
-def test_nobody_changes_their_own_rights_and_an_admin_no_operators(office: Office, windows: Windows) -> None:
-    admin, operator = office.hire("admin", is_admin=True), office.hire("operator", is_operator=True)
+def test_nobody_changes_their_own_rights_and_an_admin_no_operators(office: DemoOrganization, windows: Windows) -> None:
+    admin, operator = office.add_person("admin", is_admin=True), office.add_person("operator", is_operator=True)
     page = windows.open(admin).page
     page.goto("/people")
     for email in (admin.email, operator.email):
@@ -83,8 +85,10 @@ def test_nobody_changes_their_own_rights_and_an_admin_no_operators(office: Offic
         page.keyboard.press("Escape")
 
 
-def test_an_operator_makes_and_renames_organizations_and_finds_their_people(office: Office, windows: Windows) -> None:
-    operator = office.hire("operator", is_operator=True)
+def test_an_operator_makes_and_renames_organizations_and_finds_their_people(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    operator = office.add_person("operator", is_operator=True)
     window = windows.open(operator)
     page = window.page
     page.goto("/people?tab=organizations")
@@ -112,8 +116,8 @@ def test_an_operator_makes_and_renames_organizations_and_finds_their_people(offi
     expect(row(page, f"{name} AS")).to_be_visible()
 
 
-def test_people_are_found_by_a_part_of_their_address(office: Office, windows: Windows) -> None:
-    admin, editor = office.hire("admin", is_admin=True), office.hire("editor")
+def test_people_are_found_by_a_part_of_their_address(office: DemoOrganization, windows: Windows) -> None:
+    admin, editor = office.add_person("admin", is_admin=True), office.add_person("editor")
     page = windows.open(admin).page
     page.goto("/people")
     expect(page.locator("tbody tr")).to_have_count(2)

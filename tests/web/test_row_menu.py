@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.web.demo_organization import Office, add_member, new_kb, settle, upload
+from tests.web.demo_organization import DemoOrganization, add_member, new_kb, upload, wait_until_final
 from tests.web.documents_page import BROKEN_PDF, PATIENCE_MS, being_read, choose, open_kb, open_menu, pick_files, row
 from tests.web.windows import Windows
 
@@ -14,12 +14,12 @@ def offered(menu: Locator) -> list[str]:
     return [item.inner_text().split("\n")[0] for item in menu.get_by_role("menuitem").all()]
 
 
-def test_each_state_offers_what_can_be_done_and_a_viewer_only_looks(office: Office, windows: Windows) -> None:
-    owner, viewer, editor = office.hire(), office.hire("viewer"), office.hire("editor")
+def test_each_state_offers_what_can_be_done_and_a_viewer_only_looks(office: DemoOrganization, windows: Windows) -> None:
+    owner, viewer, editor = office.add_person(), office.add_person("viewer"), office.add_person("editor")
     kb_id = new_kb(owner)
     add_member(owner, kb_id, viewer, "viewer")
     add_member(owner, kb_id, editor, "editor")
-    settle(owner, kb_id, [upload(owner, kb_id, "good.txt"), upload(owner, kb_id, "bad.pdf", BROKEN_PDF)])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, "good.txt"), upload(owner, kb_id, "bad.pdf", BROKEN_PDF)])
     looking = ["Open", "Download", "Status details"]
     expected = {
         owner.email: (["Replace…", "Archive…"], ["Retry", "Replace…", "Clear…"]),
@@ -36,9 +36,9 @@ def test_each_state_offers_what_can_be_done_and_a_viewer_only_looks(office: Offi
 
 
 def test_while_processing_changes_are_off_with_their_reason_and_it_can_be_cancelled(
-    office: Office, windows: Windows
+    office: DemoOrganization, windows: Windows
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     with being_read(owner, kb_id, "long.txt"):
         window = windows.open(owner)
@@ -61,19 +61,19 @@ def test_while_processing_changes_are_off_with_their_reason_and_it_can_be_cancel
 
 
 def test_a_failed_document_is_retried_and_cleared_in_the_words_of_the_specification(
-    office: Office, windows: Windows
+    office: DemoOrganization, windows: Windows
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "bad.pdf", BROKEN_PDF)
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     page = windows.open(owner).page
     open_kb(page, kb_id)
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     runs = owner.api.get(f"{url}/runs").json()["total"]
     choose(page, "bad.pdf", "Retry")
     expect(page.get_by_text("Retrying 'bad.pdf'")).to_be_visible()
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     assert owner.api.get(f"{url}/runs").json()["total"] == runs + 1
     expect(row(page, "bad.pdf")).to_contain_text("Failed", timeout=PATIENCE_MS)
     choose(page, "bad.pdf", "Clear…")
@@ -86,12 +86,12 @@ def test_a_failed_document_is_retried_and_cleared_in_the_words_of_the_specificat
 
 
 def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_taken_back(
-    office: Office, windows: Windows, tmp_path: Path
+    office: DemoOrganization, windows: Windows, tmp_path: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
-    settle(owner, kb_id, [document_id])
+    wait_until_final(owner, kb_id, [document_id])
     second, broken = tmp_path / "lease v2.txt", tmp_path / "lease v3.pdf"
     second.write_text("The second version, which is longer.")
     broken.write_bytes(BROKEN_PDF)
@@ -129,10 +129,10 @@ def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_taken_b
     assert owner.api.get(f"{url}/download").content == second.read_bytes()
 
 
-def test_explain_says_why_and_what_is_in_the_way(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_explain_says_why_and_what_is_in_the_way(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    settle(owner, kb_id, [upload(owner, kb_id, "bad.pdf", BROKEN_PDF)])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, "bad.pdf", BROKEN_PDF)])
     window = windows.open(owner)
     page = window.page
     open_kb(page, kb_id)
@@ -144,10 +144,10 @@ def test_explain_says_why_and_what_is_in_the_way(office: Office, windows: Window
     window.shoot("documents-explain")
 
 
-def test_download_saves_the_file_and_leaves_the_page(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_download_saves_the_file_and_leaves_the_page(office: DemoOrganization, windows: Windows) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
-    settle(owner, kb_id, [upload(owner, kb_id, "page.html", b"<script>window.ran = 1</script><p>Hello</p>")])
+    wait_until_final(owner, kb_id, [upload(owner, kb_id, "page.html", b"<script>window.ran = 1</script><p>Hello</p>")])
     page = windows.open(owner).page
     open_kb(page, kb_id)
     with page.expect_download() as download:

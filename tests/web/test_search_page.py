@@ -6,17 +6,17 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.running_server import wait_until
-from tests.web.demo_organization import Office, Person, new_kb
+from tests.web.demo_organization import DemoOrganization, SignedInPerson, new_kb
 from tests.web.document_page import expect_page, is_in_view, pages, read, text
-from tests.web.sample_pdfs import agreement, letter
+from tests.web.sample_pdfs import agreement_pdf, letter_pdf
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def owner(office: Office) -> Person:
-    return office.hire()
+def owner(office: DemoOrganization) -> SignedInPerson:
+    return office.add_person()
 
 
 def field(page: Page) -> Locator:
@@ -31,9 +31,11 @@ def preview(page: Page) -> Locator:
     return page.get_by_role("complementary", name="Preview")
 
 
-def test_a_sentence_is_found_and_enter_opens_its_page_with_the_mark_in_view(owner: Person, windows: Windows) -> None:
+def test_a_sentence_is_found_and_enter_opens_its_page_with_the_mark_in_view(
+    owner: SignedInPerson, windows: Windows
+) -> None:
     kb_id = new_kb(owner)
-    read(owner, kb_id, "Agreement.pdf", agreement(12, with_notice=(9,)))
+    read(owner, kb_id, "Agreement.pdf", agreement_pdf(12, with_notice=(9,)))
     window = windows.open(owner)
     page = window.page
     page.goto("/search")
@@ -58,9 +60,11 @@ def test_a_sentence_is_found_and_enter_opens_its_page_with_the_mark_in_view(owne
     expect(passages(page).first).to_be_visible()
 
 
-def test_arrow_keys_move_over_passages_and_the_preview_follows_to_the_passage(owner: Person, windows: Windows) -> None:
+def test_arrow_keys_move_over_passages_and_the_preview_follows_to_the_passage(
+    owner: SignedInPerson, windows: Windows
+) -> None:
     kb_id = new_kb(owner)
-    read(owner, kb_id, "Agreement.pdf", agreement(4, with_notice=(1, 4)))
+    read(owner, kb_id, "Agreement.pdf", agreement_pdf(4, with_notice=(1, 4)))
     read(owner, kb_id, "Handbook.md", b"# Handbook\n\nBefore each notice period ends the owner decides.\n")
     page = windows.open(owner).page
     page.goto("/search?q=%22notice+period%22&mode=text")
@@ -83,10 +87,10 @@ def test_arrow_keys_move_over_passages_and_the_preview_follows_to_the_passage(ow
     expect(field(page)).to_be_focused()
 
 
-def test_filters_stand_in_the_address_and_a_reload_keeps_them(owner: Person, windows: Windows) -> None:
+def test_filters_stand_in_the_address_and_a_reload_keeps_them(owner: SignedInPerson, windows: Windows) -> None:
     first, second = new_kb(owner), new_kb(owner, "Buildings")
-    read(owner, first, "One.pdf", letter("The notice period is one year."))
-    read(owner, second, "Two.pdf", letter("The notice period is two years."))
+    read(owner, first, "One.pdf", letter_pdf("The notice period is one year."))
+    read(owner, second, "Two.pdf", letter_pdf("The notice period is two years."))
     page = windows.open(owner).page
     page.goto("/search?q=notice+period&mode=text")
     expect(passages(page)).to_have_count(2)
@@ -107,11 +111,11 @@ def test_filters_stand_in_the_address_and_a_reload_keeps_them(owner: Person, win
 
 
 def test_nobody_finds_what_is_not_theirs_and_the_archive_is_not_found(
-    office: Office, owner: Person, windows: Windows
+    office: DemoOrganization, owner: SignedInPerson, windows: Windows
 ) -> None:
     kb_id = new_kb(owner)
-    document_id = read(owner, kb_id, "Secret.pdf", letter("The notice period is a secret."))
-    stranger = windows.open(office.hire("stranger")).page
+    document_id = read(owner, kb_id, "Secret.pdf", letter_pdf("The notice period is a secret."))
+    stranger = windows.open(office.add_person("stranger")).page
     stranger.goto("/search?q=notice+period")
     expect(stranger.get_by_text("No results for 'notice period'")).to_be_visible()
     mine = windows.open(owner).page
@@ -123,7 +127,7 @@ def test_nobody_finds_what_is_not_theirs_and_the_archive_is_not_found(
     expect(mine.get_by_text("No results for 'notice period'")).to_be_visible()
 
 
-def test_markup_in_a_document_is_text_wherever_it_is_shown(owner: Person, windows: Windows) -> None:
+def test_markup_in_a_document_is_text_wherever_it_is_shown(owner: SignedInPerson, windows: Windows) -> None:
     kb_id = new_kb(owner)
     evil = '<img src=x onerror="window.hacked = 1"><script>window.hacked = 1</script> in the notice period'
     name = "<img src=x onerror=alert(1)>.txt"
@@ -143,9 +147,9 @@ def test_markup_in_a_document_is_text_wherever_it_is_shown(owner: Person, window
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_on_a_phone_passages_fit_and_lead_to_the_page(owner: Person, windows: Windows) -> None:
+def test_on_a_phone_passages_fit_and_lead_to_the_page(owner: SignedInPerson, windows: Windows) -> None:
     kb_id = new_kb(owner)
-    read(owner, kb_id, "Agreement with a rather long name for a small screen.pdf", agreement(3))
+    read(owner, kb_id, "Agreement with a rather long name for a small screen.pdf", agreement_pdf(3))
     window = windows.open(owner, width=360, height=740, touch=True)
     page = window.page
     page.goto("/search?q=notice+period+begins")

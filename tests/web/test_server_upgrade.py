@@ -5,15 +5,15 @@ import re
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.web.demo_organization import Office, new_kb
+from tests.web.demo_organization import DemoOrganization, new_kb
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_tab_of_the_page_before_loads_the_new_one_whole(office: Office, windows: Windows) -> None:
+def test_a_tab_of_the_page_before_loads_the_new_one_whole(office: DemoOrganization, windows: Windows) -> None:
     """Old code joined to new would break in ways that nobody can foresee."""
-    owner = office.hire()
+    owner = office.add_person()
     new_kb(owner), new_kb(owner, "Minutes")
     page = windows.open(owner).page
     page.route(re.compile(r"/account\.txt"), _of_another_build)
@@ -31,8 +31,10 @@ def _of_another_build(route: Route) -> None:
     route.fulfill(response=answer, body=re.sub(r'"b":"[^"]*"', '"b":"another"', answer.text()))
 
 
-def test_a_part_that_cannot_be_fetched_says_so_and_comes_with_the_page_anew(office: Office, windows: Windows) -> None:
-    owner = office.hire()
+def test_a_part_that_cannot_be_fetched_says_so_and_comes_with_the_page_anew(
+    office: DemoOrganization, windows: Windows
+) -> None:
+    owner = office.add_person()
     new_kb(owner), new_kb(owner, "Minutes")
     window = windows.open(owner)
     page = window.page

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.folders import open_folder
-from tests.support.running_server import EMAIL, Installation
-from tests.web.demo_organization import Office
+from tests.support.folders import shared_folder
+from tests.support.running_server import EMAIL, RunningServer
+from tests.web.demo_organization import DemoOrganization
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_password_opens_the_page_that_was_asked_for(office: Office, windows: Windows) -> None:
-    person = office.hire()
+def test_a_password_opens_the_page_that_was_asked_for(office: DemoOrganization, windows: Windows) -> None:
+    person = office.add_person()
     page = windows.open().page
     page.goto("/account")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -28,8 +28,8 @@ def test_a_password_opens_the_page_that_was_asked_for(office: Office, windows: W
     expect(page).to_have_url(re.compile(r"/account$"))
 
 
-def test_signing_out_leaves_nothing_behind_the_back_button(office: Office, windows: Windows) -> None:
-    person = office.hire()
+def test_signing_out_leaves_nothing_behind_the_back_button(office: DemoOrganization, windows: Windows) -> None:
+    person = office.add_person()
     page = windows.open(person).page
     page.goto("/account")
     page.get_by_role("button", name=re.compile(re.escape(person.email))).click()
@@ -39,8 +39,8 @@ def test_signing_out_leaves_nothing_behind_the_back_button(office: Office, windo
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_the_sign_in_leads_to_no_foreign_page(office: Office, windows: Windows) -> None:
-    person = office.hire()
+def test_the_sign_in_leads_to_no_foreign_page(office: DemoOrganization, windows: Windows) -> None:
+    person = office.add_person()
     page = windows.open(person).page
     for foreign in ("https://evil.example/", "//evil.example/", "/\\evil.example/", "javascript:alert(1)"):
         page.goto(f"/sign-in?next={foreign}")
@@ -49,7 +49,7 @@ def test_the_sign_in_leads_to_no_foreign_page(office: Office, windows: Windows) 
 
 
 def test_the_one_time_link_opens_once_and_a_password_is_set(browser: Browser) -> None:
-    with open_folder() as folder, Installation(Path(folder), MUNIMENT_ADMIN_PASSWORD="") as muniment:
+    with shared_folder() as folder, RunningServer(Path(folder), MUNIMENT_ADMIN_PASSWORD="") as muniment:
         link = re.search(r"http\S+/sign-in#token=\S+", muniment.start().said)
         assert link, muniment.said
         with closing(Windows(browser, muniment.url)) as windows:

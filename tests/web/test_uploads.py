@@ -3,15 +3,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.demo_organization import Office, add_member, new_kb
+from tests.web.demo_organization import DemoOrganization, add_member, new_kb
 from tests.web.documents_page import PATIENCE_MS, drop, line, names, open_kb, pick_files, row, tray
 from tests.web.windows import Windows
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_dropped_folder_is_read_and_its_sentence_is_found(office: Office, windows: Windows, tmp_path: Path) -> None:
-    owner = office.hire()
+def test_a_dropped_folder_is_read_and_its_sentence_is_found(
+    office: DemoOrganization, windows: Windows, tmp_path: Path
+) -> None:
+    owner = office.add_person()
     kb_id = new_kb(owner)
     folder = tmp_path / "Leases"
     (folder / "2026" / ".git").mkdir(parents=True)
@@ -36,9 +38,9 @@ def test_a_dropped_folder_is_read_and_its_sentence_is_found(office: Office, wind
 
 
 def test_chosen_files_get_the_chosen_type_and_their_line_leaves_when_they_are_done(
-    office: Office, windows: Windows, tmp_path: Path
+    office: DemoOrganization, windows: Windows, tmp_path: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     bill = tmp_path / "bill.txt"
     bill.write_text("Forty kroner.")
@@ -57,9 +59,9 @@ def test_chosen_files_get_the_chosen_type_and_their_line_leaves_when_they_are_do
 
 
 def test_what_the_server_refuses_stays_with_its_reason_and_can_be_tried_again(
-    office: Office, windows: Windows, tmp_path: Path
+    office: DemoOrganization, windows: Windows, tmp_path: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     empty = tmp_path / "empty.txt"
     empty.write_bytes(b"")
@@ -77,8 +79,10 @@ def test_what_the_server_refuses_stays_with_its_reason_and_can_be_tried_again(
     expect(tray(page)).to_be_hidden()
 
 
-def test_a_viewer_is_told_that_nothing_can_be_dropped_here(office: Office, windows: Windows, tmp_path: Path) -> None:
-    owner, viewer = office.hire(), office.hire("viewer")
+def test_a_viewer_is_told_that_nothing_can_be_dropped_here(
+    office: DemoOrganization, windows: Windows, tmp_path: Path
+) -> None:
+    owner, viewer = office.add_person(), office.add_person("viewer")
     kb_id = new_kb(owner)
     add_member(owner, kb_id, viewer, "viewer")
     file = tmp_path / "mine.txt"

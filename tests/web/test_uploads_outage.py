@@ -5,28 +5,28 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.folders import open_folder
-from tests.support.running_server import Installation, wait_until
-from tests.web.demo_organization import Office, new_client, new_kb, new_office
+from tests.support.folders import shared_folder
+from tests.support.running_server import RunningServer, wait_until
+from tests.web.demo_organization import DemoOrganization, create_demo_organization, new_client, new_kb
 from tests.web.documents_page import PATIENCE_MS, drop, line, open_kb, row, windows_at
-from tests.web.flaky_proxy import FlakyWire
+from tests.web.flaky_proxy import FlakyProxy
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def own_muniment() -> Iterator[Installation]:
+def own_muniment() -> Iterator[RunningServer]:
     """One that the test may stop."""
-    with open_folder() as folder, Installation(folder) as installation:
+    with shared_folder() as folder, RunningServer(folder) as installation:
         yield installation.start()
 
 
 def test_a_server_that_is_stopped_in_mid_upload_gets_the_file_when_it_is_back(
-    own_muniment: Installation, browser: Browser, tmp_path: Path
+    own_muniment: RunningServer, browser: Browser, tmp_path: Path
 ) -> None:
     with closing(new_client(own_muniment)) as operator, windows_at(browser, own_muniment.url) as windows:
-        office = new_office(own_muniment, operator)
-        owner = office.hire()
+        office = create_demo_organization(own_muniment, operator)
+        owner = office.add_person()
         kb_id = new_kb(owner)
         large = tmp_path / "large.txt"
         large.write_bytes(b"The tenant pays on the third of the month. " * 1_000_000)
@@ -54,9 +54,9 @@ def test_a_server_that_is_stopped_in_mid_upload_gets_the_file_when_it_is_back(
 
 
 def test_a_file_whose_answer_got_lost_is_no_duplicate_of_itself(
-    office: Office, browser: Browser, tmp_path: Path
+    office: DemoOrganization, browser: Browser, tmp_path: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     file = tmp_path / "lease.txt"
     file.write_text("The tenant pays on the third of the month.")
@@ -68,7 +68,7 @@ def test_a_file_whose_answer_got_lost_is_no_duplicate_of_itself(
         return b'filename="lease.txt"' in piece and len(sent) == 1
 
     with (
-        FlakyWire(office.muniment.port, is_first, after_the_request=True) as wire,
+        FlakyProxy(office.muniment.port, is_first, after_the_request=True) as wire,
         windows_at(browser, wire.url) as windows,
     ):
         page = windows.open(owner).page
@@ -81,14 +81,14 @@ def test_a_file_whose_answer_got_lost_is_no_duplicate_of_itself(
 
 
 def test_a_connection_that_breaks_on_one_file_only_does_not_try_for_ever(
-    office: Office, browser: Browser, tmp_path: Path
+    office: DemoOrganization, browser: Browser, tmp_path: Path
 ) -> None:
-    owner = office.hire()
+    owner = office.add_person()
     kb_id = new_kb(owner)
     for name in ("cursed.txt", "blessed.txt"):
         (tmp_path / name).write_text(name)
     with (
-        FlakyWire(office.muniment.port, lambda piece: b'filename="cursed.txt"' in piece) as wire,
+        FlakyProxy(office.muniment.port, lambda piece: b'filename="cursed.txt"' in piece) as wire,
         windows_at(browser, wire.url) as windows,
     ):
         page = windows.open(owner).page

@@ -6,7 +6,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
-from tests.web.demo_organization import Person
+from tests.web.demo_organization import SignedInPerson
 
 SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
 Theme = Literal["light", "dark"]
@@ -42,7 +42,7 @@ class Windows:
 
     def open(
         self,
-        person: Person | None = None,
+        person: SignedInPerson | None = None,
         *,
         width: int = 1280,
         height: int = 900,

@@ -12,7 +12,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from muniment.errors import Invalid
 
 # Deliberately generous: `admin@localhost` is an address on one machine, and only the mail itself proves one.
-SHAPE = re.compile(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+")
+EMAIL_PATTERN = re.compile(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+")
 
 
 class InvalidEmail(Invalid):
@@ -21,7 +21,7 @@ class InvalidEmail(Invalid):
 
 def clean_email(raw: str) -> str:
     email = unicodedata.normalize("NFC", raw.strip())
-    if len(email) > 254 or not SHAPE.fullmatch(email):
+    if len(email) > 254 or not EMAIL_PATTERN.fullmatch(email):
         raise InvalidEmail
     return email
 
@@ -31,14 +31,16 @@ def email_key(email: str) -> str:
     return unicodedata.normalize("NFC", email.strip()).casefold()
 
 
-MIN_LENGTH = 8
+MIN_PASSWORD_LENGTH = 8
 
 
-MAX_LENGTH = 1024
+MAX_PASSWORD_LENGTH = 1024
 
 
-class UnfitPassword(Invalid):
+class InvalidPassword(Invalid):
     """Use 8 to 1,024 characters for the password"""
+
+    code = "UnfitPassword"
 
 
 class Passwords:
@@ -48,19 +50,19 @@ class Passwords:
         self._hasher = hasher or PasswordHasher()
         self._slots = asyncio.Semaphore(2)
         # Verified when there is no such account, so that the time an answer takes does not tell who has one.
-        self._decoy = self._hasher.hash("nobody has this password")
+        self._dummy_hash = self._hasher.hash("nobody has this password")
 
     async def hash(self, password: str) -> str:
-        require_fit(password)
+        require_valid_password(password)
         async with self._slots:
             return await asyncio.to_thread(self._hasher.hash, password)
 
     async def verify(self, stored: str | None, password: str) -> bool:
         async with self._slots:
-            matches = await asyncio.to_thread(self._matches, stored or self._decoy, password[:MAX_LENGTH])
+            matches = await asyncio.to_thread(self._matches, stored or self._dummy_hash, password[:MAX_PASSWORD_LENGTH])
         return matches and stored is not None
 
-    def hash_now(self, password: str) -> str:
+    def hash_sync(self, password: str) -> str:
         """For the first account, which is made before there is an event loop."""
         return self._hasher.hash(password)
 
@@ -71,9 +73,9 @@ class Passwords:
             return False
 
 
-def require_fit(password: str) -> None:
-    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
-        raise UnfitPassword
+def require_valid_password(password: str) -> None:
+    if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
+        raise InvalidPassword
 
 
 TOKEN_PREFIX = "mun_"  # noqa: S105  # not a secret: it lets people and scanners recognise one

@@ -7,16 +7,16 @@ from muniment.accounts.repository import OrganizationRepository, SignInRepositor
 from muniment.accounts.sign_in import OpenedSession, set_password, sign_out
 from muniment.http.dependencies import (
     ClientAddress,
-    CurrentParts,
     CurrentPrincipal,
+    CurrentServices,
     CurrentWork,
     Now,
-    clear_session,
+    clear_session_cookie,
     session_secret,
-    set_session,
+    set_session_cookie,
 )
-from muniment.http.pagination import Page, Paging
-from muniment.http.services import Parts
+from muniment.http.pagination import PaginatedRead, Paging
+from muniment.http.services import Services
 from muniment.storage.db.principal import Principal
 
 auth_router = APIRouter(prefix="/auth", tags=["sign-in"])
@@ -26,38 +26,38 @@ users_router = APIRouter(prefix="/users", tags=["people"])
 
 @auth_router.post("/login")
 async def login(
-    credentials: schemas.LoginRequest, response: Response, parts: CurrentParts, address: ClientAddress, now: Now
+    credentials: schemas.LoginRequest, response: Response, parts: CurrentServices, address: ClientAddress, now: Now
 ) -> schemas.Me:
     opened = await parts.sign_in.with_password(credentials.email, credentials.password, address=address, now=now)
-    return await _welcome(opened, response, parts)
+    return await _start_session(opened, response, parts)
 
 
 @auth_router.post("/redeem")
 async def redeem(
-    link: schemas.RedeemRequest, response: Response, parts: CurrentParts, address: ClientAddress, now: Now
+    link: schemas.RedeemRequest, response: Response, parts: CurrentServices, address: ClientAddress, now: Now
 ) -> schemas.Me:
     """Spend the one-time link that `make serve` prints."""
-    return await _welcome(await parts.sign_in.with_link(link.token, address=address, now=now), response, parts)
+    return await _start_session(await parts.sign_in.with_link(link.token, address=address, now=now), response, parts)
 
 
-async def _welcome(opened: OpenedSession, response: Response, parts: Parts) -> schemas.Me:
-    set_session(response, opened.secret, expires_at=opened.expires_at, secure=parts.secure_cookies)
+async def _start_session(opened: OpenedSession, response: Response, parts: Services) -> schemas.Me:
+    set_session_cookie(response, opened.secret, expires_at=opened.expires_at, secure=parts.secure_cookies)
     return await _me(opened.principal, parts)
 
 
 @auth_router.post("/logout", status_code=204)
-async def logout(request: Request, response: Response, work: CurrentWork, parts: CurrentParts) -> None:
+async def logout(request: Request, response: Response, work: CurrentWork, parts: CurrentServices) -> None:
     if secret := session_secret(request):
         await sign_out(work, secret)
-    clear_session(response, secure=parts.secure_cookies)
+    clear_session_cookie(response, secure=parts.secure_cookies)
 
 
 @auth_router.get("/me")
-async def me(principal: CurrentPrincipal, parts: CurrentParts) -> schemas.Me:
+async def me(principal: CurrentPrincipal, parts: CurrentServices) -> schemas.Me:
     return await _me(principal, parts)
 
 
-async def _me(principal: Principal, parts: Parts) -> schemas.Me:
+async def _me(principal: Principal, parts: Services) -> schemas.Me:
     async with parts.database.work(principal) as work:
         user = await UserRepository(work.session).get(principal.user_id)
         organization = await OrganizationRepository(work.session).get(principal.organization_id)
@@ -75,32 +75,34 @@ async def _me(principal: Principal, parts: Parts) -> schemas.Me:
 
 @auth_router.put("/password", status_code=204)
 async def change_own_password(
-    change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, parts: CurrentParts
+    change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, parts: CurrentServices
 ) -> None:
     """Set the first password, or a new one by giving the current one. Other sign-ins of the account end."""
-    await parts.sign_in.confirm(principal, change.current_password)
+    await parts.sign_in.confirm_password(principal, change.current_password)
     password_hash = await parts.passwords.hash(change.new_password)
     async with parts.database.work(principal) as work:
         await set_password(work, password_hash, current_session=session_secret(request))
 
 
 @auth_router.post("/tokens", status_code=201)
-async def create_token(wanted: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreated:
+async def create_token(wanted: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreatedRead:
     """A token with your own rights. It is shown this once."""
-    new = await sign_in.create(work, wanted.name, expires_at=wanted.expiry(now), now=now)
-    return schemas.TokenCreated(id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at)
+    new = await sign_in.create_token(work, wanted.name, expires_at=wanted.expiry(now), now=now)
+    return schemas.TokenCreatedRead(
+        id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at
+    )
 
 
 @auth_router.get("/tokens")
-async def list_tokens(work: CurrentWork, paging: Paging) -> Page[schemas.TokenRead]:
+async def list_tokens(work: CurrentWork, paging: Paging) -> PaginatedRead[schemas.TokenRead]:
     found, total = await TokenRepository(work.session).list_(offset=paging.offset, limit=paging.limit)
     items = [schemas.TokenRead.model_validate(token) for token in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @auth_router.delete("/tokens/{token_id}", status_code=204)
 async def revoke_token(token_id: UUID, work: CurrentWork) -> None:
-    await sign_in.revoke(work, token_id)
+    await sign_in.revoke_token(work, token_id)
 
 
 @organizations_router.post("", status_code=201)
@@ -109,11 +111,11 @@ async def create_organization(wanted: schemas.OrganizationRequest, work: Current
 
 
 @organizations_router.get("")
-async def list_organizations(work: CurrentWork, paging: Paging) -> Page[schemas.OrganizationRead]:
+async def list_organizations(work: CurrentWork, paging: Paging) -> PaginatedRead[schemas.OrganizationRead]:
     users.require_operator(work.caller)
     found, total = await OrganizationRepository(work.session).list_(offset=paging.offset, limit=paging.limit)
     items = [schemas.OrganizationRead.model_validate(organization) for organization in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @organizations_router.patch("/{organization_id}")
@@ -126,7 +128,7 @@ async def rename_organization(
 
 @users_router.post("", status_code=201)
 async def create_user(
-    wanted: schemas.UserRequest, parts: CurrentParts, principal: CurrentPrincipal
+    wanted: schemas.UserRequest, parts: CurrentServices, principal: CurrentPrincipal
 ) -> schemas.UserRead:
     users.require_manager(principal)  # before the costly hash
     new = users.NewUser(
@@ -143,19 +145,19 @@ async def create_user(
 @users_router.get("")
 async def list_users(
     work: CurrentWork, paging: Paging, organization_id: UUID | None = None, search: schemas.SearchText = ""
-) -> Page[schemas.UserRead]:
+) -> PaginatedRead[schemas.UserRead]:
     """Operators see everybody, admins the people of their organization."""
     users.require_manager(work.caller)
     found, total = await UserRepository(work.session).list_(
         organization_id=organization_id, search=search, offset=paging.offset, limit=paging.limit
     )
     items = [schemas.UserRead.model_validate(user) for user in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @users_router.patch("/{user_id}")
 async def change_user(
-    user_id: UUID, wanted: schemas.UserPatch, parts: CurrentParts, principal: CurrentPrincipal
+    user_id: UUID, wanted: schemas.UserPatch, parts: CurrentServices, principal: CurrentPrincipal
 ) -> schemas.UserRead:
     users.require_manager(principal)
     password_hash = await parts.passwords.hash(wanted.password) if wanted.password else None

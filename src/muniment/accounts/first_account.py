@@ -17,7 +17,7 @@ from muniment.audit.events import (
     UserChanged,
     UserCreated,
 )
-from muniment.audit.log import line
+from muniment.audit.log import event_row
 from muniment.audit.tables import AuditEvent
 from muniment.errors import NotFound
 from muniment.storage.db.base import new_id
@@ -56,14 +56,14 @@ def ensure_first_account(
     only = everybody[0]
     if password and not only.password_hash:
         # It was made at an earlier start, before the settings named a password.
-        return FirstAccount(_complete(connection, only, clean_email(email or only.email), password), None)
+        return FirstAccount(_set_first_password(connection, only, clean_email(email or only.email), password), None)
     if only.password_hash:
         return FirstAccount(only.email, None)
     return FirstAccount(only.email, _new_link(connection, only.id, only.organization_id, now=now))
 
 
-def _complete(connection: Connection, user: Row[Any, Any, Any, Any], email: str, password: str) -> str:
-    values = {"email": email, "email_key": email_key(email), "password_hash": Passwords().hash_now(password)}
+def _set_first_password(connection: Connection, user: Row[Any, Any, Any, Any], email: str, password: str) -> str:
+    values = {"email": email, "email_key": email_key(email), "password_hash": Passwords().hash_sync(password)}
     connection.execute(update(User).where(User.id == user.id).values(**values))
     connection.execute(delete(SignInLink).where(SignInLink.user_id == user.id))
     if email != user.email:
@@ -73,7 +73,7 @@ def _complete(connection: Connection, user: Row[Any, Any, Any, Any], email: str,
 
 
 def _record(connection: Connection, event: Event, organization_id: UUID) -> None:
-    connection.execute(insert(AuditEvent).values(line(event, actor=SYSTEM, organization_id=organization_id)))
+    connection.execute(insert(AuditEvent).values(event_row(event, actor=SYSTEM, organization_id=organization_id)))
 
 
 def _create(connection: Connection, email: str, password: str | None) -> None:
@@ -87,7 +87,7 @@ def _create(connection: Connection, email: str, password: str | None) -> None:
             organization_id=organization_id,
             email=email,
             email_key=email_key(email),
-            password_hash=Passwords().hash_now(password) if password else None,
+            password_hash=Passwords().hash_sync(password) if password else None,
             is_admin=True,
             is_operator=True,
         )
@@ -111,7 +111,7 @@ def _new_link(connection: Connection, user_id: UUID, organization_id: UUID, *, n
     return secret
 
 
-class NoSuchAccount(NotFound):
+class AccountNotFound(NotFound):
     """No user has this email"""
 
 
@@ -122,7 +122,7 @@ def reset_password(connection: Connection, email: str, *, now: datetime) -> Firs
         select(users.c.id, users.c.organization_id, users.c.email).where(users.c.email_key == email_key(email))
     ).one_or_none()
     if found is None:
-        raise NoSuchAccount
+        raise AccountNotFound
     connection.execute(update(User).where(User.id == found.id).values(password_hash=None, is_active=True))
     connection.execute(delete(SignInSession).where(SignInSession.user_id == found.id))
     _record(connection, PasswordChanged(found.id), found.organization_id)

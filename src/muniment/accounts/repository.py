@@ -75,13 +75,13 @@ class SignInRepository:
         seconds = await self._session.scalar(text("SELECT sign_in_wait_seconds(:keys)"), {"keys": list(keys)})
         return int(seconds or 0)
 
-    async def note_failure(self, key: str, *, free: int, forgiven_after: timedelta) -> None:
+    async def record_failure(self, key: str, *, allowed: int, reset_after: timedelta) -> None:
         await self._session.execute(
             text("SELECT note_sign_in_failure(:key, :free, :forgiven_after)"),
-            {"key": key, "free": free, "forgiven_after": forgiven_after},
+            {"key": key, "free": allowed, "forgiven_after": reset_after},
         )
 
-    async def forget_failures(self, key: str) -> None:
+    async def reset_failures(self, key: str) -> None:
         await self._session.execute(text("SELECT forget_sign_in_failures(:key)"), {"key": key})
 
     async def _find(self, statement: TextClause, key: bytes) -> Principal | None:
@@ -115,8 +115,8 @@ class SessionRepository:
         ended = delete(SignInSession).where(SignInSession.token_hash == token_hash).returning(SignInSession.id)
         return await self._session.scalar(ended) is not None
 
-    async def end_all(self, user_id: UUID, *, but: bytes | None = None) -> None:
-        await self._session.execute(text("SELECT end_sessions(:user, :but)"), {"user": user_id, "but": but})
+    async def end_all(self, user_id: UUID, *, except_hash: bytes | None = None) -> None:
+        await self._session.execute(text("SELECT end_sessions(:user, :but)"), {"user": user_id, "but": except_hash})
 
 
 class TokenRepository:
@@ -247,18 +247,18 @@ class UserRepository:
             raise EmailTaken from None
 
 
-class RateRepository:
+class RateLimitRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def admit(self, operation: str, *, most: int, within: timedelta) -> int:
+    async def acquire(self, operation: str, *, limit: int, window: timedelta) -> int:
         """0, and this time is noted, if the caller asked less than `most` times lately; else the seconds to wait."""
         statement = text("SELECT admit_request(:operation, :most, :within)")
-        wait = await self._session.scalar(statement, {"operation": operation, "most": most, "within": within})
+        wait = await self._session.scalar(statement, {"operation": operation, "most": limit, "within": window})
         return int(wait or 0)
 
 
-async def forget_expired(database: Database) -> None:
+async def delete_expired(database: Database) -> None:
     """Sessions, links and old failures that no longer mean anything. Tokens stay listed until they are revoked."""
     for organization_id in await list_organizations(database):
         async with database.service_work(Service(organization_id)) as work:

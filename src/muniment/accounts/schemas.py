@@ -64,7 +64,7 @@ class TokenRead(BaseModel):
     last_used_at: datetime | None
 
 
-class TokenCreated(BaseModel):
+class TokenCreatedRead(BaseModel):
     id: UUID
     name: str
     token: str

@@ -20,10 +20,10 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.telemetry.metrics import SIGNINS
 
-FREE_PER_ACCOUNT, FORGIVEN_PER_ACCOUNT = 5, timedelta(minutes=10)
+ALLOWED_PER_ACCOUNT, ACCOUNT_RESET_AFTER = 5, timedelta(minutes=10)
 
 
-FREE_PER_ADDRESS, FORGIVEN_PER_ADDRESS = 50, timedelta(minutes=1)
+ALLOWED_PER_ADDRESS, ADDRESS_RESET_AFTER = 50, timedelta(minutes=1)
 
 
 class WrongCredentials(NotSignedIn):
@@ -34,8 +34,10 @@ class WrongPassword(Forbidden):
     """The current password is incorrect"""
 
 
-class LinkSpent(NotSignedIn):
+class LinkInvalid(NotSignedIn):
     """This sign-in link has expired or was already used. Restart Muniment to get a new one"""
+
+    code = "LinkSpent"
 
 
 class TooManyFailures(TooManyRequests):
@@ -58,18 +60,18 @@ class SignIn:
         self._lifetime = lifetime
         # As many as are hashed at once. Each attempt is counted before the next one is let in: of a thousand guesses
         # sent together only the first few are tried.
-        self._turns = asyncio.Semaphore(2)
+        self._login_slots = asyncio.Semaphore(2)
 
     async def with_password(self, email: str, password: str, *, address: str | None, now: datetime) -> OpenedSession:
         """Open a session, or `WrongCredentials`; after a few of those `TooManyFailures`, the right password or not."""
-        login = await self._login_with(email, password, address=address)
+        login = await self._check_login(email, password, address=address)
         if login is None:
             raise WrongCredentials
         async with self._database.work(login.principal) as work:
-            await SignInRepository(work.session).forget_failures(_throttle_keys(email, address)[0])
-            return await self._open(work, by="password", now=now)
+            await SignInRepository(work.session).reset_failures(_throttle_keys(email, address)[0])
+            return await self._open_session(work, by="password", now=now)
 
-    async def confirm(self, principal: Principal, password: str | None) -> None:
+    async def confirm_password(self, principal: Principal, password: str | None) -> None:
         """Make sure that the person is still the one who signed in, or `WrongPassword`, slowed down like signing in.
 
         An account that has no password yet has nothing to confirm.
@@ -78,26 +80,26 @@ class SignIn:
             user = await UserRepository(work.session).get(principal.user_id)
             if not await _has_password(work, user):
                 return
-        if not await self._login_with(user.email, password or "", address=principal.address):
+        if not await self._check_login(user.email, password or "", address=principal.address):
             raise WrongPassword
 
     async def with_link(self, secret: str, *, address: str | None, now: datetime) -> OpenedSession:
         """Open a session by a one-time link, and spend the link."""
-        async with self._database.unsigned_work(address) as work:
+        async with self._database.anonymous_work(address) as work:
             principal = await SignInRepository(work.session, address).redeem_link(digest(secret))
         if principal is None:
-            raise LinkSpent
+            raise LinkInvalid
         async with self._database.work(principal) as work_of_person:
             # A link is the way in for who has no other: one that was printed earlier must not outlive that.
             if await _has_password(work_of_person, await UserRepository(work_of_person.session).get(principal.user_id)):
-                raise LinkSpent
-            return await self._open(work_of_person, by="link", now=now)
+                raise LinkInvalid
+            return await self._open_session(work_of_person, by="link", now=now)
 
-    async def _login_with(self, email: str, password: str, *, address: str | None) -> Login | None:
+    async def _check_login(self, email: str, password: str, *, address: str | None) -> Login | None:
         """The account, if there is one and this is its password; else the failure is noted."""
         account_key, address_key = _throttle_keys(email, address)
-        async with self._turns:
-            async with self._database.unsigned_work(address) as work:
+        async with self._login_slots:
+            async with self._database.anonymous_work(address) as work:
                 people = SignInRepository(work.session, address)
                 if wait := await people.wait_seconds([account_key, address_key]):
                     SIGNINS.labels("throttled").inc()
@@ -105,22 +107,22 @@ class SignIn:
                 login = await people.find_login(email_key(email))
             if await self._passwords.verify(login.password_hash if login else None, password):
                 return login
-            await self._note_failure(account_key, address_key)
+            await self._record_failure(account_key, address_key)
             return None
 
-    async def _open(self, work: Work[Principal], *, by: str, now: datetime) -> OpenedSession:
+    async def _open_session(self, work: Work[Principal], *, by: str, now: datetime) -> OpenedSession:
         secret, expires_at = new_secret(), now + self._lifetime
         await SessionRepository(work.session).add(work.caller, digest(secret), expires_at=expires_at)
         await AuditLog(work).record(SignedIn(by))
         SIGNINS.labels("ok").inc()
         return OpenedSession(work.caller, secret, expires_at)
 
-    async def _note_failure(self, account_key: str, address_key: str) -> None:
+    async def _record_failure(self, account_key: str, address_key: str) -> None:
         SIGNINS.labels("wrong").inc()
-        async with self._database.unsigned_work() as work:
+        async with self._database.anonymous_work() as work:
             people = SignInRepository(work.session)
-            await people.note_failure(account_key, free=FREE_PER_ACCOUNT, forgiven_after=FORGIVEN_PER_ACCOUNT)
-            await people.note_failure(address_key, free=FREE_PER_ADDRESS, forgiven_after=FORGIVEN_PER_ADDRESS)
+            await people.record_failure(account_key, allowed=ALLOWED_PER_ACCOUNT, reset_after=ACCOUNT_RESET_AFTER)
+            await people.record_failure(address_key, allowed=ALLOWED_PER_ADDRESS, reset_after=ADDRESS_RESET_AFTER)
 
 
 async def sign_out(work: Work[Principal], secret: str) -> None:
@@ -137,19 +139,19 @@ async def set_password(work: Work[Principal], password_hash: str, *, current_ses
     """The caller's own new password; every other place where they are signed in is signed out."""
     await UserRepository(work.session).set_own_password(password_hash)
     keep = digest(current_session) if current_session else None
-    await SessionRepository(work.session).end_all(work.caller.user_id, but=keep)
+    await SessionRepository(work.session).end_all(work.caller.user_id, except_hash=keep)
     await AuditLog(work).record(PasswordChanged(work.caller.user_id))
 
 
 def _throttle_keys(email: str, address: str | None) -> tuple[str, str]:
     # By account AND address, so that a stranger cannot lock somebody out from elsewhere; hashed, so that the table
     # holds no list of who was tried.
-    place = _place(address)
+    place = _network_of(address)
     account = f"account\0{email_key(email)}\0{place}"
     return hashlib.sha256(account.encode()).hexdigest(), hashlib.sha256(f"address\0{place}".encode()).hexdigest()
 
 
-def _place(address: str | None) -> str:
+def _network_of(address: str | None) -> str:
     """Where somebody guesses from: of IPv6 the network, since one machine has 2^64 addresses in it."""
     try:
         known = ipaddress.ip_address(address or "")
@@ -160,11 +162,13 @@ def _place(address: str | None) -> str:
     return str(ipaddress.ip_network((known.packed, 64), strict=False))
 
 
-LONGEST = timedelta(days=3650)
+MAX_LIFETIME = timedelta(days=3650)
 
 
-class UnfitExpiry(Invalid):
+class InvalidExpiry(Invalid):
     """The expiry must be in the future and within ten years"""
+
+    code = "UnfitExpiry"
 
 
 @dataclass(frozen=True)
@@ -175,16 +179,16 @@ class NewToken:
     secret: str
 
 
-async def create(work: Work[Principal], name: str, *, expires_at: datetime, now: datetime) -> NewToken:
+async def create_token(work: Work[Principal], name: str, *, expires_at: datetime, now: datetime) -> NewToken:
     """A named token with the caller's own rights."""
-    if not now < expires_at <= now + LONGEST:
-        raise UnfitExpiry
+    if not now < expires_at <= now + MAX_LIFETIME:
+        raise InvalidExpiry
     secret = new_api_token()
     token = await TokenRepository(work.session).add(work.caller, name, digest(secret), expires_at=expires_at)
     await AuditLog(work).record(TokenCreated(token.id, name, expires_at.isoformat()))
     return NewToken(token, secret)
 
 
-async def revoke(work: Work[Principal], token_id: UUID) -> None:
+async def revoke_token(work: Work[Principal], token_id: UUID) -> None:
     token = await TokenRepository(work.session).revoke(token_id)
     await AuditLog(work).record(TokenRevoked(token.id, token.name))

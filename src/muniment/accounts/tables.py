@@ -102,7 +102,7 @@ class SignInFailure(Table):
     blocked_until: Mapped[datetime | None]
 
 
-class RequestTimes(Table):
+class RateLimitWindow(Table):
     """When somebody last asked for something of which nobody may ask too often."""
 
     __tablename__ = "request_times"

@@ -14,12 +14,16 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
 
-class OwnRights(Refused):
+class CannotReduceOwnRights(Refused):
     """You cannot remove roles or access from your own account"""
 
+    code = "OwnRights"
 
-class OwnPassword(Refused):
+
+class OwnPasswordNeedsCurrent(Refused):
     """To change your own password, enter the current one"""
+
+    code = "OwnPassword"
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ async def change_user(
     user = await people.get(user_id)
     _require_allowed(work.caller, user, changes)
     if password_hash and user_id == work.caller.user_id:
-        raise OwnPassword
+        raise OwnPasswordNeedsCurrent
     if "email" in changes:
         changes = {**changes, "email": clean_email(changes["email"]), "email_key": email_key(changes["email"])}
     changes = {name: value for name, value in changes.items() if value != getattr(user, name)}
@@ -118,4 +122,4 @@ def _require_allowed(caller: Principal, user: User, changes: dict[str, Any]) -> 
         raise Forbidden  # an operator sees no document by that right, and does not give themselves another
     takes_away = any(changes.get(right) is False for right in ("is_admin", "is_operator", "is_active"))
     if user.id == caller.user_id and takes_away:
-        raise OwnRights
+        raise CannotReduceOwnRights

@@ -12,113 +12,115 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, case, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.artifacts.tables import FullText
-from muniment.artifacts.text_packs import key_of
+from muniment.artifacts.tables import TextArtifact
+from muniment.artifacts.text_packs import pack_key
 from muniment.errors import MunimentError
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.deletions.deleters import Erased
-from muniment.storage.deletions.ledger import DeletionRepository, Line
-from muniment.storage.deletions.tables import Deletion, Store
-from muniment.storage.objects.port import Blobs
+from muniment.storage.deletions.deleters import DeletionResult
+from muniment.storage.deletions.ledger import LedgerRepository, NewLedgerEntry
+from muniment.storage.deletions.tables import LedgerEntry, LedgerStore
+from muniment.storage.objects.port import ObjectStore
 from muniment.telemetry.metrics import ARTIFACT_BYTES_FREED
 
 
 @dataclass(frozen=True)
-class Unused:
+class UnreferencedArtifact:
     """An artifact without a reference, the object that holds its text, and since when we know."""
 
     text_id: UUID
-    pack: str
+    pack_key: str
     marked_at: datetime | None
 
 
-class Marks(NamedTuple):
+class MarkCounts(NamedTuple):
     """How many were found without a reference for the first time, and how many are referred to again."""
 
-    made: int
-    taken_back: int
+    marked: int
+    unmarked: int
 
 
-class UnusedArtifactRepository:
+class UnreferencedArtifactRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def list_ids(self, organization_id: UUID | None, *, after: UUID | None, limit: int) -> Sequence[UUID]:
         """The next ones of this organization, or of those that all share."""
-        owned = select(FullText.id).where(FullText.organization_id.is_not_distinct_from(organization_id))
-        behind = owned.where(FullText.id > after) if after else owned
-        return (await self._session.scalars(behind.order_by(FullText.id).limit(limit))).all()
+        owned = select(TextArtifact.id).where(TextArtifact.organization_id.is_not_distinct_from(organization_id))
+        behind = owned.where(TextArtifact.id > after) if after else owned
+        return (await self._session.scalars(behind.order_by(TextArtifact.id).limit(limit))).all()
 
     async def list_ids_of(self, content_key: str) -> Sequence[UUID]:
         """Whatever was read from these bytes, in whichever way."""
-        of_content = select(FullText.id).where(FullText.content_hmac == content_key)
-        return (await self._session.scalars(of_content.order_by(FullText.id))).all()
+        of_content = select(TextArtifact.id).where(TextArtifact.content_hmac == content_key)
+        return (await self._session.scalars(of_content.order_by(TextArtifact.id))).all()
 
-    async def list_unused(self, ids: Sequence[UUID]) -> Sequence[Unused]:
+    async def list_unreferenced(self, ids: Sequence[UUID]) -> Sequence[UnreferencedArtifact]:
         """Those of them that nothing refers to."""
-        columns = (FullText.id, FullText.full_text_uri, FullText.unreferenced_at)
+        columns = (TextArtifact.id, TextArtifact.full_text_uri, TextArtifact.unreferenced_at)
         found = await self._session.execute(
-            select(*columns).where(FullText.id.in_(ids), ~_is_used()).order_by(FullText.id)
+            select(*columns).where(TextArtifact.id.in_(ids), ~_is_referenced()).order_by(TextArtifact.id)
         )
-        return [Unused(text_id, key_of(uri), marked_at) for text_id, uri, marked_at in found]
+        return [UnreferencedArtifact(text_id, pack_key(uri), marked_at) for text_id, uri, marked_at in found]
 
-    async def correct_marks(self, ids: Sequence[UUID], at: datetime) -> Marks:
+    async def update_marks(self, ids: Sequence[UUID], at: datetime) -> MarkCounts:
         """Mark what nothing refers to, take back the marks of what is referred to again; others keep their time."""
         # Takes no lock that a finder would wait for: the mark is no part of a key.
         changed = await self._session.scalars(
-            update(FullText)
-            .where(FullText.id.in_(ids), _is_used() == FullText.unreferenced_at.is_not(None))
-            .values(unreferenced_at=case((FullText.unreferenced_at.is_(None), at)))
-            .returning(FullText.unreferenced_at)
+            update(TextArtifact)
+            .where(TextArtifact.id.in_(ids), _is_referenced() == TextArtifact.unreferenced_at.is_not(None))
+            .values(unreferenced_at=case((TextArtifact.unreferenced_at.is_(None), at)))
+            .returning(TextArtifact.unreferenced_at)
             .execution_options(synchronize_session=False)
         )
         marks = changed.all()
-        return Marks(made=sum(mark is not None for mark in marks), taken_back=marks.count(None))
+        return MarkCounts(marked=sum(mark is not None for mark in marks), unmarked=marks.count(None))
 
-    async def take(self, text_id: UUID) -> str | None:
+    async def delete_if_unreferenced(self, text_id: UUID) -> str | None:
         """Remove it with all its parts if nothing refers to it: the key of its pack, which is to be erased after.
 
         Held first, and asked about in a second statement: whoever found it a moment ago (`ArtifactRepository.find`)
         or is referring to it has ended by then, and what they wrote is seen. Nobody can find it from here on: they
         wait for our end and find nothing. So no foreign key is ever hurt.
         """
-        await self._session.execute(select(FullText.id).where(FullText.id == text_id).with_for_update())
+        await self._session.execute(select(TextArtifact.id).where(TextArtifact.id == text_id).with_for_update())
         uri = await self._session.scalar(
-            delete(FullText)
-            .where(FullText.id == text_id, ~_is_used())
-            .returning(FullText.full_text_uri)
+            delete(TextArtifact)
+            .where(TextArtifact.id == text_id, ~_is_referenced())
+            .returning(TextArtifact.full_text_uri)
             .execution_options(synchronize_session=False)
         )
-        return key_of(uri) if uri else None
+        return pack_key(uri) if uri else None
 
-    async def take_all(self, content_keys: Sequence[str]) -> tuple[dict[str, list[str]], set[str]]:
+    async def delete_unreferenced_of_contents(
+        self, content_keys: Sequence[str]
+    ) -> tuple[dict[str, list[str]], set[str]]:
         """The same for whatever was read from these contents: the packs by content, and the contents of which something
         is kept."""
-        of_contents = select(FullText.id).where(FullText.content_hmac.in_(content_keys))
+        of_contents = select(TextArtifact.id).where(TextArtifact.content_hmac.in_(content_keys))
         # In one order: of two that take the same at once, one waits for the other and never each for each.
-        held = (await self._session.scalars(of_contents.order_by(FullText.id).with_for_update())).all()
+        held = (await self._session.scalars(of_contents.order_by(TextArtifact.id).with_for_update())).all()
         gone = await self._session.execute(
-            delete(FullText)
-            .where(FullText.id.in_(held), ~_is_used())
-            .returning(FullText.content_hmac, FullText.full_text_uri)
+            delete(TextArtifact)
+            .where(TextArtifact.id.in_(held), ~_is_referenced())
+            .returning(TextArtifact.content_hmac, TextArtifact.full_text_uri)
             .execution_options(synchronize_session=False)
         )
         packs: dict[str, list[str]] = {}
         for content_key, uri in gone:
-            packs.setdefault(content_key, []).append(key_of(uri))
-        kept = select(FullText.content_hmac).where(FullText.content_hmac.in_(content_keys))
+            packs.setdefault(content_key, []).append(pack_key(uri))
+        kept = select(TextArtifact.content_hmac).where(TextArtifact.content_hmac.in_(content_keys))
         return packs, set(await self._session.scalars(kept))
 
 
-def _is_used() -> ColumnElement[bool]:
+def _is_referenced() -> ColumnElement[bool]:
     """With the eyes of all organizations, where they share."""
-    used: ColumnElement[bool] = func.app_artifact_is_used(FullText.id)
+    used: ColumnElement[bool] = func.app_artifact_is_used(TextArtifact.id)
     return used
 
 
 @dataclass(frozen=True)
-class OfDocument:
+class DeletedDocument:
     """The document whose removal is being carried out."""
 
     organization_id: UUID
@@ -126,20 +128,20 @@ class OfDocument:
     document_id: UUID
 
 
-def artifact_lines(
-    document: OfDocument, content_keys: Iterable[str], *, reason: str, not_before: datetime | None = None
-) -> list[Line]:
+def artifact_deletions(
+    document: DeletedDocument, content_keys: Iterable[str], *, reason: str, not_before: datetime | None = None
+) -> list[NewLedgerEntry]:
     """For the transaction that removes a document: whatever was read from its contents, those of all its revisions.
 
     By content and not by reference: what an earlier reading left, or a failed run, must not outlive the document.
     """
     within = f"{document.kb_id}/{document.document_id}"
     return [
-        Line(
+        NewLedgerEntry(
             document.organization_id,
             document.kb_id,
             document.document_id,
-            Store.ARTIFACTS,
+            LedgerStore.ARTIFACTS,
             f"{within}/{content_key}",
             reason,
             not_before,
@@ -148,59 +150,63 @@ def artifact_lines(
     ]
 
 
-class ArtifactEraser:
+class ArtifactDeleter:
     """Carries out the ledger's lines for artifacts; the packs become lines of their own, in the same transaction."""
 
-    def __init__(self, database: Database, blobs: Blobs) -> None:
+    def __init__(self, database: Database, blobs: ObjectStore) -> None:
         self._database = database
         self._blobs = blobs
 
-    async def erase(self, line: Deletion) -> Erased:
+    async def delete(self, entry: LedgerEntry) -> DeletionResult:
         """Remove what was read from this content, but for what a document or a run still refers to."""
-        return (await self.erase_together([line]))[0]
+        return (await self.delete_many([entry]))[0]
 
-    async def erase_together(self, lines: Sequence[Deletion]) -> Sequence[Erased]:
+    async def delete_many(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult]:
         """A few statements, whatever their number. The packs' lines come with the rows' removal: whoever dies here
         leaves both or neither."""
-        keys = {line.id: line.target.rpartition("/")[2] for line in lines}
-        async with self._database.service_work(Service(lines[0].organization_id)) as work:
-            taken, kept = await UnusedArtifactRepository(work.session).take_all(list(keys.values()))
-            packs = [(line, pack) for line in lines for pack in taken.pop(keys[line.id], ())]
-            packs += await _list_reserved(work, lines)
-            pack_lines = [_pack_line(line.organization_id, pack, line) for line, pack in packs]
-            pack_line_ids = await DeletionRepository(work.session).add(pack_lines)
+        keys = {line.id: line.target.rpartition("/")[2] for line in entries}
+        async with self._database.service_work(Service(entries[0].organization_id)) as work:
+            taken, kept = await UnreferencedArtifactRepository(work.session).delete_unreferenced_of_contents(
+                list(keys.values())
+            )
+            packs = [(line, pack) for line in entries for pack in taken.pop(keys[line.id], ())]
+            packs += await _list_reserved_packs(work, entries)
+            pack_lines = [_pack_deletion(line.organization_id, pack, line) for line, pack in packs]
+            pack_line_ids = await LedgerRepository(work.session).add(pack_lines)
         for _, pack in packs:
-            ARTIFACT_BYTES_FREED.inc(await size_of(self._blobs, pack))
+            ARTIFACT_BYTES_FREED.inc(await pack_size_bytes(self._blobs, pack))
         further_ids = defaultdict(list)
         for (line, _), pack_line_id in zip(packs, pack_line_ids, strict=True):
             further_ids[line.id].append(pack_line_id)
-        return [Erased(was_kept=keys[line.id] in kept, further_ids=further_ids[line.id]) for line in lines]
+        return [
+            DeletionResult(was_retained=keys[line.id] in kept, follow_up_ids=further_ids[line.id]) for line in entries
+        ]
 
 
-async def _list_reserved(work: Work[Service], lines: Sequence[Deletion]) -> list[tuple[Deletion, str]]:
+async def _list_reserved_packs(work: Work[Service], entries: Sequence[LedgerEntry]) -> list[tuple[LedgerEntry, str]]:
     """What a run of these documents has written and nobody kept. Its own line stays: a worker that has not noticed yet
     could still write it."""
-    of_document = {line.document_id: line for line in lines if line.document_id is not None}
-    reserved = await DeletionRepository(work.session).list_reserved(list(of_document))
+    of_document = {line.document_id: line for line in entries if line.document_id is not None}
+    reserved = await LedgerRepository(work.session).list_reservations(list(of_document))
     return [(of_document[document_id], pack) for document_id, pack in reserved]
 
 
-async def add_pack_lines(work: Work[Service], packs: Iterable[str]) -> list[UUID]:
+async def add_pack_deletions(work: Work[Service], packs: Iterable[str]) -> list[UUID]:
     """In the transaction that removed the rows, of artifacts that belong to no document any more."""
     organization_id = work.caller.organization_id
     assert organization_id is not None
-    return await DeletionRepository(work.session).add(_pack_line(organization_id, pack) for pack in packs)
+    return await LedgerRepository(work.session).add(_pack_deletion(organization_id, pack) for pack in packs)
 
 
-def _pack_line(organization_id: UUID, pack: str, cause: Deletion | None = None) -> Line:
+def _pack_deletion(organization_id: UUID, pack: str, cause: LedgerEntry | None = None) -> NewLedgerEntry:
     kb_id, document_id = (cause.kb_id, cause.document_id) if cause else (None, None)
     reason = cause.reason if cause else "artifact_unused"
-    return Line(organization_id, kb_id, document_id, Store.BLOBS, pack, reason)
+    return NewLedgerEntry(organization_id, kb_id, document_id, LedgerStore.OBJECTS, pack, reason)
 
 
-async def size_of(blobs: Blobs, pack: str) -> int:
+async def pack_size_bytes(blobs: ObjectStore, pack_key: str) -> int:
     """For the statistics alone: a store that does not answer, or has nothing, must not keep anything from going."""
     try:
-        return await blobs.size_bytes(pack)
+        return await blobs.size_bytes(pack_key)
     except MunimentError:
         return 0

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 
-class Scope(StrEnum):
+class SharingScope(StrEnum):
     """Who shares what was derived from the same bytes."""
 
     ORGANIZATION = "organization"
@@ -22,7 +22,7 @@ class Scope(StrEnum):
     DOCUMENT = "document"
 
 
-class ContentHash:
+class ContentHasher:
     """Computed while the bytes pass by."""
 
     def __init__(self, key_id: str, key: bytes) -> None:
@@ -43,33 +43,33 @@ class ContentHash:
         return self._sha256.hexdigest()
 
 
-class ContentKeys:
+class ContentKeyFactory:
     """Derives one key per scope from the one secret, so that equal bytes of two scopes have nothing in common."""
 
-    def __init__(self, secret: str, scope: Scope) -> None:
+    def __init__(self, secret: str, scope: SharingScope) -> None:
         self._secret = secret.encode()
         self._scope = scope
         # Names the secret without telling it, so that a second secret can come beside the first one day.
         self.key_id = self._derive("key id").hex()[:8]
 
-    def new_hash(self, *, organization_id: UUID, document_id: UUID) -> ContentHash:
+    def new_hasher(self, *, organization_id: UUID, document_id: UUID) -> ContentHasher:
         within = {
-            Scope.ORGANIZATION: f"organization {organization_id}",
-            Scope.SHARED: "shared",
-            Scope.DOCUMENT: f"document {document_id}",
+            SharingScope.ORGANIZATION: f"organization {organization_id}",
+            SharingScope.SHARED: "shared",
+            SharingScope.DOCUMENT: f"document {document_id}",
         }[self._scope]
-        return ContentHash(self.key_id, self._derive(f"content key: {within}"))
+        return ContentHasher(self.key_id, self._derive(f"content key: {within}"))
 
     def _derive(self, purpose: str) -> bytes:
         return hmac.digest(self._secret, purpose.encode(), hashlib.sha256)
 
 
-ALGORITHM_VERSION = 1
+READING_VERSION = 1
 """Raised when our own code reads differently; everything else that changes a result goes into the fingerprint."""
 
 
 @dataclass(frozen=True)
-class Variant:
+class ReadingVariant:
     algorithm_version: int
     params_fingerprint: str
 
@@ -80,6 +80,6 @@ def fingerprint(parameters: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def reading_variant(parameters: Mapping[str, Any]) -> Variant:
+def reading_variant(parameters: Mapping[str, Any]) -> ReadingVariant:
     """Of text, pages, paragraphs and diagrams: the readers' versions and everything they were told."""
-    return Variant(ALGORITHM_VERSION, fingerprint({"reading": parameters}))
+    return ReadingVariant(READING_VERSION, fingerprint({"reading": parameters}))

@@ -14,8 +14,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
-from muniment.artifacts.keys import Variant
-from muniment.artifacts.tables import KEY, ArtifactDiagram, ArtifactPage, ArtifactParagraph, FullText
+from muniment.artifacts.keys import ReadingVariant
+from muniment.artifacts.tables import KEY_COLUMNS, ArtifactDiagram, ArtifactPage, ArtifactParagraph, TextArtifact
 
 BATCH_ROWS = 1000
 
@@ -29,7 +29,7 @@ class ArtifactKey:
 
     organization_id: UUID | None
     content_key: str
-    variant: Variant
+    variant: ReadingVariant
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -42,10 +42,10 @@ class ArtifactKey:
 
 
 @dataclass(frozen=True)
-class NewText:
+class NewArtifact:
     """A reading that is to be kept: the head, and the rows of its parts as JSON texts (one object each)."""
 
-    head: Mapping[str, Any]
+    columns: Mapping[str, Any]
     pages: Sequence[str]
     paragraphs: Sequence[str]
 
@@ -76,12 +76,15 @@ _PARAGRAPHS = {
 }
 
 
-def _adding(table: str, columns: Mapping[str, str]) -> TextClause:
+def _insert_parts_statement(table: str, columns: Mapping[str, str]) -> TextClause:
     types = ", ".join(f"{name} {kind}" for name, kind in columns.items())
     return text(_ADD_PARTS.format(table=table, columns=", ".join(columns), types=types))
 
 
-_ADD_PAGES, _ADD_PARAGRAPHS = _adding("artifact_pages", _PAGES), _adding("artifact_paragraphs", _PARAGRAPHS)
+_ADD_PAGES, _ADD_PARAGRAPHS = (
+    _insert_parts_statement("artifact_pages", _PAGES),
+    _insert_parts_statement("artifact_paragraphs", _PARAGRAPHS),
+)
 
 
 # What a page's reading found goes to a row of its own.
@@ -99,37 +102,37 @@ _ADD_DIAGRAMS = text("""
 """)
 
 
-def _held(wanted: Select[FullText]) -> Select[FullText]:
-    return wanted.with_for_update(read=True, key_share=True)
+def _locked(statement: Select[TextArtifact]) -> Select[TextArtifact]:
+    return statement.with_for_update(read=True, key_share=True)
 
 
 # Asked for every document: put together once.
-_FIND = _held(select(FullText).where(*(getattr(FullText, name) == bindparam(name) for name in KEY)))
+_FIND = _locked(select(TextArtifact).where(*(getattr(TextArtifact, name) == bindparam(name) for name in KEY_COLUMNS)))
 
 
-_GET = select(FullText).where(FullText.id == bindparam("text_id"))
+_GET = select(TextArtifact).where(TextArtifact.id == bindparam("text_id"))
 
 
-_ADD = insert(FullText).on_conflict_do_nothing().returning(FullText)
+_ADD = insert(TextArtifact).on_conflict_do_nothing().returning(TextArtifact)
 
 
 class ArtifactRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def find(self, key: ArtifactKey) -> FullText | None:
+    async def find(self, key: ArtifactKey) -> TextArtifact | None:
         """Held until the transaction ends: the garbage collection cannot take it before it is referred to."""
-        return await self._session.scalar(_FIND, {name: key.columns[name] for name in KEY})
+        return await self._session.scalar(_FIND, {name: key.columns[name] for name in KEY_COLUMNS})
 
-    async def find_newest(self, content_key: str, algorithm_version: int) -> FullText | None:
+    async def find_newest(self, content_key: str, algorithm_version: int) -> TextArtifact | None:
         """Of an older version: whatever its parameters were."""
-        of_version = select(FullText).filter_by(content_hmac=content_key, algorithm_version=algorithm_version)
-        return await self._session.scalar(_held(of_version.order_by(FullText.created_at.desc()).limit(1)))
+        of_version = select(TextArtifact).filter_by(content_hmac=content_key, algorithm_version=algorithm_version)
+        return await self._session.scalar(_locked(of_version.order_by(TextArtifact.created_at.desc()).limit(1)))
 
-    async def get(self, text_id: UUID) -> FullText:
-        return (await self._session.scalars(_GET, {"text_id": text_id})).one()
+    async def get(self, artifact_id: UUID) -> TextArtifact:
+        return (await self._session.scalars(_GET, {"text_id": artifact_id})).one()
 
-    async def add_once(self, key: ArtifactKey, new: NewText) -> tuple[FullText, bool]:
+    async def add_once(self, key: ArtifactKey, new: NewArtifact) -> tuple[TextArtifact, bool]:
         """Keep it, or find what somebody else kept in the meantime; whether it was ours that stayed."""
         while (added := await self._insert(key, new)) is None:
             if kept := await self.find(key):
@@ -137,8 +140,8 @@ class ArtifactRepository:
             # The garbage collection took the other's between our two statements.
         return added, True
 
-    async def _insert(self, key: ArtifactKey, new: NewText) -> FullText | None:
-        added = await self._session.scalar(_ADD, {**key.columns, **new.head})
+    async def _insert(self, key: ArtifactKey, new: NewArtifact) -> TextArtifact | None:
+        added = await self._session.scalar(_ADD, {**key.columns, **new.columns})
         if added is not None:
             await self._add_parts(_ADD_PAGES, key, new.pages)
             await self._add_parts(_ADD_PARAGRAPHS, key, new.paragraphs)
@@ -148,28 +151,28 @@ class ArtifactRepository:
         for batch in _batches(rows):
             await self._session.execute(statement, {**key.columns, "rows": "[" + ",".join(batch) + "]"})
 
-    async def add_diagrams(self, text_id: UUID) -> None:
+    async def add_missing_diagrams(self, text_id: UUID) -> None:
         """Make the rows of the diagrams that reading found, those that are not there yet."""
         await self._session.execute(_ADD_DIAGRAMS, {"text_id": text_id})
 
-    async def list_pages(self, full: FullText, *, offset: int, limit: int) -> Sequence[ArtifactPage]:
-        pages = _parts_of(ArtifactPage, full).order_by(ArtifactPage.page_number)
+    async def list_pages(self, artifact: TextArtifact, *, offset: int, limit: int) -> Sequence[ArtifactPage]:
+        pages = _select_parts(ArtifactPage, artifact).order_by(ArtifactPage.page_number)
         return (await self._session.scalars(pages.offset(offset).limit(limit))).all()
 
-    async def find_page(self, full: FullText, number: int) -> ArtifactPage | None:
+    async def find_page(self, artifact: TextArtifact, number: int) -> ArtifactPage | None:
         found: ArtifactPage | None = await self._session.scalar(
-            _parts_of(ArtifactPage, full).where(ArtifactPage.page_number == number)
+            _select_parts(ArtifactPage, artifact).where(ArtifactPage.page_number == number)
         )
         return found
 
-    async def list_paragraphs(self, full: FullText, numbers: Sequence[int]) -> Sequence[ArtifactParagraph]:
+    async def list_paragraphs(self, artifact: TextArtifact, page_numbers: Sequence[int]) -> Sequence[ArtifactParagraph]:
         """Of these pages, in reading order."""
-        found = _parts_of(ArtifactParagraph, full).where(ArtifactParagraph.page_number.in_(numbers))
+        found = _select_parts(ArtifactParagraph, artifact).where(ArtifactParagraph.page_number.in_(page_numbers))
         ordered = found.order_by(ArtifactParagraph.page_number, ArtifactParagraph.paragraph_index)
         return (await self._session.scalars(ordered)).all()
 
-    async def list_diagrams(self, full: FullText) -> Sequence[ArtifactDiagram]:
-        found = _parts_of(ArtifactDiagram, full)
+    async def list_diagrams(self, artifact: TextArtifact) -> Sequence[ArtifactDiagram]:
+        found = _select_parts(ArtifactDiagram, artifact)
         ordered = found.order_by(ArtifactDiagram.page_number, ArtifactDiagram.diagram_key)
         return (await self._session.scalars(ordered)).all()
 
@@ -188,21 +191,21 @@ def _batches(rows: Sequence[str]) -> Iterator[Sequence[str]]:
         yield batch
 
 
-def _parts_of(table: type[Any], full: FullText) -> Any:
-    return select(table).filter_by(**{name: getattr(full, name) for name in KEY})
+def _select_parts(table: type[Any], artifact: TextArtifact) -> Any:
+    return select(table).filter_by(**{name: getattr(artifact, name) for name in KEY_COLUMNS})
 
 
-def row(**columns: Any) -> str:
+def part_as_json(**columns: Any) -> str:
     """One row of a part, as JSON."""
     return json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
 
 
-class PartRepository:
+class ArtifactPartRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def find_text(self, text_id: UUID) -> FullText | None:
-        return await self._session.scalar(select(FullText).where(FullText.id == text_id))
+    async def find_artifact(self, text_id: UUID) -> TextArtifact | None:
+        return await self._session.scalar(select(TextArtifact).where(TextArtifact.id == text_id))
 
     async def find_page(self, page_id: UUID) -> ArtifactPage | None:
         return await self._session.scalar(select(ArtifactPage).where(ArtifactPage.id == page_id))
@@ -213,10 +216,10 @@ class PartRepository:
         return {page.id: page for page in await self._session.scalars(wanted)}
 
     async def list_paragraphs(
-        self, full: FullText, page_number: int | None, *, offset: int, limit: int
+        self, artifact: TextArtifact, page_number: int | None, *, offset: int, limit: int
     ) -> tuple[Sequence[ArtifactParagraph], int]:
         """In reading order."""
-        of_text = _of(ArtifactParagraph, full)
+        of_text = _belongs_to(ArtifactParagraph, artifact)
         if page_number is not None:
             of_text.append(ArtifactParagraph.page_number == page_number)
         total = await self._session.scalar(select(func.count()).select_from(ArtifactParagraph).where(*of_text))
@@ -227,17 +230,19 @@ class PartRepository:
         )
         return (await self._session.scalars(ordered.offset(offset).limit(limit))).all(), total or 0
 
-    async def list_pages_of(self, full: FullText, numbers: Collection[int]) -> Sequence[ArtifactPage]:
-        of_text = (*_of(ArtifactPage, full), ArtifactPage.page_number.in_(numbers))
+    async def list_pages_by_number(
+        self, artifact: TextArtifact, page_numbers: Collection[int]
+    ) -> Sequence[ArtifactPage]:
+        of_text = (*_belongs_to(ArtifactPage, artifact), ArtifactPage.page_number.in_(page_numbers))
         return (await self._session.scalars(select(ArtifactPage).where(*of_text).options(_WITHOUT_LAYOUT))).all()
 
     async def find_paragraph(self, text_id: UUID, page_number: int, index: int) -> ArtifactParagraph | None:
-        same_text = [getattr(ArtifactParagraph, name) == getattr(FullText, name) for name in KEY]
+        same_text = [getattr(ArtifactParagraph, name) == getattr(TextArtifact, name) for name in KEY_COLUMNS]
         return await self._session.scalar(
             select(ArtifactParagraph)
-            .join(FullText, onclause=and_(*same_text))
+            .join(TextArtifact, onclause=and_(*same_text))
             .where(
-                FullText.id == text_id,
+                TextArtifact.id == text_id,
                 ArtifactParagraph.page_number == page_number,
                 ArtifactParagraph.paragraph_index == index,
             )
@@ -251,5 +256,5 @@ class PartRepository:
 _WITHOUT_LAYOUT = defer(ArtifactPage.layout)
 
 
-def _of(table: type[Any], full: FullText) -> list[ColumnElement[bool]]:
-    return [getattr(table, name) == getattr(full, name) for name in KEY]
+def _belongs_to(table: type[Any], artifact: TextArtifact) -> list[ColumnElement[bool]]:
+    return [getattr(table, name) == getattr(artifact, name) for name in KEY_COLUMNS]

@@ -1,4 +1,4 @@
-"""What was derived from the same bytes under the same variant (specs/artifacts.md §6.1). Only the service login."""
+"""What was derived from the same bytes under the same variant (docs/contracts.md#artifact-tables). Only the service login."""
 
 from datetime import datetime
 from typing import Any
@@ -10,11 +10,11 @@ from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
 from muniment.storage.db.base import Table, created_at_column
 
-KEY = ("content_hmac", "algorithm_version", "params_fingerprint")
+KEY_COLUMNS = ("content_hmac", "algorithm_version", "params_fingerprint")
 
 
-class OfContent:
-    """Whose bytes, read how. The organization is null where artifacts are shared by all (DESIGN §8)."""
+class ContentKeyed:
+    """Whose bytes, read how. The organization is null where artifacts are shared by all (docs/design.md#sharing-scope)."""
 
     id: Mapped[UUID] = mapped_column(primary_key=True, server_default=text("gen_random_uuid()"))
     organization_id: Mapped[UUID | None]
@@ -24,12 +24,12 @@ class OfContent:
     created_at: Mapped[datetime] = created_at_column()
 
 
-class FullText(OfContent, Table):
+class TextArtifact(ContentKeyed, Table):
     """One text, and the head of everything that was read with it: the rest comes and goes with this row."""
 
     __tablename__ = "artifacts_full_text"
     __table_args__ = (
-        UniqueConstraint(*KEY, name="uq_artifacts_full_text_key"),
+        UniqueConstraint(*KEY_COLUMNS, name="uq_artifacts_full_text_key"),
         Index(None, "unreferenced_at", postgresql_where=text("unreferenced_at IS NOT NULL")),
     )
 
@@ -46,26 +46,29 @@ class FullText(OfContent, Table):
     """When the garbage collection first found it without a reference."""
 
 
-class OfText(OfContent):
+class ArtifactPart(ContentKeyed):
     """A part of one full text."""
 
-    place: tuple[str, ...]
+    position_columns: tuple[str, ...]
     page_number: Mapped[int]
 
     @declared_attr.directive
     def __table_args__(cls) -> tuple[Any, ...]:  # noqa: N805 a class attribute, computed
         name = cls.__tablename__  # type: ignore[attr-defined]
         return (
-            UniqueConstraint(*KEY, *cls.place, name=f"uq_{name}_key"),
+            UniqueConstraint(*KEY_COLUMNS, *cls.position_columns, name=f"uq_{name}_key"),
             ForeignKeyConstraint(
-                KEY, [f"artifacts_full_text.{column}" for column in KEY], name=f"fk_{name}_of_text", ondelete="CASCADE"
+                KEY_COLUMNS,
+                [f"artifacts_full_text.{column}" for column in KEY_COLUMNS],
+                name=f"fk_{name}_of_text",
+                ondelete="CASCADE",
             ),
         )
 
 
-class ArtifactPage(OfText, Table):
+class ArtifactPage(ArtifactPart, Table):
     __tablename__ = "artifact_pages"
-    place = ("page_number",)
+    position_columns = ("page_number",)
 
     page_text_uri: Mapped[str]
     page_text_sha256: Mapped[str]
@@ -73,9 +76,9 @@ class ArtifactPage(OfText, Table):
     metrics: Mapped[dict[str, Any] | None]
 
 
-class ArtifactParagraph(OfText, Table):
+class ArtifactParagraph(ArtifactPart, Table):
     __tablename__ = "artifact_paragraphs"
-    place = ("page_number", "paragraph_index")
+    position_columns = ("page_number", "paragraph_index")
 
     paragraph_index: Mapped[int]
     paragraph_text_uri: Mapped[str]
@@ -83,9 +86,9 @@ class ArtifactParagraph(OfText, Table):
     features: Mapped[dict[str, Any] | None]
 
 
-class ArtifactDiagram(OfText, Table):
+class ArtifactDiagram(ArtifactPart, Table):
     __tablename__ = "artifact_diagrams"
-    place = ("page_number", "diagram_key")
+    position_columns = ("page_number", "diagram_key")
 
     diagram_key: Mapped[str]
     diagram_meta: Mapped[dict[str, Any]]

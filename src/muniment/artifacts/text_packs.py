@@ -14,12 +14,12 @@ import zstandard
 
 from muniment.errors import MunimentError
 from muniment.storage.db.base import new_id
-from muniment.storage.objects.port import Blobs
+from muniment.storage.objects.port import ObjectStore
 
 PAGE_SEPARATOR = "\f"
 """Ends every frame, so that the whole object unpacks to the full text."""
 _LEVEL = 3
-_STEP_BYTES = 1024
+_DECOMPRESS_BYTES = 1024
 """Of a pack, unpacked at a time: text that repeats itself may become a thousand times as long."""
 _URI = re.compile(r"(?P<key>[^#]+)#bytes=(?P<start>\d+)-(?P<end>\d+)(?:&chars=(?P<first>\d+)-(?P<last>\d+))?")
 
@@ -29,12 +29,12 @@ class ArtifactDamaged(MunimentError):
 
 
 @dataclass(frozen=True)
-class PageText:
+class StoredPageText:
     uri: str
     sha256: str
 
 
-class Pack:
+class TextPackWriter:
     """Text on its way into one object, page by page, kept packed in memory until it is whole."""
 
     def __init__(self, organization_id: UUID | None) -> None:
@@ -44,15 +44,15 @@ class Pack:
         self._full = hashlib.sha256()
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
 
-    def add(self, text: str) -> PageText:
+    def add_page(self, text: str) -> StoredPageText:
         data = (text + PAGE_SEPARATOR).encode()
         start = len(self._frames)
         self._frames += self._compressor.compress(data)
         self._full.update(data)
-        return PageText(f"{self.key}#bytes={start}-{len(self._frames)}", sha256_of(text))
+        return StoredPageText(f"{self.key}#bytes={start}-{len(self._frames)}", text_sha256(text))
 
     @property
-    def data(self) -> bytes:
+    def getvalue(self) -> bytes:
         return bytes(self._frames)
 
     @property
@@ -61,7 +61,7 @@ class Pack:
         return self._full.hexdigest()
 
 
-def sha256_of(text: str) -> str:
+def text_sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -69,11 +69,11 @@ def paragraph_uri(page_uri: str, start: int, end: int) -> str:
     return f"{page_uri}&chars={start}-{end}"
 
 
-def key_of(uri: str) -> str:
+def pack_key(uri: str) -> str:
     return uri.partition("#")[0]
 
 
-async def read_page(blobs: Blobs, uri: str, sha256: str) -> str:
+async def read_page_text(blobs: ObjectStore, uri: str, sha256: str) -> str:
     """The text of one page, proven to be what was stored."""
     match = _URI.fullmatch(uri)
     if match is None:
@@ -82,7 +82,7 @@ async def read_page(blobs: Blobs, uri: str, sha256: str) -> str:
     async for piece in blobs.read(match["key"], start=int(match["start"]), end=int(match["end"])):
         frame += piece
     text = _unpack(bytes(frame)).removesuffix(PAGE_SEPARATOR)
-    if sha256_of(text) != sha256:
+    if text_sha256(text) != sha256:
         raise ArtifactDamaged
     return text
 
@@ -94,18 +94,18 @@ def _unpack(frame: bytes) -> str:
         raise ArtifactDamaged from None
 
 
-async def read_full(blobs: Blobs, key: str, sha256: str) -> AsyncIterator[str]:
+async def stream_full_text(blobs: ObjectStore, key: str, sha256: str) -> AsyncIterator[str]:
     """The full text, in pieces of whole characters; `ArtifactDamaged` at the latest behind the last piece."""
     # `decompress` would stop after the first frame, and tells nothing of an object that was cut off.
     decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
     rest, seen = b"", hashlib.sha256()
     try:
         async for piece in blobs.read(key):
-            for start in range(0, len(piece), _STEP_BYTES):
-                unpacked = decompressor.decompress(piece[start : start + _STEP_BYTES])
+            for start in range(0, len(piece), _DECOMPRESS_BYTES):
+                unpacked = decompressor.decompress(piece[start : start + _DECOMPRESS_BYTES])
                 seen.update(unpacked)
                 data = rest + unpacked
-                whole = _whole_characters(data)
+                whole = _complete_utf8_length(data)
                 rest = data[whole:]
                 yield data[:whole].decode()
     except (zstandard.ZstdError, UnicodeDecodeError):
@@ -114,7 +114,7 @@ async def read_full(blobs: Blobs, key: str, sha256: str) -> AsyncIterator[str]:
         raise ArtifactDamaged
 
 
-def _whole_characters(data: bytes) -> int:
+def _complete_utf8_length(data: bytes) -> int:
     """Where the last character that is complete ends: UTF-8 has at most four bytes a character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]

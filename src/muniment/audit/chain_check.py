@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from muniment.audit.hashing import beginning_of, event_hash, link, payload_hash
+from muniment.audit.hashing import event_hash, genesis_hash, link_hash, payload_hash
 from muniment.audit.heads import Head
 from muniment.audit.keys import KeyRing
 
-SHOWN = 100
+MAX_PROBLEMS = 100
 """Problems that are told one by one; those beyond are counted."""
 
 
@@ -21,7 +21,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """One place of a chain, without its event: enough to go on to the next."""
 
     seq: int
@@ -30,7 +30,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Sealed:
+class SealedEvent:
     """One event as people read it, and what its seal says beside it."""
 
     envelope: Mapping[str, Any]
@@ -42,24 +42,24 @@ class Sealed:
 
 
 @dataclass(frozen=True)
-class Start:
+class StartPosition:
     """Where a walk begins: the place before its first link."""
 
     seq: int
     hash: bytes
 
     @classmethod
-    def of(cls, chain: UUID) -> "Start":
-        return cls(0, beginning_of(chain))
+    def of(cls, chain: UUID) -> "StartPosition":
+        return cls(0, genesis_hash(chain))
 
 
 @dataclass
-class Inspection:
+class ChainCheck:
     """Feed it links and heads in order, then look at `problems`. After one that does not fit it goes on from there."""
 
     chain: UUID
     ring: KeyRing
-    start: Start
+    start: StartPosition
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
     events: int = 0
@@ -73,58 +73,58 @@ class Inspection:
         self.seq, self._previous = self.start.seq, self.start.hash
         self._key_age: int | None = None
 
-    def take_event(self, place: Link, sealed: Sealed) -> None:
+    def check_event(self, position: ChainLink, sealed: SealedEvent) -> None:
         self.events += 1
         digest = payload_hash(sealed.salt, sealed.payload)
-        is_as_sealed = event_hash(sealed.envelope, digest, sealed.sealed_at) == place.event_hash
+        is_as_sealed = event_hash(sealed.envelope, digest, sealed.sealed_at) == position.event_hash
         if not is_as_sealed or sealed.payload_hash not in (None, digest):
-            self.object_to(place.seq, f"The event at seq {place.seq} is not what was sealed: it was changed")
-        self._take(place)
+            self.add_problem(position.seq, f"The event at seq {position.seq} is not what was sealed: it was changed")
+        self._check_link(position)
 
-    def take_stub(self, place: Link) -> None:
+    def check_stub(self, position: ChainLink) -> None:
         self.stubs += 1
-        self._take(place)
+        self._check_link(position)
 
-    def take_orphan(self, place: Link) -> None:
+    def check_missing_event(self, position: ChainLink) -> None:
         """A link whose event is not there."""
-        self.object_to(place.seq, f"The event at seq {place.seq} is missing")
-        self._take(place)
+        self.add_problem(position.seq, f"The event at seq {position.seq} is missing")
+        self._check_link(position)
 
-    def take_head(self, head: Head, found: bytes | None) -> None:
+    def check_head(self, head: Head, found: bytes | None) -> None:
         """`found` is the hash that the chain has at the head's number now; none where it has no such link."""
         if not self._is_authentic(head):
             return
         if found is None:
-            self.object_to(
+            self.add_problem(
                 head.seq,
                 f"The chain had {head.seq} links when its head was signed at {head.at}, and seq {head.seq} is missing"
                 + (": its end was removed" if head.seq > self.seq else ""),
             )
         elif found.hex() != head.hash:
-            self.object_to(
+            self.add_problem(
                 head.seq, f"The head signed at {head.at} has another hash for seq {head.seq}: the chain was rewritten"
             )
         elif self.signed_seq < head.seq <= self.seq:
             self.signed_seq, self.signed_at, self.signed_by = head.seq, head.at, head.key_id
 
-    def object_to(self, seq: int | None, sentence: str) -> None:
+    def add_problem(self, seq: int | None, sentence: str) -> None:
         self.problem_count += 1
-        if len(self.problems) < SHOWN:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(seq, sentence))
 
-    def _take(self, place: Link) -> None:
-        if place.seq != self.seq + 1:
-            self.object_to(place.seq, _gap(self.seq, place.seq))
-        elif place.hash != link(self._previous, place.seq, place.event_hash):
-            self.object_to(
-                place.seq,
-                f"The link at seq {place.seq} does not follow from the one before it: "
+    def _check_link(self, position: ChainLink) -> None:
+        if position.seq != self.seq + 1:
+            self.add_problem(position.seq, _describe_gap(self.seq, position.seq))
+        elif position.hash != link_hash(self._previous, position.seq, position.event_hash):
+            self.add_problem(
+                position.seq,
+                f"The link at seq {position.seq} does not follow from the one before it: "
                 "something was changed, removed or reordered",
             )
-        self.seq, self._previous = place.seq, place.hash
+        self.seq, self._previous = position.seq, position.hash
 
     def _is_authentic(self, head: Head) -> bool:
-        age = self.ring.age_of(head.key_id)
+        age = self.ring.successors_of(head.key_id)
         problem = None
         if head.chain != self.chain:
             problem = "belongs to another chain"
@@ -135,13 +135,13 @@ class Inspection:
         elif self._key_age is not None and age > self._key_age:
             problem = f"is signed with the key {head.key_id}, which had already been replaced"
         if problem:
-            self.object_to(head.seq, f"The head of seq {head.seq} {problem}")
+            self.add_problem(head.seq, f"The head of seq {head.seq} {problem}")
             return False
         self._key_age = age
         return True
 
 
-def _gap(before: int, found: int) -> str:
+def _describe_gap(before: int, found: int) -> str:
     if found <= before:
         return f"The link at seq {found} comes after seq {before}: the order was changed"
     missing = f"seq {before + 1}" if found == before + 2 else f"seq {before + 1} to {found - 1}"

@@ -31,7 +31,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class DocumentEvent(Event):
-    """The payload that the lifecycle specification gives every move: `{doc_id, kb_id, doc_name}`."""
+    """The payload that docs/contracts.md#lifecycle-events gives every move: `{doc_id, kb_id, doc_name}`."""
 
     doc_id: UUID
     doc_kb_id: UUID
@@ -111,7 +111,7 @@ class DocumentHandOverCancelled(DocumentEvent):
 
 
 @dataclass(frozen=True)
-class ArchiveEvent(Event):
+class HandoverEvent(Event):
     """Of a document on its way to the archive: one of ours, or one that another application handed over."""
 
     doc_id: UUID
@@ -123,7 +123,7 @@ class ArchiveEvent(Event):
 
 
 @dataclass(frozen=True)
-class DocumentHandedOver(ArchiveEvent):
+class DocumentHandedOver(HandoverEvent):
     action = "document_handed_over"
     document_type: str
     sha256: str
@@ -140,7 +140,7 @@ class DocumentHandedOver(ArchiveEvent):
 
 
 @dataclass(frozen=True)
-class DocumentArchiveConfirmed(ArchiveEvent):
+class DocumentArchiveConfirmed(HandoverEvent):
     """Read back from Paperless and found to be the same."""
 
     action = "document_archive_confirmed"
@@ -150,7 +150,7 @@ class DocumentArchiveConfirmed(ArchiveEvent):
 
 
 @dataclass(frozen=True)
-class DocumentArchiveFailed(ArchiveEvent):
+class DocumentArchiveFailed(HandoverEvent):
     """It is a dead letter."""
 
     action = "document_archive_failed"
@@ -200,7 +200,7 @@ class PaperlessObjectsNoted(Event):
 
 @dataclass(frozen=True)
 class DocumentReplaced(Event):
-    """The payload that the lifecycle specification gives: `{doc_id, kb_id, old_name, new_name}`, and the revisions."""
+    """The payload that docs/contracts.md#lifecycle-events gives: `{doc_id, kb_id, old_name, new_name}`, and the revisions."""
 
     action = "document_replaced"
     doc_id: UUID

@@ -18,49 +18,49 @@ from typing import Any
 from uuid import UUID
 
 
-def canonical(value: Any) -> bytes:
+def canonical_json(value: Any) -> bytes:
     """JSON with sorted keys and no spaces, in UTF-8. What is not plain JSON raises `TypeError` or `ValueError`."""
     written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return written.encode()
 
 
-INSTALLATION = UUID(int=0)
+INSTALLATION_CHAIN = UUID(int=0)
 """The chain of events that belong to no organization."""
 
 
-ENVELOPE = ("id", "at", "action", "actor", "organization_id", "kb_id", "document_id", "address")
+ENVELOPE_FIELDS = ("id", "at", "action", "actor", "organization_id", "kb_id", "document_id", "address")
 """The columns of an event beside its payload, as people read them."""
 
 
 def chain_of(organization_id: UUID | None) -> UUID:
-    return organization_id or INSTALLATION
+    return organization_id or INSTALLATION_CHAIN
 
 
 def organization_of(chain: UUID) -> UUID | None:
-    return None if chain == INSTALLATION else chain
+    return None if chain == INSTALLATION_CHAIN else chain
 
 
-def written(at: datetime) -> str:
+def to_rfc3339(at: datetime) -> str:
     """A moment as it is hashed, signed and exported: RFC 3339, UTC, microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def beginning_of(chain: UUID) -> bytes:
+def genesis_hash(chain: UUID) -> bytes:
     """What stands before the first link, so that no chain can pass for another's."""
     return hashlib.sha256(b"muniment audit chain " + chain.bytes).digest()
 
 
 def payload_hash(salt: bytes, payload: Mapping[str, Any]) -> bytes:
-    return hashlib.sha256(salt + canonical(payload)).digest()
+    return hashlib.sha256(salt + canonical_json(payload)).digest()
 
 
 def event_hash(envelope: Mapping[str, Any], payload_digest: bytes, sealed_at: str) -> bytes:
-    """`envelope` has the columns of `ENVELOPE` and no others, written as JSON shows them."""
-    assert set(envelope) == set(ENVELOPE)
+    """`envelope` has the columns of `ENVELOPE_FIELDS` and no others, written as JSON shows them."""
+    assert set(envelope) == set(ENVELOPE_FIELDS)
     return hashlib.sha256(
-        canonical({**envelope, "payload_hash": payload_digest.hex(), "sealed_at": sealed_at})
+        canonical_json({**envelope, "payload_hash": payload_digest.hex(), "sealed_at": sealed_at})
     ).digest()
 
 
-def link(previous: bytes, seq: int, event_digest: bytes) -> bytes:
+def link_hash(previous: bytes, seq: int, event_digest: bytes) -> bytes:
     return hashlib.sha256(previous + seq.to_bytes(8, "big") + event_digest).digest()

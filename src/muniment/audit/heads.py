@@ -1,4 +1,4 @@
-"""Signed heads of the audit chains (DESIGN §12), in the database and in the object store.
+"""Signed heads of the audit chains (docs/design.md#heads), in the database and in the object store.
 
 Whoever deletes or rewrites what precedes a head cannot sign it again.
 """
@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.hashing import beginning_of, canonical, chain_of, link, written
+from muniment.audit.hashing import canonical_json, chain_of, genesis_hash, link_hash, to_rfc3339
 from muniment.audit.sealing import BATCH, SealRepository
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditHead
@@ -23,13 +23,13 @@ from muniment.errors import MunimentError
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.objects.port import Blobs
+from muniment.storage.objects.port import ObjectStore
 
-OUTSIDE = "audit/heads"
+OBJECT_PREFIX = "audit/heads"
 """Below it in the object store lie the signed heads: neither litter nor documents."""
 
 
-PER_FOLDER = 10_000
+HEADS_PER_FOLDER = 10_000
 
 
 class ChainBroken(MunimentError):
@@ -49,7 +49,7 @@ class Head:
     signature: str = ""
 
     def message(self) -> bytes:
-        return canonical({"kind": "muniment.audit.head/1", **self.as_json(), "signature": None})
+        return canonical_json({"kind": "muniment.audit.head/1", **self.as_json(), "signature": None})
 
     def signed_by(self, signer: Signer) -> "Head":
         return replace(self, signature=signer.sign(self.message()).hex())
@@ -71,9 +71,9 @@ class Head:
         )
 
 
-def outside_key(chain: UUID, seq: int) -> str:
+def head_object_key(chain: UUID, seq: int) -> str:
     """Sorts by number. Never written twice, so that the store may forbid it."""
-    return f"{OUTSIDE}/{chain}/{seq // PER_FOLDER:015d}/{seq:019d}.json"
+    return f"{OBJECT_PREFIX}/{chain}/{seq // HEADS_PER_FOLDER:015d}/{seq:019d}.json"
 
 
 class HeadRepository:
@@ -83,12 +83,12 @@ class HeadRepository:
     async def find_newest(self, chain: UUID) -> Head | None:
         newest = select(AuditHead).where(AuditHead.chain == chain).order_by(AuditHead.seq.desc()).limit(1)
         row = await self._session.scalar(newest)
-        return _head(row) if row else None
+        return _to_head(row) if row else None
 
     async def list_(self, chain: UUID, *, after: int, until: int) -> Sequence[Head]:
         """Those behind the number `after` up to `until`, in order."""
         wanted = select(AuditHead).where(AuditHead.chain == chain, AuditHead.seq > after, AuditHead.seq <= until)
-        return [_head(row) for row in await self._session.scalars(wanted.order_by(AuditHead.seq))]
+        return [_to_head(row) for row in await self._session.scalars(wanted.order_by(AuditHead.seq))]
 
     async def add_once(self, head: Head) -> bool:
         """`False` when it is there already."""
@@ -98,20 +98,20 @@ class HeadRepository:
         return await self._session.scalar(added) is not None
 
 
-class Heads:
+class HeadSigner:
     """Signs the ends of chains, into the object store first, then into the database: each row has its object."""
 
-    def __init__(self, database: Database, blobs: Blobs, signer: Signer) -> None:
+    def __init__(self, database: Database, blobs: ObjectStore, signer: Signer) -> None:
         self._database = database
         self._blobs = blobs
         self._signer = signer
 
-    async def advance(self, organization_id: UUID | None) -> None:
+    async def sign_chain(self, organization_id: UUID | None) -> None:
         """Sign the end of the chain, if it has grown since; `ChainBroken` if it does not continue the last head."""
         head = await self._new_head(organization_id)
         if head is None:
             return
-        head = await self._keep_outside(head.signed_by(self._signer))
+        head = await self._store_object(head.signed_by(self._signer))
         async with self._database.service_work(Service(organization_id)) as work:
             await HeadRepository(work.session).add_once(head)
 
@@ -122,12 +122,12 @@ class Heads:
             seq, digest = await SealRepository(work.session).find_last(chain) or (0, b"")
             if seq == (last.seq if last else 0):
                 return None
-            await _require_continued(work, chain, last, until=seq)
-        return Head(chain, seq, digest.hex(), written(now()), last.seq if last else 0, self._signer.key_id)
+            await _require_continuity(work, chain, last, until=seq)
+        return Head(chain, seq, digest.hex(), to_rfc3339(now()), last.seq if last else 0, self._signer.key_id)
 
-    async def _keep_outside(self, head: Head) -> Head:
+    async def _store_object(self, head: Head) -> Head:
         """The head that stands outside: ours, or the one that somebody who died after writing it left there."""
-        key = outside_key(head.chain, head.seq)
+        key = head_object_key(head.chain, head.seq)
         if await self._blobs.put_if_absent(key, json.dumps(head.as_json()).encode()):
             return head
         existing = Head.from_json(json.loads(await self._blobs.get(key)))
@@ -136,85 +136,87 @@ class Heads:
         return existing
 
 
-async def _require_continued(work: Work[Service], chain: UUID, last: Head | None, *, until: int) -> None:
+async def _require_continuity(work: Work[Service], chain: UUID, last: Head | None, *, until: int) -> None:
     """Every link since the last head follows from it: what was rewritten before it must not be signed anew."""
     seals = SealRepository(work.session)
-    seq, previous = (last.seq, bytes.fromhex(last.hash)) if last else (0, beginning_of(chain))
+    seq, previous = (last.seq, bytes.fromhex(last.hash)) if last else (0, genesis_hash(chain))
     if last and await seals.find_hash(chain, last.seq) != previous:
         raise ChainBroken
     while seq < until:
         links = await seals.list_links(chain, after=seq, limit=BATCH)
         for found, event_digest, digest in links:
-            if found != seq + 1 or digest != link(previous, found, event_digest):
+            if found != seq + 1 or digest != link_hash(previous, found, event_digest):
                 raise ChainBroken
             seq, previous = found, digest
         if not links:
             raise ChainBroken
 
 
-def _head(row: AuditHead) -> Head:
-    return Head(row.chain, row.seq, row.hash.hex(), written(row.at), row.previous_seq, row.key_id, row.signature.hex())
+def _to_head(row: AuditHead) -> Head:
+    return Head(
+        row.chain, row.seq, row.hash.hex(), to_rfc3339(row.at), row.previous_seq, row.key_id, row.signature.hex()
+    )
 
 
-class NoHead(Exception):  # an answer, not an error
+class UnreadableHead(Exception):  # an answer, not an error
     """What stands there cannot be read as a head."""
 
 
-class HeadsOutside:
+class StoredHeads:
     """Goes through the keys of one chain once, whatever their number."""
 
-    def __init__(self, blobs: Blobs, chain: UUID) -> None:
+    def __init__(self, blobs: ObjectStore, chain: UUID) -> None:
         self._blobs = blobs
         self._chain = chain
-        self._keys = keys_of(blobs, chain)
-        self._at = ""
+        self._keys = list_head_keys(blobs, chain)
+        self._current_key = ""
 
     async def has(self, seq: int) -> bool:
         """Whether there is one of this number; ask in growing order."""
-        wanted = outside_key(self._chain, seq)
-        while self._at < wanted and await self._step():
+        wanted = head_object_key(self._chain, seq)
+        while self._current_key < wanted and await self._advance():
             pass
-        return self._at == wanted
+        return self._current_key == wanted
 
     async def newest(self) -> Head | None:
-        """The last one, or `NoHead` with its key; nothing can be asked after it."""
-        while await self._step():
+        """The last one, or `UnreadableHead` with its key; nothing can be asked after it."""
+        while await self._advance():
             pass
-        return await self._read(self._at) if self._at else None
+        return await self._read(self._current_key) if self._current_key else None
 
-    async def _step(self) -> bool:
+    async def _advance(self) -> bool:
         key = await anext(self._keys, None)
-        self._at = key or self._at
+        self._current_key = key or self._current_key
         return key is not None
 
     async def _read(self, key: str) -> Head:
         try:
             head = Head.from_json(json.loads(await self._blobs.get(key)))
         except (ValueError, KeyError, TypeError):
-            raise NoHead(key) from None
-        if outside_key(self._chain, head.seq) != key:  # an older one under the name of the newest
-            raise NoHead(key)
+            raise UnreadableHead(key) from None
+        if head_object_key(self._chain, head.seq) != key:  # an older one under the name of the newest
+            raise UnreadableHead(key)
         return head
 
 
-async def keys_of(blobs: Blobs, chain: UUID) -> AsyncIterator[str]:
-    async for found in blobs.list(f"{OUTSIDE}/{chain}/"):
+async def list_head_keys(blobs: ObjectStore, chain: UUID) -> AsyncIterator[str]:
+    async for found in blobs.list(f"{OBJECT_PREFIX}/{chain}/"):
         yield found.key
 
 
-async def chains_outside(blobs: Blobs) -> AsyncIterator[UUID]:
+async def list_stored_chains(blobs: ObjectStore) -> AsyncIterator[UUID]:
     """Of every chain that has a head there; what has no such name is not ours."""
     after = ""
-    while key := await _first_behind(blobs, after):
-        name = key.removeprefix(f"{OUTSIDE}/").partition("/")[0]
-        after = f"{OUTSIDE}/{name}/~"  # behind all digits: one step for each chain, not for each head
+    while key := await _first_key_after(blobs, after):
+        name = key.removeprefix(f"{OBJECT_PREFIX}/").partition("/")[0]
+        after = f"{OBJECT_PREFIX}/{name}/~"  # behind all digits: one step for each chain, not for each head
         try:
             yield UUID(name)
         except ValueError:
             continue
 
 
-async def _first_behind(blobs: Blobs, after: str) -> str | None:
-    async for found in blobs.list(f"{OUTSIDE}/", after=after):
+async def _first_key_after(blobs: ObjectStore, after: str) -> str | None:
+    async for found in blobs.list(f"{OBJECT_PREFIX}/", after=after):
         return found.key
     return None

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.events import SigningKeyChanged
-from muniment.audit.hashing import canonical, written
+from muniment.audit.hashing import canonical_json, to_rfc3339
 from muniment.audit.log import AuditLog
 from muniment.audit.signing import Signer, key_id_of, verify
 from muniment.audit.tables import AuditKey
@@ -20,12 +20,16 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 
 
-class UnknownSigningKey(MunimentError):
+class SigningKeyMismatch(MunimentError):
     """MUNIMENT_SIGNING_KEY does not match the audit log"""
 
+    code = "UnknownSigningKey"
 
-class SpentSigningKey(Conflict):
+
+class SigningKeyReused(Conflict):
     """This key was used before and has been replaced. Create a new one"""
+
+    code = "SpentSigningKey"
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class PublicKey:
 
     def message(self, previous: bytes | None) -> bytes:
         """What its owner signed: that it follows `previous`, the public key before it."""
-        return canonical(
+        return canonical_json(
             {
                 "kind": "muniment.audit.key/1",
                 "key_id": self.key_id,
@@ -80,13 +84,13 @@ class KeyRing:
         while found is not None and key_id_of(found) not in self._public_keys:
             self._public_keys[key_id_of(found)] = found
             key = by_id.get(key_id_of(found))
-            found = _vouched_for(key, found, by_id) if key else None
+            found = _verified_predecessor(key, found, by_id) if key else None
 
-    def age_of(self, key_id: str) -> int | None:
+    def successors_of(self, key_id: str) -> int | None:
         """How many keys came after it; `None` for one that nobody vouches for."""
         return list(self._public_keys).index(key_id) if key_id in self._public_keys else None
 
-    def strangers(self, known: Iterable[PublicKey]) -> Sequence[str]:
+    def untrusted(self, known: Iterable[PublicKey]) -> Sequence[str]:
         """Those of the known keys that nobody vouches for, or that were changed since."""
         by_id = {key.key_id: key for key in known}
         return [key.key_id for key in by_id.values() if not self._is_as_signed(key, by_id)]
@@ -100,7 +104,7 @@ class KeyRing:
         return key_id in self._public_keys and verify(self._public_keys[key_id], message, signature)
 
 
-def _vouched_for(key: PublicKey, public_key: bytes, by_id: Mapping[str, PublicKey]) -> bytes | None:
+def _verified_predecessor(key: PublicKey, public_key: bytes, by_id: Mapping[str, PublicKey]) -> bytes | None:
     previous = by_id.get(key.previous_key_id or "")
     if previous is None or not verify(public_key, key.message(previous.public_key), key.signature):
         return None
@@ -115,50 +119,51 @@ class KeyRepository:
         """All that were ever made known, the oldest first."""
         rows = await self._session.scalars(select(AuditKey).order_by(AuditKey.at, AuditKey.key_id))
         return [
-            PublicKey(row.key_id, row.public_key, row.previous_key_id, written(row.at), row.signature) for row in rows
+            PublicKey(row.key_id, row.public_key, row.previous_key_id, to_rfc3339(row.at), row.signature)
+            for row in rows
         ]
 
     async def add_once(self, signer: Signer, previous: PublicKey | None) -> bool:
         """Make the key known behind `previous`; `False` when somebody else was first."""
         at = now()
-        key = PublicKey(signer.key_id, signer.public_key, previous.key_id if previous else None, written(at), b"")
+        key = PublicKey(signer.key_id, signer.public_key, previous.key_id if previous else None, to_rfc3339(at), b"")
         signature = signer.sign(key.message(previous.public_key if previous else None))
         row = {**vars(key), "at": at, "signature": signature}
         added = insert(AuditKey).values(row).on_conflict_do_nothing().returning(AuditKey.key_id)
         return await self._session.scalar(added) is not None
 
 
-async def introduce(database: Database, signer: Signer) -> None:
-    """Make the first key known; `UnknownSigningKey` when another one is."""
+async def register_first_key(database: Database, signer: Signer) -> None:
+    """Make the first key known; `SigningKeyMismatch` when another one is."""
     async with database.service_work(Service()) as work:
         keys = KeyRepository(work.session)
         if not await keys.list_():
             await keys.add_once(signer, None)
-    await require_known(database, signer)
+    await require_current_key(database, signer)
 
 
-async def require_known(database: Database, signer: Signer) -> None:
-    """`UnknownSigningKey` when another one signs."""
+async def require_current_key(database: Database, signer: Signer) -> None:
+    """`SigningKeyMismatch` when another one signs."""
     async with database.service_work(Service()) as work:
-        newest = newest_of(await KeyRepository(work.session).list_())
+        newest = current_key(await KeyRepository(work.session).list_())
     if newest is not None and newest.key_id != signer.key_id:
-        raise UnknownSigningKey
+        raise SigningKeyMismatch
 
 
-async def replace_key(database: Database, signer: Signer) -> bool:
+async def rotate_key(database: Database, signer: Signer) -> bool:
     """Sign with this key from here on; `False` when it is so already. What older ones signed still counts."""
     async with database.service_work(Service()) as work:
         keys = KeyRepository(work.session)
-        newest = newest_of(await keys.list_())
+        newest = current_key(await keys.list_())
         if newest is not None and newest.key_id == signer.key_id:
             return False
         if not await keys.add_once(signer, newest):
-            raise SpentSigningKey
+            raise SigningKeyReused
         await AuditLog(work).record(SigningKeyChanged(newest.key_id if newest else None, signer.key_id))
     return True
 
 
-def newest_of(keys: Sequence[PublicKey]) -> PublicKey | None:
+def current_key(keys: Sequence[PublicKey]) -> PublicKey | None:
     """The one that has no successor."""
     replaced = {key.previous_key_id for key in keys}
     return next((key for key in keys if key.key_id not in replaced), None)

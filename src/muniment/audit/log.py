@@ -8,10 +8,10 @@ from muniment.audit.tables import AuditEvent
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Work
 
-_ADD = insert(AuditEvent)
+_INSERT = insert(AuditEvent)
 
 
-def line(event: Event, *, actor: str, organization_id: UUID | None, address: str | None = None) -> dict[str, Any]:
+def event_row(event: Event, *, actor: str, organization_id: UUID | None, address: str | None = None) -> dict[str, Any]:
     """The columns of one line."""
     return {
         "id": new_id(),
@@ -34,13 +34,13 @@ class AuditLog:
     async def record(self, event: Event, *, actor: str | None = None, organization_id: UUID | None = None) -> UUID:
         """Note what the caller did; `actor` and `organization_id` where it is not the caller's own. The line's id."""
         caller = self._work.caller
-        columns = line(
+        columns = event_row(
             event,
             actor=actor or caller.actor,
             organization_id=organization_id or caller.organization_id,
             address=caller.address,
         )
         # Without RETURNING: whoever may write a line need not be allowed to read one.
-        await self._work.session.execute(_ADD, columns)
+        await self._work.session.execute(_INSERT, columns)
         event_id: UUID = columns["id"]
         return event_id

@@ -9,12 +9,12 @@ from uuid import UUID
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.chain_check import Link
+from muniment.audit.chain_check import ChainLink
 from muniment.audit.tables import AuditEvent, AuditSeal
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EventFilter:
     """Which events; what is not said is left open."""
 
     is_installation: bool = False
@@ -48,35 +48,37 @@ class TrailRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def list_(self, wanted: Wanted, *, offset: int, limit: int) -> tuple[Sequence[tuple[AuditEvent, int]], int]:
+    async def list_(
+        self, event_filter: EventFilter, *, offset: int, limit: int
+    ) -> tuple[Sequence[tuple[AuditEvent, int]], int]:
         """Events, the newest first, each with its number in the chain (none while it waits for its seal); how many
         there are."""
-        total = await self._session.scalar(wanted.apply(select(func.count()).select_from(AuditEvent)))
+        total = await self._session.scalar(event_filter.apply(select(func.count()).select_from(AuditEvent)))
         page = select(AuditEvent, AuditSeal.seq).outerjoin(AuditSeal, AuditSeal.event_id == AuditEvent.id)
-        ordered = wanted.apply(page).order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
+        ordered = event_filter.apply(page).order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
         rows = await self._session.execute(ordered.offset(offset).limit(limit))
         return [(event, seq) for event, seq in rows], total or 0
 
     async def may_read(self, chain: UUID) -> bool:
         return bool(await self._session.scalar(text("SELECT app_may_read_chain(:chain)"), {"chain": chain}))
 
-    async def first_seq(self, chain: UUID, wanted: Wanted) -> int | None:
+    async def find_first_seq(self, chain: UUID, event_filter: EventFilter) -> int | None:
         """The smallest number of those that are wanted and may be seen."""
         first = select(func.min(AuditSeal.seq)).join(AuditEvent, AuditEvent.id == AuditSeal.event_id)
-        found: int | None = await self._session.scalar(wanted.apply(first).where(AuditSeal.chain == chain))
+        found: int | None = await self._session.scalar(event_filter.apply(first).where(AuditSeal.chain == chain))
         return found
 
-    async def list_links(self, chain: UUID, *, after: int, limit: int) -> Sequence[Link]:
+    async def list_links(self, chain: UUID, *, after: int, limit: int) -> Sequence[ChainLink]:
         """Of all events of the chain, also those that the caller may not see."""
         links = text("SELECT seq, event_hash, hash FROM audit_links(:chain, :after, :limit)")
         rows = await self._session.execute(links, {"chain": chain, "after": after, "limit": limit})
-        return [Link(*row) for row in rows]
+        return [ChainLink(*row) for row in rows]
 
     async def list_sealed(
-        self, chain: UUID, wanted: Wanted, *, after: int, until: int
+        self, chain: UUID, event_filter: EventFilter, *, after: int, until: int
     ) -> Sequence[tuple[AuditSeal, AuditEvent]]:
         """Those that are wanted and may be seen, behind the number `after` up to `until`, in order."""
         sealed = select(AuditSeal, AuditEvent).join(AuditEvent, AuditEvent.id == AuditSeal.event_id)
         sealed = sealed.where(AuditSeal.chain == chain, AuditSeal.seq > after, AuditSeal.seq <= until)
-        rows = await self._session.execute(wanted.apply(sealed).order_by(AuditSeal.seq))
+        rows = await self._session.execute(event_filter.apply(sealed).order_by(AuditSeal.seq))
         return [(seal, event) for seal, event in rows]

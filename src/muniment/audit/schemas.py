@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from muniment.audit.receipts.tables import Ending, Receipt
+from muniment.audit.receipts.tables import Receipt, ReceiptMove
 from muniment.audit.tables import AuditEvent
 from muniment.audit.verification import Verdict
 
@@ -91,9 +91,9 @@ class ReceiptRead(BaseModel):
         return cls(id=receipt.id, signed_at=receipt.signed_at, record=receipt.record, signature=receipt.signature)
 
 
-class ReceiptListed(BaseModel):
+class ReceiptSummaryRead(BaseModel):
     id: UUID
-    move: Ending
+    move: ReceiptMove
     document_id: UUID
     document_name: str
     kb_id: UUID
@@ -102,11 +102,11 @@ class ReceiptListed(BaseModel):
     signed_at: datetime
 
     @classmethod
-    def of(cls, receipt: Receipt) -> "ReceiptListed":
+    def of(cls, receipt: Receipt) -> "ReceiptSummaryRead":
         assert receipt.signed_at is not None
         return cls(
             id=receipt.id,
-            move=Ending(receipt.move),
+            move=ReceiptMove(receipt.move),
             document_id=receipt.document_id,
             document_name=receipt.document_name,
             kb_id=receipt.kb_id,

@@ -1,4 +1,4 @@
-"""Giving events their place: one after the other, each linked to the one before it (DESIGN §12)."""
+"""Giving events their place: one after the other, each linked to the one before it (docs/design.md#sealing)."""
 
 import secrets
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.hashing import beginning_of, chain_of, event_hash, link, payload_hash, written
+from muniment.audit.hashing import chain_of, event_hash, genesis_hash, link_hash, payload_hash, to_rfc3339
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent, AuditSeal, AuditUnsealed
 from muniment.storage.db.base import now
@@ -19,7 +19,7 @@ from muniment.storage.db.work import Database
 
 BATCH = 1000
 SALT_BYTES = 16
-_ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('audit.seal:' || :chain, 0))")
+_LOCK_CHAIN = text("SELECT pg_advisory_xact_lock(hashtextextended('audit.seal:' || :chain, 0))")
 # One statement, whatever the number: a thousand would be as many round trips and calls of the trigger.
 _ADD = text("""
     INSERT INTO audit_seals (chain, seq, event_id, salt, payload_hash, event_hash, hash, sealed_at)
@@ -30,7 +30,7 @@ _ADD = text("""
 
 
 @dataclass(frozen=True)
-class Place:
+class SealPosition:
     """Where an event stands in its chain; the hash holds everything up to there."""
 
     seq: int
@@ -45,7 +45,7 @@ class SealRepository:
 
     async def lock(self, chain: UUID) -> None:
         """Be the one sealer of this chain until the transaction ends."""
-        await self._session.execute(_ONE_AT_A_TIME, {"chain": str(chain)})
+        await self._session.execute(_LOCK_CHAIN, {"chain": str(chain)})
 
     async def find_last(self, chain: UUID) -> tuple[int, bytes] | None:
         """Number and hash of the newest link."""
@@ -73,10 +73,10 @@ class SealRepository:
         columns = {name: [seal[name] for seal in seals] for name in seals[0]}
         await self._session.execute(_ADD, columns)
 
-    async def find_place(self, chain: UUID, event_id: UUID) -> Place | None:
+    async def find_place(self, chain: UUID, event_id: UUID) -> SealPosition | None:
         found = select(AuditSeal.seq, AuditSeal.hash).where(AuditSeal.chain == chain, AuditSeal.event_id == event_id)
         row = (await self._session.execute(found)).one_or_none()
-        return Place(row[0], row[1].hex()) if row else None
+        return SealPosition(row[0], row[1].hex()) if row else None
 
     async def oldest_unsealed_seconds(self, chain: UUID) -> float:
         """How long the oldest event without a seal has waited; 0 when none does."""
@@ -96,7 +96,7 @@ class Sealer:
         while await self._seal_batch(organization_id) == BATCH:
             pass
 
-    async def place_of(self, organization_id: UUID | None, event_id: UUID) -> Place | None:
+    async def place_of(self, organization_id: UUID | None, event_id: UUID) -> SealPosition | None:
         """Where the event stands in its chain; `None` while it is not sealed."""
         async with self._database.service_work(Service(organization_id)) as work:
             return await SealRepository(work.session).find_place(chain_of(organization_id), event_id)
@@ -108,12 +108,12 @@ class Sealer:
             await seals.lock(chain)
             events = await seals.list_unsealed(chain, limit=BATCH)
             if events:
-                last = await seals.find_last(chain) or (0, beginning_of(chain))
-                await seals.add(sealed(chain, events, after=last, at=now()))
+                last = await seals.find_last(chain) or (0, genesis_hash(chain))
+                await seals.add(build_seals(chain, events, after=last, at=now()))
             return len(events)
 
 
-def sealed(
+def build_seals(
     chain: UUID, events: Sequence[AuditEvent], *, after: tuple[int, bytes], at: datetime
 ) -> Sequence[dict[str, Any]]:
     """The seals of these events, in this order, behind the place `after`."""
@@ -122,8 +122,8 @@ def sealed(
     for event in events:
         seq, salt = seq + 1, secrets.token_bytes(SALT_BYTES)
         payload_digest = payload_hash(salt, event.payload)
-        event_digest = event_hash(envelope_of(event), payload_digest, written(at))
-        previous = link(previous, seq, event_digest)
+        event_digest = event_hash(envelope_of(event), payload_digest, to_rfc3339(at))
+        previous = link_hash(previous, seq, event_digest)
         rows.append(
             {
                 "chain": chain,
@@ -143,7 +143,7 @@ def envelope_of(event: AuditEvent) -> dict[str, Any]:
     """The event without its payload, as it is hashed and exported."""
     return {
         "id": str(event.id),
-        "at": written(event.at),
+        "at": to_rfc3339(event.at),
         "action": event.action,
         "actor": event.actor,
         "organization_id": _text(event.organization_id),

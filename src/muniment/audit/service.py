@@ -6,22 +6,22 @@ from uuid import UUID
 
 import structlog
 
-from muniment.audit.export.writer import Export
+from muniment.audit.export.writer import TrailExport
 from muniment.audit.hashing import chain_of, organization_of
-from muniment.audit.heads import ChainBroken, Heads
+from muniment.audit.heads import ChainBroken, HeadSigner
 from muniment.audit.keys import KeyRepository, PublicKey
-from muniment.audit.repository import Wanted
+from muniment.audit.repository import EventFilter
 from muniment.audit.sealing import Sealer, SealRepository
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verdict, Verification
 from muniment.errors import Forbidden
 from muniment.storage.db.principal import Principal, Service
-from muniment.storage.db.work import Database, Waiting, list_organizations, list_waiting
+from muniment.storage.db.work import Database, PendingWork, list_organizations, list_organizations_with
 from muniment.telemetry.metrics import AUDIT_CHAINS_BROKEN, AUDIT_UNSEALED_OLDEST_SECONDS
 
 
-class Auditing:
-    def __init__(self, database: Database, sealer: Sealer, heads: Heads, verification: Verification) -> None:
+class AuditService:
+    def __init__(self, database: Database, sealer: Sealer, heads: HeadSigner, verification: Verification) -> None:
         self._database = database
         self._sealer = sealer
         self._heads = heads
@@ -37,13 +37,13 @@ class Auditing:
             raise Forbidden
         return await self._verification.verify(None if is_installation else principal.organization_id)
 
-    def export_json_lines(self, principal: Principal, wanted: Wanted, at: datetime) -> AsyncIterator[bytes]:
-        return Export(self._database, self._sealer, self._heads, principal, wanted).json_lines(at)
+    def export_json_lines(self, principal: Principal, event_filter: EventFilter, at: datetime) -> AsyncIterator[bytes]:
+        return TrailExport(self._database, self._sealer, self._heads, principal, event_filter).json_lines(at)
 
-    def export_csv(self, principal: Principal, wanted: Wanted) -> AsyncIterator[bytes]:
-        return Export(self._database, self._sealer, self._heads, principal, wanted).csv()
+    def export_csv(self, principal: Principal, event_filter: EventFilter) -> AsyncIterator[bytes]:
+        return TrailExport(self._database, self._sealer, self._heads, principal, event_filter).csv()
 
-    async def keys(self, principal: Principal) -> Sequence[PublicKey]:
+    async def list_keys(self, principal: Principal) -> Sequence[PublicKey]:
         """Everybody who is signed in may know them."""
         async with self._database.work(principal) as work:
             return await KeyRepository(work.session).list_()
@@ -52,15 +52,15 @@ class Auditing:
 log = structlog.get_logger()
 
 
-class AuditSweeps:
-    def __init__(self, database: Database, sealer: Sealer, heads: Heads) -> None:
+class AuditMaintenance:
+    def __init__(self, database: Database, sealer: Sealer, heads: HeadSigner) -> None:
         self._database = database
         self._sealer = sealer
         self._heads = heads
 
     async def seal(self) -> None:
         """Seal what was committed, and tell how long the oldest of it had waited."""
-        chains = await list_waiting(self._database, Waiting.EVENTS)
+        chains = await list_organizations_with(self._database, PendingWork.UNSEALED_EVENTS)
         waiting = [organization_of(chain) for chain in chains]
         waited = [await self._waited_seconds(organization_id) for organization_id in waiting]
         AUDIT_UNSEALED_OLDEST_SECONDS.set(max(waited, default=0))
@@ -74,7 +74,7 @@ class AuditSweeps:
 
     async def _sign(self, organization_id: UUID | None) -> bool:
         try:
-            await self._heads.advance(organization_id)
+            await self._heads.sign_chain(organization_id)
         except ChainBroken as error:
             log.error("audit.chain_broken", chain=str(chain_of(organization_id)), error=error.message)
             return False

@@ -13,8 +13,10 @@ from muniment.errors import MunimentError
 SEED_BYTES = 32
 
 
-class UnfitSigningKey(MunimentError):
+class InvalidSigningKey(MunimentError):
     """MUNIMENT_SIGNING_KEY is not an Ed25519 key. Use 32 bytes in base64, or PEM without a password"""
+
+    code = "UnfitSigningKey"
 
 
 class Signer:
@@ -56,9 +58,9 @@ def _from_seed(text: str) -> Ed25519PrivateKey:
     try:
         seed = base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), validate=True)
     except binascii.Error:
-        raise UnfitSigningKey from None
+        raise InvalidSigningKey from None
     if len(seed) != SEED_BYTES:
-        raise UnfitSigningKey
+        raise InvalidSigningKey
     return Ed25519PrivateKey.from_private_bytes(seed)
 
 
@@ -67,7 +69,7 @@ def _from_pem(text: str) -> Ed25519PrivateKey:
         # A line of an environment file has no line ends of its own: there they are written as `\n`.
         key = load_pem_private_key(text.replace("\\n", "\n").strip().encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise UnfitSigningKey from None
+        raise InvalidSigningKey from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise UnfitSigningKey
+        raise InvalidSigningKey
     return key

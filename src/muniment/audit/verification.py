@@ -7,16 +7,16 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.chain_check import Inspection, Link, Problem, Sealed, Start
-from muniment.audit.hashing import INSTALLATION, chain_of, written
-from muniment.audit.heads import Head, HeadRepository, HeadsOutside, NoHead, chains_outside
+from muniment.audit.chain_check import ChainCheck, ChainLink, Problem, SealedEvent, StartPosition
+from muniment.audit.hashing import INSTALLATION_CHAIN, chain_of, to_rfc3339
+from muniment.audit.heads import Head, HeadRepository, StoredHeads, UnreadableHead, list_stored_chains
 from muniment.audit.keys import KeyRepository, KeyRing
 from muniment.audit.sealing import BATCH, SealRepository, envelope_of
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent, AuditSeal, AuditUnsealed
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
-from muniment.storage.objects.port import Blobs
+from muniment.storage.objects.port import ObjectStore
 
 Progress = Callable[[int, int], None]
 """Is told how many links are checked, and how many there are."""
@@ -40,7 +40,7 @@ class Verdict:
         return self.problem_count == 0
 
 
-class CheckRepository:
+class VerificationRepository:
     """What a check reads: of the organization in whose name the session works, or of the installation."""
 
     def __init__(self, session: AsyncSession) -> None:
@@ -65,36 +65,36 @@ class CheckRepository:
 
 
 class Verification:
-    def __init__(self, database: Database, blobs: Blobs, signer: Signer) -> None:
+    def __init__(self, database: Database, blobs: ObjectStore, signer: Signer) -> None:
         self._database = database
         self._blobs = blobs
         self._signer = signer
 
-    async def chains(self) -> Sequence[UUID | None]:
+    async def list_chains(self) -> Sequence[UUID | None]:
         """The installation's (`None`), that of every organization, and any that only the outside still knows."""
-        known = [INSTALLATION, *await list_organizations(self._database)]
-        gone = [chain async for chain in chains_outside(self._blobs) if chain not in known]
-        return [None if chain == INSTALLATION else chain for chain in (*known, *gone)]
+        known = [INSTALLATION_CHAIN, *await list_organizations(self._database)]
+        gone = [chain async for chain in list_stored_chains(self._blobs) if chain not in known]
+        return [None if chain == INSTALLATION_CHAIN else chain for chain in (*known, *gone)]
 
     async def verify(self, organization_id: UUID | None, progress: Progress = lambda done, total: None) -> Verdict:
         """Walk the whole chain, a batch at a time; no transaction is open for longer than one of them."""
-        walk = _Walk(self._database, HeadsOutside(self._blobs, chain_of(organization_id)), organization_id)
+        walk = _ChainWalk(self._database, StoredHeads(self._blobs, chain_of(organization_id)), organization_id)
         return await walk.verify(self._signer.public_key, progress)
 
 
-class _Walk:
-    def __init__(self, database: Database, outside: HeadsOutside, organization_id: UUID | None) -> None:
+class _ChainWalk:
+    def __init__(self, database: Database, stored_heads: StoredHeads, organization_id: UUID | None) -> None:
         self._database = database
-        self._outside = outside
+        self._stored_heads = stored_heads
         self._service, self._chain = Service(organization_id), chain_of(organization_id)
         self._last_head = 0
 
     async def verify(self, trusted: bytes, progress: Progress) -> Verdict:
-        self._inspection = inspection = await self._begin(trusted)
-        while inspection.seq < self._until and await self._take_batch():
+        self._chain_check = inspection = await self._start(trusted)
+        while inspection.seq < self._until and await self._check_batch():
             progress(inspection.seq, self._until)
-        await self._check_beyond()
-        await self._check_outside()
+        await self._check_newest_head()
+        await self._check_stored_head()
         unsealed = await self._check_unsealed()
         return Verdict(
             chain=self._chain,
@@ -106,73 +106,77 @@ class _Walk:
             problems=inspection.problems,
         )
 
-    async def _begin(self, trusted: bytes) -> Inspection:
+    async def _start(self, trusted: bytes) -> ChainCheck:
         async with self._database.service_work(self._service) as work:
             known = await KeyRepository(work.session).list_()
             self._until, _ = await SealRepository(work.session).find_last(self._chain) or (0, b"")
         ring = KeyRing(known, trusted)
-        inspection = Inspection(self._chain, ring, Start.of(self._chain))
-        if self._chain == INSTALLATION:
-            for key_id in ring.strangers(known):
-                inspection.object_to(None, f"The signing key {key_id} was added or changed without authorization")
+        inspection = ChainCheck(self._chain, ring, StartPosition.of(self._chain))
+        if self._chain == INSTALLATION_CHAIN:
+            for key_id in ring.untrusted(known):
+                inspection.add_problem(None, f"The signing key {key_id} was added or changed without authorization")
         return inspection
 
-    async def _take_batch(self) -> bool:
+    async def _check_batch(self) -> bool:
         """Whether there was one."""
-        after = self._inspection.seq
+        after = self._chain_check.seq
         async with self._database.service_work(self._service) as work:
-            rows = await CheckRepository(work.session).list_sealed(self._chain, after=after, until=self._until)
+            rows = await VerificationRepository(work.session).list_sealed(self._chain, after=after, until=self._until)
             until = rows[-1][0].seq if rows else after
             heads = await HeadRepository(work.session).list_(self._chain, after=after, until=until)
         signed = {head.seq: head for head in heads}
         for seal, event in rows:
-            self._take(seal, event)
+            self._check_seal(seal, event)
             if head := signed.pop(seal.seq, None):
-                await self._take_head(head, seal.hash)
+                await self._check_head(head, seal.hash)
         for head in signed.values():
-            await self._take_head(head, None)
+            await self._check_head(head, None)
         return bool(rows)
 
-    def _take(self, seal: AuditSeal, event: AuditEvent | None) -> None:
-        place = Link(seal.seq, seal.event_hash, seal.hash)
+    def _check_seal(self, seal: AuditSeal, event: AuditEvent | None) -> None:
+        place = ChainLink(seal.seq, seal.event_hash, seal.hash)
         if event is None:
-            self._inspection.take_orphan(place)
+            self._chain_check.check_missing_event(place)
             return
-        sealed = Sealed(envelope_of(event), event.payload, seal.salt, written(seal.sealed_at), seal.payload_hash)
-        self._inspection.take_event(place, sealed)
+        sealed = SealedEvent(
+            envelope_of(event), event.payload, seal.salt, to_rfc3339(seal.sealed_at), seal.payload_hash
+        )
+        self._chain_check.check_event(place, sealed)
 
-    async def _take_head(self, head: Head, found: bytes | None) -> None:
-        self._inspection.take_head(head, found)
+    async def _check_head(self, head: Head, found: bytes | None) -> None:
+        self._chain_check.check_head(head, found)
         if head.previous_seq != self._last_head:
             between = f"between seq {self._last_head} and {head.seq}"
-            self._inspection.object_to(head.seq, f"A signed head {between} was removed")
+            self._chain_check.add_problem(head.seq, f"A signed head {between} was removed")
         self._last_head = head.seq
-        if not await self._outside.has(head.seq):
-            self._inspection.object_to(head.seq, f"The signed head of seq {head.seq} is missing outside the database")
+        if not await self._stored_heads.has(head.seq):
+            self._chain_check.add_problem(
+                head.seq, f"The signed head of seq {head.seq} is missing outside the database"
+            )
 
-    async def _check_beyond(self) -> None:
+    async def _check_newest_head(self) -> None:
         """The newest head may be of a link that is not there any more."""
         async with self._database.service_work(self._service) as work:
             newest = await HeadRepository(work.session).find_newest(self._chain)
             # In this order: of one that was signed while we walked, the link is there.
             found = await SealRepository(work.session).find_hash(self._chain, newest.seq) if newest else None
-        if newest and newest.seq > self._inspection.seq:
-            self._inspection.take_head(newest, found)
+        if newest and newest.seq > self._chain_check.seq:
+            self._chain_check.check_head(newest, found)
 
-    async def _check_outside(self) -> None:
+    async def _check_stored_head(self) -> None:
         try:
-            newest = await self._outside.newest()
-        except NoHead as key:
-            self._inspection.object_to(None, f"The object {key} outside the database is not a signed head")
+            newest = await self._stored_heads.newest()
+        except UnreadableHead as key:
+            self._chain_check.add_problem(None, f"The object {key} outside the database is not a signed head")
             return
         if newest:
             async with self._database.service_work(self._service) as work:
                 found = await SealRepository(work.session).find_hash(self._chain, newest.seq)
-            self._inspection.take_head(newest, found)
+            self._chain_check.check_head(newest, found)
 
     async def _check_unsealed(self) -> int:
         async with self._database.service_work(self._service) as work:
-            unsealed, forgotten = await CheckRepository(work.session).count_unsealed()
+            unsealed, forgotten = await VerificationRepository(work.session).count_unsealed()
         if forgotten:
-            self._inspection.object_to(None, f"{forgotten} events are not sealed and not waiting to be sealed")
+            self._chain_check.add_problem(None, f"{forgotten} events are not sealed and not waiting to be sealed")
         return unsealed

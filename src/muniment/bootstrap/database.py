@@ -2,7 +2,7 @@
 
 import psycopg
 
-from muniment.embedded.postgres_location import find_address
+from muniment.embedded.postgres_location import find_database_address
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
@@ -17,7 +17,7 @@ def database_address(settings: Settings) -> DatabaseAddress:
             raise SettingsError(
                 "DATABASE_URL is not a PostgreSQL address. Use postgresql://user:password@host/database"
             ) from None
-    address = find_address(settings.server.data_dir)
+    address = find_database_address(settings.server.data_dir)
     if address is None:
         raise SettingsError(
             f"{settings.server.data_dir} has no database yet. Start Muniment with `muniment serve`, "

@@ -7,13 +7,13 @@ from datetime import timedelta
 from sqlalchemy import text
 
 from muniment.errors import StorageFull, Unavailable
-from muniment.http.services import Check
+from muniment.http.services import HealthCheck
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.objects.port import BlobNotFound, Blobs, QueueStore
+from muniment.storage.objects.port import ObjectNotFound, ObjectStore, VersionedObjectStore
 from muniment.storage.vectors.port import VectorIndex
 
-PROBE = "health/probe"
+PROBE_KEY = "health/probe"
 
 WORKERS_AND_JOBS = """
     SELECT (SELECT count(*) FROM procrastinate_workers
@@ -23,56 +23,56 @@ WORKERS_AND_JOBS = """
 """
 
 
-class WorkersSilent(Unavailable):
+class NoLiveWorkers(Unavailable):
     """No worker is running. Uploads are accepted but not processed. Start one with `muniment worker`"""
 
 
-def checks(
+def build_health_checks(
     database: Database,
-    blobs: Blobs,
-    index: VectorIndex,
-    queue: QueueStore,
+    objects: ObjectStore,
+    vectors: VectorIndex,
+    queue: VersionedObjectStore,
     *,
-    has_room: Callable[[], bool],
+    has_free_space: Callable[[], bool],
     stalled_after: timedelta,
-) -> dict[str, Check]:
+) -> dict[str, HealthCheck]:
     return {
-        "database": Check(lambda: _database_answers(database), is_needed=True),
-        "blobs": Check(lambda: _blobs_answer(blobs), is_needed=True),
-        "index": Check(index.check, is_needed=False),
-        "queue": Check(lambda: _queue_answers(queue), is_needed=False),
-        "tasks": Check(lambda: _workers_live(database, stalled_after), is_needed=False),
-        "disk": Check(lambda: _disk_has_room(has_room), is_needed=False),
+        "database": HealthCheck(lambda: _check_database(database), is_critical=True),
+        "blobs": HealthCheck(lambda: _check_objects(objects), is_critical=True),
+        "index": HealthCheck(vectors.check, is_critical=False),
+        "queue": HealthCheck(lambda: _check_queue(queue), is_critical=False),
+        "tasks": HealthCheck(lambda: _check_workers(database, stalled_after), is_critical=False),
+        "disk": HealthCheck(lambda: _check_free_space(has_free_space), is_critical=False),
     }
 
 
-async def _database_answers(database: Database) -> str:
-    async with database.unsigned_work() as work:
+async def _check_database(database: Database) -> str:
+    async with database.anonymous_work() as work:
         return f"PostgreSQL {await work.session.scalar(text('SHOW server_version'))}"
 
 
-async def _blobs_answer(blobs: Blobs) -> str:
-    with suppress(BlobNotFound):  # the store looked and answered
-        await blobs.size_bytes(PROBE)
-    return blobs.name
+async def _check_objects(objects: ObjectStore) -> str:
+    with suppress(ObjectNotFound):  # the store looked and answered
+        await objects.size_bytes(PROBE_KEY)
+    return objects.name
 
 
-async def _queue_answers(queue: QueueStore) -> str:
-    await queue.exists(PROBE)
+async def _check_queue(queue: VersionedObjectStore) -> str:
+    await queue.exists(PROBE_KEY)
     return queue.name
 
 
-async def _workers_live(database: Database, stalled_after: timedelta) -> str:
+async def _check_workers(database: Database, stalled_after: timedelta) -> str:
     async with database.service_work(Service()) as work:
         alive, waiting = (
             await work.session.execute(text(WORKERS_AND_JOBS), {"seconds": stalled_after.total_seconds()})
         ).one()
     if not alive:
-        raise WorkersSilent
+        raise NoLiveWorkers
     return f"{waiting} jobs waiting"
 
 
-async def _disk_has_room(has_room: Callable[[], bool]) -> str:
-    if not has_room():
+async def _check_free_space(has_free_space: Callable[[], bool]) -> str:
+    if not has_free_space():
         raise StorageFull("Low disk space. Uploads are rejected until space is freed")
     return "enough free space"

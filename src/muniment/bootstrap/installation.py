@@ -5,67 +5,67 @@ services.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from muniment.audit.heads import Heads
-from muniment.audit.keys import UnknownSigningKey, introduce, require_known
+from muniment.audit.heads import HeadSigner
+from muniment.audit.keys import SigningKeyMismatch, register_first_key, require_current_key
 from muniment.audit.sealing import Sealer
-from muniment.audit.service import Auditing
+from muniment.audit.service import AuditService
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
-from muniment.bootstrap.stores import Stores, build_stores, content_keys_of
+from muniment.bootstrap.stores import Stores, build_content_keys, build_stores
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
 
 
-def signer_of(settings: Settings) -> Signer:
+def build_signer(settings: Settings) -> Signer:
     assert settings.audit.signing_key is not None
     return Signer.from_text(settings.audit.signing_key.get_secret_value())
 
 
 def build_sealer(settings: Settings, stores: Stores) -> Sealer:
-    return Sealer(stores.database, signer_of(settings))
+    return Sealer(stores.database, build_signer(settings))
 
 
-def build_heads(settings: Settings, stores: Stores) -> Heads:
-    return Heads(stores.database, stores.blobs, signer_of(settings))
+def build_heads(settings: Settings, stores: Stores) -> HeadSigner:
+    return HeadSigner(stores.database, stores.objects, build_signer(settings))
 
 
 def build_verification(settings: Settings, stores: Stores) -> Verification:
-    return Verification(stores.database, stores.blobs, signer_of(settings))
+    return Verification(stores.database, stores.objects, build_signer(settings))
 
 
-def build_auditing(settings: Settings, stores: Stores) -> Auditing:
+def build_audit_service(settings: Settings, stores: Stores) -> AuditService:
     sealer, heads = build_sealer(settings, stores), build_heads(settings, stores)
-    return Auditing(stores.database, sealer, heads, build_verification(settings, stores))
+    return AuditService(stores.database, sealer, heads, build_verification(settings, stores))
 
 
 @asynccontextmanager
 async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
     stores = build_stores(settings)
     try:
-        await stores.database.require_current()
-        await require_same_secret(settings, stores)
-        await require_same_key(settings, stores)
-        await introduce(stores.database, signer_of(settings))
+        await stores.database.require_current_schema()
+        await require_known_secret(settings, stores)
+        await require_known_signing_key(settings, stores)
+        await register_first_key(stores.database, build_signer(settings))
         yield stores
     finally:
         await stores.close()
 
 
-async def require_same_secret(settings: Settings, stores: Stores) -> None:
+async def require_known_secret(settings: Settings, stores: Stores) -> None:
     """With another secret, equal bytes would no longer be recognised as equal, and nobody would notice for months."""
-    known = await stores.database.known_content_key_id()
-    if known not in (None, content_keys_of(settings).key_id):
+    known = await stores.database.find_content_key_id()
+    if known not in (None, build_content_keys(settings).key_id):
         raise SettingsError(
             "DOCUMENT_HMAC_SECRET does not match the stored documents. Restore the previous secret "
             f"(single machine: {settings.secrets_dir / 'documents_hmac_secret'})"
         )
 
 
-async def require_same_key(settings: Settings, stores: Stores) -> None:
+async def require_known_signing_key(settings: Settings, stores: Stores) -> None:
     """A lost key must not be replaced silently: what is signed from then on would look like somebody else's."""
     try:
-        await require_known(stores.database, signer_of(settings))
-    except UnknownSigningKey as error:
+        await require_current_key(stores.database, build_signer(settings))
+    except SigningKeyMismatch as error:
         raise SettingsError(
             f"{error.message}. Restore the previous key "
             f"(single machine: {settings.secrets_dir / 'audit_signing_key'}), "

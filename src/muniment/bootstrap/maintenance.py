@@ -2,54 +2,56 @@
 
 from datetime import timedelta
 
-from muniment.artifacts.garbage_collection import Collection
+from muniment.artifacts.garbage_collection import ArtifactGarbageCollector
 from muniment.bootstrap.installation import build_sealer
 from muniment.bootstrap.stores import Stores
-from muniment.documents.staging import Sweeps
-from muniment.lifecycle.proof.deletion import Erasing
-from muniment.lifecycle.proof.inventory import SecondLook
-from muniment.lifecycle.proof.prover import Finishing, ReceiptSweep
-from muniment.reconcile.objects import NOTHING, Subset
-from muniment.reconcile.registry import Means as Compared
-from muniment.reconcile.registry import reconciliation
-from muniment.reconcile.runner import Reconciliation
+from muniment.documents.staging import UploadSweep
+from muniment.lifecycle.proof.deletion import TraceDeletion
+from muniment.lifecycle.proof.inventory import StoreInventory
+from muniment.lifecycle.proof.prover import PurgeProver, ReceiptSweep
+from muniment.reconcile.objects import NO_READS, ReadSample
+from muniment.reconcile.registry import ReconcileTools as Compared
+from muniment.reconcile.registry import build_runner
+from muniment.reconcile.runner import ReconcileRunner
 from muniment.settings import Settings
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 
 
-def build_finishing(settings: Settings, stores: Stores) -> Finishing:
+def build_purge_prover(settings: Settings, stores: Stores) -> PurgeProver:
     """What proves that documents are gone, and signs that they are."""
-    tasks = QueuedTasks()
-    return Finishing(
+    tasks = ProcrastinateQueue()
+    return PurgeProver(
         stores.database,
-        Erasing(stores.database, stores.index, stores.ledger, tasks),
-        SecondLook(stores.database, stores.blobs, stores.index, tasks),
+        TraceDeletion(stores.database, stores.vectors, stores.ledger, tasks),
+        StoreInventory(stores.database, stores.objects, stores.vectors, tasks),
         stores.locks,
         build_sealer(settings, stores),
     )
 
 
-def build_collection(settings: Settings, stores: Stores) -> Collection:
+def build_garbage_collector(settings: Settings, stores: Stores) -> ArtifactGarbageCollector:
     grace = timedelta(days=settings.documents.artifact_grace_days)
-    return Collection(stores.database, stores.blobs, stores.ledger, grace=grace)
+    return ArtifactGarbageCollector(stores.database, stores.objects, stores.ledger, grace=grace)
 
 
-def build_sweeps(settings: Settings, stores: Stores) -> Sweeps:
-    return Sweeps(stores.database, stores.blobs, stores.ledger, upload_lifetime=settings.documents.upload_lifetime)
+def build_upload_sweep(settings: Settings, stores: Stores) -> UploadSweep:
+    return UploadSweep(
+        stores.database, stores.objects, stores.ledger, upload_lifetime=settings.documents.upload_lifetime
+    )
 
 
-def build_reconciliation(settings: Settings, stores: Stores, subset: Subset = NOTHING) -> Reconciliation:
+def build_reconciliation(settings: Settings, stores: Stores, subset: ReadSample = NO_READS) -> ReconcileRunner:
     """What compares the stores with each other."""
     compared = Compared(
         stores.database,
-        stores.blobs,
+        stores.objects,
         stores.ledger,
-        stores.index,
+        stores.vectors,
         stores.locks,
-        QueuedTasks(),
-        sweep_uploads=build_sweeps(settings, stores).expired_uploads,
-        sweep_receipts=ReceiptSweep(build_finishing(settings, stores)).finish_due,
+        ProcrastinateQueue(),
+        sweep_uploads=build_upload_sweep(settings, stores).expire,
+        sweep_receipts=ReceiptSweep(build_purge_prover(settings, stores)).prove_due,
         stalled_after=settings.worker.stalled_after,
         artifact_grace=timedelta(days=settings.documents.artifact_grace_days),
     )
-    return reconciliation(compared, subset=subset)
+    return build_runner(compared, sample=subset)

@@ -28,7 +28,7 @@ def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
     return made[0]
 
 
-def new_link_for(settings: Settings, email: str) -> FirstAccount:
+def reset_password_link(settings: Settings, email: str) -> FirstAccount:
     """Take the password of an account away and give it a one-time link instead."""
     made: list[FirstAccount] = []
     migrate(

@@ -7,45 +7,45 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from muniment.embedded.data_directory import MadeFolder
+from muniment.embedded.data_directory import MarkedFolder
 from muniment.errors import Unavailable
-from muniment.handover.queue import ArchiveStores
+from muniment.handover.queue import HandoverStores
 from muniment.settings import Settings
 from muniment.settings.server import S3Settings
 from muniment.settings.sources import SettingsError
-from muniment.storage.objects.folder.store import FolderBlobs, FolderQueue
-from muniment.storage.objects.port import Blobs, QueueStore
+from muniment.storage.objects.folder.store import FolderObjectStore, VersionedFolderStore
+from muniment.storage.objects.port import ObjectStore, VersionedObjectStore
 from muniment.storage.objects.s3.connection import S3Address
 
 
-def revealed(value: SecretStr | None) -> str | None:
+def secret_value(value: SecretStr | None) -> str | None:
     return value.get_secret_value() if value else None
 
 
-def address_of(s3: S3Settings, bucket: str) -> S3Address:
+def build_s3_address(s3: S3Settings, bucket: str) -> S3Address:
     return S3Address(
         bucket,
         s3.endpoint,
         s3.region,
         s3.access_key_id,
-        revealed(s3.secret_access_key),
+        secret_value(s3.secret_access_key),
         s3.server_side_encryption,
     )
 
 
-QUEUE, DEAD_LETTERS = "archive-queue", "archive-dlq"
+QUEUE_FOLDER, DEAD_LETTER_FOLDER = "archive-queue", "archive-dlq"
 
 
-class QueueGone(Unavailable):
+class QueueFolderMissing(Unavailable):
     """The Paperless queue is missing"""
 
 
-def build_archive_stores(settings: Settings) -> ArchiveStores:
+def build_handover_stores(settings: Settings) -> HandoverStores:
     """With the keys of the originals' store."""
-    return _build(settings, settings.s3 if settings.s3.bucket else None)
+    return _build_stores(settings, settings.s3 if settings.s3.bucket else None)
 
 
-def build_archivers_stores(settings: Settings) -> ArchiveStores:
+def build_archiver_stores(settings: Settings) -> HandoverStores:
     """With the archiver's own keys, where it has some."""
     own, shared = settings.archiver, settings.s3
     given = {
@@ -55,51 +55,57 @@ def build_archivers_stores(settings: Settings) -> ArchiveStores:
         "secret_access_key": own.s3_secret_access_key,
     }
     given = {name: value for name, value in given.items() if value}
-    return _build(settings, shared.model_copy(update=given) if given or shared.bucket else None)
+    return _build_stores(settings, shared.model_copy(update=given) if given or shared.bucket else None)
 
 
-def _build(settings: Settings, s3: S3Settings | None) -> ArchiveStores:
+def _build_stores(settings: Settings, s3: S3Settings | None) -> HandoverStores:
     if s3 is None:
         folder = settings.server.data_dir
-        return ArchiveStores(_open_queue_folder(folder, QUEUE), _open_queue_folder(folder, DEAD_LETTERS))
+        return HandoverStores(_open_queue_folder(folder, QUEUE_FOLDER), _open_queue_folder(folder, DEAD_LETTER_FOLDER))
     archive = settings.archive
     if len({archive.queue_bucket, archive.dead_letter_bucket, s3.bucket}) < 3:
         # What lies beside the originals and is no original would be cleared away as litter.
         raise SettingsError("The Paperless queue, the dead letters and the original files need separate buckets")
-    return ArchiveStores(_bucket(s3, archive.queue_bucket), _bucket(s3, archive.dead_letter_bucket))
+    return HandoverStores(
+        _open_queue_bucket(s3, archive.queue_bucket), _open_queue_bucket(s3, archive.dead_letter_bucket)
+    )
 
 
-def _bucket(s3: S3Settings, bucket: str) -> QueueStore:
-    from muniment.storage.objects.s3.store import S3Queue
+def _open_queue_bucket(s3: S3Settings, bucket: str) -> VersionedObjectStore:
+    from muniment.storage.objects.s3.store import VersionedS3Store
 
-    return S3Queue(address_of(s3, bucket))
+    return VersionedS3Store(build_s3_address(s3, bucket))
 
 
-def _open_queue_folder(data_dir: Path, name: str) -> QueueStore:
+def _open_queue_folder(data_dir: Path, name: str) -> VersionedObjectStore:
     """If it came back empty, what waited in it would seem archived."""
-    folder = MadeFolder(data_dir, name)
-    folder.require(QueueGone(f"The Paperless queue {folder.root} is missing. Mount its disk or restore a backup"))
-    queue = FolderQueue(folder.root)
+    folder = MarkedFolder(data_dir, name)
+    folder.require_present(
+        QueueFolderMissing(f"The Paperless queue {folder.root} is missing. Mount its disk or restore a backup")
+    )
+    queue = VersionedFolderStore(folder.root)
     folder.mark()
     return queue
 
 
-class StoreGone(Unavailable):
+class OriginalsFolderMissing(Unavailable):
     """The document store is missing"""
 
 
-def build_blobs(settings: Settings) -> Blobs:
+def build_object_store(settings: Settings) -> ObjectStore:
     s3 = settings.s3
     if s3.bucket is None:
         return _open_originals_folder(settings.server.data_dir)
-    from muniment.storage.objects.s3.store import S3Blobs  # obstore is not needed on one machine
+    from muniment.storage.objects.s3.store import S3ObjectStore  # obstore is not needed on one machine
 
-    return S3Blobs(address_of(s3, s3.bucket))
+    return S3ObjectStore(build_s3_address(s3, s3.bucket))
 
 
-def _open_originals_folder(data_dir: Path) -> FolderBlobs:
-    folder = MadeFolder(data_dir, "blobs")
-    folder.require(StoreGone(f"The document store {folder.root} is missing. Mount its disk or restore a backup"))
-    blobs = FolderBlobs(folder.root)
+def _open_originals_folder(data_dir: Path) -> FolderObjectStore:
+    folder = MarkedFolder(data_dir, "blobs")
+    folder.require_present(
+        OriginalsFolderMissing(f"The document store {folder.root} is missing. Mount its disk or restore a backup")
+    )
+    blobs = FolderObjectStore(folder.root)
     folder.mark()
     return blobs

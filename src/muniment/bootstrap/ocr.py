@@ -3,7 +3,7 @@
 Imports little, because the supervisor loads it.
 """
 
-from muniment.processing.readers.ocr.engine import find_engine, languages_of
+from muniment.processing.readers.ocr.engine import find_engine, installed_languages
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
 
@@ -17,7 +17,7 @@ def require_ocr_languages(settings: Settings) -> None:
     engine, wanted = find_engine(), ocr_languages(settings)
     if engine is None:
         return  # `doctor` says so; everything but scans is read
-    missing = sorted(set(wanted) - set(languages_of(engine.data, wanted)))
+    missing = sorted(set(wanted) - set(installed_languages(engine.data_folder, wanted)))
     if missing or not wanted:
         known = ", ".join(engine.languages)
         raise SettingsError(

@@ -7,7 +7,7 @@ from urllib.request import ProxyHandler, build_opener
 from muniment.settings import Settings
 
 
-def rest_loaded() -> None:
+def freeze_loaded_objects() -> None:
     """What was loaded stays for good: from here on the collector leaves it alone.
 
     Hundreds of thousands of objects (routes, tables, models) would be looked at again in every full collection, and
@@ -21,7 +21,7 @@ def rest_loaded() -> None:
 _direct = build_opener(ProxyHandler({}))
 
 
-def answers(settings: Settings, path: str) -> bool:
+def responds_ok(settings: Settings, path: str) -> bool:
     try:
         with _direct.open(settings.listening_url + path, timeout=5) as answer:
             return bool(answer.status == 200)

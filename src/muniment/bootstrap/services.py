@@ -5,74 +5,76 @@ from collections.abc import Callable
 from muniment.accounts.credentials import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.bootstrap.database import app_address
-from muniment.bootstrap.handover import build_archiving
-from muniment.bootstrap.health_checks import checks
-from muniment.bootstrap.installation import build_auditing
-from muniment.bootstrap.maintenance import build_finishing
-from muniment.bootstrap.object_stores import revealed
-from muniment.bootstrap.processing import PICTURE_PATIENCE, build_embedders, build_sandbox
-from muniment.bootstrap.stores import Stores, content_keys_of, room_check
+from muniment.bootstrap.handover import build_handover_services
+from muniment.bootstrap.health_checks import build_health_checks
+from muniment.bootstrap.installation import build_audit_service
+from muniment.bootstrap.maintenance import build_purge_prover
+from muniment.bootstrap.object_stores import secret_value
+from muniment.bootstrap.processing import IMAGE_TIMEOUT, build_embedders, build_sandbox
+from muniment.bootstrap.stores import Stores, build_content_keys, free_space_check
 from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
-from muniment.handover.cancellation import QueueWithdrawal
-from muniment.http.services import Parts
-from muniment.lifecycle.engine import Mover
-from muniment.lifecycle.moves.purge import Removal
-from muniment.lifecycle.moves.replace import Replacing
-from muniment.processing.events.stream import Streams
-from muniment.processing.events.subscriptions import Changes
-from muniment.processing.results.images import Pictures
-from muniment.search.query.service import Searching
+from muniment.handover.cancellation import HandoverCancellation
+from muniment.http.services import Services
+from muniment.lifecycle.engine import MoveEngine
+from muniment.lifecycle.moves.purge import PurgeService
+from muniment.lifecycle.moves.replace import ReplaceService
+from muniment.processing.events.stream import EventStreams
+from muniment.processing.events.subscriptions import ChangeListener
+from muniment.processing.results.images import ImageService
+from muniment.search.query.service import SearchService
 from muniment.settings import Settings
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
-from muniment.storage.vectors.external_index_updates import IndexMoves
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
 
 
-def build_parts(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Parts:
+def build_services(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Services:
     passwords = passwords or Passwords()
-    room, index = room_check(settings), stores.index
+    room, index = free_space_check(settings), stores.vectors
     staging = _build_staging(settings, stores, room)
-    mover = Mover(stores.database, IndexMoves(stores.database, index), QueuedTasks())
-    return Parts(
+    mover = MoveEngine(stores.database, ExternalIndexUpdates(stores.database, index), ProcrastinateQueue())
+    return Services(
         database=stores.database,
-        blobs=stores.blobs,
-        tasks=QueuedTasks(),
+        objects=stores.objects,
+        tasks=ProcrastinateQueue(),
         mover=mover,
-        removal=Removal(mover, build_finishing(settings, stores), QueueWithdrawal(stores.database, stores.archive)),
-        archive=build_archiving(settings, stores),
-        replacing=Replacing(mover, staging, stores.ledger),
+        removal=PurgeService(
+            mover, build_purge_prover(settings, stores), HandoverCancellation(stores.database, stores.handover)
+        ),
+        handover=build_handover_services(settings, stores),
+        replacing=ReplaceService(mover, staging, stores.ledger),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
-        intake=Intake(stores.database, staging, stores.ledger, QueuedTasks()),
-        pictures=Pictures(stores.blobs, build_sandbox(settings, patience=PICTURE_PATIENCE)),
-        events=Streams(stores.database, Changes(app_address(settings))),
-        searching=Searching(
+        intake=Intake(stores.database, staging, stores.ledger, ProcrastinateQueue()),
+        images=ImageService(stores.objects, build_sandbox(settings, timeout=IMAGE_TIMEOUT)),
+        events=EventStreams(stores.database, ChangeListener(app_address(settings))),
+        search=SearchService(
             stores.database,
             index,
             embedders={embedder.model: embedder for embedder in build_embedders(settings)},
             audit_queries=settings.search.audit_queries,
         ),
-        audit=build_auditing(settings, stores),
-        checks=checks(
+        audit=build_audit_service(settings, stores),
+        checks=build_health_checks(
             stores.database,
-            stores.blobs,
+            stores.objects,
             index,
-            stores.archive.queue,
-            has_room=room,
+            stores.handover.queue,
+            has_free_space=room,
             stalled_after=settings.worker.stalled_after,
         ),
         secure_cookies=settings.base_url.startswith("https://"),
-        metrics_token=revealed(settings.telemetry.metrics_token),
+        metrics_token=secret_value(settings.telemetry.metrics_token),
     )
 
 
-def _build_staging(settings: Settings, stores: Stores, room: Callable[[], bool]) -> Staging:
+def _build_staging(settings: Settings, stores: Stores, has_free_space: Callable[[], bool]) -> Staging:
     return Staging(
         stores.database,
-        stores.blobs,
+        stores.objects,
         stores.ledger,
-        content_keys_of(settings),
-        has_room=room,
+        build_content_keys(settings),
+        has_room=has_free_space,
         max_bytes=settings.documents.max_upload_bytes,
         lifetime=settings.documents.upload_lifetime,
     )

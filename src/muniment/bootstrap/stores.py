@@ -4,21 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from muniment.artifacts.deletion import ArtifactEraser
-from muniment.artifacts.keys import ContentKeys
+from muniment.artifacts.deletion import ArtifactDeleter
+from muniment.artifacts.keys import ContentKeyFactory
 from muniment.bootstrap.database import database_address, login_passwords, service_address
-from muniment.bootstrap.object_stores import build_archive_stores, build_blobs, revealed
-from muniment.handover.cancellation import queue_erasers
-from muniment.handover.queue import ArchiveStores
+from muniment.bootstrap.object_stores import build_handover_stores, build_object_store, secret_value
+from muniment.handover.cancellation import build_queue_deleters
+from muniment.handover.queue import HandoverStores
 from muniment.settings import Settings
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
-from muniment.storage.deletions.deleters import BlobEraser, Eraser
+from muniment.storage.deletions.deleters import Deleter, ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger
-from muniment.storage.deletions.tables import Store
-from muniment.storage.disk import has_room
-from muniment.storage.objects.port import Blobs
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.deletions.tables import LedgerStore
+from muniment.storage.disk import has_free_space
+from muniment.storage.objects.port import ObjectStore
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.port import VectorIndex
 
 
@@ -27,17 +27,17 @@ class Stores:
     """What the API and the worker have in common."""
 
     database: Database
-    blobs: Blobs
+    objects: ObjectStore
     ledger: Ledger
-    index: VectorIndex
+    vectors: VectorIndex
     locks: AdvisoryLocks
-    archive: ArchiveStores
+    handover: HandoverStores
 
     async def close(self) -> None:
-        await self.archive.close()
+        await self.handover.close()
         await self.locks.close()
-        await self.index.close()
-        await self.blobs.close()
+        await self.vectors.close()
+        await self.objects.close()
         await self.database.close()
 
 
@@ -49,34 +49,37 @@ def build_stores(settings: Settings) -> Stores:
         service_password=passwords.service,
         pool_size=settings.database.pool_size,
     )
-    blobs, archive = build_blobs(settings), build_archive_stores(settings)
+    blobs, archive = build_object_store(settings), build_handover_stores(settings)
     # A run holds two: its document's, and that of what it computes.
-    locks = AdvisoryLocks(service_address(settings), at_once=2 * settings.worker.concurrency)
+    locks = AdvisoryLocks(service_address(settings), max_connections=2 * settings.worker.concurrency)
     ledger = build_ledger(database, blobs, archive)
-    return Stores(database, blobs, ledger, build_index(settings, database), locks, archive)
+    return Stores(database, blobs, ledger, build_vector_index(settings, database), locks, archive)
 
 
-def build_ledger(database: Database, blobs: Blobs, archive: ArchiveStores) -> Ledger:
-    own: dict[Store, Eraser] = {Store.BLOBS: BlobEraser(blobs), Store.ARTIFACTS: ArtifactEraser(database, blobs)}
-    return Ledger(database, own | queue_erasers(database, archive))
+def build_ledger(database: Database, objects: ObjectStore, handover: HandoverStores) -> Ledger:
+    own: dict[LedgerStore, Deleter] = {
+        LedgerStore.OBJECTS: ObjectDeleter(objects),
+        LedgerStore.ARTIFACTS: ArtifactDeleter(database, objects),
+    }
+    return Ledger(database, own | build_queue_deleters(database, handover))
 
 
-def build_index(settings: Settings, database: Database) -> VectorIndex:
+def build_vector_index(settings: Settings, database: Database) -> VectorIndex:
     if settings.search.qdrant_url is None:
-        return PgVectorIndex(database)
-    from muniment.storage.vectors.qdrant.connection import connect
+        return PgvectorSearch(database)
+    from muniment.storage.vectors.qdrant.connection import build_client
     from muniment.storage.vectors.qdrant.index import QdrantIndex  # its client takes two seconds to load
 
-    return QdrantIndex(connect(settings.search.qdrant_url, revealed(settings.search.qdrant_api_key)))
+    return QdrantIndex(build_client(settings.search.qdrant_url, secret_value(settings.search.qdrant_api_key)))
 
 
-def room_check(settings: Settings) -> Callable[[], bool]:
+def free_space_check(settings: Settings) -> Callable[[], bool]:
     """Whether the disk of the data directory is above its floor; with database and objects elsewhere, always."""
     if settings.s3.bucket and not settings.database.is_embedded:
         return lambda: True
-    return partial(has_room, settings.server.data_dir, settings.documents.disk_floor_bytes)
+    return partial(has_free_space, settings.server.data_dir, settings.documents.disk_floor_bytes)
 
 
-def content_keys_of(settings: Settings) -> ContentKeys:
+def build_content_keys(settings: Settings) -> ContentKeyFactory:
     assert settings.documents.hmac_secret is not None
-    return ContentKeys(settings.documents.hmac_secret.get_secret_value(), settings.documents.scope)
+    return ContentKeyFactory(settings.documents.hmac_secret.get_secret_value(), settings.documents.scope)

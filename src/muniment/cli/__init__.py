@@ -9,10 +9,10 @@ from muniment.errors import MunimentError
 COMMANDS = (server, settings, doctor, maintenance, search)
 """Modules that add their commands to `app` when they are imported."""
 
-app.add_typer(maintenance.artifacts, name="artifacts", no_args_is_help=True)
-app.add_typer(search.index, name="index", no_args_is_help=True)
-app.add_typer(audit.audit, name="audit", no_args_is_help=True)
-app.add_typer(audit.receipt, name="receipt", no_args_is_help=True)
+app.add_typer(maintenance.artifacts_app, name="artifacts", no_args_is_help=True)
+app.add_typer(search.index_app, name="index", no_args_is_help=True)
+app.add_typer(audit.audit_app, name="audit", no_args_is_help=True)
+app.add_typer(audit.receipt_app, name="receipt", no_args_is_help=True)
 app.add_typer(archiver.app, name="archiver", no_args_is_help=True)
 
 

@@ -36,7 +36,7 @@ class NotMuniment(MunimentError):
     """The server is not Muniment"""
 
 
-class Passage(BaseModel):
+class PassageItem(BaseModel):
     document_id: UUID
     document_name: str
     kb_id: UUID
@@ -47,21 +47,21 @@ class Passage(BaseModel):
     image_url: str | None
 
 
-class Passages(BaseModel):
-    items: list[Passage]
+class SearchResponse(BaseModel):
+    items: list[PassageItem]
     mode: Mode
     """What answered: `text` for a hybrid question while the model does not."""
     took_ms: float
 
 
-class KnowledgeBase(BaseModel):
+class KnowledgeBaseItem(BaseModel):
     id: UUID
     name: str
     description: str
     role: str
 
 
-class DocumentHead(BaseModel):
+class DocumentInfo(BaseModel):
     id: UUID
     kb_id: UUID
     name: str
@@ -69,12 +69,12 @@ class DocumentHead(BaseModel):
     total_pages: int | None
 
     @property
-    def has_pictures(self) -> bool:
+    def has_page_images(self) -> bool:
         """Of its pages: other kinds of files have no pages to look at."""
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
 
 
-class PageText(BaseModel):
+class PageTextRead(BaseModel):
     page_number: int
     text: str
 
@@ -82,8 +82,8 @@ class PageText(BaseModel):
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-class Listing(BaseModel):
-    items: list[KnowledgeBase]
+class KnowledgeBaseList(BaseModel):
+    items: list[KnowledgeBaseItem]
     total: int
 
 
@@ -96,7 +96,7 @@ class ApiClient:
             raise NoToken
         if not re.fullmatch(r"[\x21-\x7e]+", token):
             raise TokenMalformed
-        self.url = _checked(url)
+        self.url = _validate_url(url)
         self._http = httpx.AsyncClient(
             base_url=self.url,
             headers={"Authorization": f"Bearer {token}"},
@@ -113,53 +113,53 @@ class ApiClient:
 
     async def search(
         self, query: str, *, kb_ids: Sequence[UUID] = (), limit: int = 10, mode: Mode = "hybrid"
-    ) -> Passages:
+    ) -> SearchResponse:
         parameters = {"q": query, "kb_id": [str(kb_id) for kb_id in kb_ids], "limit": limit, "mode": mode}
-        return await self._get("search", Passages, parameters)
+        return await self._get("search", SearchResponse, parameters)
 
-    async def list_knowledge_bases(self) -> Sequence[KnowledgeBase]:
+    async def list_knowledge_bases(self) -> Sequence[KnowledgeBaseItem]:
         """All of them."""
-        found: list[KnowledgeBase] = []
+        found: list[KnowledgeBaseItem] = []
         while True:
             page = len(found) // LIST_LIMIT + 1
-            answer = await self._get("knowledge-bases", Listing, {"page": page, "limit": LIST_LIMIT})
+            answer = await self._get("knowledge-bases", KnowledgeBaseList, {"page": page, "limit": LIST_LIMIT})
             found += answer.items
             if len(answer.items) < LIST_LIMIT:
                 return found
 
-    async def document(self, kb_id: UUID, document_id: UUID) -> DocumentHead:
-        return await self._get(_path(kb_id, document_id), DocumentHead)
+    async def get_document(self, kb_id: UUID, document_id: UUID) -> DocumentInfo:
+        return await self._get(_path(kb_id, document_id), DocumentInfo)
 
-    async def page(self, kb_id: UUID, document_id: UUID, number: int) -> PageText:
-        return await self._get(f"{_path(kb_id, document_id)}/pages/{number}", PageText)
+    async def get_page(self, kb_id: UUID, document_id: UUID, number: int) -> PageTextRead:
+        return await self._get(f"{_path(kb_id, document_id)}/pages/{number}", PageTextRead)
 
     @asynccontextmanager
-    async def text(self, kb_id: UUID, document_id: UUID) -> AsyncIterator[AsyncIterator[str]]:
+    async def stream_text(self, kb_id: UUID, document_id: UUID) -> AsyncIterator[AsyncIterator[str]]:
         """Of all pages, piece by piece; a form feed ends each page. It may be left before its end."""
-        async with self._answer(f"{_path(kb_id, document_id)}/text") as answer:
+        async with self._request(f"{_path(kb_id, document_id)}/text") as answer:
             yield answer.aiter_text()
 
     def image_url(self, kb_id: UUID, document_id: UUID, number: int) -> str:
-        return self.absolute(f"/api/v1/{_path(kb_id, document_id)}/pages/{number}/image")
+        return self.absolute_url(f"/api/v1/{_path(kb_id, document_id)}/pages/{number}/image")
 
-    def absolute(self, path: str) -> str:
+    def absolute_url(self, path: str) -> str:
         return f"{self.url}{path}"
 
     async def _get(self, path: str, kind: type[ModelT], parameters: Mapping[str, Any] | None = None) -> ModelT:
-        async with self._answer(path, parameters) as answer:
+        async with self._request(path, parameters) as answer:
             body = await answer.aread()
         try:
             return kind.model_validate_json(body)
         except ValidationError:
-            raise self._foreign() from None
+            raise self._not_muniment() from None
 
     @asynccontextmanager
-    async def _answer(self, path: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[httpx.Response]:
+    async def _request(self, path: str, parameters: Mapping[str, Any] | None = None) -> AsyncIterator[httpx.Response]:
         try:
             async with self._http.stream("GET", f"/api/v1/{path}", params=parameters) as answer:
                 if answer.status_code != 200:
                     await answer.aread()
-                    raise self._refusal(answer)
+                    raise self._error_from(answer)
                 yield answer
         except httpx.TimeoutException:
             raise Unavailable(f"{self.url} timed out. Try again shortly") from None
@@ -168,21 +168,21 @@ class ApiClient:
                 f"Cannot connect to Muniment at {self.url}. Start it with `muniment serve` or set MUNIMENT_URL"
             ) from None
 
-    def _refusal(self, answer: httpx.Response) -> MunimentError:
-        if answer.status_code == 401:
+    def _error_from(self, response: httpx.Response) -> MunimentError:
+        if response.status_code == 401:
             return NotSignedIn("Invalid API token. It was revoked, has expired or belongs to another server")
         try:
-            sentence = _sentence(answer.json()["detail"])
+            sentence = _error_message(response.json()["detail"])
         except (ValueError, KeyError, TypeError):
-            return self._foreign()
+            return self._not_muniment()
         if sentence == _NO_SUCH_ROUTE:
-            return self._foreign()
-        if answer.status_code == 429:
+            return self._not_muniment()
+        if response.status_code == 429:
             return TooManyRequests(sentence, retry_after_seconds=1)
         kinds: dict[int, type[MunimentError]] = {403: Forbidden, 404: NotFound, 422: Invalid, 503: Unavailable}
-        return kinds.get(answer.status_code, MunimentError)(sentence)
+        return kinds.get(response.status_code, MunimentError)(sentence)
 
-    def _foreign(self) -> NotMuniment:
+    def _not_muniment(self) -> NotMuniment:
         return NotMuniment(f"The server at {self.url} is not Muniment or runs another version")
 
 
@@ -190,14 +190,14 @@ def _path(kb_id: UUID, document_id: UUID) -> str:
     return f"knowledge-bases/{kb_id}/documents/{document_id}"
 
 
-def _sentence(detail: Any) -> str:
+def _error_message(detail: Any) -> str:
     """A list of problems with the input becomes one line."""
     if isinstance(detail, str):
         return detail
     return "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in detail)
 
 
-def _checked(url: str) -> str:
+def _validate_url(url: str) -> str:
     try:
         parts = httpx.URL(url.strip())
     except httpx.InvalidURL:

@@ -28,13 +28,13 @@ def run(as_json: AsJson = False) -> None:
     not responding or accepted nothing, 5 another archiver is running."""
     from muniment.archiver import run as pass_once
 
-    report = asyncio.run(pass_once(_load()))
+    report = asyncio.run(pass_once(_load_settings()))
     if as_json:
-        _print_json(report.facts)
+        _print_json(report.as_json)
     else:
         done = ", ".join(f"{count} {action.replace('_', ' ')}" for action, count in sorted(report.actions.items()))
         print(done or "Nothing to do.")
-        for sentence in [*report.reports, *([report.stopped_by.message] if report.stopped_by else [])]:
+        for sentence in [*report.warnings, *([report.stopped_by.message] if report.stopped_by else [])]:
             print(sentence)
     raise typer.Exit(report.outcome)
 
@@ -45,9 +45,9 @@ def watch() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     import uvloop
 
-    from muniment.archiver import watch as pass_often
+    from muniment.archiver import run_forever as pass_often
 
-    uvloop.run(pass_often(_load()))
+    uvloop.run(pass_often(_load_settings()))
 
 
 @app.command(name="setup")
@@ -55,7 +55,7 @@ def set_up(as_json: AsJson = False) -> None:
     """Create tags, document types and custom fields in Paperless and print their IDs."""
     from muniment.archiver import set_up as make
 
-    made = asyncio.run(make(_load()))
+    made = asyncio.run(make(_load_settings()))
     if as_json:
         _print_json(dict(made))
         return
@@ -71,11 +71,11 @@ def requeue_failed(
     as_json: AsJson = False,
 ) -> None:
     """Requeue all failed documents whose original file Muniment still has, including dead letters."""
-    from muniment.cli.dead_letters import requeue_failed as carry_out
+    from muniment.cli.dead_letters import requeue_failed_handovers as carry_out
 
     if not failed:
         raise typer.BadParameter("use --failed, or `muniment archiver dlq requeue KEY` for a single document")
-    count = asyncio.run(carry_out(_load()))
+    count = asyncio.run(carry_out(_load_settings()))
     _print_json({"requeued": count}) if as_json else print(f"Requeued {count} documents.")
 
 
@@ -89,39 +89,39 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Queue completed and archived PDFs that were never sent. Resumes after an interruption."""
-    from muniment.cli.backfill import backfill as carry_out
-    from muniment.cli.backfill import sentence
-    from muniment.handover.backfill import Chosen
+    from muniment.cli.backfill import format_progress
+    from muniment.cli.backfill import run_backfill as carry_out
+    from muniment.handover.backfill import BackfillFilter
 
-    chosen = Chosen(tuple(kb or ()), since.replace(tzinfo=UTC) if since else None)
-    filled = asyncio.run(carry_out(load().with_secrets(), chosen, dry_run=dry_run, show=not as_json))
-    _print_json(asdict(filled)) if as_json else print(sentence(filled, dry_run=dry_run))
+    chosen = BackfillFilter(tuple(kb or ()), since.replace(tzinfo=UTC) if since else None)
+    filled = asyncio.run(carry_out(load().with_secrets(), chosen, dry_run=dry_run, show_progress=not as_json))
+    _print_json(asdict(filled)) if as_json else print(format_progress(filled, dry_run=dry_run))
     raise typer.Exit(1 if filled.failed or filled.is_interrupted else 0)
 
 
 @dlq.command(name="list")
-def list_letters(as_json: AsJson = False) -> None:
+def list_dead_letters(as_json: AsJson = False) -> None:
     """List all dead letters with their reasons."""
     from muniment.cli import dead_letters
 
-    settings = _load()
+    settings = _load_settings()
 
     async def collect() -> list[Any]:
-        return [letter async for letter in dead_letters.list_letters(settings)]
+        return [letter async for letter in dead_letters.iter_dead_letters(settings)]
 
     letters = asyncio.run(collect())
     if as_json:
-        _print_json([dead_letters.letter_facts(letter) for letter in letters])
+        _print_json([dead_letters.dead_letter_json(letter) for letter in letters])
     else:
-        dead_letters.show_letters(letters)
+        dead_letters.print_dead_letters(letters)
 
 
 @dlq.command()
 def show(key: Key, as_json: AsJson = False) -> None:
     """Show the details of a dead letter."""
-    from muniment.cli.dead_letters import find_letter, letter_facts
+    from muniment.cli.dead_letters import dead_letter_json, find_dead_letter
 
-    facts = letter_facts(asyncio.run(find_letter(_load(), key)))
+    facts = dead_letter_json(asyncio.run(find_dead_letter(_load_settings(), key)))
     if as_json:
         _print_json(facts)
         return
@@ -132,24 +132,24 @@ def show(key: Key, as_json: AsJson = False) -> None:
 @dlq.command()
 def requeue(key: Key) -> None:
     """Put a dead letter back into the queue and reset its attempts."""
-    from muniment.cli.dead_letters import requeue as carry_out
+    from muniment.cli.dead_letters import requeue_dead_letter as carry_out
 
-    asyncio.run(carry_out(_load(), key))
+    asyncio.run(carry_out(_load_settings(), key))
     print(f"Requeued {key}.")
 
 
 @dlq.command()
 def discard(key: Key, yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
     """Permanently delete a dead letter. The original file in Muniment is kept."""
-    from muniment.cli.dead_letters import discard as carry_out
+    from muniment.cli.dead_letters import discard_dead_letter as carry_out
 
     if not yes:
         typer.confirm(f"Permanently delete {key}?", abort=True)
-    asyncio.run(carry_out(_load(), key))
+    asyncio.run(carry_out(_load_settings(), key))
     print(f"Deleted {key}.")
 
 
-def _load() -> Settings:
+def _load_settings() -> Settings:
     """With what was generated on this machine, if it was here; the archiver may well run on another."""
     loaded = load()
     return loaded.with_secrets(generate=False) if loaded.database.is_embedded else loaded

@@ -9,16 +9,16 @@ from uuid import UUID
 
 import typer
 
-from muniment.cli.output import AsJson, _print_json
+from muniment.cli.output import AsJson, print_json
 from muniment.cli.startup import load_existing as _load_existing
 
-audit = typer.Typer(help="Verify the audit log.")
+audit_app = typer.Typer(help="Verify the audit log.")
 
 
-receipt = typer.Typer(help="Verify deletion receipts.")
+receipt_app = typer.Typer(help="Verify deletion receipts.")
 
 
-@audit.command(name="verify")
+@audit_app.command(name="verify")
 def verify_audit(
     file: Annotated[Path | None, typer.Argument(help="Export file (JSON Lines) to verify offline.")] = None,
     key: Annotated[str | None, typer.Option(help="Key that must have signed the file (ID or public key).")] = None,
@@ -32,27 +32,27 @@ def verify_audit(
 
     if file is not None:
         checked = audit_verification.verify_export(file, key, show=not as_json)
-        lines = audit_verification.file_sentences(checked, is_trusted=key is not None)
-        _report(lines, [{"is_intact": checked.is_intact, **asdict(checked)}], as_json=as_json)
+        lines = audit_verification.format_file_verdict(checked, is_trusted=key is not None)
+        _print_verification(lines, [{"is_intact": checked.is_intact, **asdict(checked)}], as_json=as_json)
     verdicts = asyncio.run(audit_verification.verify(_load_existing(), chain, show=not as_json))
-    told = [line for verdict in verdicts for line in audit_verification.sentences(verdict)]
+    told = [line for verdict in verdicts for line in audit_verification.format_verdict(verdict)]
     facts = [{"is_intact": verdict.is_intact, **asdict(verdict)} for verdict in verdicts]
-    _report(told, facts, as_json=as_json)
+    _print_verification(told, facts, as_json=as_json)
 
 
-@audit.command(name="replace-key")
+@audit_app.command(name="replace-key")
 def replace_key(as_json: AsJson = False) -> None:
     """Switch to the configured MUNIMENT_SIGNING_KEY. Existing signatures stay valid."""
-    from muniment.cli.audit_verification import sign_with_new_key
+    from muniment.cli.audit_verification import replace_signing_key
 
-    was_done = asyncio.run(sign_with_new_key(_load_existing()))
+    was_done = asyncio.run(replace_signing_key(_load_existing()))
     if as_json:
-        _print_json({"replaced": was_done})
+        print_json({"replaced": was_done})
     else:
         print("Replaced." if was_done else "Nothing to do: the audit log is already signed with this key.")
 
 
-@receipt.command(name="verify")
+@receipt_app.command(name="verify")
 def verify_receipt(
     file: Annotated[Path, typer.Argument(help="Receipt file (response of GET /api/v1/receipts/{id}).")],
     key: Annotated[
@@ -61,17 +61,17 @@ def verify_receipt(
     as_json: AsJson = False,
 ) -> None:
     """Verify a deletion receipt offline. Exits with 1 if it is invalid."""
-    from muniment.cli.receipt_verification import sentences, verify
+    from muniment.cli.receipt_verification import format_receipt, verify
 
     verified = verify(file, key)
     if as_json:
-        _print_json({"valid": True, "key_known": verified.is_key_known, "record": verified.record})
+        print_json({"valid": True, "key_known": verified.is_key_known, "record": verified.record})
         return
-    for sentence in sentences(verified):
+    for sentence in format_receipt(verified):
         print(sentence)
 
 
-def _report(lines: Sequence[str], facts: Sequence[Mapping[str, Any]], *, as_json: bool) -> NoReturn:
+def _print_verification(lines: Sequence[str], facts: Sequence[Mapping[str, Any]], *, as_json: bool) -> NoReturn:
     """Print what was found, and end with 1 unless all of it is intact."""
-    _print_json(facts) if as_json else print("\n".join(lines))
+    print_json(facts) if as_json else print("\n".join(lines))
     raise typer.Exit(0 if all(fact["is_intact"] for fact in facts) else 1)

@@ -8,16 +8,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from muniment.audit.export.file_check import FileVerdict, verify_file
-from muniment.audit.hashing import INSTALLATION
-from muniment.audit.keys import replace_key
+from muniment.audit.hashing import INSTALLATION_CHAIN
+from muniment.audit.keys import rotate_key
 from muniment.audit.verification import Verdict
-from muniment.bootstrap.installation import build_verification, open_stores, signer_of
+from muniment.bootstrap.installation import build_signer, build_verification, open_stores
 from muniment.bootstrap.stores import build_stores
 from muniment.errors import NotFound
 from muniment.settings import Settings
 
 
-class NoSuchFile(NotFound):
+class _ExportFileMissing(NotFound):
     """File not found"""
 
 
@@ -25,10 +25,10 @@ async def verify(settings: Settings, chain: UUID | None, *, show: bool) -> Seque
     """All chains, or the one that is named; nothing but zeros names the installation's."""
     async with open_stores(settings) as stores:
         verification = build_verification(settings, stores)
-        named = None if chain == INSTALLATION else chain
-        chains = await verification.chains() if chain is None else [named]
+        named = None if chain == INSTALLATION_CHAIN else chain
+        chains = await verification.list_chains() if chain is None else [named]
         verdicts = []
-        with _bar(show=show) as bar:
+        with _progress_bar(show=show) as bar:
             for organization_id in chains:
                 task = bar.add_task(str(organization_id or "installation"), total=None)
 
@@ -43,34 +43,34 @@ async def verify(settings: Settings, chain: UUID | None, *, show: bool) -> Seque
 def verify_export(path: Path, trusted_key: str | None, *, show: bool) -> FileVerdict:
     """Without a server, a database or settings."""
     if not path.is_file():
-        raise NoSuchFile(f"File not found: {path}")
-    with path.open("rb") as file, _bar(show=show) as bar:
+        raise _ExportFileMissing(f"File not found: {path}")
+    with path.open("rb") as file, _progress_bar(show=show) as bar:
         task = bar.add_task(path.name, total=path.stat().st_size)
         return verify_file(file, trusted_key=trusted_key, progress=lambda size: bar.advance(task, size))
 
 
-async def sign_with_new_key(settings: Settings) -> bool:
+async def replace_signing_key(settings: Settings) -> bool:
     """Whether it was another one before."""
     stores = build_stores(settings)
     try:
-        await stores.database.require_current()
-        return await replace_key(stores.database, signer_of(settings))
+        await stores.database.require_current_schema()
+        return await rotate_key(stores.database, build_signer(settings))
     finally:
         await stores.close()
 
 
-def sentences(verdict: Verdict) -> Sequence[str]:
+def format_verdict(verdict: Verdict) -> Sequence[str]:
     """For people: one line if all is well, else one for each problem."""
-    name = "the installation" if verdict.chain == INSTALLATION else f"organization {verdict.chain}"
+    name = "the installation" if verdict.chain == INSTALLATION_CHAIN else f"organization {verdict.chain}"
     waiting = f", {verdict.unsealed} not sealed yet" if verdict.unsealed else ""
     if verdict.is_intact:
         return [f"ok     {name}: {verdict.events} events in order, signed up to seq {verdict.signed_seq}{waiting}"]
-    return [f"FAIL   {name}: {problem.sentence}" for problem in verdict.problems] + _further(verdict)
+    return [f"FAIL   {name}: {problem.sentence}" for problem in verdict.problems] + _more_problems(verdict)
 
 
-def file_sentences(verdict: FileVerdict, *, is_trusted: bool) -> Sequence[str]:
+def format_file_verdict(verdict: FileVerdict, *, is_trusted: bool) -> Sequence[str]:
     if not verdict.is_intact:
-        return [f"FAIL   {problem.sentence}" for problem in verdict.problems] + _further(verdict)
+        return [f"FAIL   {problem.sentence}" for problem in verdict.problems] + _more_problems(verdict)
     shown = f"{verdict.events} events in order, {verdict.stubs} not included in the file"
     caution = "" if is_trusted else " named in the file itself. Compare it with GET /api/v1/audit/key"
     return [
@@ -79,12 +79,12 @@ def file_sentences(verdict: FileVerdict, *, is_trusted: bool) -> Sequence[str]:
     ]
 
 
-def _further(verdict: Verdict | FileVerdict) -> list[str]:
+def _more_problems(verdict: Verdict | FileVerdict) -> list[str]:
     further = verdict.problem_count - len(verdict.problems)
     return [f"       and {further} more problems"] if further else []
 
 
-def _bar(*, show: bool) -> Progress:
+def _progress_bar(*, show: bool) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
     return Progress(*columns, console=console, disable=not (show and console.is_terminal), transient=True)

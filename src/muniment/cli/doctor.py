@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import typer
 
-from muniment.cli.output import AsJson, _print_json
+from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
 from muniment.cli.startup import load_existing as _load_existing
 
@@ -13,14 +13,14 @@ from muniment.cli.startup import load_existing as _load_existing
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Check every component and suggest fixes. Exits with 1 if a check fails."""
-    from muniment.cli.diagnostics import Finding, examine
+    from muniment.cli.diagnostics import Finding, run_diagnostics
 
     async def look() -> list[Finding]:
-        return [finding async for finding in examine(_load_existing)]
+        return [finding async for finding in run_diagnostics(_load_existing)]
 
     findings = asyncio.run(look())
     if as_json:
-        _print_json([asdict(finding) for finding in findings])
+        print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             print(f"{'ok   ' if finding.is_ok else 'FAIL '}  {finding.part:<9} {finding.detail}")

@@ -9,23 +9,23 @@ from rich.text import Text
 
 from muniment.bootstrap.installation import open_stores
 from muniment.bootstrap.processing import build_embedders
-from muniment.search.indexing.model_switch import IndexStatus, Switching
+from muniment.search.indexing.model_switch import IndexStatus, ModelSwitch
 from muniment.settings import Settings
 
 
-async def look(settings: Settings) -> IndexStatus:
-    async with _opened(settings) as switching:
+async def load_status(settings: Settings) -> IndexStatus:
+    async with _open_switching(settings) as switching:
         return await switching.status()
 
 
-async def switch(settings: Settings, *, anyway: bool) -> bool:
+async def switch_model(settings: Settings, *, anyway: bool) -> bool:
     """Whether there was anything to do."""
-    async with _opened(settings) as switching:
-        before = await switching.switch(anyway=anyway)
+    async with _open_switching(settings) as switching:
+        before = await switching.switch(force=anyway)
     return not before.configured.is_active
 
 
-def show(status: IndexStatus) -> None:
+def print_status(status: IndexStatus) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("model", "variant", "documents", ""):
         table.add_column(column, overflow="fold")
@@ -37,18 +37,18 @@ def show(status: IndexStatus) -> None:
         table.add_row(Text(variant.model), variant.fingerprint[:12], documents, role)
     console = Console()
     console.print(table)
-    if status.lacking:
+    if status.unindexed_documents:
         console.print(
-            f"{status.lacking} completed documents are not indexed with the configured model. Run `muniment reprocess`."
+            f"{status.unindexed_documents} completed documents are not indexed with the configured model. Run `muniment reprocess`."
         )
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[Switching]:
+async def _open_switching(settings: Settings) -> AsyncIterator[ModelSwitch]:
     async with open_stores(settings) as stores:
         embedders = build_embedders(settings)
         try:
-            yield Switching(stores.database, embedders[0])
+            yield ModelSwitch(stores.database, embedders[0])
         finally:
             for embedder in embedders:
                 await embedder.close()

@@ -7,34 +7,34 @@ from uuid import UUID
 
 import typer
 
-from muniment.cli.output import AsJson, _print_json
+from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
 from muniment.cli.startup import load as _load
 from muniment.cli.startup import load_existing as _load_existing
 
-artifacts = typer.Typer(help="Manage extracted results shared by identical files.")
+artifacts_app = typer.Typer(help="Manage extracted results shared by identical files.")
 
 
-@artifacts.command()
+@artifacts_app.command()
 def gc(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete results unused for MUNIMENT_ARTIFACT_GRACE_DAYS now."""
-    from muniment.artifacts.garbage_collection import Collected
+    from muniment.artifacts.garbage_collection import CollectionResult
     from muniment.bootstrap.installation import open_stores
-    from muniment.bootstrap.maintenance import build_collection
+    from muniment.bootstrap.maintenance import build_garbage_collector
     from muniment.storage.db.base import now
 
     settings = _load().with_secrets()
 
-    async def collect() -> Collected:
+    async def collect() -> CollectionResult:
         async with open_stores(settings) as stores:
-            return await build_collection(settings, stores).collect(now(), dry_run=dry_run)
+            return await build_garbage_collector(settings, stores).collect(now(), dry_run=dry_run)
 
     collected = asyncio.run(collect())
     if as_json:
-        _print_json({"dry_run": dry_run, **asdict(collected)})
+        print_json({"dry_run": dry_run, **asdict(collected)})
         return
     would = "would be " if dry_run else ""
     print(f"{collected.removed} results {would}deleted, {collected.freed_bytes} bytes {would}freed.")
@@ -55,14 +55,14 @@ def reprocess(
     as_json: AsJson = False,
 ) -> None:
     """Reprocess completed documents with the current version. Previous results stay available meanwhile."""
-    from muniment.cli.reprocessing import queue_and_watch
-    from muniment.storage.tasks.port import RunWish
+    from muniment.cli.reprocessing import reprocess_and_wait
+    from muniment.storage.tasks.port import RunRequest
 
     settings = _load().with_secrets()
-    wish = RunWish(force=force, algorithm_version=algorithm_version)
-    progress = asyncio.run(queue_and_watch(settings, kb or [], wish, wait=wait, show=not as_json))
+    wish = RunRequest(force=force, algorithm_version=algorithm_version)
+    progress = asyncio.run(reprocess_and_wait(settings, kb or [], wish, wait=wait, show=not as_json))
     if as_json:
-        _print_json(asdict(progress))
+        print_json(asdict(progress))
     else:
         print(f"{progress.total} documents queued, {progress.completed} processed, {progress.failed} failed.")
     raise typer.Exit(1 if progress.failed else 0)
@@ -81,11 +81,11 @@ def reconcile(
 
     Exits with 0 (consistent), 1 (drift) or 2 (data missing).
     """
+    from muniment.cli.reconciliation import print_report
     from muniment.cli.reconciliation import reconcile as compare
-    from muniment.cli.reconciliation import show_report
-    from muniment.reconcile.objects import parse_share
+    from muniment.reconcile.objects import parse_sample
 
-    settings, subset = _load_existing(), parse_share(read_data_subset)
+    settings, subset = _load_existing(), parse_sample(read_data_subset)
     report = asyncio.run(compare(settings, repair=repair, kb_ids=kb or [], subset=subset, show=not as_json))
-    _print_json(report.facts) if as_json else show_report(report)
+    print_json(report.as_json) if as_json else print_report(report)
     raise typer.Exit(report.outcome)

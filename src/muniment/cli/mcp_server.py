@@ -15,17 +15,17 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from muniment import __version__
-from muniment.cli.api_client import ApiClient, DocumentHead, Mode
+from muniment.cli.api_client import ApiClient, DocumentInfo, Mode
 from muniment.errors import Invalid, MunimentError, NotFound
 
-MOST_CHARACTERS = 60_000
+MAX_CHARACTERS = 60_000
 """Of one answer: what a long document has more comes page by page."""
 PAGE_END = "\f"
 
 INSTRUCTIONS = """Search the documents of a Muniment installation and read them.
 Cite each passage by document name and page. Pass the IDs from a result to the other tools."""
 
-READS_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 KbId = Annotated[str, Field(description="ID of the knowledge base, from `search` or `list_knowledge_bases`")]
 DocumentId = Annotated[str, Field(description="ID of the document, from `search`")]
 Query = Annotated[
@@ -33,12 +33,12 @@ Query = Annotated[
 ]
 KbIds = Annotated[list[str] | None, Field(description="IDs of knowledge bases (default: all)")]
 Limit = Annotated[int, Field(description="Number of passages, at most 50")]
-Wanted = Annotated[Mode, Field(description="Match by meaning (`vector`), keywords (`text`) or both (`hybrid`)")]
-Number = Annotated[int, Field(description="Page number, starting at 1")]
+SearchMode = Annotated[Mode, Field(description="Match by meaning (`vector`), keywords (`text`) or both (`hybrid`)")]
+PageNumber = Annotated[int, Field(description="Page number, starting at 1")]
 FirstPage = Annotated[int, Field(description="First page to return: `next_page` of the previous result")]
 
 
-class FoundPassage(BaseModel):
+class McpPassage(BaseModel):
     document_name: str
     page: int
     snippet: str
@@ -48,41 +48,41 @@ class FoundPassage(BaseModel):
     image_url: str | None = Field(description="Image of the page. Requires a sign-in or the token")
 
 
-class Found(BaseModel):
-    passages: list[FoundPassage]
+class McpSearchResult(BaseModel):
+    passages: list[McpPassage]
     mode: Mode = Field(description="Mode that was used: `text` while search by meaning is unavailable")
 
 
-class NumberedText(BaseModel):
+class McpPageText(BaseModel):
     page: int
     text: str
     is_cut: bool = Field(description="Whether the text of the page was truncated")
 
 
-class DocumentText(BaseModel):
+class McpDocumentText(BaseModel):
     document_name: str
     kb_id: UUID
     document_id: UUID
     total_pages: int | None
-    pages: list[NumberedText]
+    pages: list[McpPageText]
     next_page: int | None = Field(description="Page to continue with, or null at the end")
 
 
-class Page(NumberedText):
+class McpPage(McpPageText):
     document_name: str
     kb_id: UUID
     document_id: UUID
     image_url: str | None = Field(description="Null for file types without page images")
 
 
-class KnowledgeBaseHead(BaseModel):
+class McpKnowledgeBase(BaseModel):
     id: UUID
     name: str
     description: str
 
 
-class KnowledgeBases(BaseModel):
-    knowledge_bases: list[KnowledgeBaseHead]
+class McpKnowledgeBaseList(BaseModel):
+    knowledge_bases: list[McpKnowledgeBase]
 
 
 async def serve(client: ApiClient) -> None:
@@ -92,65 +92,65 @@ async def serve(client: ApiClient) -> None:
 
 
 def build_server(client: ApiClient) -> MCPServer[None]:
-    tools = Tools(client)
+    tools = McpTools(client)
     server: MCPServer[None] = MCPServer("muniment", instructions=INSTRUCTIONS, version=__version__)
     for tool in (tools.search, tools.document_text, tools.page, tools.list_knowledge_bases):
-        server.add_tool(tool, annotations=READS_ONLY)
+        server.add_tool(tool, annotations=READ_ONLY)
     return server
 
 
-class Tools:
+class McpTools:
     """Their docstrings and annotations are what an assistant is told."""
 
     def __init__(self, client: ApiClient) -> None:
         self._client = client
 
     async def search(
-        self, query: Query, knowledge_bases: KbIds = None, limit: Limit = 10, mode: Wanted = "hybrid"
-    ) -> Found:
+        self, query: Query, knowledge_bases: KbIds = None, limit: Limit = 10, mode: SearchMode = "hybrid"
+    ) -> McpSearchResult:
         """Find passages in documents, best first. Each result names its document and page for citation."""
-        with said():
-            kb_ids = [_id(kb_id) for kb_id in knowledge_bases or ()]
+        with errors_as_messages():
+            kb_ids = [_parse_id(kb_id) for kb_id in knowledge_bases or ()]
             answer = await self._client.search(query, kb_ids=kb_ids, limit=limit, mode=mode)
         passages = []
         for item in answer.items:
-            facts = item.model_dump(include=FoundPassage.model_fields.keys() - {"image_url"})
-            image_url = self._client.absolute(item.image_url) if item.image_url else None
-            passages.append(FoundPassage(**facts, image_url=image_url))
-        return Found(passages=passages, mode=answer.mode)
+            facts = item.model_dump(include=McpPassage.model_fields.keys() - {"image_url"})
+            image_url = self._client.absolute_url(item.image_url) if item.image_url else None
+            passages.append(McpPassage(**facts, image_url=image_url))
+        return McpSearchResult(passages=passages, mode=answer.mode)
 
-    async def document_text(self, kb_id: KbId, document_id: DocumentId, page: FirstPage = 1) -> DocumentText:
+    async def document_text(self, kb_id: KbId, document_id: DocumentId, page: FirstPage = 1) -> McpDocumentText:
         """Read a document page by page, starting at `page`. Long documents are returned in several results."""
-        with said():
-            of_kb, of_document = _id(kb_id), _id(document_id)
-            head = await self._client.document(of_kb, of_document)
-            async with self._client.text(of_kb, of_document) as pieces:
-                pages, next_page = await _excerpt(_split(pieces), page)
+        with errors_as_messages():
+            of_kb, of_document = _parse_id(kb_id), _parse_id(document_id)
+            head = await self._client.get_document(of_kb, of_document)
+            async with self._client.stream_text(of_kb, of_document) as pieces:
+                pages, next_page = await _pages_that_fit(_split_pages(pieces), page)
             if not pages:
                 raise NotFound(f"This document has no page {page}")
-        return DocumentText(**_named(head), total_pages=head.total_pages, pages=pages, next_page=next_page)
+        return McpDocumentText(**_document_fields(head), total_pages=head.total_pages, pages=pages, next_page=next_page)
 
-    async def page(self, kb_id: KbId, document_id: DocumentId, page: Number) -> Page:
+    async def page(self, kb_id: KbId, document_id: DocumentId, page: PageNumber) -> McpPage:
         """Read one page, with a link to its image."""
-        with said():
-            of_kb, of_document = _id(kb_id), _id(document_id)
-            head = await self._client.document(of_kb, of_document)
-            found = await self._client.page(of_kb, of_document, page)
-        image_url = self._client.image_url(of_kb, of_document, page) if head.has_pictures else None
-        text = found.text[:MOST_CHARACTERS]
+        with errors_as_messages():
+            of_kb, of_document = _parse_id(kb_id), _parse_id(document_id)
+            head = await self._client.get_document(of_kb, of_document)
+            found = await self._client.get_page(of_kb, of_document, page)
+        image_url = self._client.image_url(of_kb, of_document, page) if head.has_page_images else None
+        text = found.text[:MAX_CHARACTERS]
         is_cut = len(found.text) > len(text)
-        return Page(**_named(head), page=found.page_number, text=text, is_cut=is_cut, image_url=image_url)
+        return McpPage(**_document_fields(head), page=found.page_number, text=text, is_cut=is_cut, image_url=image_url)
 
-    async def list_knowledge_bases(self) -> KnowledgeBases:
+    async def list_knowledge_bases(self) -> McpKnowledgeBaseList:
         """List the knowledge bases that can be searched."""
-        with said():
+        with errors_as_messages():
             found = await self._client.list_knowledge_bases()
-        heads = [KnowledgeBaseHead(id=kb.id, name=kb.name, description=kb.description) for kb in found]
-        return KnowledgeBases(knowledge_bases=heads)
+        heads = [McpKnowledgeBase(id=kb.id, name=kb.name, description=kb.description) for kb in found]
+        return McpKnowledgeBaseList(knowledge_bases=heads)
 
 
 @contextmanager
-def said() -> Iterator[None]:
+def errors_as_messages() -> Iterator[None]:
     """What cannot be done is a sentence that the assistant reads."""
     try:
         yield
@@ -158,33 +158,33 @@ def said() -> Iterator[None]:
         raise ToolError(error.message) from None
 
 
-def _id(typed: str) -> UUID:
+def _parse_id(typed: str) -> UUID:
     try:
         return UUID(typed)
     except ValueError:
         raise Invalid(f"{typed[:50]!r} is not an ID. Use one from `search` or `list_knowledge_bases`") from None
 
 
-def _named(head: DocumentHead) -> dict[str, object]:
+def _document_fields(head: DocumentInfo) -> dict[str, object]:
     return {"document_name": head.name, "kb_id": head.kb_id, "document_id": head.id}
 
 
-async def _split(pieces: AsyncIterator[str]) -> AsyncIterator[NumberedText]:
+async def _split_pages(pieces: AsyncIterator[str]) -> AsyncIterator[McpPageText]:
     """The pages, one by one. What one has beyond an answer's length is passed over, however long it is."""
     number, kept, is_cut = 1, "", False
     async for piece in pieces:
         for index, part in enumerate(piece.split(PAGE_END)):
             if index:
-                yield NumberedText(page=number, text=kept, is_cut=is_cut)
+                yield McpPageText(page=number, text=kept, is_cut=is_cut)
                 number, kept, is_cut = number + 1, "", False
-            is_cut = is_cut or len(kept) + len(part) > MOST_CHARACTERS
-            kept = (kept + part)[:MOST_CHARACTERS]
+            is_cut = is_cut or len(kept) + len(part) > MAX_CHARACTERS
+            kept = (kept + part)[:MAX_CHARACTERS]
 
 
-async def _excerpt(pages: AsyncIterator[NumberedText], first: int) -> tuple[list[NumberedText], int | None]:
+async def _pages_that_fit(pages: AsyncIterator[McpPageText], first: int) -> tuple[list[McpPageText], int | None]:
     """Those that fit into one answer, at least one, and the number of the next."""
-    fitting: list[NumberedText] = []
-    room = MOST_CHARACTERS
+    fitting: list[McpPageText] = []
+    room = MAX_CHARACTERS
     async for page in pages:
         room -= len(page.text) if page.page >= first else 0
         if fitting and room < 0:

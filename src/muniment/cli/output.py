@@ -10,9 +10,9 @@ from muniment.errors import NotFound
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def _print_json(facts: Any) -> None:
+def print_json(facts: Any) -> None:
     print(json.dumps(facts, indent=2, default=str))
 
 
-class NoSuchFile(NotFound):
+class FileMissing(NotFound):
     """File not found"""

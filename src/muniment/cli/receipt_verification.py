@@ -4,24 +4,24 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from muniment.audit.receipts.record import ReceiptWrong, Verified, check
-from muniment.cli.output import NoSuchFile
+from muniment.audit.receipts.record import InvalidReceipt, VerifiedReceipt, verify_receipt
+from muniment.cli.output import FileMissing
 
 KEY_BYTES = 32
 
 
-def verify(path: Path, key: str | None) -> Verified:
-    """`ReceiptWrong` with a sentence otherwise. `key`: its id or itself, or a file that holds it."""
-    return check(_text(path), _key(key) if key is not None else None)
+def verify(path: Path, key: str | None) -> VerifiedReceipt:
+    """`InvalidReceipt` with a sentence otherwise. `key`: its id or itself, or a file that holds it."""
+    return verify_receipt(_read_text(path), _read_key(key) if key is not None else None)
 
 
-def sentences(verified: Verified) -> list[str]:
+def format_receipt(verified: VerifiedReceipt) -> list[str]:
     record, document = verified.record, verified.record["document"]
     move = record["move"].replace("_", "-").capitalize()
     said = [
         f"Valid. {move} of {document['name']!r} ({document['id']}) at {record['at']} by {record['by']}.",
         f"Rechecked at {record['second_look']['at']}: nothing left in any store.",
-        *(f"Kept: {_thing(item)}. {item['reason']}." for item in record["kept"]),
+        *(f"Kept: {_describe_retained(item)}. {item['reason']}." for item in record["kept"]),
         f"Audit log entry: {record['audit']['seq']}, {record['audit']['hash']}.",
     ]
     if verified.is_key_known:
@@ -30,20 +30,20 @@ def sentences(verified: Verified) -> list[str]:
     return [*said, f"Signed with the key named in the receipt ({record['key_id']}). {note}"]
 
 
-def _thing(kept: dict[str, Any]) -> str:
+def _describe_retained(kept: dict[str, Any]) -> str:
     return f"{kept['store']} {kept.get('id') or kept.get('url') or ''}".strip()
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     if not path.is_file():
-        raise NoSuchFile(f"File not found: {path}")
+        raise FileMissing(f"File not found: {path}")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ReceiptWrong("The file is not text") from None
+        raise InvalidReceipt("The file is not text") from None
 
 
-def _key(given: str) -> str:
+def _read_key(given: str) -> str:
     path = Path(given)
     if not path.is_file():
         return given.strip()

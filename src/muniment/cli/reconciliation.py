@@ -10,22 +10,22 @@ from rich.table import Table
 
 from muniment.bootstrap.installation import open_stores
 from muniment.bootstrap.maintenance import build_reconciliation
-from muniment.reconcile.objects import Subset
-from muniment.reconcile.report import DATA_MISSING, Report, keep
+from muniment.reconcile.objects import ReadSample
+from muniment.reconcile.report import DATA_MISSING, Report, store_report
 from muniment.settings import Settings
 from muniment.storage.db.base import now
 
 
-class Bars:
+class ReconcileProgress:
     """One bar for each store that has documents to be compared."""
 
     def __init__(self, *, show: bool) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=Console(stderr=True), disable=not show)
         self._tasks: dict[str, TaskID] = {}
-        self._current, self._to_come = "", 0
+        self._current, self._pending_total = "", 0
 
-    def __enter__(self) -> "Bars":
+    def __enter__(self) -> "ReconcileProgress":
         self._progress.start()
         return self
 
@@ -33,42 +33,44 @@ class Bars:
         self._progress.stop()
 
     def begin(self, what: str, documents: int) -> None:
-        self._current, self._to_come = what, documents
+        self._current, self._pending_total = what, documents
 
     def advance(self, documents: int) -> None:
         if self._current not in self._tasks:
             self._tasks[self._current] = self._progress.add_task(self._current, total=0)
         task = self._progress.tasks[self._tasks[self._current]]
         # One organization after the other comes along.
-        self._progress.update(task.id, total=(task.total or 0) + self._to_come, advance=documents)
-        self._to_come = 0
+        self._progress.update(task.id, total=(task.total or 0) + self._pending_total, advance=documents)
+        self._pending_total = 0
 
 
-async def reconcile(settings: Settings, *, repair: bool, kb_ids: Sequence[UUID], subset: Subset, show: bool) -> Report:
+async def reconcile(
+    settings: Settings, *, repair: bool, kb_ids: Sequence[UUID], subset: ReadSample, show: bool
+) -> Report:
     """What is kept for `GET /api/v1/reconcile/latest` is a look at everything, not one at some knowledge bases."""
     async with open_stores(settings) as stores:
         reconciliation = build_reconciliation(settings, stores, subset)
-        with Bars(show=show) as bars:
-            report = await reconciliation.reconcile(now(), repair=repair, kb_ids=kb_ids, watcher=bars)
+        with ReconcileProgress(show=show) as bars:
+            report = await reconciliation.reconcile(now(), repair=repair, kb_ids=kb_ids, listener=bars)
         if not kb_ids:
-            await keep(stores.database, report)
+            await store_report(stores.database, report)
     return report
 
 
-def show_report(report: Report) -> None:
+def print_report(report: Report) -> None:
     console = Console()
-    if not report.lines:
+    if not report.rows:
         console.print("All stores are consistent.")
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("store", "kind", "found", "repaired", "left"):
         table.add_column(column, justify="right" if column in ("found", "repaired", "left") else "left")
-    for count in report.lines:
-        table.add_row(count.store, count.kind, str(count.found), str(count.repaired), str(count.left))
+    for count in report.rows:
+        table.add_row(count.store, count.kind, str(count.found), str(count.repaired), str(count.remaining))
     console.print(table)
     for loss in report.losses:
         console.print(f"LOST  {loss.store} {loss.kind}  document {loss.document_id or '–'}  {loss.key}", soft_wrap=True)
     if report.outcome == DATA_MISSING:
         console.print("Data is missing. Restore these objects from a backup.")
-    elif report.left and not report.is_repair:
+    elif report.remaining and not report.is_repair:
         console.print("Run `muniment reconcile --repair` to make safe repairs.")

@@ -8,19 +8,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from muniment.bootstrap.installation import open_stores
-from muniment.lifecycle.reprocess import Progress, Reprocessing
+from muniment.lifecycle.reprocess import BulkReread, RereadProgress
 from muniment.settings import Settings
-from muniment.storage.tasks.port import RunWish
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.tasks.port import RunRequest
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 
 
-async def queue_and_watch(
-    settings: Settings, kb_ids: Sequence[UUID], wish: RunWish, *, wait: bool, show: bool
-) -> Progress:
+async def reprocess_and_wait(
+    settings: Settings, kb_ids: Sequence[UUID], request: RunRequest, *, wait: bool, show: bool
+) -> RereadProgress:
     """The bar counts documents that have ended. Whoever interrupts it interrupts the watching, not the reading."""
     async with open_stores(settings) as stores:
-        reprocessing = Reprocessing(stores.database, QueuedTasks(), wish)
-        progress = Progress(total=await reprocessing.queue(kb_ids), completed=0, failed=0)
+        reprocessing = BulkReread(stores.database, ProcrastinateQueue(), request)
+        progress = RereadProgress(total=await reprocessing.enqueue(kb_ids), completed=0, failed=0)
         columns = (TextColumn("reprocessing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Bar(*columns, console=Console(stderr=True), disable=not show) as bar:
             task = bar.add_task("", total=progress.total)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from muniment.cli.output import AsJson, _print_json
+from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
 from muniment.cli.startup import load as _load
 from muniment.cli.startup import load_existing as _load_existing
@@ -43,11 +43,13 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search a running server with an API token."""
-    from muniment.cli.search_results import ask, show
+    from muniment.cli.search_results import print_results, search_server
 
     settings = _load()
-    found = asyncio.run(ask(url or settings.listening_url, token, query, kb_ids=kb or [], limit=limit, mode=mode))
-    _print_json(found.model_dump(mode="json")) if as_json else show(found, mode)
+    found = asyncio.run(
+        search_server(url or settings.listening_url, token, query, kb_ids=kb or [], limit=limit, mode=mode)
+    )
+    print_json(found.model_dump(mode="json")) if as_json else print_results(found, mode)
 
 
 @app.command()
@@ -62,19 +64,19 @@ def mcp(url: Url = None, token: Token = None) -> None:
     asyncio.run(serve(ApiClient(url or settings.listening_url, token)))
 
 
-index = typer.Typer(help="Show or switch the embedding model.")
+index_app = typer.Typer(help="Show or switch the embedding model.")
 
 
-@index.command()
+@index_app.command()
 def status(as_json: AsJson = False) -> None:
     """Show the active and the configured model and their coverage."""
-    from muniment.cli.index_status import look, show
+    from muniment.cli.index_status import load_status, print_status
 
-    found = asyncio.run(look(_load_existing()))
-    _print_json(asdict(found)) if as_json else show(found)
+    found = asyncio.run(load_status(_load_existing()))
+    print_json(asdict(found)) if as_json else print_status(found)
 
 
-@index.command()
+@index_app.command()
 def switch(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Switch even if some documents cannot be found until they are reprocessed.")
@@ -82,14 +84,14 @@ def switch(
     as_json: AsJson = False,
 ) -> None:
     """Activate the configured model for the whole installation."""
-    from muniment.cli.index_status import look, show
-    from muniment.cli.index_status import switch as carry_out
+    from muniment.cli.index_status import load_status, print_status
+    from muniment.cli.index_status import switch_model as carry_out
 
     settings = _load_existing()
     was_done = asyncio.run(carry_out(settings, anyway=anyway))
-    found = asyncio.run(look(settings))
+    found = asyncio.run(load_status(settings))
     if as_json:
-        _print_json({"switched": was_done, **asdict(found)})
+        print_json({"switched": was_done, **asdict(found)})
         return
     print("Switched." if was_done else "Nothing to do: the configured model is already active.")
-    show(found)
+    print_status(found)

@@ -8,9 +8,9 @@ import sys
 import typer
 
 from muniment import __version__
-from muniment.cli.output import AsJson, _print_json
+from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
-from muniment.cli.startup import _end_when_told
+from muniment.cli.startup import exit_on_sigterm
 from muniment.cli.startup import load as _load
 from muniment.settings import Settings
 
@@ -18,13 +18,13 @@ from muniment.settings import Settings
 @app.command()
 def serve() -> None:
     """Run PostgreSQL, API and worker on this machine. Stop with Ctrl-C."""
-    from muniment.serve import WayIn
+    from muniment.serve import SignInHint
     from muniment.serve import serve as start
 
     settings = _load()
 
-    def announce(settings: Settings, way_in: WayIn) -> None:
-        print(_screen(settings, way_in.email, way_in.link), flush=True)
+    def announce(settings: Settings, way_in: SignInHint) -> None:
+        print(startup_banner(settings, way_in.email, way_in.link), flush=True)
 
     raise typer.Exit(start(settings, announce))
 
@@ -32,23 +32,23 @@ def serve() -> None:
 @app.command()
 def api() -> None:
     """Run only the API. The database must have been prepared with `muniment migrate`."""
-    _end_when_told()
+    exit_on_sigterm()
     import uvloop
 
     from muniment.api import run
 
-    uvloop.run(run(_load_without_paperless()))
+    uvloop.run(run(_load_without_archiver_secrets()))
 
 
 @app.command()
 def worker() -> None:
     """Run one worker. Several workers share the work."""
-    _end_when_told()
+    exit_on_sigterm()
     import uvloop
 
     from muniment.worker import run
 
-    uvloop.run(run(_load_without_paperless()))
+    uvloop.run(run(_load_without_archiver_secrets()))
 
 
 @app.command()
@@ -63,7 +63,7 @@ def migrate(as_json: AsJson = False) -> None:
     link = sign_in_link(settings, first.link_secret) if first else None
     facts = {"version": newest_version(), "first_account": first.email if first else None, "sign_in_link": link}
     if as_json:
-        _print_json(facts)
+        print_json(facts)
         return
     print(f"Database schema version: {facts['version']}.")
     if link:
@@ -73,14 +73,14 @@ def migrate(as_json: AsJson = False) -> None:
 @app.command(name="reset-password")
 def reset_password(email: str, as_json: AsJson = False) -> None:
     """Remove a user's password and print a one-time sign-in link."""
-    from muniment.bootstrap.migration import new_link_for
+    from muniment.bootstrap.migration import reset_password_link
     from muniment.serve import sign_in_link
 
     settings = _load().with_secrets()
-    account = new_link_for(settings, email)
+    account = reset_password_link(settings, email)
     facts = {"email": account.email, "sign_in_link": sign_in_link(settings, account.link_secret)}
     if as_json:
-        _print_json(facts)
+        print_json(facts)
     else:
         print(f"One-time sign-in link for {facts['email']}, valid for 24 hours:\n  {facts['sign_in_link']}")
 
@@ -88,10 +88,10 @@ def reset_password(email: str, as_json: AsJson = False) -> None:
 @app.command()
 def version(as_json: AsJson = False) -> None:
     """Print the version."""
-    _print_json({"version": __version__}) if as_json else print(__version__)
+    print_json({"version": __version__}) if as_json else print(__version__)
 
 
-def _screen(settings: Settings, email: str | None, link: str | None) -> str:
+def startup_banner(settings: Settings, email: str | None, link: str | None) -> str:
     if link:
         sign_in = f"Sign in   {link}\n            (one-time link for {email}, valid for 24 hours)"
     elif email:
@@ -104,27 +104,27 @@ def _screen(settings: Settings, email: str | None, link: str | None) -> str:
   URL       {settings.listening_url}
   {sign_in}
   API       {settings.base_url}/docs
-  Data      {settings.server.data_dir}{_database_elsewhere(settings)}
+  Data      {settings.server.data_dir}{_external_database_line(settings)}
 
-  Press Ctrl-C to stop. Run `{_own_name()} doctor` in another terminal for a health check.
+  Press Ctrl-C to stop. Run `{_program_name()} doctor` in another terminal for a health check.
 """
 
 
-def _own_name() -> str:
+def _program_name() -> str:
     """As it was typed, so that it can be typed again."""
     return sys.argv[0] if sys.argv[0].endswith("muniment") else "muniment"
 
 
-def _database_elsewhere(settings: Settings) -> str:
+def _external_database_line(settings: Settings) -> str:
     """Said when the database is not in the data directory: it belongs to every backup and every removal."""
-    from muniment.embedded.postgres_location import Pointer
+    from muniment.embedded.postgres_location import LocationFile
 
-    pointer = Pointer.read(settings.server.data_dir) if settings.database.is_embedded else None
+    pointer = LocationFile.read(settings.server.data_dir) if settings.database.is_embedded else None
     if pointer is None or pointer.cluster.is_relative_to(settings.server.data_dir):
         return ""
     return f"\n  Database  {pointer.cluster.parent}"
 
 
-def _load_without_paperless() -> Settings:
+def _load_without_archiver_secrets() -> Settings:
     loaded = _load().with_secrets()
     return loaded.model_copy(update={"archiver": loaded.archiver.without_secrets()})

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.table import Table
 
-from muniment.cli.output import AsJson, _print_json
+from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
 from muniment.cli.startup import load as _load
 
@@ -18,7 +18,7 @@ def settings(as_json: AsJson = False) -> None:
 
     lines = list(describe(_load()))
     if as_json:
-        _print_json([asdict(line) for line in lines])
+        print_json([asdict(line) for line in lines])
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("setting", "value", "source", "meaning"):

@@ -27,6 +27,6 @@ def load_existing() -> Settings:
     return loaded.with_secrets()
 
 
-def _end_when_told() -> None:
+def exit_on_sigterm() -> None:
     """In order also while we still load what we need; later the event loop listens."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

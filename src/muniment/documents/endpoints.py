@@ -7,17 +7,24 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from muniment.accounts.repository import UserRepository
 from muniment.documents.names import clean_name, content_disposition
-from muniment.documents.repository import SORTS, DocumentRepository, OriginalMissing, Wanted
-from muniment.documents.schemas import DocumentCreated, DocumentCreatedAfterClearing, DocumentRead, DuplicateBody
+from muniment.documents.repository import SORTS, DocumentFilter, DocumentRepository, OriginalMissing
+from muniment.documents.schemas import DocumentCreated, DocumentCreatedAfterAutoClear, DocumentRead, DuplicateBody
 from muniment.documents.tables import Document, DocumentType, Status
 from muniment.errors import Invalid
-from muniment.http.dependencies import CurrentParts, CurrentWork, KBAccess, Now
+from muniment.http.dependencies import CurrentServices, CurrentWork, KBAccess, Now
 from muniment.http.multipart.form import IncomingForm
 from muniment.http.multipart.headers import MalformedUpload
-from muniment.http.pagination import Page, Paging
-from muniment.http.streaming import ByteRange, NotSatisfiable, counted_refusals, opened, parse_range, request_chunks
+from muniment.http.pagination import PaginatedRead, Paging
+from muniment.http.streaming import (
+    ByteRange,
+    RangeNotSatisfiable,
+    count_rejected_uploads,
+    parse_range,
+    prefetch_first_chunk,
+    request_chunks,
+)
 from muniment.knowledge_bases.access import get_access
-from muniment.storage.objects.port import BlobNotFound
+from muniment.storage.objects.port import ObjectNotFound
 
 log = structlog.get_logger()
 
@@ -25,7 +32,7 @@ log = structlog.get_logger()
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["documents"])
 
 
-everywhere = APIRouter(prefix="/documents", tags=["documents"])
+all_documents = APIRouter(prefix="/documents", tags=["documents"])
 """Of all knowledge bases that the caller may see: for who knows a name or an id, and not where it belongs."""
 
 
@@ -58,28 +65,28 @@ class UnknownDocumentType(Invalid):
 @router.post(
     "",
     status_code=201,
-    response_model=DocumentCreatedAfterClearing | DocumentCreated,
+    response_model=DocumentCreatedAfterAutoClear | DocumentCreated,
     responses={409: {"model": DuplicateBody}},
     openapi_extra=UPLOAD_BODY,
 )
 async def upload_document(
-    request: Request, access: KBAccess, parts: CurrentParts, now: Now
-) -> DocumentCreatedAfterClearing | DocumentRead:
+    request: Request, access: KBAccess, parts: CurrentServices, now: Now
+) -> DocumentCreatedAfterAutoClear | DocumentRead:
     """Multipart `file`, optional `document_type`. The caller is known before the first byte is read."""
     access.require_upload()
-    access.require_staying()
-    with counted_refusals():
+    access.require_not_being_deleted()
+    with count_rejected_uploads():
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
-        name = await next_name(form)
-        async with parts.intake.stage(access, name, form.chunks(), now=now) as staged:
-            await form.rest()
+        name = await read_file_name(form)
+        async with parts.intake.stage(access, name, form.iter_chunks(), now=now) as staged:
+            await form.finish()
             received = await parts.intake.receive(access, staged, _document_type(form.fields))
     if received.auto_cleared_id:
-        return DocumentCreatedAfterClearing.after(received.document, received.auto_cleared_id)
+        return DocumentCreatedAfterAutoClear.after_auto_clear(received.document, received.auto_cleared_id)
     return DocumentCreated.of(received.document)
 
 
-async def next_name(form: IncomingForm) -> str:
+async def read_file_name(form: IncomingForm) -> str:
     """Of the document that comes next in the form, which is read up to its first byte."""
     part = await form.next_file()
     if part is None or part.name != "file":
@@ -103,9 +110,9 @@ async def list_documents(
     document_type: Annotated[list[DocumentType] | None, Query()] = None,
     search: Annotated[str, Query(max_length=255, pattern=NO_NUL)] = "",
     sort: Annotated[Literal[SORTS], Query()] = "-created_at",  # type: ignore[valid-type]  # the names are data
-) -> Page[DocumentRead]:
+) -> PaginatedRead[DocumentRead]:
     await get_access(work, kb_id)
-    wanted = Wanted(
+    wanted = DocumentFilter(
         kb_id,
         statuses=status or (),
         search=search,
@@ -117,22 +124,22 @@ async def list_documents(
     found, total = await DocumentRepository(work.session).list_(wanted)
     emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
     items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
-@everywhere.get("")
+@all_documents.get("")
 async def find_documents(
     work: CurrentWork,
     paging: Paging,
     search: Annotated[str, Query(max_length=255, pattern=NO_NUL, description="In the name")] = "",
     document_id: Annotated[UUID | None, Query(alias="id", description="This one, archived or not")] = None,
-) -> Page[DocumentRead]:
+) -> PaginatedRead[DocumentRead]:
     """By name or id, the newest first; archived ones only by their id."""
-    wanted = Wanted(None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit)
+    wanted = DocumentFilter(None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit)
     found, total = await DocumentRepository(work.session).list_(wanted)
     emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
     items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.get("/{doc_id}")
@@ -144,7 +151,7 @@ async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> Document
 
 @router.get("/{doc_id}/download", response_class=Response)
 async def download_document(
-    kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, parts: CurrentParts
+    kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, parts: CurrentServices
 ) -> Response:
     """The original, byte for byte. Understands `Range`."""
     async with parts.database.work(access.principal) as work:
@@ -155,15 +162,15 @@ async def download_document(
         asked = None
     try:
         wanted = parse_range(asked, document.file_size)
-    except NotSatisfiable:
+    except RangeNotSatisfiable:
         return _not_satisfiable(document)
     span = wanted or ByteRange(0, document.file_size)
     headers["Content-Length"] = str(span.end - span.start)
     if wanted:
         headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{document.file_size}"
     try:
-        pieces = await opened(parts.blobs.read(document.original_uri, start=span.start, end=span.end))
-    except BlobNotFound:
+        pieces = await prefetch_first_chunk(parts.objects.read(document.original_uri, start=span.start, end=span.end))
+    except ObjectNotFound:
         log.error("documents.original_missing", document_id=str(document.id), key=document.original_uri)
         raise OriginalMissing from None
     return StreamingResponse(pieces, status_code=206 if wanted else 200, headers=headers)

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class ArchiveStatus(StrEnum):
+class HandoverStatus(StrEnum):
     PENDING = "pending"
     """Waits for the archiver, or for being put into the queue."""
     ARCHIVED = "archived"

@@ -15,32 +15,32 @@ from muniment.audit.events import DocumentHandOverSkipped
 from muniment.audit.log import AuditLog
 from muniment.documents.media_types.types import PDF
 from muniment.documents.tables import Document
-from muniment.knowledge_bases.tables import HandOverPolicy, KnowledgeBase
+from muniment.knowledge_bases.tables import HandoverPolicy, KnowledgeBase
 from muniment.storage.db.work import Work
 
-_UNFINISHED = text("""
+_OPEN_HANDOVERS = text("""
     SELECT r2_object_key, archive_status FROM archive_audit_log
      WHERE bilko_document_id = :id AND archive_status <> 'archived' ORDER BY r2_object_key
 """)
 
 
 @dataclass(frozen=True)
-class UnfinishedHandOver:
+class OpenHandover:
     job_id: str
     is_pending: bool
     """Otherwise it failed, and may lie among the dead letters."""
 
 
-async def list_unfinished(session: AsyncSession, document_id: UUID) -> Sequence[UnfinishedHandOver]:
+async def list_open_handovers(session: AsyncSession, document_id: UUID) -> Sequence[OpenHandover]:
     """Of all its revisions."""
-    rows = await session.execute(_UNFINISHED, {"id": document_id})
-    return [UnfinishedHandOver(job_id, status == "pending") for job_id, status in rows]
+    rows = await session.execute(_OPEN_HANDOVERS, {"id": document_id})
+    return [OpenHandover(job_id, status == "pending") for job_id, status in rows]
 
 
 PENDING = "pending"
 
 
-async def wish_hand_over(work: Work[Any], document_id: UUID, policy: HandOverPolicy) -> None:
+async def request_handover(work: Work[Any], document_id: UUID, policy: HandoverPolicy) -> None:
     """In the transaction of the move that `policy` names: if the knowledge base asks for it, the document waits to be
     handed over from now on. One that is no PDF is skipped, with a line in the audit trail."""
     row = (
@@ -69,7 +69,7 @@ async def wish_hand_over(work: Work[Any], document_id: UUID, policy: HandOverPol
     )
 
 
-class Withdrawal(Protocol):
-    async def withdraw(self, organization_id: UUID, document_id: UUID, job_id: str) -> None:
+class Handovers(Protocol):
+    async def cancel(self, organization_id: UUID, document_id: UUID, job_id: str) -> None:
         """Take a job back before the archiver begins with it, or raise `Conflict`. One that another document waits for
         is left alone. Doing it twice changes nothing; whoever does not carry it through has it taken up again."""

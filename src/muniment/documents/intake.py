@@ -7,7 +7,7 @@ import structlog
 
 from muniment.audit.events import DocumentUploaded
 from muniment.audit.log import AuditLog
-from muniment.documents.name_conflicts import Cleared, DuplicateDocument, auto_clear, require_free_name
+from muniment.documents.name_conflicts import AutoCleared, DuplicateDocument, auto_clear, require_name_available
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository
 from muniment.documents.staging import StagedUpload, Staging, UploadExpired
@@ -17,14 +17,14 @@ from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import Ledger
-from muniment.storage.tasks.port import Tasks
+from muniment.storage.tasks.port import TaskQueue
 from muniment.telemetry.metrics import DOCUMENTS_CLEARED, UPLOAD_BYTES, UPLOADS
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedDocument:
     document: Document
     auto_cleared_id: UUID | None
 
@@ -32,13 +32,13 @@ class Received:
 class Intake:
     """The edge of an upload: stages outside any transaction, receives inside one."""
 
-    def __init__(self, database: Database, staging: Staging, ledger: Ledger, tasks: Tasks) -> None:
+    def __init__(self, database: Database, staging: Staging, ledger: Ledger, tasks: TaskQueue) -> None:
         self._database = database
         self._ledger = ledger
         self._tasks = tasks
         self.stage = staging.stage
 
-    async def receive(self, access: Access, staged: StagedUpload, document_type: DocumentType) -> Received:
+    async def receive(self, access: Access, staged: StagedUpload, document_type: DocumentType) -> ReceivedDocument:
         """Commit the document; a failed twin that made way is erased after."""
         async with self._database.work(access.principal) as work:
             document, cleared = await receive(work, staged, access.kb.id, document_type, self._tasks)
@@ -46,32 +46,32 @@ class Intake:
         UPLOAD_BYTES.inc(staged.file_size)
         for _ in cleared:
             DOCUMENTS_CLEARED.inc(access.kb.id, access.principal.user_id, auto=True)
-        await self._erase(document, cleared)
-        return Received(document, cleared[0].document_id if cleared else None)
+        await self._process_deletions(document, cleared)
+        return ReceivedDocument(document, cleared[0].document_id if cleared else None)
 
-    async def _erase(self, document: Document, cleared: list[Cleared]) -> None:
+    async def _process_deletions(self, document: Document, cleared: list[AutoCleared]) -> None:
         deletion_ids = [deletion_id for item in cleared for deletion_id in item.deletion_ids]
         if not deletion_ids:
             return
         try:
-            await self._ledger.carry_out(document.organization_id, deletion_ids)
+            await self._ledger.process(document.organization_id, deletion_ids)
         except MunimentError as error:  # the upload itself is safe; the sweep finishes the rest
             log.warning("uploads.erase_failed", document_id=str(document.id), error=error.message)
 
 
 async def receive(
-    work: Work[Principal], staged: StagedUpload, kb_id: UUID, document_type: DocumentType, tasks: Tasks
-) -> tuple[Document, list[Cleared]]:
+    work: Work[Principal], staged: StagedUpload, kb_id: UUID, document_type: DocumentType, tasks: TaskQueue
+) -> tuple[Document, list[AutoCleared]]:
     """Turn staged bytes into a document and queue its processing."""
     # The bytes are in the store already: an orphaned object is litter, a row without its object is data loss.
     access = await get_access(work, kb_id)
     access.require_upload()  # once more: the right may have been taken away while the bytes came in
-    access.require_staying()
-    if not await UploadRepository(work.session).take(staged.upload_id):
+    access.require_not_being_deleted()
+    if not await UploadRepository(work.session).claim(staged.upload_id):
         raise UploadExpired
-    document = await _add(work, _new_document(staged, access, document_type))
+    document = await _add_document(work, _new_document(staged, access, document_type))
     # Again: an active namesake may have been archived or have failed between the first look and the insert.
-    failed_twins = await require_free_name(work, kb_id, document.name_key)
+    failed_twins = await require_name_available(work, kb_id, document.name_key)
     cleared = [await auto_clear(work, twin) for twin in failed_twins]
     await AuditLog(work).record(
         DocumentUploaded(
@@ -82,17 +82,17 @@ async def receive(
     return document, cleared
 
 
-async def _add(work: Work[Principal], document: Document) -> Document:
+async def _add_document(work: Work[Principal], document: Document) -> Document:
     documents = DocumentRepository(work.session)
     # Before the insert, so that namesakes are held before the name is: whoever retries or restores one takes the two
     # in the same order, and neither waits for the other for ever.
     try:
-        await require_free_name(work, document.kb_id, document.name_key)
+        await require_name_available(work, document.kb_id, document.name_key)
     except DuplicateDocument:
         if active := await documents.find_active(document.kb_id, document.name_key):
             raise DuplicateDocument(active) from None  # it is the one that people mean
         raise
-    while (added := await documents.add_unless_taken(document)) is None:
+    while (added := await documents.add_if_name_free(document)) is None:
         if existing := await documents.find_active(document.kb_id, document.name_key):
             raise DuplicateDocument(existing)
     return added

@@ -17,7 +17,9 @@ _BIDI_CONTROLS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u20
 _UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph separators
 _PATH_SEPARATORS = re.compile(r"[/\\]")
 
-_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL)
+_RESERVED_DEVICE_NAMES = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
+)
 _NOT_IN_QUOTED_ASCII = re.compile(r'[^ -~]|["\\%/]')
 
 
@@ -50,7 +52,7 @@ def name_key(name: str) -> str:
 
 def content_disposition(name: str) -> str:
     """The header that makes a browser save a file under `name`, or under `_name` where Windows reserves it."""
-    safe = f"_{name}" if _DEVICES.fullmatch(name) else name
+    safe = f"_{name}" if _RESERVED_DEVICE_NAMES.fullmatch(name) else name
     fallback = _NOT_IN_QUOTED_ASCII.sub("_", safe)
     return f"attachment; filename=\"{fallback}\"; filename*=UTF-8''{quote(safe, safe='', errors='replace')}"
 

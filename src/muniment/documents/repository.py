@@ -25,7 +25,7 @@ class DocumentNotFound(NotFound):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DocumentFilter:
     """Which documents to list, and in which order."""
 
     kb_id: UUID | None
@@ -54,34 +54,34 @@ SORTS = tuple(SORT_COLUMNS) + tuple(f"-{name}" for name in SORT_COLUMNS)
 
 
 # What every upload and every move asks: put together once, since that costs more than to ask.
-_ONE = select(Document).where(Document.id == bindparam("document_id"), Document.kb_id == bindparam("kb_id"))
+_BY_ID = select(Document).where(Document.id == bindparam("document_id"), Document.kb_id == bindparam("kb_id"))
 
 
-_ONE_HELD = _ONE.with_for_update(key_share=True)
+_BY_ID_LOCKED = _BY_ID.with_for_update(key_share=True)
 
 
-_NAMED = select(Document).where(Document.kb_id == bindparam("kb_id"), Document.name_key == bindparam("key"))
+_BY_NAME = select(Document).where(Document.kb_id == bindparam("kb_id"), Document.name_key == bindparam("key"))
 
 
-_NAMED_ACTIVE = _NAMED.where(Document.status.in_(ACTIVE))
+_ACTIVE_BY_NAME = _BY_NAME.where(Document.status.in_(ACTIVE))
 
 
-_NAMED_INACTIVE = (
-    _NAMED.where(Document.status.in_((Status.ARCHIVED, Status.FAILED))).order_by(Document.id).with_for_update()
+_INACTIVE_BY_NAME_LOCKED = (
+    _BY_NAME.where(Document.status.in_((Status.ARCHIVED, Status.FAILED))).order_by(Document.id).with_for_update()
 )
 
 
-_ADD = insert(Document).on_conflict_do_nothing().returning(Document)
+_INSERT = insert(Document).on_conflict_do_nothing().returning(Document)
 
 
-_TAKE_UPLOAD = delete(Upload).where(Upload.id == bindparam("upload_id")).returning(Upload.id)
+_CLAIM_UPLOAD = delete(Upload).where(Upload.id == bindparam("upload_id")).returning(Upload.id)
 
 
 class DocumentRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add_unless_taken(self, document: Document) -> Document | None:
+    async def add_if_name_free(self, document: Document) -> Document | None:
         """Insert it with its revision, or `None` when an active document of the knowledge base has the name."""
         values = {
             column.key: getattr(document, column.key)
@@ -89,29 +89,29 @@ class DocumentRepository:
             if getattr(document, column.key) is not None
         }
         try:
-            added = await self._session.scalar(_ADD, values)
+            added = await self._session.scalar(_INSERT, values)
         except IntegrityError:
             raise KnowledgeBaseNotFound from None  # it was removed while the bytes came in
         if added is not None:
-            self._session.add(revision_of(document))
+            self._session.add(build_revision(document))
             await self._session.flush()
         return added
 
     async def get(self, kb_id: UUID, document_id: UUID) -> Document:
-        found = await self._session.scalar(_ONE, {"document_id": document_id, "kb_id": kb_id})
+        found = await self._session.scalar(_BY_ID, {"document_id": document_id, "kb_id": kb_id})
         if found is None:
             raise DocumentNotFound
         return found
 
     async def lock(self, kb_id: UUID, document_id: UUID) -> Document:
         """Held until the transaction ends, against every other move and against its worker."""
-        found = await self._session.scalar(_ONE_HELD, {"document_id": document_id, "kb_id": kb_id})
+        found = await self._session.scalar(_BY_ID_LOCKED, {"document_id": document_id, "kb_id": kb_id})
         if found is None:
             raise DocumentNotFound
         return found
 
     async def find_active(self, kb_id: UUID, key: str) -> Document | None:
-        return await self._session.scalar(_NAMED_ACTIVE, {"kb_id": kb_id, "key": key})
+        return await self._session.scalar(_ACTIVE_BY_NAME, {"kb_id": kb_id, "key": key})
 
     async def lock_with_namesakes(self, kb_id: UUID, document_id: UUID, key: str) -> Document:
         """As `lock`, together with the archived and failed documents of a name that it is to have, in the order in
@@ -128,24 +128,26 @@ class DocumentRepository:
 
     async def lock_inactive_namesakes(self, kb_id: UUID, key: str) -> Sequence[Document]:
         """Archived and failed documents of this name, held until the transaction ends."""
-        return (await self._session.scalars(_NAMED_INACTIVE, {"kb_id": kb_id, "key": key})).all()
+        return (await self._session.scalars(_INACTIVE_BY_NAME_LOCKED, {"kb_id": kb_id, "key": key})).all()
 
-    async def list_(self, wanted: Wanted) -> tuple[Sequence[Document], int]:
-        matching = _matching(wanted)
+    async def list_(self, document_filter: DocumentFilter) -> tuple[Sequence[Document], int]:
+        matching = _select_matching(document_filter)
         total = await self._session.scalar(select(func.count()).select_from(matching.subquery()))
-        column = SORT_COLUMNS[wanted.sort.removeprefix("-")]
-        order = column.desc() if wanted.sort.startswith("-") else column.asc()
-        tie = Document.id.desc() if wanted.sort.startswith("-") else Document.id.asc()
-        page = await self._session.scalars(matching.order_by(order, tie).offset(wanted.offset).limit(wanted.limit))
+        column = SORT_COLUMNS[document_filter.sort.removeprefix("-")]
+        order = column.desc() if document_filter.sort.startswith("-") else column.asc()
+        tie = Document.id.desc() if document_filter.sort.startswith("-") else Document.id.asc()
+        page = await self._session.scalars(
+            matching.order_by(order, tie).offset(document_filter.offset).limit(document_filter.limit)
+        )
         return page.all(), total or 0
 
-    async def list_contents(self, document_id: UUID) -> Sequence[tuple[str, str]]:
+    async def list_content_keys(self, document_id: UUID) -> Sequence[tuple[str, str]]:
         """Of all its revisions: the key of the original, and the content key."""
         columns = (Revision.original_uri, Revision.content_hmac)
         found = await self._session.execute(select(*columns).where(Revision.document_id == document_id))
         return [(key, content_key) for key, content_key in found]
 
-    async def remove(self, document_id: UUID) -> None:
+    async def delete(self, document_id: UUID) -> None:
         await self._session.execute(delete(Document).where(Document.id == document_id))
 
 
@@ -157,49 +159,49 @@ class UploadRepository:
         columns = ("id", "organization_id", "kb_id", "document_id", "blob_key", "uploaded_by", "expires_at")
         await self._session.execute(insert(Upload), {name: getattr(upload, name) for name in columns})
 
-    async def take(self, upload_id: UUID) -> bool:
+    async def claim(self, upload_id: UUID) -> bool:
         """Decide the fate of these bytes: whoever deletes the row does, and nobody else can."""
-        taken = await self._session.scalar(_TAKE_UPLOAD, {"upload_id": upload_id})
+        taken = await self._session.scalar(_CLAIM_UPLOAD, {"upload_id": upload_id})
         return taken is not None
 
-    async def extend(self, upload_id: UUID, expires_at: datetime) -> bool:
+    async def extend_expiry(self, upload_id: UUID, expires_at: datetime) -> bool:
         """`False` when somebody has decided their fate already."""
         extended = await self._session.scalar(
             update(Upload).where(Upload.id == upload_id).values(expires_at=expires_at).returning(Upload.id)
         )
         return extended is not None
 
-    async def take_expired(self, now: datetime, *, limit: int) -> Sequence[Upload]:
+    async def claim_expired(self, now: datetime, *, limit: int) -> Sequence[Upload]:
         expired = select(Upload.id).where(Upload.expires_at < now).limit(limit).with_for_update(skip_locked=True)
         return (await self._session.scalars(delete(Upload).where(Upload.id.in_(expired)).returning(Upload))).all()
 
 
-def _matching(wanted: Wanted) -> Select[Document]:
+def _select_matching(document_filter: DocumentFilter) -> Select[Document]:
     matching = select(Document)
-    if wanted.kb_id:
-        matching = matching.where(Document.kb_id == wanted.kb_id)
-    if wanted.document_id:
-        matching = matching.where(Document.id == wanted.document_id)
-    if wanted.statuses:
-        matching = matching.where(Document.status.in_(wanted.statuses))
-    elif not wanted.document_id:
+    if document_filter.kb_id:
+        matching = matching.where(Document.kb_id == document_filter.kb_id)
+    if document_filter.document_id:
+        matching = matching.where(Document.id == document_filter.document_id)
+    if document_filter.statuses:
+        matching = matching.where(Document.status.in_(document_filter.statuses))
+    elif not document_filter.document_id:
         matching = matching.where(Document.status != Status.ARCHIVED)
-    if wanted.document_types:
-        matching = matching.where(Document.document_type.in_(wanted.document_types))
-    if wanted.search:
-        matching = matching.where(Document.name_key.contains(name_key(wanted.search), autoescape=True))
+    if document_filter.document_types:
+        matching = matching.where(Document.document_type.in_(document_filter.document_types))
+    if document_filter.search:
+        matching = matching.where(Document.name_key.contains(name_key(document_filter.search), autoescape=True))
     return matching
 
 
 # By their runs too: the number of a revision that was taken back must not come again, since pages in browsers and
 # pictures in memory are known by it.
-_NEXT_NUMBER = text("""
+_NEXT_REVISION = text("""
     SELECT 1 + greatest((SELECT max(revision) FROM document_revisions WHERE document_id = :document_id),
                         (SELECT max(revision) FROM document_processing_runs WHERE document_id = :document_id))
 """)
 
 
-_EPOCHS = text("""
+_EPOCHS_AFTER = text("""
     SELECT epoch FROM document_processing_runs WHERE document_id = :document_id AND revision > :revision ORDER BY epoch
 """)
 
@@ -212,37 +214,37 @@ class RevisionRepository:
         wanted = select(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
         return (await self._session.scalars(wanted)).one()
 
-    async def add(self, document: Document, shelved: dict[str, Any] | None) -> None:
+    async def add(self, document: Document, snapshot: dict[str, Any] | None) -> None:
         """What the document's row names now, with what it took the place of."""
-        self._session.add(revision_of(document, shelved))
+        self._session.add(build_revision(document, snapshot))
         await self._session.flush()
 
-    async def next_number(self, document_id: UUID) -> int:
+    async def next_revision(self, document_id: UUID) -> int:
         """One that this document never had. The caller holds the document."""
-        found: int = (await self._session.execute(_NEXT_NUMBER, {"document_id": document_id})).scalar_one()
+        found: int = (await self._session.execute(_NEXT_REVISION, {"document_id": document_id})).scalar_one()
         return found
 
     async def list_epochs_after(self, document_id: UUID, revision: int) -> Sequence[int]:
         """Of the runs over later revisions."""
-        return (await self._session.scalars(_EPOCHS, {"document_id": document_id, "revision": revision})).all()
+        return (await self._session.scalars(_EPOCHS_AFTER, {"document_id": document_id, "revision": revision})).all()
 
-    async def is_original(self, document_id: UUID, key: str) -> bool:
+    async def references_object(self, document_id: UUID, key: str) -> bool:
         """Whether a revision of the document has these bytes."""
         named = select(Revision.revision).where(Revision.document_id == document_id, Revision.original_uri == key)
         return await self._session.scalar(named) is not None
 
-    async def take_besides(self, document_id: UUID, kept: int) -> Sequence[Revision]:
+    async def delete_all_except(self, document_id: UUID, keep: int) -> Sequence[Revision]:
         """Remove the rows of all but one; what they were."""
-        others = delete(Revision).where(Revision.document_id == document_id, Revision.revision != kept)
+        others = delete(Revision).where(Revision.document_id == document_id, Revision.revision != keep)
         return (await self._session.scalars(others.returning(Revision))).all()
 
-    async def forget_shelf(self, document_id: UUID, revision: int) -> None:
+    async def clear_snapshot(self, document_id: UUID, revision: int) -> None:
         """From here on there is nothing to go back to."""
         this = update(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
         await self._session.execute(this.values(shelved=None))
 
 
-def revision_of(document: Document, shelved: dict[str, Any] | None = None) -> Revision:
+def build_revision(document: Document, snapshot: dict[str, Any] | None = None) -> Revision:
     return Revision(
         document_id=document.id,
         revision=document.revision,
@@ -254,7 +256,7 @@ def revision_of(document: Document, shelved: dict[str, Any] | None = None) -> Re
         sha256=document.sha256,
         content_hmac=document.content_hmac,
         uploaded_by=document.uploaded_by,
-        shelved=shelved,
+        shelved=snapshot,
     )
 
 

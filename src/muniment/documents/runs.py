@@ -20,11 +20,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from muniment.artifacts.tables import FullText
+from muniment.artifacts.tables import TextArtifact
 from muniment.storage.db.base import Table, created_at_column, new_id
 
 
-class Purpose(StrEnum):
+class RunPurpose(StrEnum):
     FIRST = "first"
     REREAD = "reread"
 
@@ -37,7 +37,7 @@ class RunStatus(StrEnum):
 
 
 class ProcessingRun(Table):
-    """One pass over one document (specs/artifacts.md §6.3). `attempt` counts the workers that claimed it."""
+    """One pass over one document (docs/contracts.md#run-tables). `attempt` counts the workers that claimed it."""
 
     __tablename__ = "document_processing_runs"
     __table_args__ = (
@@ -59,7 +59,7 @@ class ProcessingRun(Table):
     user_id: Mapped[UUID]
     epoch: Mapped[int]
     revision: Mapped[int]
-    purpose: Mapped[str] = mapped_column(server_default=Purpose.FIRST)
+    purpose: Mapped[str] = mapped_column(server_default=RunPurpose.FIRST)
     status: Mapped[str] = mapped_column(server_default=RunStatus.QUEUED)
     attempt: Mapped[int] = mapped_column(server_default="0")
     job_id: Mapped[int | None] = mapped_column(BigInteger)
@@ -67,7 +67,7 @@ class ProcessingRun(Table):
     """Hydrate anew although the document was processed already."""
     algorithm_version: Mapped[int | None]
     """Another than the newest, if somebody asked for it."""
-    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
+    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
     """What this run found or made, held against the garbage collection until it ends."""
     failures: Mapped[int] = mapped_column(server_default="0")
     """How often a worker or a reader died over it."""

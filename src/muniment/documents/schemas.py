@@ -5,8 +5,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from muniment.documents.tables import Document, DocumentType, Status
 
-WAITING = "Stored and waiting to be processed."
-READING = "Processing."
+PENDING_DETAIL = "Stored and waiting to be processed."
+PROCESSING_DETAIL = "Processing."
 
 
 class DocumentRead(BaseModel):
@@ -50,14 +50,14 @@ class DocumentCreated(DocumentRead):
     pass
 
 
-class DocumentCreatedAfterClearing(DocumentRead):
-    """The answer when a failed upload of the same name made way (specs/lifecycle.md)."""
+class DocumentCreatedAfterAutoClear(DocumentRead):
+    """The answer when a failed upload of the same name made way (docs/contracts.md#duplicates)."""
 
     auto_cleared_document_id: UUID
     message: str
 
     @classmethod
-    def after(cls, document: Document, cleared_id: UUID) -> "DocumentCreatedAfterClearing":
+    def after_auto_clear(cls, document: Document, cleared_id: UUID) -> "DocumentCreatedAfterAutoClear":
         return cls(
             **_columns(document),
             auto_cleared_document_id=cleared_id,
@@ -66,7 +66,7 @@ class DocumentCreatedAfterClearing(DocumentRead):
 
 
 class DuplicateBody(BaseModel):
-    """409: the name belongs to another document (specs/lifecycle.md)."""
+    """409: the name belongs to another document (docs/contracts.md#duplicates)."""
 
     error: str
     existing_document_id: UUID
@@ -76,9 +76,9 @@ class DuplicateBody(BaseModel):
 
 def _columns(document: Document) -> dict[str, object]:
     own = set(DocumentRead.model_fields) - {"status_detail", "uploaded_by_email"}
-    return {**{name: getattr(document, name) for name in own}, "status_detail": _detail(document)}
+    return {**{name: getattr(document, name) for name in own}, "status_detail": _status_detail(document)}
 
 
-def _detail(document: Document) -> str | None:
-    waiting = {Status.PENDING: WAITING, Status.PROCESSING: READING}
+def _status_detail(document: Document) -> str | None:
+    waiting = {Status.PENDING: PENDING_DETAIL, Status.PROCESSING: PROCESSING_DETAIL}
     return waiting.get(Status(document.status), document.last_error)

@@ -11,9 +11,9 @@ from uuid import UUID
 
 import structlog
 
-from muniment.artifacts.keys import ContentHash, ContentKeys
-from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, cannot_become_known, recognise
-from muniment.documents.media_types.types import KNOWN, MediaType
+from muniment.artifacts.keys import ContentHasher, ContentKeyFactory
+from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, detect_media_type, is_surely_unsupported
+from muniment.documents.media_types.types import SUPPORTED, MediaType
 from muniment.documents.media_types.zip_directory import LOCAL_SIGNATURE
 from muniment.documents.repository import RevisionRepository, UploadRepository
 from muniment.documents.tables import Upload
@@ -22,17 +22,17 @@ from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db import base
 from muniment.storage.db.base import new_id, now
 from muniment.storage.db.principal import Principal, Service
-from muniment.storage.db.work import Database, Waiting, Work, list_organizations, list_waiting
-from muniment.storage.deletions.ledger import DeletionRepository, Ledger, Line
-from muniment.storage.deletions.tables import Store
-from muniment.storage.objects.async_io import to_the_end
-from muniment.storage.objects.port import Blobs
+from muniment.storage.db.work import Database, PendingWork, Work, list_organizations, list_organizations_with
+from muniment.storage.deletions.ledger import Ledger, LedgerRepository, NewLedgerEntry
+from muniment.storage.deletions.tables import LedgerStore
+from muniment.storage.objects.async_io import run_to_completion
+from muniment.storage.objects.port import ObjectStore
 from muniment.telemetry.metrics import DELETIONS_OLDEST_SECONDS, DELETIONS_PENDING
 
 log = structlog.get_logger()
 
 
-Permit = Callable[[Work[Principal]], Awaitable[object]]
+PermissionCheck = Callable[[Work[Principal]], Awaitable[object]]
 """Raises unless the caller may send these bytes."""
 
 
@@ -44,11 +44,13 @@ class EmptyFile(Invalid):
     """The file is empty"""
 
 
-class UnknownFileType(Unsupported):
+class UnsupportedFileType(Unsupported):
     """Unsupported file type"""
 
+    code = "UnknownFileType"
+
     def __init__(self, head: bytes = b"") -> None:
-        known = ", ".join(kind.name for kind in KNOWN)
+        known = ", ".join(kind.name for kind in SUPPORTED)
         if head.startswith(LOCAL_SIGNATURE):
             super().__init__(f"This Office file is damaged or has an unsupported format. Supported: {known}")
         else:
@@ -69,17 +71,17 @@ class StagedUpload:
     content_key: str
 
 
-class Measuring:
+class UploadInspector:
     """Looks at the bytes as they pass, in constant memory."""
 
-    def __init__(self, content: ContentHash, *, max_bytes: int) -> None:
+    def __init__(self, content: ContentHasher, *, max_bytes: int) -> None:
         self.content = content
         self.size_bytes = 0
         self._max_bytes = max_bytes
         self._head = b""
         self._tail = b""
 
-    def look(self, chunk: bytes) -> None:
+    def feed(self, chunk: bytes) -> None:
         """Refuse as early as the bytes allow: too many, or surely of no known type."""
         self.size_bytes += len(chunk)
         if self.size_bytes > self._max_bytes:
@@ -87,16 +89,16 @@ class Measuring:
         head_was_open = len(self._head) < HEAD_BYTES
         self._head += chunk[: HEAD_BYTES - len(self._head)]
         self._tail = (self._tail + chunk)[-TAIL_BYTES:]
-        if head_was_open and len(self._head) == HEAD_BYTES and cannot_become_known(self._head):
-            raise UnknownFileType
+        if head_was_open and len(self._head) == HEAD_BYTES and is_surely_unsupported(self._head):
+            raise UnsupportedFileType
         self.content.update(chunk)
 
-    def media_type(self, name: str) -> MediaType:
+    def detect_media_type(self, name: str) -> MediaType:
         if not self.size_bytes:
             raise EmptyFile
-        found = recognise(self._head, self._tail, self.size_bytes, name=name)
+        found = detect_media_type(self._head, self._tail, self.size_bytes, name=name)
         if found is None:
-            raise UnknownFileType(self._head)
+            raise UnsupportedFileType(self._head)
         return found
 
 
@@ -104,9 +106,9 @@ class Staging:
     def __init__(
         self,
         database: Database,
-        blobs: Blobs,
+        blobs: ObjectStore,
         ledger: Ledger,
-        content_keys: ContentKeys,
+        content_keys: ContentKeyFactory,
         *,
         has_room: Callable[[], bool],
         max_bytes: int,
@@ -131,13 +133,13 @@ class Staging:
         async def permit(work: Work[Principal]) -> None:
             (await get_access(work, access.kb.id)).require_upload()
 
-        return self._staged(self._new_upload(access, new_id(), "1", now), access, permit, name, chunks)
+        return self._open_stage(self._new_upload(access, new_id(), "1", now), access, permit, name, chunks)
 
     def stage_revision(
         self,
         access: Access,
         document_id: UUID,
-        permit: Permit,
+        check_permission: PermissionCheck,
         *,
         name: str,
         chunks: AsyncIterator[bytes],
@@ -146,36 +148,36 @@ class Staging:
         """For a document that is there, as `stage`; `permit` is asked before the first byte is stored."""
         # Not by its number, which it gets when it is received: of two that come in at once, both would take the same.
         upload = self._new_upload(access, document_id, str(new_id()), now)
-        return self._staged(upload, access, permit, name, chunks)
+        return self._open_stage(upload, access, check_permission, name, chunks)
 
     @asynccontextmanager
-    async def _staged(
-        self, upload: Upload, access: Access, permit: Permit, name: str, chunks: AsyncIterator[bytes]
+    async def _open_stage(
+        self, upload: Upload, access: Access, check_permission: PermissionCheck, name: str, chunks: AsyncIterator[bytes]
     ) -> AsyncIterator[StagedUpload]:
         if not self._has_room():
             raise StorageFull
         async with self._database.work(access.principal) as work:
             # Once more: the client may have taken its time between its headers and its file.
-            await permit(work)
+            await check_permission(work)
             await UploadRepository(work.session).add(upload)
         try:
             yield await self._stream(upload, name, chunks)
         except BaseException:
             # Also when the client hung up and the task is being cancelled: clearing up must not be cut short.
-            await to_the_end(self._discard(upload))
+            await run_to_completion(self._discard(upload))
             raise
 
     async def _stream(self, upload: Upload, name: str, chunks: AsyncIterator[bytes]) -> StagedUpload:
-        content = self._content_keys.new_hash(organization_id=upload.organization_id, document_id=upload.document_id)
-        measuring = Measuring(content, max_bytes=self._max_bytes)
+        content = self._content_keys.new_hasher(organization_id=upload.organization_id, document_id=upload.document_id)
+        measuring = UploadInspector(content, max_bytes=self._max_bytes)
         async with self._blobs.writer(upload.blob_key) as writer:
             async for chunk in chunks:
-                measuring.look(chunk)
+                measuring.feed(chunk)
                 if not self._has_room():  # again: many uploads that began in time could fill the disk together
                     raise StorageFull
                 await writer.write(chunk)
-            media_type = measuring.media_type(name)  # inside: what is refused never becomes an object
-            await self._stay_noted(upload, base.now())
+            media_type = measuring.detect_media_type(name)  # inside: what is refused never becomes an object
+            await self._renew_expiry(upload, base.now())
         return StagedUpload(
             upload_id=upload.id,
             document_id=upload.document_id,
@@ -187,47 +189,47 @@ class Staging:
             content_key=content.content_key,
         )
 
-    async def _stay_noted(self, upload: Upload, now: datetime) -> None:
+    async def _renew_expiry(self, upload: Upload, now: datetime) -> None:
         """A sweep that took the row of a very slow upload has looked for bytes that had no key yet: none may appear."""
         if now < upload.expires_at - self._lifetime / 2:
             return
         async with self._database.service_work(Service(upload.organization_id)) as work:
-            if not await UploadRepository(work.session).extend(upload.id, now + self._lifetime):
+            if not await UploadRepository(work.session).extend_expiry(upload.id, now + self._lifetime):
                 raise UploadExpired
 
     async def _discard(self, upload: Upload) -> None:
         """Row and ledger line first, then the object. What fails here, the sweep finishes."""
         # As a service: a caller who has lost every right in the meantime must not leave anything behind.
         caller = Service(upload.organization_id)
-        line = Line(
+        line = NewLedgerEntry(
             upload.organization_id,
             upload.kb_id,
             upload.document_id,
-            Store.BLOBS,
+            LedgerStore.OBJECTS,
             upload.blob_key,
             reason="upload_refused",
         )
         try:
             async with self._database.service_work(caller) as work:
-                is_ours = await UploadRepository(work.session).take(upload.id)
+                is_ours = await UploadRepository(work.session).claim(upload.id)
                 # Without a row a document has the bytes, or the sweep was first, perhaps before they were there.
-                if not is_ours and await self._is_kept(work, upload):
+                if not is_ours and await self._is_referenced(work, upload):
                     return
-                deletion_ids = await DeletionRepository(work.session).add([line])
-            await self._ledger.carry_out(upload.organization_id, deletion_ids)
+                deletion_ids = await LedgerRepository(work.session).add([line])
+            await self._ledger.process(upload.organization_id, deletion_ids)
         except MunimentError as error:
             log.warning("uploads.discard_failed", upload_id=str(upload.id), error=error.message)
 
-    async def _is_kept(self, work: Work[Service], upload: Upload) -> bool:
-        return await RevisionRepository(work.session).is_original(upload.document_id, upload.blob_key)
+    async def _is_referenced(self, work: Work[Service], upload: Upload) -> bool:
+        return await RevisionRepository(work.session).references_object(upload.document_id, upload.blob_key)
 
-    def _new_upload(self, access: Access, document_id: UUID, part: str, now: datetime) -> Upload:
+    def _new_upload(self, access: Access, document_id: UUID, revision_key: str, now: datetime) -> Upload:
         return Upload(
             id=new_id(),
             organization_id=access.kb.organization_id,
             kb_id=access.kb.id,
             document_id=document_id,
-            blob_key=f"{access.kb.id}/{document_id}/{part}/original",
+            blob_key=f"{access.kb.id}/{document_id}/{revision_key}/original",
             uploaded_by=access.principal.user_id,
             expires_at=now + self._lifetime,
         )
@@ -236,41 +238,48 @@ class Staging:
 BATCH = 100
 
 
-class Sweeps:
-    def __init__(self, database: Database, blobs: Blobs, ledger: Ledger, *, upload_lifetime: timedelta) -> None:
+class UploadSweep:
+    def __init__(self, database: Database, blobs: ObjectStore, ledger: Ledger, *, upload_lifetime: timedelta) -> None:
         self._database = database
         self._blobs = blobs
         self._ledger = ledger
         self._upload_lifetime = upload_lifetime
 
-    async def uploads(self) -> None:
+    async def run(self) -> None:
         """Forget uploads that never became a document, and what writers that were killed left behind."""
         for organization_id in await list_organizations(self._database):
-            await self.expired_uploads(organization_id)
-        abandoned = await self._blobs.remove_abandoned(before=now() - self._upload_lifetime)
+            await self.expire(organization_id)
+        abandoned = await self._blobs.delete_stale_uploads(before=now() - self._upload_lifetime)
         if abandoned:
             log.info("uploads.abandoned_removed", count=abandoned)
 
-    async def expired_uploads(self, organization_id: UUID) -> None:
+    async def expire(self, organization_id: UUID) -> None:
         """Of one organization, as many as go into one batch."""
         async with self._database.service_work(Service(organization_id)) as work:
             # Only objects whose row this very statement deletes: a slow commit keeps its bytes.
-            expired = await UploadRepository(work.session).take_expired(now(), limit=BATCH)
-            deletion_ids = await DeletionRepository(work.session).add(
-                Line(item.organization_id, item.kb_id, item.document_id, Store.BLOBS, item.blob_key, "upload_expired")
+            expired = await UploadRepository(work.session).claim_expired(now(), limit=BATCH)
+            deletion_ids = await LedgerRepository(work.session).add(
+                NewLedgerEntry(
+                    item.organization_id,
+                    item.kb_id,
+                    item.document_id,
+                    LedgerStore.OBJECTS,
+                    item.blob_key,
+                    "upload_expired",
+                )
                 for item in expired
             )
         if expired:
-            await self._ledger.carry_out(organization_id, deletion_ids)
+            await self._ledger.process(organization_id, deletion_ids)
             log.info("uploads.expired", organization_id=str(organization_id), count=len(expired))
 
-    async def deletions(self) -> None:
+    async def process_ledger(self) -> None:
         """Carry out what is due in the ledger, and say how much is left."""
         pending, oldest_seconds = 0, 0.0
-        for organization_id in await list_waiting(self._database, Waiting.DELETIONS):
-            await self._ledger.carry_out(organization_id, limit=BATCH)
+        for organization_id in await list_organizations_with(self._database, PendingWork.DELETIONS):
+            await self._ledger.process(organization_id, limit=BATCH)
             async with self._database.service_work(Service(organization_id)) as work:
-                count, age = await DeletionRepository(work.session).count_pending()
+                count, age = await LedgerRepository(work.session).count_pending()
             pending, oldest_seconds = pending + count, max(oldest_seconds, age)
         DELETIONS_PENDING.set(pending)
         DELETIONS_OLDEST_SECONDS.set(oldest_seconds)

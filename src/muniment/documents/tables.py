@@ -16,12 +16,12 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from muniment.artifacts.tables import FullText
+from muniment.artifacts.tables import TextArtifact
 from muniment.storage.db.base import Table, created_at_column, id_column
 
 
 class Status(StrEnum):
-    """Where a document stands in its lifecycle (specs/lifecycle.md)."""
+    """Where a document stands in its lifecycle (docs/design.md#state-machine)."""
 
     PENDING = "pending"
     PROCESSING = "processing"
@@ -42,7 +42,7 @@ class DocumentType(StrEnum):
     OTHER = "other"
 
 
-IS_SET = text("artifact_text_id IS NOT NULL")
+_HAS_ARTIFACT = text("artifact_text_id IS NOT NULL")
 
 
 def _one_of(column: str, values: type[StrEnum]) -> str:
@@ -92,7 +92,7 @@ class Document(Table):
             "id",
             postgresql_where=text("status = 'archived'"),
         ),
-        Index(None, "artifact_text_id", postgresql_where=IS_SET),
+        Index(None, "artifact_text_id", postgresql_where=_HAS_ARTIFACT),
         Index(
             "ix_documents_to_hand_over",
             "organization_id",
@@ -135,7 +135,7 @@ class Document(Table):
     processing_errors: Mapped[list[dict[str, Any]] | None] = mapped_column(JSONB(none_as_null=True))
     processing_started_at: Mapped[datetime | None]
     processing_completed_at: Mapped[datetime | None]
-    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
+    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
     """What it shows. A real foreign key: it counts as a reference against the garbage collection."""
     index_epoch: Mapped[int | None]
     """Of the run whose passages count, where an index outside PostgreSQL holds copies of them."""
@@ -161,7 +161,7 @@ class Revision(Table):
         ForeignKeyConstraint(
             ["document_id", "organization_id"], ["documents.id", "documents.organization_id"], ondelete="CASCADE"
         ),
-        Index(None, "artifact_text_id", postgresql_where=IS_SET),
+        Index(None, "artifact_text_id", postgresql_where=_HAS_ARTIFACT),
     )
 
     document_id: Mapped[UUID] = mapped_column(primary_key=True)
@@ -175,7 +175,7 @@ class Revision(Table):
     content_hmac: Mapped[str]
     uploaded_by: Mapped[UUID]
     created_at: Mapped[datetime] = created_at_column()
-    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(FullText.id))
+    artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
     shelved: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The document's columns as they were before this revision took the place of an earlier one, to bring that back:
     of the last one that completed. Null where there is none."""

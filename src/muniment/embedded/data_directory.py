@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from muniment.embedded.errors import AlreadyRunning, NotWritable
+from muniment.embedded.errors import AlreadyRunning, DataDirectoryNotWritable
 from muniment.errors import Unavailable
 
 
@@ -26,7 +26,9 @@ class DataDirectoryLock:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise NotWritable(f"The data directory {self._path.parent} is not writable: {error.strerror}") from None
+            raise DataDirectoryNotWritable(
+                f"The data directory {self._path.parent} is not writable: {error.strerror}"
+            ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -55,7 +57,7 @@ class DataDirectoryLock:
         self.release()
 
 
-class MadeFolder:
+class MarkedFolder:
     """Below the data directory, made once. Two marks tell whether it was: a disk that is not mounted leaves an empty
     folder in its place, which lacks the inner one."""
 
@@ -63,9 +65,9 @@ class MadeFolder:
         self.root = data_dir / name
         self._outer, self._inner = data_dir / f"{name}.made", self.root / ".made"
 
-    def require(self, gone: Unavailable) -> None:
+    def require_present(self, error: Unavailable) -> None:
         if self._outer.exists() and not self._inner.exists():
-            raise gone
+            raise error
 
     def mark(self) -> None:
         for mark in (self._inner, self._outer):

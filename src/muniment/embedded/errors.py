@@ -8,8 +8,8 @@ from muniment.errors import MunimentError
 class PostgresFailed(MunimentError):
     """The embedded PostgreSQL cannot run. The message is a sentence, then the last lines of the server's log."""
 
-    def __init__(self, sentence: str, log_lines: Sequence[str] = ()) -> None:
-        super().__init__("\n".join([sentence, *(f"  {line}" for line in log_lines)]))
+    def __init__(self, message: str, log_lines: Sequence[str] = ()) -> None:
+        super().__init__("\n".join([message, *(f"  {line}" for line in log_lines)]))
 
 
 class AlreadyRunning(MunimentError):
@@ -20,5 +20,5 @@ class ChildFailed(MunimentError):
     """A Muniment process exited before it was ready"""
 
 
-class NotWritable(MunimentError):
+class DataDirectoryNotWritable(MunimentError):
     """The data directory is not writable"""

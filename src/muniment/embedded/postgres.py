@@ -13,11 +13,16 @@ from psycopg import sql
 
 from muniment.embedded.binaries import Binaries, find_binaries
 from muniment.embedded.errors import PostgresFailed
-from muniment.embedded.postgres_cluster import check_major_version, make_cluster, remove_half_made, stop_orphan
-from muniment.embedded.postgres_location import DATABASE, PORT, SUPERUSER, Place, settle
+from muniment.embedded.postgres_cluster import (
+    check_major_version,
+    create_cluster,
+    remove_incomplete_clusters,
+    stop_orphan,
+)
+from muniment.embedded.postgres_location import DATABASE, PORT, SUPERUSER, PostgresLocation, resolve_location
 from muniment.storage.db.address import DatabaseAddress
 
-LIMIT_BYTES = 10 * 1024 * 1024
+LOG_LIMIT_BYTES = 10 * 1024 * 1024
 
 
 TAIL_BYTES = 8 * 1024
@@ -26,29 +31,29 @@ TAIL_BYTES = 8 * 1024
 TAIL_LINES = 15
 
 
-class ServerLog:
+class PostgresLog:
     """`postgres.log`, and the piece before it in `postgres.log.1`."""
 
-    def __init__(self, path: Path, *, limit_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(self, path: Path, *, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
         self._path = path
         self._limit_bytes = limit_bytes
-        self._begin = 0
+        self._start_offset = 0
 
     def open(self) -> int:
         """A descriptor to append to. `tail` speaks of what is written from here on."""
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        self._begin = os.fstat(descriptor).st_size
+        self._start_offset = os.fstat(descriptor).st_size
         return descriptor
 
     def tail(self) -> list[str]:
         """The last lines since `open`."""
         with self._path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            begin = self._begin if self._begin <= size else 0  # cut since then
+            begin = self._start_offset if self._start_offset <= size else 0  # cut since then
             file.seek(max(begin, size - TAIL_BYTES))
             return file.read().decode(errors="replace").splitlines()[-TAIL_LINES:]
 
-    def cut_if_large(self) -> None:
+    def rotate_if_large(self) -> None:
         """Begin anew when the file has grown too large.
 
         The server keeps its descriptor, so the file is copied and emptied, not renamed; what it writes between the two
@@ -76,7 +81,7 @@ def shared_buffers() -> str:
     return f"{min(max(memory // 8 // 2**20, 128), 4096)}MB"
 
 
-SETTINGS = {
+SERVER_SETTINGS = {
     "listen_addresses": "",
     "port": str(PORT),
     "unix_socket_permissions": "0700",
@@ -88,7 +93,7 @@ SETTINGS = {
 }
 
 
-NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+NON_DURABLE_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 class EmbeddedPostgres:
@@ -102,8 +107,8 @@ class EmbeddedPostgres:
         self._password = password
         self._wanted_user = user
         self._durable = durable
-        self._log = ServerLog(self._data_dir / "postgres.log")
-        self._place: Place | None = None
+        self._log = PostgresLog(self._data_dir / "postgres.log")
+        self._location: PostgresLocation | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -112,15 +117,15 @@ class EmbeddedPostgres:
 
     def poll(self) -> int | None:
         """The exit code of the server if it has ended."""
-        self._log.cut_if_large()
+        self._log.rotate_if_large()
         return self._process.poll() if self._process else None
 
     def start(self) -> DatabaseAddress:
         """Make the cluster if there is none, stop one that was left behind, and return when a connection works."""
-        self._end_server()
-        self._place = place = settle(self._data_dir, wanted_user=self._wanted_user)
+        self._stop_server()
+        self._location = place = resolve_location(self._data_dir, preferred_user=self._wanted_user)
         binaries = find_binaries(place.user)
-        remove_half_made(place.base)
+        remove_incomplete_clusters(place.base)
         made = self._data_dir / "postgres.made"
         if not place.cluster.exists():
             if made.exists():
@@ -128,7 +133,7 @@ class EmbeddedPostgres:
                     f"The database directory {place.cluster} is missing. Mount its disk or restore a backup. "
                     f"To start empty, delete {made}"
                 )
-            make_cluster(place, binaries, password=self._password, durable=self._durable)
+            create_cluster(place, binaries, password=self._password, durable=self._durable)
         made.touch(mode=0o600)
         check_major_version(place, binaries)
         stop_orphan(place.cluster)
@@ -138,21 +143,21 @@ class EmbeddedPostgres:
             self._start_server(place, binaries, address)
             _create_database(address)
         except psycopg.Error as error:
-            self._end_server()
+            self._stop_server()
             raise PostgresFailed(f"PostgreSQL started and then failed: {error}", self._log.tail()) from None
         except BaseException:
-            self._end_server()
+            self._stop_server()
             raise
         return address
 
     def stop(self) -> None:
         """Stop the server; whoever is connected is cut off, what is committed is kept."""
-        self._end_server()
+        self._stop_server()
         # Only now, not when a start follows: the API and the worker go on looking for the server at this address.
-        if self._place:
-            self._place.remove_short_socket_folder()
+        if self._location:
+            self._location.remove_temporary_socket_folder()
 
-    def _end_server(self) -> None:
+    def _stop_server(self) -> None:
         """Bring our own server to its end, or reap one that has died."""
         if not self._process:
             return
@@ -164,18 +169,22 @@ class EmbeddedPostgres:
             except subprocess.TimeoutExpired:
                 continue
 
-    def _start_server(self, place: Place, binaries: Binaries, address: DatabaseAddress) -> None:
-        settings = SETTINGS | {"unix_socket_directories": str(place.socket)} | ({} if self._durable else NOT_DURABLE)
+    def _start_server(self, location: PostgresLocation, binaries: Binaries, address: DatabaseAddress) -> None:
+        settings = (
+            SERVER_SETTINGS
+            | {"unix_socket_directories": str(location.socket)}
+            | ({} if self._durable else NON_DURABLE_SETTINGS)
+        )
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        command = [binaries.program("postgres"), "-D", str(place.cluster), *options]
+        command = [binaries.program("postgres"), "-D", str(location.cluster), *options]
         deadline = time.monotonic() + RETRY_SECONDS
         while True:
             output = self._log.open()
             try:
-                self._process = place.user.spawn(command, output=output)
+                self._process = location.user.spawn(command, output=output)
             finally:
                 os.close(output)
-            if self._becomes_ready(self._process, address):
+            if self._wait_until_ready(self._process, address):
                 return
             lines = self._log.tail()
             # After a kill -9 of the server its own children hold the memory for a moment longer.
@@ -183,7 +192,7 @@ class EmbeddedPostgres:
                 raise PostgresFailed(f"PostgreSQL exited with code {self._process.returncode}", lines)
             time.sleep(0.2)
 
-    def _becomes_ready(self, process: subprocess.Popen[bytes], address: DatabaseAddress) -> bool:
+    def _wait_until_ready(self, process: subprocess.Popen[bytes], address: DatabaseAddress) -> bool:
         """Wait for the first connection; `False` if the server ended before."""
         deadline = time.monotonic() + READY_SECONDS
         while process.poll() is None:

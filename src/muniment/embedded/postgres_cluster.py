@@ -13,15 +13,15 @@ import psutil
 
 from muniment.embedded.binaries import Binaries
 from muniment.embedded.errors import PostgresFailed
-from muniment.embedded.postgres_location import PORT, SUPERUSER, Place, sync_folder
+from muniment.embedded.postgres_location import PORT, SUPERUSER, PostgresLocation, fsync_folder
 
-HALF_MADE = "half-made-"
+INCOMPLETE_PREFIX = "half-made-"
 
 
-def make_cluster(place: Place, binaries: Binaries, *, password: str, durable: bool) -> None:
+def create_cluster(location: PostgresLocation, binaries: Binaries, *, password: str, durable: bool) -> None:
     """Make `place.cluster`, whole or not at all."""
     # Another name each time: an initdb that outlived its killed supervisor must not write into the next one's files.
-    work = Path(tempfile.mkdtemp(dir=place.base, prefix=HALF_MADE))
+    work = Path(tempfile.mkdtemp(dir=location.base, prefix=INCOMPLETE_PREFIX))
     try:
         work.chmod(0o711)
         new, password_file = work / "cluster", work / "password"
@@ -29,22 +29,24 @@ def make_cluster(place: Place, binaries: Binaries, *, password: str, durable: bo
         password_file.touch(mode=0o600)
         password_file.write_text(password, encoding="utf-8")
         for path in (new, password_file):
-            place.user.own(path)
-        _initdb(place, binaries, new, password_file=password_file, durable=durable)
-        new.rename(place.cluster)
-        sync_folder(place.base)
+            location.user.chown(path)
+        _initdb(location, binaries, new, password_file=password_file, durable=durable)
+        new.rename(location.cluster)
+        fsync_folder(location.base)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def remove_half_made(base: Path) -> None:
+def remove_incomplete_clusters(base: Path) -> None:
     """Remove what an attempt that was killed left: half a cluster, and the password."""
-    for work in base.glob(f"{HALF_MADE}*"):
+    for work in base.glob(f"{INCOMPLETE_PREFIX}*"):
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _initdb(place: Place, binaries: Binaries, folder: Path, *, password_file: Path, durable: bool) -> None:
-    code, output = place.user.run(
+def _initdb(
+    location: PostgresLocation, binaries: Binaries, folder: Path, *, password_file: Path, durable: bool
+) -> None:
+    code, output = location.user.run(
         [
             binaries.program("initdb"),
             f"--pgdata={folder}",
@@ -63,24 +65,26 @@ def _initdb(place: Place, binaries: Binaries, folder: Path, *, password_file: Pa
         raise PostgresFailed("PostgreSQL could not create the database directory", output.splitlines()[-15:])
 
 
-def check_major_version(place: Place, binaries: Binaries) -> None:
+def check_major_version(location: PostgresLocation, binaries: Binaries) -> None:
     """Refuse a cluster of another major version, with the commands that carry its content over."""
     try:
-        found = (place.cluster / "PG_VERSION").read_text().strip()
+        found = (location.cluster / "PG_VERSION").read_text().strip()
     except FileNotFoundError:
-        raise PostgresFailed(f"{place.cluster} exists but contains no database. Move it away to start empty") from None
+        raise PostgresFailed(
+            f"{location.cluster} exists but contains no database. Move it away to start empty"
+        ) from None
     if found != binaries.major_version:
-        raise PostgresFailed(_way_over(found, place, binaries))
+        raise PostgresFailed(_upgrade_instructions(found, location, binaries))
 
 
-def _way_over(found: str, place: Place, binaries: Binaries) -> str:
-    cluster, aside = (shlex.quote(str(path)) for path in (place.cluster, place.base / f"cluster-{found}"))
+def _upgrade_instructions(found: str, location: PostgresLocation, binaries: Binaries) -> str:
+    cluster, aside = (shlex.quote(str(path)) for path in (location.cluster, location.base / f"cluster-{found}"))
     new = shlex.quote(str(binaries.folder))
     start = f"""-D {cluster} -o "-c listen_addresses= -p {PORT} -k /tmp" -w start"""
     login = f"-h /tmp -p {PORT} -U {SUPERUSER}"
     return f"""\
-The database {place.cluster} was created by PostgreSQL {found}, but this version of Muniment includes PostgreSQL \
-{binaries.major_version}. Nothing was changed. Migrate the data as the user {place.user.name}. OLD is the folder with \
+The database {location.cluster} was created by PostgreSQL {found}, but this version of Muniment includes PostgreSQL \
+{binaries.major_version}. Nothing was changed. Migrate the data as the user {location.user.name}. OLD is the folder with \
 the programs of PostgreSQL {found}. The password is the superuser password of the embedded PostgreSQL:
   OLD/pg_ctl {start}
   OLD/pg_dumpall {login} --clean --if-exists > /tmp/muniment.sql
@@ -96,32 +100,32 @@ and start Muniment."""
 STOP_SECONDS = 60.0
 
 
-LEFTOVER_SECONDS = 10.0
+KILL_SECONDS = 10.0
 
 
 def stop_orphan(cluster: Path) -> None:
     """Make sure that no server runs on `cluster`. The caller holds the lock of the data directory: nobody needs it."""
     pid_file = cluster / "postmaster.pid"
-    pid = _pid_in(pid_file)
+    pid = _read_pid(pid_file)
     if pid is None or not psutil.pid_exists(pid):
         return  # PostgreSQL checks the pid file of a dead one itself, with the shared memory that is named in it
-    if process := _server(pid, cluster):
+    if process := _find_server(pid, cluster):
         _stop(process, cluster)
         return
     # The number belongs to another process now, or to a zombie, and PostgreSQL would take it for a running server.
-    if not _comes_true(lambda: not any(_server(pid, cluster) for pid in psutil.pids()), LEFTOVER_SECONDS):
+    if not _wait_for(lambda: not any(_find_server(pid, cluster) for pid in psutil.pids()), KILL_SECONDS):
         raise PostgresFailed(f"Processes of a previous PostgreSQL still use {cluster}. Stop them first")
     pid_file.unlink(missing_ok=True)
 
 
-def _pid_in(pid_file: Path) -> int | None:
+def _read_pid(pid_file: Path) -> int | None:
     try:
         return int(pid_file.read_text().splitlines()[0])
     except (FileNotFoundError, IndexError, ValueError):
         return None
 
 
-def _server(pid: int, cluster: Path) -> psutil.Process | None:
+def _find_server(pid: int, cluster: Path) -> psutil.Process | None:
     """The process `pid` if it is a living PostgreSQL of `cluster`, which is the folder that all of them work in."""
     try:
         process = psutil.Process(pid)
@@ -133,16 +137,16 @@ def _server(pid: int, cluster: Path) -> psutil.Process | None:
 
 
 def _stop(process: psutil.Process, cluster: Path) -> None:
-    for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, LEFTOVER_SECONDS)):
+    for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, KILL_SECONDS)):
         with suppress(psutil.NoSuchProcess):
             process.send_signal(number)
         # Not `process.wait`: in a container whose first process does not reap, it would wait for a zombie.
-        if _comes_true(lambda: _server(process.pid, cluster) is None, seconds):
+        if _wait_for(lambda: _find_server(process.pid, cluster) is None, seconds):
             return
     raise PostgresFailed(f"A previous PostgreSQL of this data directory (process {process.pid}) does not stop")
 
 
-def _comes_true(condition: Callable[[], bool], seconds: float) -> bool:
+def _wait_for(condition: Callable[[], bool], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from muniment.embedded.binaries import OPEN_FOLDER, make_open_folder
+from muniment.embedded.binaries import SHARED_FOLDER, make_traversable_folder
 from muniment.embedded.errors import PostgresFailed
 from muniment.embedded.system_user import SystemUser, choose_user
 from muniment.storage.db.address import DatabaseAddress
@@ -28,7 +28,7 @@ SUPERUSER = "postgres"
 
 
 @dataclass(frozen=True)
-class Pointer:
+class LocationFile:
     data_dir: Path
     cluster: Path
     socket: Path
@@ -36,7 +36,7 @@ class Pointer:
 
     @classmethod
     def read(cls, data_dir: Path) -> Self | None:
-        path = pointer_file(data_dir)
+        path = location_file_path(data_dir)
         try:
             said = json.loads(path.read_text(encoding="utf-8"))
             return cls(Path(said["data_dir"]), Path(said["cluster"]), Path(said["socket"]), int(said["port"]))
@@ -55,27 +55,27 @@ class Pointer:
                 json.dump(vars(self), file, indent=2, default=str)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).replace(pointer_file(self.data_dir))
+            Path(temporary).replace(location_file_path(self.data_dir))
         finally:
             Path(temporary).unlink(missing_ok=True)
-        sync_folder(self.data_dir)
+        fsync_folder(self.data_dir)
 
     @property
     def address(self) -> DatabaseAddress:
         return DatabaseAddress(str(self.socket), self.port, DATABASE, SUPERUSER, password="")
 
 
-def pointer_file(data_dir: Path) -> Path:
+def location_file_path(data_dir: Path) -> Path:
     return data_dir / "postgres.json"
 
 
-def find_address(data_dir: Path) -> DatabaseAddress | None:
+def find_database_address(data_dir: Path) -> DatabaseAddress | None:
     """Where the embedded PostgreSQL of `data_dir` listens, without a password; `None` if there never was one."""
-    pointer = Pointer.read(data_dir)
+    pointer = LocationFile.read(data_dir)
     return pointer.address if pointer else None
 
 
-def sync_folder(folder: Path) -> None:
+def fsync_folder(folder: Path) -> None:
     """Make a rename in `folder` survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -97,7 +97,7 @@ RUN_FOLDER = Path("/var/run/muniment" if IS_MACOS else "/run/muniment")
 
 
 @dataclass(frozen=True)
-class Place:
+class PostgresLocation:
     """The folders of one cluster, and the user that owns them."""
 
     user: SystemUser
@@ -111,59 +111,59 @@ class Place:
     def make_socket_folder(self) -> None:
         """To be called when no server of this cluster runs."""
         self.socket.mkdir(exist_ok=True)
-        self.user.own(self.socket)
+        self.user.chown(self.socket)
         self.socket.chmod(0o700)
         for stale in self.socket.glob(".s.PGSQL.*"):
             stale.unlink()  # its lock file may name a process number that is somebody else's by now
 
-    def remove_short_socket_folder(self) -> None:
+    def remove_temporary_socket_folder(self) -> None:
         if self.socket.parent != self.base:
             with suppress(OSError):  # something is in it, or it is gone
                 self.socket.rmdir()
 
 
-def settle(data_dir: Path, *, wanted_user: str | None) -> Place:
+def resolve_location(data_dir: Path, *, preferred_user: str | None) -> PostgresLocation:
     """Find or choose the folders, and write them down."""
     data_dir.mkdir(parents=True, exist_ok=True)
-    pointer = Pointer.read(data_dir)
-    base = _known_base(data_dir, pointer)
-    user = choose_user(cluster_owner=_owner(base), wanted=wanted_user)
+    pointer = LocationFile.read(data_dir)
+    base = _existing_base(data_dir, pointer)
+    user = choose_user(cluster_owner=_owner(base), preferred=preferred_user)
     base = base or _new_base(data_dir, user)
-    make_open_folder(base)
+    make_traversable_folder(base)
     if not user.can_enter(base):
         raise PostgresFailed(
             f"The user {user.name}, who runs PostgreSQL, cannot access {base}. Allow access to its parent folders"
         )
-    place = Place(user, base, _socket_folder(base, user, pointer))
-    Pointer(data_dir, place.cluster, place.socket, PORT).write()
+    place = PostgresLocation(user, base, _socket_folder(base, user, pointer))
+    LocationFile(data_dir, place.cluster, place.socket, PORT).write()
     return place
 
 
-def _known_base(data_dir: Path, pointer: Pointer | None) -> Path | None:
+def _existing_base(data_dir: Path, recorded: LocationFile | None) -> Path | None:
     """The folder of the cluster that is there already, if any. One inside wins: the data directory may have moved."""
     inside = data_dir / "postgres"
     if (inside / "cluster").exists():
         return inside
-    if pointer is None or pointer.cluster.is_relative_to(pointer.data_dir):
+    if recorded is None or recorded.cluster.is_relative_to(recorded.data_dir):
         return None
-    if not pointer.cluster.parent.exists():
+    if not recorded.cluster.parent.exists():
         raise PostgresFailed(
-            f"{pointer_file(data_dir)} refers to the database directory {pointer.cluster}, which is missing. "
+            f"{location_file_path(data_dir)} refers to the database directory {recorded.cluster}, which is missing. "
             "Mount its disk or restore a backup. To start empty, delete that file"
         )
-    if pointer.data_dir != data_dir and Pointer.read(pointer.data_dir) == pointer:
+    if recorded.data_dir != data_dir and LocationFile.read(recorded.data_dir) == recorded:
         raise PostgresFailed(
-            f"{data_dir} looks like a copy of {pointer.data_dir}. Both would use the database {pointer.cluster}. "
-            f"To start empty, delete {pointer_file(data_dir)}"
+            f"{data_dir} looks like a copy of {recorded.data_dir}. Both would use the database {recorded.cluster}. "
+            f"To start empty, delete {location_file_path(data_dir)}"
         )
-    return pointer.cluster.parent
+    return recorded.cluster.parent
 
 
 def _new_base(data_dir: Path, user: SystemUser) -> Path:
     if user.can_enter(data_dir):
         return data_dir / "postgres"
-    make_open_folder(OPEN_FOLDER)
-    return OPEN_FOLDER / secrets.token_hex(8)
+    make_traversable_folder(SHARED_FOLDER)
+    return SHARED_FOLDER / secrets.token_hex(8)
 
 
 def _owner(base: Path | None) -> int | None:
@@ -171,21 +171,21 @@ def _owner(base: Path | None) -> int | None:
     return cluster.stat().st_uid if cluster and cluster.exists() else None
 
 
-def _socket_folder(base: Path, user: SystemUser, pointer: Pointer | None) -> Path:
+def _socket_folder(base: Path, user: SystemUser, recorded: LocationFile | None) -> Path:
     natural = base / "socket"
-    if _fits(natural):
+    if _fits_socket_path(natural):
         return natural
     # A short folder that a killed supervisor left is used again, unless somebody else has taken its name.
-    if pointer and _fits(pointer.socket) and _is_private(pointer.socket, user):
-        return pointer.socket
-    if user.is_another:
-        make_open_folder(RUN_FOLDER)
-    short = Path(tempfile.mkdtemp(prefix="muniment-", dir=RUN_FOLDER if user.is_another else None))
-    user.own(short)
+    if recorded and _fits_socket_path(recorded.socket) and _is_private(recorded.socket, user):
+        return recorded.socket
+    if user.is_other_user:
+        make_traversable_folder(RUN_FOLDER)
+    short = Path(tempfile.mkdtemp(prefix="muniment-", dir=RUN_FOLDER if user.is_other_user else None))
+    user.chown(short)
     return short
 
 
-def _fits(folder: Path) -> bool:
+def _fits_socket_path(folder: Path) -> bool:
     """Whether a client can name this folder: a comma separates hosts, and cannot be quoted."""
     return "," not in str(folder) and len(os.fsencode(folder / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
 

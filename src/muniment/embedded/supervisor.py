@@ -12,7 +12,7 @@ from typing import Protocol
 
 import structlog
 
-from muniment.embedded.child_process import Child
+from muniment.embedded.child_process import ChildProcess
 from muniment.embedded.errors import ChildFailed
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.errors import MunimentError
@@ -21,23 +21,23 @@ log = structlog.get_logger()
 
 
 @dataclass
-class Backoff:
+class RestartBackoff:
     """How long to wait before the next start: doubling up to a limit, short again after a long life."""
 
-    first_seconds: float = 0.5
-    most_seconds: float = 10.0
-    long_life_seconds: float = 30.0
+    initial_seconds: float = 0.5
+    max_seconds: float = 10.0
+    stable_after_seconds: float = 30.0
     _next_seconds: float | None = field(default=None, init=False)
 
-    def after(self, lived_seconds: float) -> float:
-        if self._next_seconds is None or lived_seconds >= self.long_life_seconds:
-            self._next_seconds = self.first_seconds
+    def next_delay(self, lived_seconds: float) -> float:
+        if self._next_seconds is None or lived_seconds >= self.stable_after_seconds:
+            self._next_seconds = self.initial_seconds
         delay = self._next_seconds
-        self._next_seconds = min(delay * 2, self.most_seconds)
+        self._next_seconds = min(delay * 2, self.max_seconds)
         return delay
 
 
-class Part(Protocol):
+class SupervisedProcess(Protocol):
     @property
     def pid(self) -> int | None: ...
 
@@ -45,41 +45,41 @@ class Part(Protocol):
         """Its exit code if it has ended."""
 
 
-class Restarts:
+class RestartingProcess:
     """Watches one part. `start` starts it, and raises a `MunimentError` if that fails."""
 
-    def __init__(self, name: str, part: Part, start: Callable[[], object]) -> None:
+    def __init__(self, name: str, process: SupervisedProcess, start: Callable[[], object]) -> None:
         self._name = name
-        self._part = part
+        self._process = process
         self._start = start
-        self._backoff = Backoff()
+        self._backoff = RestartBackoff()
         self._started_at = time.monotonic()
         self._due_at: float | None = None
 
-    def tend(self) -> None:
+    def poll(self) -> None:
         """Notice a death, or start again when it is time."""
         now = time.monotonic()
         if self._due_at is not None:
             if now >= self._due_at:
-                self._start_again()
-        elif (code := self._part.poll()) is not None:
-            self._wait()
-            log.warning("supervisor.child_died", name=self._name, pid=self._part.pid, code=code)
+                self._restart()
+        elif (code := self._process.poll()) is not None:
+            self._schedule_restart()
+            log.warning("supervisor.child_died", name=self._name, pid=self._process.pid, code=code)
 
-    def _start_again(self) -> None:
+    def _restart(self) -> None:
         self._due_at = None
         self._started_at = time.monotonic()
         try:
             self._start()
         except (MunimentError, OSError) as error:  # the disk or the process table may be full, for a while
-            self._wait()
+            self._schedule_restart()
             log.error("supervisor.child_not_restarted", name=self._name, reason=str(error))
         else:
-            log.info("supervisor.child_restarted", name=self._name, pid=self._part.pid)
+            log.info("supervisor.child_restarted", name=self._name, pid=self._process.pid)
 
-    def _wait(self) -> None:
+    def _schedule_restart(self) -> None:
         now = time.monotonic()
-        self._due_at = now + self._backoff.after(now - self._started_at)
+        self._due_at = now + self._backoff.next_delay(now - self._started_at)
 
 
 POLL_SECONDS = 0.05
@@ -98,7 +98,7 @@ class Supervisor:
     def __init__(
         self,
         *,
-        children: Sequence[Child],
+        children: Sequence[ChildProcess],
         postgres: EmbeddedPostgres | None = None,
         prepare: Callable[[], None] = lambda: None,
         on_ready: Callable[[], None] = lambda: None,
@@ -111,17 +111,17 @@ class Supervisor:
         self._grace_seconds = grace_seconds
         self._lifeline = -1
         self._is_stop_requested = False
-        self._is_hurried = False
+        self._is_forced = False
         self._is_starting = False
         self._is_announced = False
 
     def run(self) -> int:
         """Until a signal asks to stop (0), or until a part cannot be started or dies before it was ready (1)."""
-        self._take_signals()
-        with self._pipe():
+        self._install_signal_handlers()
+        with self._open_lifeline():
             try:
                 self._start()
-                self._tend()
+                self._watch()
             except MunimentError as error:
                 log.error("supervisor.failed", reason=error.message)
                 return 1
@@ -143,14 +143,14 @@ class Supervisor:
             child.start(self._lifeline)
             log.info("supervisor.child_started", name=child.name, pid=child.pid)
 
-    def _tend(self) -> None:
-        parts = [Restarts(child.name, child, partial(child.start, self._lifeline)) for child in self._children]
+    def _watch(self) -> None:
+        parts = [RestartingProcess(child.name, child, partial(child.start, self._lifeline)) for child in self._children]
         if self._postgres:
-            parts.append(Restarts("postgres", self._postgres, self._restart_postgres))
+            parts.append(RestartingProcess("postgres", self._postgres, self._restart_postgres))
         while not self._is_stop_requested:
             self._check_readiness()
             for part in parts:
-                part.tend()
+                part.poll()
             time.sleep(POLL_SECONDS)
 
     def _check_readiness(self) -> None:
@@ -177,8 +177,8 @@ class Supervisor:
             for child in reversed(self._children):
                 stops.callback(self._stop_child, child)
 
-    def _stop_child(self, child: Child) -> None:
-        child.stop(grace_seconds=self._grace_seconds, is_hurried=lambda: self._is_hurried)
+    def _stop_child(self, child: ChildProcess) -> None:
+        child.stop(grace_seconds=self._grace_seconds, force=lambda: self._is_forced)
         log.info("supervisor.child_stopped", name=child.name, code=child.poll())
 
     def _stop_postgres(self, postgres: EmbeddedPostgres) -> None:
@@ -194,21 +194,21 @@ class Supervisor:
         finally:
             self._is_starting = False
 
-    def _take_signal(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         # Only Ctrl-C hurries: a terminal that closes, or a service manager, may send several signals and mean one.
-        self._is_hurried = self._is_hurried or (self._is_stop_requested and number == signal.SIGINT)
+        self._is_forced = self._is_forced or (self._is_stop_requested and number == signal.SIGINT)
         self._is_stop_requested = True
-        if self._is_starting and self._is_hurried:
+        if self._is_starting and self._is_forced:
             raise KeyboardInterrupt
 
-    def _take_signals(self) -> None:
+    def _install_signal_handlers(self) -> None:
         """From here on, and after `run` too: one more Ctrl-C while the rest ends is no error."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
-                signal.signal(number, self._take_signal)
+                signal.signal(number, self._on_signal)
 
     @contextmanager
-    def _pipe(self) -> Iterator[None]:
+    def _open_lifeline(self) -> Iterator[None]:
         """The pipe that closes when we die. Nobody else has its write end: both ends are closed on exec."""
         self._lifeline, write_end = os.pipe()
         try:

@@ -23,7 +23,7 @@ class SystemUser:
     gid: int
 
     @classmethod
-    def of_uid(cls, uid: int) -> Self:
+    def from_uid(cls, uid: int) -> Self:
         try:
             entry = pwd.getpwuid(uid)
         except KeyError:
@@ -39,12 +39,12 @@ class SystemUser:
         return cls(name, entry.pw_uid, entry.pw_gid)
 
     @property
-    def is_another(self) -> bool:
+    def is_other_user(self) -> bool:
         return self.uid != os.geteuid()
 
     def can_enter(self, folder: Path) -> bool:
         """Whether this user gets into `folder`, found out by trying: modes alone do not tell about ACLs and mounts."""
-        if not self.is_another:
+        if not self.is_other_user:
             return os.access(folder, os.X_OK)
         try:
             code, _ = self.run(["/bin/sh", "-c", 'cd "$1"', "sh", str(folder)])
@@ -54,8 +54,8 @@ class SystemUser:
             ) from None
         return code == 0
 
-    def own(self, path: Path) -> None:
-        if self.is_another:
+    def chown(self, path: Path) -> None:
+        if self.is_other_user:
             os.chown(path, self.uid, self.gid)
 
     def run(self, command: Sequence[str]) -> tuple[int, str]:
@@ -68,9 +68,9 @@ class SystemUser:
         """Start a program as this user, away from our terminal: Ctrl-C must reach the supervisor alone."""
         return subprocess.Popen(  # noqa: S603 the programs are PostgreSQL's and the shell; only paths of ours vary
             command,
-            user=self.uid if self.is_another else None,
-            group=self.gid if self.is_another else None,
-            extra_groups=[] if self.is_another else None,
+            user=self.uid if self.is_other_user else None,
+            group=self.gid if self.is_other_user else None,
+            extra_groups=[] if self.is_other_user else None,
             cwd="/",  # where we stand may be closed to this user
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
@@ -81,21 +81,21 @@ class SystemUser:
         )
 
 
-def choose_user(*, cluster_owner: int | None, wanted: str | None) -> SystemUser:
+def choose_user(*, cluster_owner: int | None, preferred: str | None) -> SystemUser:
     """Ourselves, or for root: the owner of the cluster that is there, else `wanted`, else the first that exists."""
     if os.geteuid() != 0:
         if cluster_owner not in (None, os.geteuid()):
             raise PostgresFailed(
                 f"The database files belong to the user ID {cluster_owner}. Start Muniment as that user"
             )
-        return SystemUser.of_uid(os.geteuid())
+        return SystemUser.from_uid(os.geteuid())
     if cluster_owner == 0:
         raise PostgresFailed("The database files belong to root, and PostgreSQL cannot run as root. Change their owner")
     if cluster_owner is not None:
-        return SystemUser.of_uid(cluster_owner)
-    for name in (wanted,) if wanted else CANDIDATES:
+        return SystemUser.from_uid(cluster_owner)
+    for name in (preferred,) if preferred else CANDIDATES:
         if (user := SystemUser.find(name)) and user.uid != 0:
             return user
     raise PostgresFailed(
-        f"PostgreSQL cannot run as root, and the user {wanted or ' or '.join(CANDIDATES)} does not exist"
+        f"PostgreSQL cannot run as root, and the user {preferred or ' or '.join(CANDIDATES)} does not exist"
     )

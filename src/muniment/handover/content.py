@@ -9,44 +9,44 @@ from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import Protocol, Self
 
-from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, recognise
+from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, detect_media_type
 from muniment.documents.media_types.types import PDF
 from muniment.errors import Invalid, TooLarge, Unsupported
-from muniment.storage.objects.async_io import in_thread
-from muniment.storage.objects.port import Blobs, QueueStore
+from muniment.storage.objects.async_io import run_in_thread
+from muniment.storage.objects.port import ObjectStore, VersionedObjectStore
 
 _IN_MEMORY_BYTES = 4 * 1024 * 1024
 """More than this goes to a temporary file, so that many large hand-overs at once do not fill the memory."""
 
 
-_PIECE_BYTES = 1024 * 1024
+_CHUNK_BYTES = 1024 * 1024
 
 
-class NotAPdf(Unsupported):
+class PdfRequired(Unsupported):
     """Only PDFs can be sent to Paperless"""
 
 
-class HashDiffers(Invalid):
+class ChecksumMismatch(Invalid):
     """The file does not match the given SHA-256"""
 
 
-class Content(Protocol):
-    def pieces(self) -> AsyncIterator[bytes]:
+class ContentSource(Protocol):
+    def iter_chunks(self) -> AsyncIterator[bytes]:
         """All of it, from the beginning."""
 
 
 @dataclass(frozen=True)
-class StoredContent(Content):
+class OriginalContent(ContentSource):
     """The original of a document of ours."""
 
-    blobs: Blobs
+    blobs: ObjectStore
     key: str
 
-    def pieces(self) -> AsyncIterator[bytes]:
+    def iter_chunks(self) -> AsyncIterator[bytes]:
         return self.blobs.read(self.key)
 
 
-class Incoming(Content):
+class SpooledUpload(ContentSource):
     """What another application sends: kept until the block ends, and nowhere visible.
 
     Its hash is known only when all of it is here, and its place in the queue is named by the hash.
@@ -70,7 +70,7 @@ class Incoming(Content):
         return self._hash.hexdigest()
 
     async def receive(self, chunks: AsyncIterator[bytes]) -> None:
-        """Take it in: `NotAPdf` as soon as that is certain, `TooLarge` beyond what is allowed."""
+        """Take it in: `PdfRequired` as soon as that is certain, `TooLarge` beyond what is allowed."""
         async for chunk in chunks:
             self.size_bytes += len(chunk)
             if self.size_bytes > self._max_bytes:
@@ -79,29 +79,29 @@ class Incoming(Content):
             self._tail = (self._tail + chunk)[-TAIL_BYTES:]
             self._hash.update(chunk)
             await self._write(chunk)
-        if recognise(self._head, self._tail, self.size_bytes) is not PDF:
-            raise NotAPdf
+        if detect_media_type(self._head, self._tail, self.size_bytes) is not PDF:
+            raise PdfRequired
 
-    def require(self, sha256: str) -> None:
+    def verify_sha256(self, sha256: str) -> None:
         if sha256.lower() != self.sha256:
-            raise HashDiffers
+            raise ChecksumMismatch
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def iter_chunks(self) -> AsyncIterator[bytes]:
         self._file.seek(0)
-        while piece := await in_thread(self._file.read, _PIECE_BYTES):
+        while piece := await run_in_thread(self._file.read, _CHUNK_BYTES):
             yield piece
 
     async def _write(self, chunk: bytes) -> None:
         if self.size_bytes <= _IN_MEMORY_BYTES:
             self._file.write(chunk)
         else:
-            await in_thread(self._file.write, chunk)
+            await run_in_thread(self._file.write, chunk)
 
 
 @dataclass(frozen=True)
-class QueuedContent(Content):
-    store: QueueStore
+class DeadLetterContent(ContentSource):
+    store: VersionedObjectStore
     key: str
 
-    def pieces(self) -> AsyncIterator[bytes]:
+    def iter_chunks(self) -> AsyncIterator[bytes]:
         return self.store.read(self.key)

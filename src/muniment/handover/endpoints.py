@@ -7,28 +7,28 @@ from fastapi import APIRouter, Request
 
 from muniment.accounts.users import require_operator
 from muniment.documents.tables import DocumentType
-from muniment.handover.content import Incoming
+from muniment.handover.content import SpooledUpload
 from muniment.handover.dead_letters import DeadLetterNotFound
 from muniment.handover.job_key import JobKey
 from muniment.handover.queue_listing import list_page
 from muniment.handover.repository import OrganizationUnknown
 from muniment.handover.schemas import (
-    ArchiveJobRead,
-    Described,
-    HandedOverRead,
-    QueueFailureBody,
+    HandoverForm,
+    QueueEntryRead,
+    QueueWriteFailedBody,
     RequeuedRead,
-    read_fields,
+    SubmissionRead,
+    parse_form,
 )
-from muniment.handover.submission import ArchiveOptions, SourceDoc
+from muniment.handover.submission import HandoverRequest, SubmissionOptions
 from muniment.handover.tables import Priority
-from muniment.http.dependencies import CurrentParts, CurrentPrincipal
+from muniment.http.dependencies import CurrentPrincipal, CurrentServices
 from muniment.http.multipart.form import IncomingForm
 from muniment.http.multipart.headers import MalformedUpload
-from muniment.http.pagination import Page, Paging
+from muniment.http.pagination import PaginatedRead, Paging
 from muniment.http.streaming import request_chunks
-from muniment.storage.db.principal import Asker
-from muniment.storage.objects.port import QueueStore
+from muniment.storage.db.principal import Actor
+from muniment.storage.objects.port import VersionedObjectStore
 
 organization_router = APIRouter(prefix="/organizations/{organization_id}/archive", tags=["archive"])
 
@@ -36,10 +36,10 @@ organization_router = APIRouter(prefix="/organizations/{organization_id}/archive
 document_router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/hand-over", tags=["archive"])
 
 
-TEXT = {"type": "string"}
+_TEXT_FIELD = {"type": "string"}
 
 
-HAND_OVER_BODY = {
+SUBMISSION_FORM = {
     "requestBody": {
         "required": True,
         "content": {
@@ -51,8 +51,8 @@ HAND_OVER_BODY = {
                         "file": {"type": "string", "format": "binary"},
                         "document_type": {"type": "string", "enum": [str(kind) for kind in DocumentType]},
                         "document_id": {"type": "string", "format": "uuid"},
-                        "metadata": {**TEXT, "description": 'JSON: {"invoiceNumber": …, "contractId": …}'},
-                        "sha256": {**TEXT, "description": "Of the file; refused with 422 when it differs"},
+                        "metadata": {**_TEXT_FIELD, "description": 'JSON: {"invoiceNumber": …, "contractId": …}'},
+                        "sha256": {**_TEXT_FIELD, "description": "Of the file; refused with 422 when it differs"},
                         "priority": {"type": "string", "enum": [str(one) for one in Priority]},
                     },
                 }
@@ -62,13 +62,13 @@ HAND_OVER_BODY = {
 }
 
 
-FAILURE: dict[int | str, dict[str, Any]] = {503: {"model": QueueFailureBody}}
+QUEUE_FAILURE_RESPONSES: dict[int | str, dict[str, Any]] = {503: {"model": QueueWriteFailedBody}}
 
 
-@organization_router.post("", status_code=202, openapi_extra=HAND_OVER_BODY, responses=FAILURE)
+@organization_router.post("", status_code=202, openapi_extra=SUBMISSION_FORM, responses=QUEUE_FAILURE_RESPONSES)
 async def hand_over(
-    organization_id: UUID, request: Request, principal: CurrentPrincipal, parts: CurrentParts
-) -> HandedOverRead:
+    organization_id: UUID, request: Request, principal: CurrentPrincipal, parts: CurrentServices
+) -> SubmissionRead:
     """Hand a PDF over to the archive and forget it. The same again changes nothing; what the archive does, or whether
     it is there at all, is nothing that this call waits for."""
     if organization_id != principal.organization_id:
@@ -77,77 +77,83 @@ async def hand_over(
     part = await form.next_file()
     if part is None or part.name != "file":
         raise MalformedUpload("Send the document in the form field `file`")
-    with Incoming(max_bytes=parts.archive.max_bytes) as incoming:
-        await incoming.receive(form.chunks())
-        await form.rest()
-        described = read_fields(form.fields)
+    with SpooledUpload(max_bytes=parts.handover.max_bytes) as incoming:
+        await incoming.receive(form.iter_chunks())
+        await form.finish()
+        described = parse_form(form.fields)
         if described.sha256:
-            incoming.require(described.sha256)
-        source = _source(organization_id, described, incoming)
-        options = ArchiveOptions(described.priority)
-        return HandedOverRead.of(await parts.archive.hand_over.archive(source, options, asker=Asker.of(principal)))
+            incoming.verify_sha256(described.sha256)
+        source = _build_request(organization_id, described, incoming)
+        options = SubmissionOptions(described.priority)
+        return SubmissionRead.from_submission(
+            await parts.handover.submissions.submit(source, options, actor=Actor.from_principal(principal))
+        )
 
 
-def _source(organization_id: UUID, described: Described, incoming: Incoming) -> SourceDoc:
-    return SourceDoc(
+def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpload) -> HandoverRequest:
+    return HandoverRequest(
         organization_id,
-        described.document_id,
-        described.document_type,
-        incoming,
-        incoming.sha256,
-        described.metadata,
+        form.document_id,
+        form.document_type,
+        upload,
+        upload.sha256,
+        form.metadata,
     )
 
 
-@document_router.post("", status_code=202, responses=FAILURE)
+@document_router.post("", status_code=202, responses=QUEUE_FAILURE_RESPONSES)
 async def hand_over_document(
-    kb_id: UUID, doc_id: UUID, principal: CurrentPrincipal, parts: CurrentParts
-) -> HandedOverRead:
+    kb_id: UUID, doc_id: UUID, principal: CurrentPrincipal, parts: CurrentServices
+) -> SubmissionRead:
     """Hand a completed or archived PDF over to the archive, by its owner or an admin. If the queue fails (503), it is
     tried again without you."""
-    return HandedOverRead.of(await parts.archive.own.ask(principal, kb_id, doc_id))
+    return SubmissionRead.from_submission(await parts.handover.documents.request(principal, kb_id, doc_id))
 
 
 operator_router = APIRouter(prefix="/archive", tags=["archive"])
 
 
 @operator_router.get("/queue")
-async def list_queue(parts: CurrentParts, principal: CurrentPrincipal, paging: Paging) -> Page[ArchiveJobRead]:
+async def list_queue(
+    parts: CurrentServices, principal: CurrentPrincipal, paging: Paging
+) -> PaginatedRead[QueueEntryRead]:
     """What waits for the archiver, of all organizations, for operators."""
     require_operator(principal)
-    return await _page(parts.archive.letters.stores.queue, paging)
+    return await _list_page(parts.handover.dead_letters.stores.queue, paging)
 
 
 @operator_router.get("/dead-letters")
-async def list_dead_letters(parts: CurrentParts, principal: CurrentPrincipal, paging: Paging) -> Page[ArchiveJobRead]:
+async def list_dead_letters(
+    parts: CurrentServices, principal: CurrentPrincipal, paging: Paging
+) -> PaginatedRead[QueueEntryRead]:
     """What could not be archived, for operators: requeue it when its cause is gone, or discard it."""
     require_operator(principal)
-    return await _page(parts.archive.letters.stores.dead_letters, paging)
+    return await _list_page(parts.handover.dead_letters.stores.dead_letters, paging)
 
 
-async def _page(store: QueueStore, paging: Paging) -> Page[ArchiveJobRead]:
+async def _list_page(store: VersionedObjectStore, paging: Paging) -> PaginatedRead[QueueEntryRead]:
     found, total = await list_page(store, offset=paging.offset, limit=paging.limit)
-    items = [ArchiveJobRead.of(job) for job in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    items = [QueueEntryRead.from_details(job) for job in found]
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @operator_router.post("/dead-letters/{key:path}/requeue")
-async def requeue_dead_letter(key: str, parts: CurrentParts, principal: CurrentPrincipal) -> RequeuedRead:
+async def requeue_dead_letter(key: str, parts: CurrentServices, principal: CurrentPrincipal) -> RequeuedRead:
     """Put it back into the queue, with its count reset."""
     require_operator(principal)
-    job = parse_key(key)
-    await parts.archive.letters.requeue(job, Asker.of(principal))
+    job = parse_job_key(key)
+    await parts.handover.dead_letters.requeue(job, Actor.from_principal(principal))
     return RequeuedRead(job_id=job.pdf)
 
 
 @operator_router.delete("/dead-letters/{key:path}", status_code=204)
-async def discard_dead_letter(key: str, parts: CurrentParts, principal: CurrentPrincipal) -> None:
+async def discard_dead_letter(key: str, parts: CurrentServices, principal: CurrentPrincipal) -> None:
     """Delete it for good. If Muniment holds its original, that stays."""
     require_operator(principal)
-    await parts.archive.letters.discard(parse_key(key), Asker.of(principal))
+    await parts.handover.dead_letters.discard(parse_job_key(key), Actor.from_principal(principal))
 
 
-def parse_key(key: str) -> JobKey:
+def parse_job_key(key: str) -> JobKey:
     job = JobKey.parse(key)
     if job is None:
         raise DeadLetterNotFound

@@ -1,4 +1,4 @@
-"""Key of a hand-over job and of its two objects, the PDF and the sidecar (specs/archive-queue.md §3.2)."""
+"""Key of a hand-over job and of its two objects, the PDF and the sidecar (docs/contracts.md#job-keys)."""
 
 import re
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ def is_document_type(text: str) -> bool:
     return len(text) <= _MAX_TYPE_LENGTH and _TYPE.fullmatch(text) is not None
 
 
-def hyphenated(document_type: str) -> str:
+def to_hyphens(document_type: str) -> str:
     """`care_plan`, as API and database write it, as keys, sidecars and tags do: `care-plan`."""
     return document_type.replace("_", "-")
 
 
-def underscored(document_type: str) -> str:
+def to_underscores(document_type: str) -> str:
     """`care-plan` as API and database write it: `care_plan`."""
     return document_type.replace("-", "_")
 

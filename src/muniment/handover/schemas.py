@@ -9,23 +9,23 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from muniment.documents.handover_status import ArchiveStatus
+from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.tables import DocumentType
 from muniment.errors import Invalid
-from muniment.handover.job_key import is_sha256, underscored
-from muniment.handover.queue_listing import DescribedJob
-from muniment.handover.submission import HandedOver
+from muniment.handover.job_key import is_sha256, to_underscores
+from muniment.handover.queue_listing import QueueEntryDetails
+from muniment.handover.submission import Submission
 from muniment.handover.tables import Priority
 
-_KNOWN_TEXTS = ("invoiceNumber", "contractId")
+_KNOWN_TEXT_FIELDS = ("invoiceNumber", "contractId")
 
 
-class BadField(Invalid):
+class InvalidFormField(Invalid):
     """A form field is missing or invalid"""
 
 
 @dataclass(frozen=True)
-class Described:
+class HandoverForm:
     document_id: UUID
     document_type: DocumentType
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -33,74 +33,74 @@ class Described:
     priority: Priority = Priority.NORMAL
 
 
-def read_fields(fields: Mapping[str, str]) -> Described:
-    """What they say, or `BadField` with the name of the first that is wrong."""
-    return Described(
-        _document_id(fields.get("document_id")),
-        _document_type(fields.get("document_type")),
-        _metadata(fields.get("metadata")),
-        _sha256(fields.get("sha256")),
-        _priority(fields.get("priority")),
+def parse_form(fields: Mapping[str, str]) -> HandoverForm:
+    """What they say, or `InvalidFormField` with the name of the first that is wrong."""
+    return HandoverForm(
+        _parse_document_id(fields.get("document_id")),
+        _parse_document_type(fields.get("document_type")),
+        _parse_metadata(fields.get("metadata")),
+        _parse_sha256(fields.get("sha256")),
+        _parse_priority(fields.get("priority")),
     )
 
 
-def _document_id(given: str | None) -> UUID:
+def _parse_document_id(value: str | None) -> UUID:
     try:
-        return UUID(given or "")
+        return UUID(value or "")
     except ValueError:
-        raise BadField("document_id must be a UUID") from None
+        raise InvalidFormField("document_id must be a UUID") from None
 
 
-def _document_type(given: str | None) -> DocumentType:
-    if given not in set(DocumentType):
-        raise BadField(f"document_type must be one of {', '.join(DocumentType)}")
-    return DocumentType(given)
+def _parse_document_type(value: str | None) -> DocumentType:
+    if value not in set(DocumentType):
+        raise InvalidFormField(f"document_type must be one of {', '.join(DocumentType)}")
+    return DocumentType(value)
 
 
-def _priority(given: str | None) -> Priority:
-    if (given or Priority.NORMAL) not in set(Priority):
-        raise BadField(f"priority must be one of {', '.join(Priority)}")
-    return Priority(given or Priority.NORMAL)
+def _parse_priority(value: str | None) -> Priority:
+    if (value or Priority.NORMAL) not in set(Priority):
+        raise InvalidFormField(f"priority must be one of {', '.join(Priority)}")
+    return Priority(value or Priority.NORMAL)
 
 
-def _sha256(given: str | None) -> str | None:
-    if given and not is_sha256(given.lower()):
-        raise BadField("sha256 must be a SHA-256 in hexadecimal")
-    return given.lower() if given else None
+def _parse_sha256(value: str | None) -> str | None:
+    if value and not is_sha256(value.lower()):
+        raise InvalidFormField("sha256 must be a SHA-256 in hexadecimal")
+    return value.lower() if value else None
 
 
-def _metadata(given: str | None) -> Mapping[str, Any]:
+def _parse_metadata(value: str | None) -> Mapping[str, Any]:
     """An object of JSON that PostgreSQL can hold; what it says beside the two that are known is kept with the row."""
-    if not given:
+    if not value:
         return {}
     try:
-        found = json.loads(given)
+        found = json.loads(value)
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise BadField("metadata must be JSON") from None
+        raise InvalidFormField("metadata must be JSON") from None
     if not isinstance(found, dict) or "\\u0000" in json.dumps(found):
-        raise BadField("metadata must be a JSON object with string values")
-    for name in _KNOWN_TEXTS:
+        raise InvalidFormField("metadata must be a JSON object with string values")
+    for name in _KNOWN_TEXT_FIELDS:
         if not isinstance(found.get(name), str | None):
-            raise BadField(f"metadata: {name} must be a string")
+            raise InvalidFormField(f"metadata: {name} must be a string")
     return found
 
 
-class HandedOverRead(BaseModel):
+class SubmissionRead(BaseModel):
     job_id: str
-    archive_status: ArchiveStatus
+    archive_status: HandoverStatus
 
     @classmethod
-    def of(cls, handed_over: HandedOver) -> "HandedOverRead":
-        return cls(job_id=handed_over.job_id, archive_status=handed_over.status)
+    def from_submission(cls, submission: Submission) -> "SubmissionRead":
+        return cls(job_id=submission.job_id, archive_status=submission.status)
 
 
-class QueueFailureBody(BaseModel):
+class QueueWriteFailedBody(BaseModel):
     error: str
     code: str
 
 
-class ArchiveJobRead(BaseModel):
+class QueueEntryRead(BaseModel):
     """One job, for operators: no name, no text, nothing that its document says."""
 
     key: str
@@ -117,20 +117,20 @@ class ArchiveJobRead(BaseModel):
     """What is missing of it or cannot be read."""
 
     @classmethod
-    def of(cls, described: DescribedJob) -> "ArchiveJobRead":
-        job, sidecar = described.job, described.sidecar
+    def from_details(cls, details: QueueEntryDetails) -> "QueueEntryRead":
+        job, sidecar = details.entry, details.sidecar
         return cls(
             key=job.key.pdf,
             organization_id=job.key.organization_id,
-            document_type=underscored(job.key.document_type),
+            document_type=to_underscores(job.key.document_type),
             sha256=job.key.sha256,
             document_id=sidecar.bilko_document_id if sidecar else None,
-            since=job.since,
+            since=job.last_modified_at,
             size_bytes=job.pdf.size_bytes if job.pdf else None,
             retry_count=sidecar.retry_count if sidecar else None,
             last_attempt_at=sidecar.last_attempt_at if sidecar else None,
             last_error=sidecar.last_error if sidecar else None,
-            problem=described.problem,
+            problem=details.problem,
         )
 
 

@@ -1,4 +1,4 @@
-"""Sidecar of a queued PDF: schema version 1 of specs/archive-queue.md §3.2, and the fields that Muniment adds.
+"""Sidecar of a queued PDF: schema version 1 of docs/contracts.md#sidecar, and the fields that Muniment adds.
 
 The field names are a wire format that other producers write too. Unknown fields are preserved.
 """
@@ -18,8 +18,8 @@ SCHEMA_VERSION = "1"
 MAX_SIDECAR_BYTES = 64 * 1024
 """A sidecar is a few hundred bytes; what is larger is not one."""
 
-_MAX_COUNT = 2**31 - 1  # what the database's column holds
-_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+_MAX_RETRY_COUNT = 2**31 - 1  # what the database's column holds
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 """JSON can spell them; PostgreSQL and UTF-8 cannot."""
 
 
@@ -69,27 +69,27 @@ class Sidecar:
             "bilkoDocumentId": str(self.bilko_document_id),
             "invoiceNumber": self.invoice_number,
             "contractId": self.contract_id,
-            "timestamp": _written(self.timestamp),
+            "timestamp": _format_time(self.timestamp),
             "sha256": self.sha256,
             "retryCount": self.retry_count,
-            "lastAttemptAt": _written(self.last_attempt_at),
+            "lastAttemptAt": _format_time(self.last_attempt_at),
             "lastError": self.last_error,
         }
         ours = {
             "attemptId": self.attempt_id,
             "fileName": self.file_name,
             "taskId": self.task_id,
-            "uploadedAt": _written(self.uploaded_at),
-            "cancelledAt": _written(self.cancelled_at),
+            "uploadedAt": _format_time(self.uploaded_at),
+            "cancelledAt": _format_time(self.cancelled_at),
         }
         noted = {name: value for name, value in ours.items() if value is not None}
         return json.dumps({**self.extra, **written, **noted}, indent=2).encode()
 
 
-def parse(data: bytes) -> Sidecar:
+def parse_sidecar(data: bytes) -> Sidecar:
     """The sidecar that these bytes are, or `InvalidSidecar`."""
-    fields = _Fields(_read_object(data))
-    if fields.take("schemaVersion") != SCHEMA_VERSION:
+    fields = _FieldReader(_read_object(data))
+    if fields.read("schemaVersion") != SCHEMA_VERSION:
         raise InvalidSidecar("schemaVersion is not 1")
     sidecar = Sidecar(
         organization_id=fields.uuid("organizationId"),
@@ -108,13 +108,13 @@ def parse(data: bytes) -> Sidecar:
         task_id=fields.optional_text("taskId"),
         uploaded_at=fields.optional_time("uploadedAt"),
         cancelled_at=fields.optional_time("cancelledAt"),
-        extra=fields.rest("r2Uuid"),
+        extra=fields.unread("r2Uuid"),
     )
-    _check(sidecar, fields.optional_text("r2Uuid"))
+    _validate(sidecar, fields.optional_text("r2Uuid"))
     return sidecar
 
 
-def _check(sidecar: Sidecar, r2_uuid: str | None) -> None:
+def _validate(sidecar: Sidecar, r2_uuid: str | None) -> None:
     if not is_sha256(sidecar.sha256):
         raise InvalidSidecar("sha256 is not a SHA-256 in lower case")
     if r2_uuid not in (None, sidecar.sha256):
@@ -135,26 +135,26 @@ def _read_object(data: bytes) -> dict[str, Any]:
     return found
 
 
-def _written(time: datetime | None) -> str | None:
+def _format_time(time: datetime | None) -> str | None:
     return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-class _Fields:
+class _FieldReader:
     """The fields of a JSON object, each taken once and of the type that it must have."""
 
     def __init__(self, found: dict[str, Any]) -> None:
         self._found = found
         self._taken = set[str]()
 
-    def take(self, name: str) -> Any:
+    def read(self, name: str) -> Any:
         self._taken.add(name)
         return self._found.get(name)
 
     def optional_text(self, name: str) -> str | None:
-        value = self.take(name)
+        value = self.read(name)
         if value is not None and not isinstance(value, str):
             raise InvalidSidecar(f"{name} is not a text")
-        if value is not None and _UNWRITABLE.search(value):
+        if value is not None and _UNSTORABLE.search(value):
             raise InvalidSidecar(f"{name} holds a character that no text has")
         return value
 
@@ -171,8 +171,8 @@ class _Fields:
             raise InvalidSidecar(f"{name} is not a UUID") from None
 
     def count(self, name: str) -> int:
-        value = self.take(name)
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_COUNT:
+        value = self.read(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MAX_RETRY_COUNT:
             raise InvalidSidecar(f"{name} is not a count")
         return value
 
@@ -194,7 +194,7 @@ class _Fields:
             raise InvalidSidecar(f"{name} is missing")
         return time
 
-    def rest(self, *besides: str) -> Mapping[str, Any]:
+    def unread(self, *besides: str) -> Mapping[str, Any]:
         """What nobody took."""
         known = self._taken.union(besides)
         return MappingProxyType({name: value for name, value in self._found.items() if name not in known})

@@ -1,4 +1,4 @@
-"""Submit a PDF for hand-over, from another application or from a document of ours (specs/archive-queue.md §3.1, §8.1).
+"""Submit a PDF for hand-over, from another application or from a document of ours (docs/contracts.md#handover-submission).
 
 The record is written first, then the PDF, then the sidecar. The archiver does the rest.
 """
@@ -14,27 +14,27 @@ from sqlalchemy import select, update
 
 from muniment.audit.events import DocumentHandedOver
 from muniment.audit.log import AuditLog
-from muniment.documents.handover_status import ArchiveStatus
+from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.media_types.types import PDF
 from muniment.documents.repository import DocumentNotFound, DocumentRepository
 from muniment.documents.tables import Document, DocumentType, Status
 from muniment.errors import MunimentError, Refused, StorageFull, Unavailable
-from muniment.handover.content import Content, HashDiffers, NotAPdf, StoredContent
-from muniment.handover.job_key import JobKey, hyphenated, underscored
-from muniment.handover.queue import ArchiveStores, put_job
-from muniment.handover.repository import ArchiveRepository, Begun, Job
+from muniment.handover.content import ChecksumMismatch, ContentSource, OriginalContent, PdfRequired
+from muniment.handover.job_key import JobKey, to_hyphens, to_underscores
+from muniment.handover.queue import HandoverStores, enqueue
+from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
 from muniment.handover.sidecar import Sidecar
 from muniment.handover.tables import Priority
 from muniment.lifecycle.engine import require_manager
-from muniment.storage.db.advisory_locks import AdvisoryLocks, lock_of
-from muniment.storage.db.principal import NOBODY, Asker, Principal, Service
+from muniment.storage.db.advisory_locks import AdvisoryLocks, document_lock_name
+from muniment.storage.db.principal import SYSTEM_ACTOR, Actor, Principal, Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.objects.port import BlobNotFound, Blobs
+from muniment.storage.objects.port import ObjectNotFound, ObjectStore
 
 log = structlog.get_logger()
 
 
-class QueueFailure(Unavailable):
+class QueueWriteFailed(Unavailable):
     """Document archived pending. Retry in 5 minutes."""
 
     headers: ClassVar[Mapping[str, str]] = {"Retry-After": "300"}
@@ -45,54 +45,54 @@ class QueueFailure(Unavailable):
 
 
 @dataclass(frozen=True)
-class SourceDoc:
+class HandoverRequest:
     """A document of an application, with bytes that were seen to be a PDF of this hash."""
 
     organization_id: UUID
     document_id: UUID
     document_type: DocumentType
-    content: Content
+    content: ContentSource
     sha256: str
     metadata: Mapping[str, str | None]
     """`invoiceNumber` and `contractId`, where it has them."""
 
     @property
     def key(self) -> JobKey:
-        return JobKey(self.organization_id, hyphenated(self.document_type), self.sha256)
+        return JobKey(self.organization_id, to_hyphens(self.document_type), self.sha256)
 
 
 @dataclass(frozen=True)
-class ArchiveOptions:
+class SubmissionOptions:
     priority: Priority = Priority.NORMAL
 
 
-NORMAL = ArchiveOptions()
+DEFAULT_OPTIONS = SubmissionOptions()
 
 
 @dataclass(frozen=True)
-class HandedOver:
+class Submission:
     job_id: str
-    status: ArchiveStatus
+    status: HandoverStatus
 
 
-async def begin(work: Work[Service], job: Job, *, kb_id: UUID | None = None) -> Begun:
+async def open_record(work: Work[Service], job: HandoverJob, *, kb_id: UUID | None = None) -> OpenedRecord:
     """Note in the transaction of the caller that the document is on its way; nothing lies in the queue yet."""
-    begun = await ArchiveRepository(work.session).begin(job)
+    begun = await HandoverRepository(work.session).open(job)
     if begun.is_new:
         event = DocumentHandedOver(
-            job.document_id, job.key.pdf, underscored(job.key.document_type), job.key.sha256, kb_id
+            job.document_id, job.key.pdf, to_underscores(job.key.document_type), job.key.sha256, kb_id
         )
         await AuditLog(work).record(event)
     return begun
 
 
-def sidecar_of(job: Job, begun: Begun) -> Sidecar:
+def build_sidecar(job: HandoverJob, record: OpenedRecord) -> Sidecar:
     return Sidecar(
         organization_id=job.key.organization_id,
-        organization_name=begun.organization_name,
+        organization_name=record.organization_name,
         document_type=job.key.document_type,
         bilko_document_id=job.document_id,
-        timestamp=begun.at.replace(microsecond=0),
+        timestamp=record.submitted_at.replace(microsecond=0),
         sha256=job.key.sha256,
         invoice_number=job.details.get("invoiceNumber"),
         contract_id=job.details.get("contractId"),
@@ -100,104 +100,108 @@ def sidecar_of(job: Job, begun: Begun) -> Sidecar:
 
 
 @dataclass(frozen=True)
-class HandOver:
+class SubmissionService:
     database: Database
-    stores: ArchiveStores
+    stores: HandoverStores
     has_room: Callable[[], bool] = lambda: True
     """Whether the disk is above its floor."""
 
-    async def archive(self, source: SourceDoc, options: ArchiveOptions = NORMAL, *, asker: Asker) -> HandedOver:
-        """Row, then PDF, then sidecar; the same again changes nothing. `QueueFailure` when the queue cannot be written:
+    async def submit(
+        self, request: HandoverRequest, options: SubmissionOptions = DEFAULT_OPTIONS, *, actor: Actor
+    ) -> Submission:
+        """Row, then PDF, then sidecar; the same again changes nothing. `QueueWriteFailed` when the queue cannot be written:
         then the row says so, and whoever asked asks again."""
-        job = Job(source.key, source.document_id, dict(source.metadata), options.priority)
-        async with self.database.service_work(asker.within(source.organization_id)) as work:
-            begun = await begin(work, job)
-        if begun.status is ArchiveStatus.PENDING:
-            await self.put(job, begun, source.content, is_repeated=False)
-        return HandedOver(job.key.pdf, begun.status)
+        job = HandoverJob(request.key, request.document_id, dict(request.metadata), options.priority)
+        async with self.database.service_work(actor.as_service(request.organization_id)) as work:
+            begun = await open_record(work, job)
+        if begun.status is HandoverStatus.PENDING:
+            await self.enqueue(job, begun, request.content, will_retry=False)
+        return Submission(job.key.pdf, begun.status)
 
-    async def put(self, job: Job, begun: Begun, content: Content, *, is_repeated: bool) -> None:
+    async def enqueue(
+        self, job: HandoverJob, record: OpenedRecord, content: ContentSource, *, will_retry: bool
+    ) -> None:
         """Put a job that was begun into the queue, or note why not: the sweep repeats it if it is to be repeated."""
         try:
             if not self.has_room():
                 raise StorageFull
-            await put_job(self.stores.queue, sidecar_of(job, begun), content)
-        except (Unavailable, StorageFull, BlobNotFound) as error:
+            await enqueue(self.stores.queue, build_sidecar(job, record), content)
+        except (Unavailable, StorageFull, ObjectNotFound) as error:
             log.error("archive.queue_failed", job_id=job.key.pdf, error=error.message)
-            await self._mark_failed(job, error, is_repeated=is_repeated)
-            raise QueueFailure from error
-        except HashDiffers as error:  # of an original of ours: trying again would not change it
-            await self._mark_failed(job, error, is_repeated=False)
+            await self._mark_failed(job, error, will_retry=will_retry)
+            raise QueueWriteFailed from error
+        except ChecksumMismatch as error:  # of an original of ours: trying again would not change it
+            await self._mark_failed(job, error, will_retry=False)
             raise
 
-    async def _mark_failed(self, job: Job, error: MunimentError, *, is_repeated: bool) -> None:
+    async def _mark_failed(self, job: HandoverJob, error: MunimentError, *, will_retry: bool) -> None:
         async with self.database.service_work(Service(job.key.organization_id)) as work:
-            archive = ArchiveRepository(work.session)
-            await archive.mark_failed(job.document_id, job.key, error.message, is_repeated=is_repeated)
-            await archive.settle_documents(job.key)
+            archive = HandoverRepository(work.session)
+            await archive.mark_failed(job.document_id, job.key, error.message, will_retry=will_retry)
+            await archive.sync_document_status(job.key)
 
 
-READY = frozenset({Status.COMPLETED, Status.ARCHIVED})
+HANDOVER_STATUSES = frozenset({Status.COMPLETED, Status.ARCHIVED})
 
 
-class NotReady(Refused):
+class DocumentNotReady(Refused):
     """Only completed or archived documents can be sent to Paperless"""
 
 
-class BeingRemoved(Unavailable):
+class DocumentBeingDeleted(Unavailable):
     """The document is being deleted"""
 
 
 @dataclass(frozen=True)
-class OwnDocuments:
-    hand_over: HandOver
-    blobs: Blobs
+class DocumentHandover:
+    submissions: SubmissionService
+    blobs: ObjectStore
     locks: AdvisoryLocks
 
-    async def ask(self, caller: Principal, kb_id: UUID, document_id: UUID) -> HandedOver:
-        """By its owner or an admin, whatever the policy is. `QueueFailure`: the sweep repeats it."""
-        async with self.hand_over.database.work(caller) as work:
+    async def request(self, caller: Principal, kb_id: UUID, document_id: UUID) -> Submission:
+        """By its owner or an admin, whatever the policy is. `QueueWriteFailed`: the sweep repeats it."""
+        async with self.submissions.database.work(caller) as work:
             await require_manager(work, kb_id)
             _require_ready(await DocumentRepository(work.session).get(kb_id, document_id))
-        return await self.carry_out(caller.organization_id, document_id, asker=Asker.of(caller))
+        return await self.submit(caller.organization_id, document_id, actor=Actor.from_principal(caller))
 
-    async def carry_out(self, organization_id: UUID, document_id: UUID, *, asker: Asker = NOBODY) -> HandedOver:
+    async def submit(self, organization_id: UUID, document_id: UUID, *, actor: Actor = SYSTEM_ACTOR) -> Submission:
         """Note it, then copy the original into the queue with no transaction open."""
-        async with self._staying(document_id):
-            async with self.hand_over.database.service_work(asker.within(organization_id)) as work:
-                document = await _lock(work, document_id)
-                job = _job_of(document)
-                begun = await begin(work, job, kb_id=document.kb_id)
-                await _note(work, document, job, begun)
-            if begun.status is ArchiveStatus.PENDING:
-                content = StoredContent(self.blobs, document.original_uri)
-                await self.hand_over.put(job, begun, content, is_repeated=True)
-        return HandedOver(job.key.pdf, begun.status)
+        async with self._hold_document(document_id):
+            async with self.submissions.database.service_work(actor.as_service(organization_id)) as work:
+                document = await _get_locked(work, document_id)
+                job = _build_job(document)
+                begun = await open_record(work, job, kb_id=document.kb_id)
+                await _record_on_document(work, document, job, begun)
+            if begun.status is HandoverStatus.PENDING:
+                content = OriginalContent(self.blobs, document.original_uri)
+                await self.submissions.enqueue(job, begun, content, will_retry=True)
+        return Submission(job.key.pdf, begun.status)
 
     @asynccontextmanager
-    async def _staying(self, document_id: UUID) -> AsyncIterator[None]:
-        """Whoever proves the document gone waits for us, as for a worker in the midst of it (DESIGN §5.4)."""
-        async with self.locks.attempt(lock_of(document_id), is_shared=True) as is_held:
+    async def _hold_document(self, document_id: UUID) -> AsyncIterator[None]:
+        """Whoever proves the document gone waits for us, as for a worker in the midst of it (docs/design.md#document-lock)."""
+        async with self.locks.try_acquire(document_lock_name(document_id), is_shared=True) as is_held:
             if not is_held:
-                raise BeingRemoved
+                raise DocumentBeingDeleted
             yield
 
 
 def _require_ready(document: Document) -> None:
-    if document.status not in READY:
-        raise NotReady
+    if document.status not in HANDOVER_STATUSES:
+        raise DocumentNotReady
     if document.media_type != PDF.media_type:
-        raise NotAPdf
+        raise PdfRequired
 
 
-def _job_of(document: Document) -> Job:
-    return Job(
-        JobKey(document.organization_id, hyphenated(document.document_type), document.sha256),
+def _build_job(document: Document) -> HandoverJob:
+    return HandoverJob(
+        JobKey(document.organization_id, to_hyphens(document.document_type), document.sha256),
         document.id,
     )
 
 
-async def _lock(work: Work[Service], document_id: UUID) -> Document:
+async def _get_locked(work: Work[Service], document_id: UUID) -> Document:
     found = await work.session.scalar(
         select(Document).where(Document.id == document_id).with_for_update(key_share=True)
     )
@@ -207,12 +211,12 @@ async def _lock(work: Work[Service], document_id: UUID) -> Document:
     return found
 
 
-async def _note(work: Work[Service], document: Document, job: Job, begun: Begun) -> None:
+async def _record_on_document(work: Work[Service], document: Document, job: HandoverJob, record: OpenedRecord) -> None:
     """From here on the document says where it waits; what was archived before says so at once."""
     await work.session.execute(
         update(Document)
         .where(Document.id == document.id)
-        .values(archive_status=begun.status, archive_job_id=job.key.pdf)
+        .values(archive_status=record.status, archive_job_id=job.key.pdf)
         .execution_options(synchronize_session=False)
     )
-    await ArchiveRepository(work.session).settle_documents(job.key)
+    await HandoverRepository(work.session).sync_document_status(job.key)

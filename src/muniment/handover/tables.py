@@ -18,8 +18,8 @@ class Priority(StrEnum):
     HIGH = "HIGH"
 
 
-class ArchiveAudit(Table):
-    """What became of one content of one document on its way to the archive (specs/archive-queue.md §9.3).
+class HandoverRecord(Table):
+    """What became of one content of one document on its way to the archive (docs/contracts.md#archive-audit-log).
 
     It has no foreign key to a document: other applications hand over theirs, and what is in the archive stays there
     when a document of ours is purged.
@@ -70,8 +70,8 @@ class ArchiveAudit(Table):
     or nothing that could be done without its producer."""
 
 
-class PaperlessCache(Table):
-    """Which objects of Paperless stand for an organization (specs/archive-queue.md §5.1)."""
+class OrganizationPaperlessIds(Table):
+    """Which objects of Paperless stand for an organization (docs/contracts.md#org-paperless-cache)."""
 
     __tablename__ = "org_paperless_cache"
 

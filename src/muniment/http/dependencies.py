@@ -12,28 +12,28 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from muniment.accounts.credentials import digest
 from muniment.accounts.repository import SignInRepository
 from muniment.errors import NotSignedIn
-from muniment.http.services import Parts
+from muniment.http.services import Services
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db import base
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
-COOKIE = "muniment_session"
+SESSION_COOKIE = "muniment_session"
 
 
 # The prefix makes browsers insist on Secure, Path=/ and no Domain; without https they would refuse the cookie.
-SECURE_COOKIE = f"__Host-{COOKIE}"
+SECURE_SESSION_COOKIE = f"__Host-{SESSION_COOKIE}"
 
 
 def session_secret(request: Request) -> str | None:
     # With https only the prefixed one counts: a neighbouring subdomain can plant the other in somebody's browser.
-    secure = cast("Parts", request.app.state.parts).secure_cookies
-    return request.cookies.get(SECURE_COOKIE if secure else COOKIE)
+    secure = cast("Services", request.app.state.parts).secure_cookies
+    return request.cookies.get(SECURE_SESSION_COOKIE if secure else SESSION_COOKIE)
 
 
-def set_session(response: Response, secret: str, *, expires_at: datetime, secure: bool) -> None:
+def set_session_cookie(response: Response, secret: str, *, expires_at: datetime, secure: bool) -> None:
     response.set_cookie(
-        SECURE_COOKIE if secure else COOKIE,
+        SECURE_SESSION_COOKIE if secure else SESSION_COOKIE,
         secret,
         expires=expires_at,
         path="/",
@@ -43,25 +43,27 @@ def set_session(response: Response, secret: str, *, expires_at: datetime, secure
     )
 
 
-def clear_session(response: Response, *, secure: bool) -> None:
-    response.delete_cookie(SECURE_COOKIE if secure else COOKIE, path="/", secure=secure, httponly=True, samesite="lax")
+def clear_session_cookie(response: Response, *, secure: bool) -> None:
+    response.delete_cookie(
+        SECURE_SESSION_COOKIE if secure else SESSION_COOKIE, path="/", secure=secure, httponly=True, samesite="lax"
+    )
 
 
 # Only for the OpenAPI document; `get_principal` does the reading.
-SCHEMES = [
+AUTH_SCHEMES = [
     Depends(HTTPBearer(auto_error=False, description="An API token, mun_…")),
-    Depends(APIKeyCookie(name=COOKIE, auto_error=False)),
+    Depends(APIKeyCookie(name=SESSION_COOKIE, auto_error=False)),
 ]
 
 
 # All of them `async`: FastAPI sends plain functions to a thread, which costs more than what these do.
 
 
-async def get_parts(request: Request) -> Parts:
-    return cast("Parts", request.app.state.parts)
+async def get_services(request: Request) -> Services:
+    return cast("Services", request.app.state.parts)
 
 
-CurrentParts = Annotated[Parts, Depends(get_parts)]
+CurrentServices = Annotated[Services, Depends(get_services)]
 
 
 async def get_address(request: Request) -> str | None:
@@ -71,11 +73,11 @@ async def get_address(request: Request) -> str | None:
 ClientAddress = Annotated[str | None, Depends(get_address)]
 
 
-async def get_principal(request: Request, parts: CurrentParts, address: ClientAddress) -> Principal:
+async def get_principal(request: Request, services: CurrentServices, address: ClientAddress) -> Principal:
     """Who asks: by `Authorization: Bearer`, else by the session cookie. A wrong token does not fall back to it."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     cookie = session_secret(request)
-    async with parts.database.look_up() as connection:
+    async with services.database.lookup_connection() as connection:
         people = SignInRepository(connection, address)
         if scheme:
             known = scheme.lower() == "bearer" and credentials
@@ -91,8 +93,8 @@ async def get_principal(request: Request, parts: CurrentParts, address: ClientAd
 CurrentPrincipal = Annotated[Principal, Depends(get_principal)]
 
 
-async def get_work(parts: CurrentParts, principal: CurrentPrincipal) -> AsyncIterator[Work[Principal]]:
-    async with parts.database.work(principal) as work:
+async def get_work(services: CurrentServices, principal: CurrentPrincipal) -> AsyncIterator[Work[Principal]]:
+    async with services.database.work(principal) as work:
         yield work
 
 
@@ -100,9 +102,9 @@ async def get_work(parts: CurrentParts, principal: CurrentPrincipal) -> AsyncIte
 CurrentWork = Annotated[Work[Principal], Depends(get_work, scope="function")]
 
 
-async def get_kb_access(kb_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> Access:
+async def get_kb_access(kb_id: UUID, services: CurrentServices, principal: CurrentPrincipal) -> Access:
     """What the caller may do in this knowledge base; a transaction of its own, closed before any byte is read."""
-    async with parts.database.work(principal) as work:
+    async with services.database.work(principal) as work:
         return await get_access(work, kb_id)
 
 
@@ -116,5 +118,5 @@ async def get_now() -> datetime:
 Now = Annotated[datetime, Depends(get_now)]
 
 
-def same_secret(given: str, expected: str) -> bool:
+def secrets_equal(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode(), expected.encode())

@@ -34,7 +34,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(errors.MunimentError, _muniment_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_exception)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(Exception, _unexpected_error)
 
 
 async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
@@ -51,11 +51,11 @@ async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
 async def _invalid_request(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     # Without `input` and `ctx`: what was sent may be a password, and is not to come back or to be logged.
-    problems = [{"loc": item["loc"], "msg": item["msg"], "type": item["type"]} for item in _problems(error)]
+    problems = [{"loc": item["loc"], "msg": item["msg"], "type": item["type"]} for item in _errors_of(error)]
     return JSONResponse({"detail": problems}, status_code=422)
 
 
-def _problems(error: RequestValidationError) -> Sequence[Any]:
+def _errors_of(error: RequestValidationError) -> Sequence[Any]:
     return error.errors()
 
 
@@ -64,6 +64,6 @@ async def _http_exception(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": error.detail}, status_code=error.status_code, headers=error.headers)
 
 
-async def _unexpected(_: Request, __: Exception) -> JSONResponse:
+async def _unexpected_error(_: Request, __: Exception) -> JSONResponse:
     # The access log has the traceback under the request id; people get the id and no inner workings.
     return JSONResponse({"detail": "Internal server error. See the server log for details"}, status_code=500)

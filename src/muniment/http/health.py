@@ -7,27 +7,27 @@ from fastapi import APIRouter, Header, Request, Response
 from pydantic import BaseModel
 
 from muniment.errors import MunimentError, NotSignedIn
-from muniment.http.dependencies import CurrentParts, same_secret
-from muniment.http.services import Check
+from muniment.http.dependencies import CurrentServices, secrets_equal
+from muniment.http.services import HealthCheck
 from muniment.telemetry.metrics import render
 
 router = APIRouter(tags=["health"])
 
-PATIENCE_SECONDS = 3
+TIMEOUT_SECONDS = 3
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
-FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+FORWARDED_HEADERS = ("forwarded", "x-forwarded-for", "x-real-ip")
 
-State = Literal["ok", "failed"]
+HealthState = Literal["ok", "failed"]
 
 
-class CheckRead(BaseModel):
-    status: State
+class HealthCheckRead(BaseModel):
+    status: HealthState
     detail: str
 
 
 class Readiness(BaseModel):
     status: Literal["ok", "degraded", "failed"]
-    checks: dict[str, CheckRead]
+    checks: dict[str, HealthCheckRead]
 
 
 @router.get("/health/live")
@@ -37,40 +37,42 @@ async def live() -> dict[str, str]:
 
 
 @router.get("/health/ready", responses={503: {"model": Readiness}})
-async def ready(response: Response, parts: CurrentParts) -> Readiness:
+async def ready(response: Response, services: CurrentServices) -> Readiness:
     """Each part with its state. `degraded` (200) when one fails that answers do not need, `failed` (503) otherwise."""
-    results = await asyncio.gather(*(run_check(check) for check in parts.checks.values()))
-    checks = dict(zip(parts.checks, results, strict=True))
-    failed = [parts.checks[name] for name, result in checks.items() if result.status == "failed"]
-    if any(check.is_needed for check in failed):
+    results = await asyncio.gather(*(run_check(check) for check in services.checks.values()))
+    checks = dict(zip(services.checks, results, strict=True))
+    failed = [services.checks[name] for name, result in checks.items() if result.status == "failed"]
+    if any(check.is_critical for check in failed):
         response.status_code = 503
         return Readiness(status="failed", checks=checks)
     return Readiness(status="degraded" if failed else "ok", checks=checks)
 
 
-async def run_check(check: Check) -> CheckRead:
+async def run_check(check: HealthCheck) -> HealthCheckRead:
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            return CheckRead(status="ok", detail=await check.look())
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            return HealthCheckRead(status="ok", detail=await check.run())
     except TimeoutError:
-        return CheckRead(status="failed", detail=f"no answer within {PATIENCE_SECONDS} seconds")
+        return HealthCheckRead(status="failed", detail=f"no answer within {TIMEOUT_SECONDS} seconds")
     except MunimentError as error:
-        return CheckRead(status="failed", detail=error.message)
+        return HealthCheckRead(status="failed", detail=error.message)
 
 
 @router.get("/metrics", response_class=Response, include_in_schema=False)
-async def metrics(request: Request, parts: CurrentParts, authorization: Annotated[str, Header()] = "") -> Response:
+async def metrics(
+    request: Request, services: CurrentServices, authorization: Annotated[str, Header()] = ""
+) -> Response:
     """For this machine, or for whoever has the token. A proxy on this machine speaks for somebody else."""
-    if not _is_local(request) and not _has_token(authorization, parts.metrics_token):
+    if not _is_local(request) and not _has_token(authorization, services.metrics_token):
         raise NotSignedIn
     body, content_type = render()
     return Response(body, media_type=content_type)
 
 
 def _is_local(request: Request) -> bool:
-    is_forwarded = any(name in request.headers for name in FORWARDED)
+    is_forwarded = any(name in request.headers for name in FORWARDED_HEADERS)
     return request.client is not None and request.client.host in LOOPBACK and not is_forwarded
 
 
 def _has_token(authorization: str, token: str | None) -> bool:
-    return token is not None and same_secret(authorization, f"Bearer {token}")
+    return token is not None and secrets_equal(authorization, f"Bearer {token}")

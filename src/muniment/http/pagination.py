@@ -18,7 +18,7 @@ class PageRequest(BaseModel):
 Paging = Annotated[PageRequest, Query()]
 
 
-class Page(BaseModel, Generic[ItemT]):
+class PaginatedRead(BaseModel, Generic[ItemT]):
     items: list[ItemT]
     total: int
     page: int

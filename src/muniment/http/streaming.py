@@ -21,7 +21,7 @@ from muniment.telemetry.metrics import UPLOADS
 STALLED_SECONDS = 60.0
 
 
-LOOK_SECONDS = 0.5
+DISCONNECT_POLL_SECONDS = 0.5
 
 
 AnswerT = TypeVar("AnswerT")
@@ -43,7 +43,7 @@ async def request_chunks(request: Request, *, stalled_seconds: float = STALLED_S
 
 
 @contextmanager
-def counted_refusals() -> Iterator[None]:
+def count_rejected_uploads() -> Iterator[None]:
     """Count uploads that were not accepted, by what stopped them."""
     try:
         yield
@@ -55,11 +55,11 @@ def counted_refusals() -> Iterator[None]:
         raise
 
 
-async def unless_gone(request: Request, answer: Coroutine[Any, Any, AnswerT]) -> AnswerT:
+async def cancel_on_disconnect(request: Request, answer: Coroutine[Any, Any, AnswerT]) -> AnswerT:
     """The answer, or `ClientDisconnect` when nobody waits for it any more: then the work for it ends too."""
     working = asyncio.ensure_future(answer)
     try:
-        while not (await asyncio.wait({working}, timeout=LOOK_SECONDS))[0]:
+        while not (await asyncio.wait({working}, timeout=DISCONNECT_POLL_SECONDS))[0]:
             if await request.is_disconnected():
                 raise ClientDisconnect
         return await working
@@ -67,20 +67,20 @@ async def unless_gone(request: Request, answer: Coroutine[Any, Any, AnswerT]) ->
         working.cancel()
 
 
-async def opened(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def prefetch_first_chunk(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Fetch the first piece now, so that a missing object is an error answer and not a broken 200."""
     first = await anext(pieces, None)
-    return _with(first, pieces)
+    return _prepend(first, pieces)
 
 
-async def _with(first: bytes | None, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepend(first: bytes | None, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     if first is not None:
         yield first
     async for piece in rest:
         yield piece
 
 
-SINGLE = re.compile(r"bytes=([0-9]*)-([0-9]*)", re.IGNORECASE)
+RANGE_HEADER = re.compile(r"bytes=([0-9]*)-([0-9]*)", re.IGNORECASE)
 
 
 MAX_DIGITS = 19  # more than any file has bytes
@@ -94,50 +94,50 @@ class ByteRange:
     end: int
 
 
-class NotSatisfiable(Exception):
+class RangeNotSatisfiable(Exception):
     """The range lies outside the file."""
 
 
 def parse_range(header: str | None, size_bytes: int) -> ByteRange | None:
     """The range asked for; `None` when there is none or it is not understood, which means the whole file."""
-    match = SINGLE.fullmatch(header.strip()) if header else None
+    match = RANGE_HEADER.fullmatch(header.strip()) if header else None
     if match is None or not (match[1] or match[2]):
         return None
     if not match[1]:
-        length = _number(match[2])
+        length = _parse_number(match[2])
         if length == 0:
-            raise NotSatisfiable
+            raise RangeNotSatisfiable
         return ByteRange(max(0, size_bytes - length), size_bytes)
-    start = _number(match[1])
-    last = _number(match[2]) if match[2] else size_bytes - 1
+    start = _parse_number(match[1])
+    last = _parse_number(match[2]) if match[2] else size_bytes - 1
     if match[2] and last < start:
         return None
     if start >= size_bytes:
-        raise NotSatisfiable
+        raise RangeNotSatisfiable
     return ByteRange(start, min(last + 1, size_bytes))
 
 
-def _number(digits: str) -> int:
+def _parse_number(digits: str) -> int:
     # Cut short, because Python refuses to read a number of thousands of digits; what is left is still too large.
     return int(digits.lstrip("0")[:MAX_DIGITS] or "0")
 
 
-RETRY = b"retry: 2000\n\n"
+RETRY_FRAME = b"retry: 2000\n\n"
 
 
-HEARTBEAT = b": still here\n\n"
+HEARTBEAT_FRAME = b": still here\n\n"
 
 
 # The second is for nginx, which would collect a few kilobytes before it passes anything on.
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+EVENT_STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def frame(event: str, data: Mapping[str, Any]) -> bytes:
+def format_event(event: str, data: Mapping[str, Any]) -> bytes:
     # One line: a line break inside of strings is written as \n by JSON.
     return f"event: {event}\ndata: {json.dumps(data, default=str, ensure_ascii=False)}\n\n".encode()
 
 
-class EventStream(Response):
+class EventStreamResponse(Response):
     """Sends frames until there are no more.
 
     Unlike Starlette's streaming answer it does not cancel the frames when the reader leaves, which would hit a query in
@@ -151,13 +151,13 @@ class EventStream(Response):
         self._end = end
         self.status_code = 200
         self.background = None
-        self.init_headers(HEADERS)
+        self.init_headers(EVENT_STREAM_HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        watching = asyncio.create_task(self._watch(receive))
+        watching = asyncio.create_task(self._watch_disconnect(receive))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            await send({"type": "http.response.body", "body": RETRY, "more_body": True})
+            await send({"type": "http.response.body", "body": RETRY_FRAME, "more_body": True})
             async with aclosing(self._frames) as frames:
                 async for piece in frames:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -167,7 +167,7 @@ class EventStream(Response):
             watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
 
-    async def _watch(self, receive: Receive) -> None:
+    async def _watch_disconnect(self, receive: Receive) -> None:
         try:
             while (await receive())["type"] != "http.disconnect":
                 pass

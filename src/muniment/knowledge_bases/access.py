@@ -11,7 +11,7 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
 
-class Standing(StrEnum):
+class AccessLevel(StrEnum):
     """How somebody stands to a knowledge base, the strongest first."""
 
     OWNER = "owner"
@@ -20,43 +20,45 @@ class Standing(StrEnum):
     VIEWER = "viewer"
 
 
-class KnowledgeBaseLeaving(Conflict):
+class KnowledgeBaseBeingDeleted(Conflict):
     """This knowledge base is being deleted"""
 
+    code = "KnowledgeBaseLeaving"
 
-MANAGES = frozenset({Standing.OWNER, Standing.ADMIN})
-UPLOADS = MANAGES | {Standing.EDITOR}
+
+MANAGERS = frozenset({AccessLevel.OWNER, AccessLevel.ADMIN})
+UPLOADERS = MANAGERS | {AccessLevel.EDITOR}
 
 
 @dataclass(frozen=True)
 class Access:
     principal: Principal
     kb: KnowledgeBase
-    standing: Standing
+    level: AccessLevel
 
     def require_upload(self) -> None:
-        if self.standing not in UPLOADS:
+        if self.level not in UPLOADERS:
             raise Forbidden
 
     def require_manage(self) -> None:
-        if self.standing not in MANAGES:
+        if self.level not in MANAGERS:
             raise Forbidden
 
-    def require_staying(self) -> None:
+    def require_not_being_deleted(self) -> None:
         """For whatever would bring a document in, or back, while all of them are on their way out."""
         if self.kb.leaving_since is not None:
-            raise KnowledgeBaseLeaving
+            raise KnowledgeBaseBeingDeleted
 
 
-def standing_of(principal: Principal, kb: KnowledgeBase, role: Role | None) -> Standing:
+def access_level(principal: Principal, kb: KnowledgeBase, role: Role | None) -> AccessLevel:
     if kb.owner_id == principal.user_id:
-        return Standing.OWNER
+        return AccessLevel.OWNER
     if principal.is_admin:
-        return Standing.ADMIN
-    return Standing.EDITOR if role is Role.EDITOR else Standing.VIEWER
+        return AccessLevel.ADMIN
+    return AccessLevel.EDITOR if role is Role.EDITOR else AccessLevel.VIEWER
 
 
 async def get_access(work: Work[Principal], kb_id: UUID) -> Access:
     """Raises `KnowledgeBaseNotFound` for one that the caller may not see: it does not exist for them."""
     kb, role = await KnowledgeBaseRepository(work.session).get_with_role(kb_id, work.caller.user_id)
-    return Access(work.caller, kb, standing_of(work.caller, kb, role))
+    return Access(work.caller, kb, access_level(work.caller, kb, role))

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Query
 from muniment.accounts.repository import UserRepository
 from muniment.accounts.schemas import Email, SearchText
 from muniment.http.dependencies import CurrentWork
-from muniment.http.pagination import Page, Paging
+from muniment.http.pagination import PaginatedRead, Paging
 from muniment.knowledge_bases import schemas, service
-from muniment.knowledge_bases.access import Access, Standing, get_access
+from muniment.knowledge_bases.access import Access, AccessLevel, get_access
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
 
 router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
@@ -19,11 +19,11 @@ EmailQuery = Annotated[Email, Query()]
 @router.post("", status_code=201)
 async def create_knowledge_base(wanted: schemas.KnowledgeBaseRequest, work: CurrentWork) -> schemas.KnowledgeBaseRead:
     kb = await service.create(work, wanted.name, wanted.description)
-    return await _read(Access(work.caller, kb, Standing.OWNER), work)
+    return await _read(Access(work.caller, kb, AccessLevel.OWNER), work)
 
 
 async def _read(access: Access, work: CurrentWork) -> schemas.KnowledgeBaseRead:
-    counts = await KnowledgeBaseRepository(work.session).counts_of(access.kb.id)
+    counts = await KnowledgeBaseRepository(work.session).count_documents(access.kb.id)
     owner = await UserRepository(work.session).get(access.kb.owner_id)
     return schemas.KnowledgeBaseRead.of(access, counts, owner_email=owner.email)
 
@@ -31,15 +31,15 @@ async def _read(access: Access, work: CurrentWork) -> schemas.KnowledgeBaseRead:
 @router.get("")
 async def list_knowledge_bases(
     work: CurrentWork, paging: Paging, search: SearchText = ""
-) -> Page[schemas.KnowledgeBaseRead]:
+) -> PaginatedRead[schemas.KnowledgeBaseRead]:
     found, total = await KnowledgeBaseRepository(work.session).list_(
         work.caller.user_id, search=search, offset=paging.offset, limit=paging.limit
     )
     owners = await UserRepository(work.session).emails_of({item.kb.owner_id for item in found})
     items = [
-        schemas.KnowledgeBaseRead.listed(work.caller, item, owner_email=owners[item.kb.owner_id]) for item in found
+        schemas.KnowledgeBaseRead.of_summary(work.caller, item, owner_email=owners[item.kb.owner_id]) for item in found
     ]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.get("/{kb_id}")
@@ -55,18 +55,18 @@ async def change_knowledge_base(
 
 
 @router.get("/{kb_id}/colleague")
-async def find_colleague(kb_id: UUID, email: EmailQuery, work: CurrentWork) -> schemas.ColleagueRead:
+async def find_colleague(kb_id: UUID, email: EmailQuery, work: CurrentWork) -> schemas.UserMatchRead:
     """Whoever of your organization has this very email, so that they can be made a member or the owner."""
-    found = await service.find_colleague(work, kb_id, email)
-    return schemas.ColleagueRead(user_id=found.id, email=found.email)
+    found = await service.find_user_by_email(work, kb_id, email)
+    return schemas.UserMatchRead(user_id=found.id, email=found.email)
 
 
 @router.get("/{kb_id}/members")
-async def list_members(kb_id: UUID, work: CurrentWork, paging: Paging) -> Page[schemas.MemberRead]:
+async def list_members(kb_id: UUID, work: CurrentWork, paging: Paging) -> PaginatedRead[schemas.MemberRead]:
     await get_access(work, kb_id)
     found, total = await MemberRepository(work.session).list_(kb_id, offset=paging.offset, limit=paging.limit)
     items = [schemas.MemberRead(user_id=member.user_id, email=email, role=member.role) for member, email in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.put("/{kb_id}/members/{user_id}")

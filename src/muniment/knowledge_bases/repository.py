@@ -25,7 +25,7 @@ class KnowledgeBaseNotEmpty(Conflict):
 
 
 @dataclass(frozen=True)
-class Listed:
+class KnowledgeBaseSummary:
     kb: KnowledgeBase
     role: Role | None
     counts: dict[str, int]
@@ -44,25 +44,29 @@ class KnowledgeBaseRepository:
         return kb
 
     async def get_with_role(self, kb_id: UUID, user_id: UUID) -> tuple[KnowledgeBase, Role | None]:
-        row = (await self._session.execute(_ONE_WITH_ROLE, {"user_id": user_id, "kb_id": kb_id})).one_or_none()
+        row = (await self._session.execute(_BY_ID_WITH_ROLE, {"user_id": user_id, "kb_id": kb_id})).one_or_none()
         if row is None:
             raise KnowledgeBaseNotFound
         return row[0], Role(row[1]) if row[1] else None
 
-    async def list_(self, user_id: UUID, *, search: str, offset: int, limit: int) -> tuple[list[Listed], int]:
+    async def list_(
+        self, user_id: UUID, *, search: str, offset: int, limit: int
+    ) -> tuple[list[KnowledgeBaseSummary], int]:
         wanted = _with_role(user_id)
         if search:
             wanted = wanted.where(KnowledgeBase.name.icontains(search, autoescape=True))
         total = await self._session.scalar(select(func.count()).select_from(wanted.subquery()))
         ordered = wanted.order_by(func.lower(KnowledgeBase.name), KnowledgeBase.id).offset(offset).limit(limit)
         rows = (await self._session.execute(ordered)).all()
-        counts = await self._counts([row[0].id for row in rows])
-        return [Listed(kb, Role(role) if role else None, counts.get(kb.id, {})) for kb, role in rows], total or 0
+        counts = await self._count_by_status([row[0].id for row in rows])
+        return [
+            KnowledgeBaseSummary(kb, Role(role) if role else None, counts.get(kb.id, {})) for kb, role in rows
+        ], total or 0
 
-    async def counts_of(self, kb_id: UUID) -> dict[str, int]:
-        return (await self._counts([kb_id])).get(kb_id, {})
+    async def count_documents(self, kb_id: UUID) -> dict[str, int]:
+        return (await self._count_by_status([kb_id])).get(kb_id, {})
 
-    async def _counts(self, kb_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
+    async def _count_by_status(self, kb_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
         # By name and not through the documents' tables: that feature lies above this one.
         rows = await self._session.execute(
             text(
@@ -82,7 +86,7 @@ class KnowledgeBaseRepository:
         if await self._session.scalar(held.execution_options(populate_existing=True)) is None:
             raise KnowledgeBaseNotFound
 
-    async def remove(self, kb: KnowledgeBase) -> None:
+    async def delete(self, kb: KnowledgeBase) -> None:
         """The database refuses while a document refers to it: no cascade ever removes one."""
         try:
             async with self._session.begin_nested():
@@ -125,6 +129,6 @@ def _with_role(user_id: UUID | ColumnElement[UUID]) -> Select[KnowledgeBase, str
 
 
 # Every request asks it: put together once.
-_ONE_WITH_ROLE = _with_role(bindparam("user_id", type_=Uuid())).where(
+_BY_ID_WITH_ROLE = _with_role(bindparam("user_id", type_=Uuid())).where(
     KnowledgeBase.id == bindparam("kb_id", type_=Uuid())
 )

@@ -5,9 +5,9 @@ from uuid import UUID
 from pydantic import BaseModel, StringConstraints
 
 from muniment.accounts.schemas import Name
-from muniment.knowledge_bases.access import Access, Standing, standing_of
-from muniment.knowledge_bases.repository import Listed
-from muniment.knowledge_bases.tables import HandOverPolicy, Role
+from muniment.knowledge_bases.access import Access, AccessLevel, access_level
+from muniment.knowledge_bases.repository import KnowledgeBaseSummary
+from muniment.knowledge_bases.tables import HandoverPolicy, Role
 from muniment.storage.db.principal import Principal
 
 Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000, pattern=r"^[^\x00]*$")]
@@ -22,7 +22,7 @@ class KnowledgeBasePatch(BaseModel):
     name: Name | None = None
     description: Description | None = None
     owner_id: UUID | None = None
-    hand_over_policy: HandOverPolicy | None = None
+    hand_over_policy: HandoverPolicy | None = None
 
     def changes(self) -> dict[str, object]:
         return {name: value for name, value in self.model_dump(exclude_unset=True).items() if value is not None}
@@ -46,8 +46,8 @@ class KnowledgeBaseRead(BaseModel):
     description: str
     owner_id: UUID
     owner_email: str
-    hand_over_policy: HandOverPolicy
-    role: Standing
+    hand_over_policy: HandoverPolicy
+    role: AccessLevel
     counts: StatusCounts
     created_at: datetime
     updated_at: datetime
@@ -61,20 +61,22 @@ class KnowledgeBaseRead(BaseModel):
             description=kb.description,
             owner_id=kb.owner_id,
             owner_email=owner_email,
-            hand_over_policy=HandOverPolicy(kb.hand_over_policy),
-            role=access.standing,
+            hand_over_policy=HandoverPolicy(kb.hand_over_policy),
+            role=access.level,
             counts=StatusCounts.of(counts),
             created_at=kb.created_at,
             updated_at=kb.updated_at,
         )
 
     @classmethod
-    def listed(cls, principal: Principal, item: Listed, *, owner_email: str) -> "KnowledgeBaseRead":
-        access = Access(principal, item.kb, standing_of(principal, item.kb, item.role))
-        return cls.of(access, item.counts, owner_email=owner_email)
+    def of_summary(
+        cls, principal: Principal, summary: KnowledgeBaseSummary, *, owner_email: str
+    ) -> "KnowledgeBaseRead":
+        access = Access(principal, summary.kb, access_level(principal, summary.kb, summary.role))
+        return cls.of(access, summary.counts, owner_email=owner_email)
 
 
-class ColleagueRead(BaseModel):
+class UserMatchRead(BaseModel):
     user_id: UUID
     email: str
 

@@ -19,8 +19,10 @@ from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
 
-class OwnerIsNoMember(Refused):
+class OwnerCannotBeMember(Refused):
     """The owner already has access"""
+
+    code = "OwnerIsNoMember"
 
 
 async def create(work: Work[Principal], name: str, description: str) -> KnowledgeBase:
@@ -34,7 +36,7 @@ async def create(work: Work[Principal], name: str, description: str) -> Knowledg
 
 async def change(work: Work[Principal], kb_id: UUID, changes: dict[str, Any]) -> Access:
     """Name, description, owner, or when its documents are handed over to the archive."""
-    access = await _get_managed(work, kb_id)
+    access = await _lock_managed(work, kb_id)
     changes = {name: value for name, value in changes.items() if value != getattr(access.kb, name)}
     if not changes:
         return access
@@ -51,24 +53,24 @@ async def change(work: Work[Principal], kb_id: UUID, changes: dict[str, Any]) ->
 
 async def _prepare_new_owner(work: Work[Principal], kb: KnowledgeBase, user_id: UUID) -> None:
     """Whoever owned it stays as an editor. Before the change itself: after it they may no longer set members."""
-    await _require_colleague(work, kb, user_id)
+    await _require_same_organization(work, kb, user_id)
     members = MemberRepository(work.session)
     await members.remove(kb.id, user_id)
     await members.set_role(kb, kb.owner_id, Role.EDITOR)
 
 
 async def delete(work: Work[Principal], kb_id: UUID) -> None:
-    access = await _get_managed(work, kb_id)
-    await KnowledgeBaseRepository(work.session).remove(access.kb)
+    access = await _lock_managed(work, kb_id)
+    await KnowledgeBaseRepository(work.session).delete(access.kb)
     await AuditLog(work).record(KnowledgeBaseDeleted(kb_id, access.kb.name))
 
 
 async def set_member(work: Work[Principal], kb_id: UUID, user_id: UUID, role: Role) -> str:
     """Make somebody of the organization a viewer or an editor; returns their email."""
-    access = await _get_managed(work, kb_id)
+    access = await _lock_managed(work, kb_id)
     if user_id == access.kb.owner_id:
-        raise OwnerIsNoMember
-    email = await _require_colleague(work, access.kb, user_id)
+        raise OwnerCannotBeMember
+    email = await _require_same_organization(work, access.kb, user_id)
     members = MemberRepository(work.session)
     before = await members.find_role(kb_id, user_id)
     if before != role:
@@ -77,7 +79,7 @@ async def set_member(work: Work[Principal], kb_id: UUID, user_id: UUID, role: Ro
     return email
 
 
-async def find_colleague(work: Work[Principal], kb_id: UUID, email: str) -> User:
+async def find_user_by_email(work: Work[Principal], kb_id: UUID, email: str) -> User:
     """Somebody of the organization, by the whole address, for whoever may make them a member. `UserNotFound`.
 
     An owner who is no admin may not list people: they find whom they can name, and learn nothing of anybody else.
@@ -91,7 +93,7 @@ async def find_colleague(work: Work[Principal], kb_id: UUID, email: str) -> User
 
 
 async def remove_member(work: Work[Principal], kb_id: UUID, user_id: UUID) -> None:
-    access = await _get_managed(work, kb_id)
+    access = await _lock_managed(work, kb_id)
     members = MemberRepository(work.session)
     before = await members.find_role(kb_id, user_id)
     if before is None or not await members.remove(kb_id, user_id):
@@ -99,7 +101,7 @@ async def remove_member(work: Work[Principal], kb_id: UUID, user_id: UUID) -> No
     await AuditLog(work).record(MemberRemoved(kb_id, access.kb.name, user_id, before))
 
 
-async def _get_managed(work: Work[Principal], kb_id: UUID) -> Access:
+async def _lock_managed(work: Work[Principal], kb_id: UUID) -> Access:
     """For a change: held until it is done, so that no two changes, nor a change and a removal, cross each other."""
     access = await get_access(work, kb_id)
     access.require_manage()
@@ -107,7 +109,7 @@ async def _get_managed(work: Work[Principal], kb_id: UUID) -> Access:
     return access
 
 
-async def _require_colleague(work: Work[Principal], kb: KnowledgeBase, user_id: UUID) -> str:
+async def _require_same_organization(work: Work[Principal], kb: KnowledgeBase, user_id: UUID) -> str:
     user = await UserRepository(work.session).get(user_id)
     if user.organization_id != kb.organization_id or not user.is_active:
         raise UserNotFound

@@ -13,7 +13,7 @@ class Role(StrEnum):
     EDITOR = "editor"
 
 
-class HandOverPolicy(StrEnum):
+class HandoverPolicy(StrEnum):
     """When the documents of a knowledge base are handed over to the archive."""
 
     NEVER = "never"
@@ -40,7 +40,7 @@ class KnowledgeBase(Table):
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
     leaving_since: Mapped[datetime | None]
     """Since when its owner or an admin wants it gone with all its documents."""
-    hand_over_policy: Mapped[str] = mapped_column(server_default=HandOverPolicy.NEVER)
+    hand_over_policy: Mapped[str] = mapped_column(server_default=HandoverPolicy.NEVER)
 
 
 class Member(Table):

@@ -24,7 +24,7 @@ SORTS = tuple(f"{way}{name}" for name in SORT_COLUMNS for way in ("-", ""))
 
 
 @dataclass(frozen=True)
-class WantedArchived:
+class ArchivedFilter:
     kb_id: UUID | None = None
     search: str = ""
     since: datetime | None = None
@@ -47,43 +47,47 @@ class ArchivedRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def list_(self, caller: Principal, wanted: WantedArchived) -> tuple[Sequence[Row[Document, str]], int]:
-        matching, total = await self._measured(caller, wanted)
-        if wanted.offset >= total:
+    async def list_(
+        self, caller: Principal, archived_filter: ArchivedFilter
+    ) -> tuple[Sequence[Row[Document, str]], int]:
+        matching, total = await self._plan(caller, archived_filter)
+        if archived_filter.offset >= total:
             return [], total
-        page = _nearer_end(matching, wanted, total).subquery()
+        page = _page_from_nearest_end(matching, archived_filter, total).subquery()
         rows = (
             select(Document, KnowledgeBase.name)
             .join(page, page.c.id == Document.id)
             .join(KnowledgeBase, KnowledgeBase.id == Document.kb_id)
-            .order_by(*_order(wanted.sort))
+            .order_by(*_order(archived_filter.sort))
         )
         return (await self._session.execute(rows)).all(), total
 
-    async def _measured(self, caller: Principal, wanted: WantedArchived) -> tuple[Select[UUID], int]:
+    async def _plan(self, caller: Principal, archived_filter: ArchivedFilter) -> tuple[Select[UUID], int]:
         """What is wanted, along the index that leads there fastest, and how much it is."""
-        if wanted.is_filtered:
-            matching = _matching(wanted, _managed(caller, wanted.kb_id))
+        if archived_filter.is_filtered:
+            matching = _select_matching(archived_filter, _managed_scope(caller, archived_filter.kb_id))
             return matching, await self._session.scalar(select(func.count()).select_from(matching.subquery())) or 0
         # The function has looked once which knowledge bases are the caller's; row level security would for each row.
-        measured = select(func.measure_archive(wanted.kb_id).table_valued("total", "is_most"))
+        measured = select(func.measure_archive(archived_filter.kb_id).table_valued("total", "is_most"))
         total, is_most = (await self._session.execute(measured)).one()
-        along_all = is_most and wanted.kb_id is None
-        return _matching(wanted, _of_most(caller) if along_all else _managed(caller, wanted.kb_id)), total
+        along_all = is_most and archived_filter.kb_id is None
+        return _select_matching(
+            archived_filter, _organization_scope(caller) if along_all else _managed_scope(caller, archived_filter.kb_id)
+        ), total
 
 
-def _matching(wanted: WantedArchived, scope: Sequence[ColumnElement[bool]]) -> Select[UUID]:
+def _select_matching(archived_filter: ArchivedFilter, scope: Sequence[ColumnElement[bool]]) -> Select[UUID]:
     matching = select(Document.id).where(Document.status == Status.ARCHIVED, *scope)
-    if wanted.search:
-        matching = matching.where(Document.name_key.contains(name_key(wanted.search), autoescape=True))
-    if wanted.since:
-        matching = matching.where(Document.archived_at >= wanted.since)
-    if wanted.before:
-        matching = matching.where(Document.archived_at < wanted.before)
+    if archived_filter.search:
+        matching = matching.where(Document.name_key.contains(name_key(archived_filter.search), autoescape=True))
+    if archived_filter.since:
+        matching = matching.where(Document.archived_at >= archived_filter.since)
+    if archived_filter.before:
+        matching = matching.where(Document.archived_at < archived_filter.before)
     return matching
 
 
-def _managed(caller: Principal, kb_id: UUID | None) -> Sequence[ColumnElement[bool]]:
+def _managed_scope(caller: Principal, kb_id: UUID | None) -> Sequence[ColumnElement[bool]]:
     """Each leads to an index in the order of the list."""
     if kb_id is None and caller.is_admin:
         return [Document.organization_id == caller.organization_id]
@@ -91,23 +95,25 @@ def _managed(caller: Principal, kb_id: UUID | None) -> Sequence[ColumnElement[bo
     return [managed] if kb_id is None else [managed, Document.kb_id == kb_id]
 
 
-def _of_most(caller: Principal) -> Sequence[ColumnElement[bool]]:
+def _organization_scope(caller: Principal) -> Sequence[ColumnElement[bool]]:
     """Along the organization's index, what is not the caller's passed over: nothing to sort. `IS TRUE` keeps it a
     look-up for each row; a join would lose the order."""
     managed = Document.kb_id.in_(text("SELECT app_managed_kb_ids()"))
     return [Document.organization_id == caller.organization_id, managed.is_(True)]
 
 
-def _nearer_end(matching: Select[UUID], wanted: WantedArchived, total: int) -> Select[UUID]:
+def _page_from_nearest_end(matching: Select[UUID], archived_filter: ArchivedFilter, total: int) -> Select[UUID]:
     """The ids of the page, counted from that end of the list to which it is nearer."""
-    behind = max(0, total - wanted.offset - wanted.limit)
-    if wanted.offset <= behind:
-        return matching.order_by(*_order(wanted.sort)).offset(wanted.offset).limit(wanted.limit)
-    on_page = min(wanted.limit, total - wanted.offset)
-    return matching.order_by(*_order(_turned(wanted.sort))).offset(behind).limit(on_page)
+    behind = max(0, total - archived_filter.offset - archived_filter.limit)
+    if archived_filter.offset <= behind:
+        return (
+            matching.order_by(*_order(archived_filter.sort)).offset(archived_filter.offset).limit(archived_filter.limit)
+        )
+    on_page = min(archived_filter.limit, total - archived_filter.offset)
+    return matching.order_by(*_order(_reversed(archived_filter.sort))).offset(behind).limit(on_page)
 
 
-def _turned(sort: str) -> str:
+def _reversed(sort: str) -> str:
     return sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
 
 

@@ -11,62 +11,64 @@ from uuid import UUID
 
 import structlog
 
-from muniment.accounts.repository import RateRepository
+from muniment.accounts.repository import RateLimitRepository
 from muniment.documents.repository import DocumentNotFound
 from muniment.errors import Conflict, TooManyRequests, Unavailable
 from muniment.knowledge_bases.access import get_access
-from muniment.lifecycle.engine import Mover
+from muniment.lifecycle.engine import MoveEngine
 from muniment.lifecycle.moves.archive import archive
-from muniment.lifecycle.moves.purge import Removal
-from muniment.lifecycle.observability import Outcome, measured
-from muniment.lifecycle.obstacles import HandOverPending
+from muniment.lifecycle.moves.purge import PurgeService
+from muniment.lifecycle.observability import OperationStatus, observe
+from muniment.lifecycle.obstacles import HandoverPending
 from muniment.lifecycle.proof.prover import Tombstone
-from muniment.lifecycle.rules import IllegalMove
+from muniment.lifecycle.rules import MoveNotAllowed
 from muniment.storage.db.principal import Principal
 
-MAX_UNANSWERED = 3
+MAX_UNAVAILABLE = 3
 """A part that is down is not asked a hundred times over: whoever waits learns it after a few."""
 
 
 @dataclass(frozen=True)
 class BulkArchived:
     archived_ids: Sequence[UUID]
-    unfit_ids: Sequence[UUID]
+    ineligible_ids: Sequence[UUID]
     """Not completed, unknown, or of another knowledge base."""
-    unanswered_ids: Sequence[UUID]
+    unavailable_ids: Sequence[UUID]
     """Unchanged, because a part did not answer."""
 
     @property
     def skipped_ids(self) -> Sequence[UUID]:
-        return [*self.unfit_ids, *self.unanswered_ids]
+        return [*self.ineligible_ids, *self.unavailable_ids]
 
     @property
     def message(self) -> str:
-        said = [f"{_counted(len(self.archived_ids))} archived"]
-        if self.unfit_ids:
-            said.append(f"{len(self.unfit_ids)} skipped (not completed)")
-        if self.unanswered_ids:
-            said.append(f"{len(self.unanswered_ids)} skipped (no response in time, try again)")
+        said = [f"{_pluralize_documents(len(self.archived_ids))} archived"]
+        if self.ineligible_ids:
+            said.append(f"{len(self.ineligible_ids)} skipped (not completed)")
+        if self.unavailable_ids:
+            said.append(f"{len(self.unavailable_ids)} skipped (no response in time, try again)")
         return ", ".join(said)
 
 
-def _counted(number: int) -> str:
+def _pluralize_documents(number: int) -> str:
     return f"{number} document" if number == 1 else f"{number} documents"
 
 
-async def bulk_archive(mover: Mover, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]) -> BulkArchived:
+async def bulk_archive(
+    engine: MoveEngine, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]
+) -> BulkArchived:
     """In the order in which they were named, each once."""
     archived, unfit, unanswered = list[UUID](), list[UUID](), list[UUID]()
-    async with measured("bulk_archive", kb_id=kb_id, document_id=None, user_id=caller.user_id):
-        async with mover.database.work(caller) as work:
+    async with observe("bulk_archive", kb_id=kb_id, document_id=None, user_id=caller.user_id):
+        async with engine.database.work(caller) as work:
             (await get_access(work, kb_id)).require_manage()
         for document_id in dict.fromkeys(document_ids):
-            if len(unanswered) >= MAX_UNANSWERED:
+            if len(unanswered) >= MAX_UNAVAILABLE:
                 unanswered.append(document_id)
                 continue
             try:
-                await archive(mover, caller, kb_id, document_id)
-            except (IllegalMove, DocumentNotFound, Conflict):
+                await archive(engine, caller, kb_id, document_id)
+            except (MoveNotAllowed, DocumentNotFound, Conflict):
                 unfit.append(document_id)
             except Unavailable:
                 unanswered.append(document_id)
@@ -81,10 +83,10 @@ log = structlog.get_logger()
 OPERATION = "bulk_purge"
 
 
-MOST, WITHIN = 10, timedelta(minutes=1)
+RATE_LIMIT, RATE_WINDOW = 10, timedelta(minutes=1)
 
 
-AT_ONCE = 4
+CONCURRENCY = 4
 """Connections that one call takes: others must not wait for theirs."""
 
 
@@ -114,50 +116,50 @@ class BulkPurged:
         return ", ".join(said)
 
 
-async def bulk_purge(removal: Removal, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]) -> BulkPurged:
+async def bulk_purge(purges: PurgeService, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]) -> BulkPurged:
     """Each of them once, a few at a time; what happens to one stops nobody else."""
-    async with measured(OPERATION, kb_id=kb_id, document_id=None, user_id=caller.user_id) as operation:
-        await _admit(removal, caller, kb_id)
+    async with observe(OPERATION, kb_id=kb_id, document_id=None, user_id=caller.user_id) as operation:
+        await _check_rate_limit(purges, caller, kb_id)
         done, wanted = BulkPurged(), list(dict.fromkeys(document_ids))
-        taken = await _take_all(removal, caller, kb_id, wanted)
+        taken = await _purge_all(purges, caller, kb_id, wanted)
         gone = [
             Tombstone(taken_id, one) for one, taken_id in zip(wanted, taken, strict=True) if isinstance(taken_id, UUID)
         ]
-        pending = await removal.finishing.finish(caller.organization_id, gone)
+        pending = await purges.prover.prove(caller.organization_id, gone)
         for document_id, result in zip(wanted, taken, strict=True):
             is_pending = isinstance(result, UUID) and bool(pending[result])
-            _sort_in(done, document_id, result, is_pending=is_pending)
-        operation.status = Outcome.PENDING if done.pending_ids else Outcome.SUCCESS
+            _classify(done, document_id, result, is_pending=is_pending)
+        operation.status = OperationStatus.PENDING if done.pending_ids else OperationStatus.SUCCESS
     return done
 
 
-async def _admit(removal: Removal, caller: Principal, kb_id: UUID) -> None:
+async def _check_rate_limit(purges: PurgeService, caller: Principal, kb_id: UUID) -> None:
     """In a transaction of its own: a call counts also when it fails later."""
-    async with removal.mover.database.work(caller) as work:
+    async with purges.engine.database.work(caller) as work:
         (await get_access(work, kb_id)).require_manage()
-        if wait := await RateRepository(work.session).admit(OPERATION, most=MOST, within=WITHIN):
+        if wait := await RateLimitRepository(work.session).acquire(OPERATION, limit=RATE_LIMIT, window=RATE_WINDOW):
             raise TooManyPurges(retry_after_seconds=wait)
 
 
-async def _take_all(
-    removal: Removal, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]
+async def _purge_all(
+    purges: PurgeService, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]
 ) -> Sequence[UUID | BaseException]:
-    turns = asyncio.Semaphore(AT_ONCE)
+    turns = asyncio.Semaphore(CONCURRENCY)
 
     async def take(document_id: UUID) -> UUID:
         async with turns:
-            return await removal.take_purged(caller, kb_id, document_id, cancel_hand_over=False, bulk=True)
+            return await purges.commit_purge(caller, kb_id, document_id, cancel_hand_over=False, bulk=True)
 
     return await asyncio.gather(*map(take, document_ids), return_exceptions=True)
 
 
-def _sort_in(done: BulkPurged, document_id: UUID, result: UUID | BaseException, *, is_pending: bool) -> None:
+def _classify(totals: BulkPurged, document_id: UUID, result: UUID | BaseException, *, is_pending: bool) -> None:
     if isinstance(result, UUID):
-        (done.pending_ids if is_pending else done.purged_ids).append(document_id)
-    elif isinstance(result, IllegalMove | HandOverPending | DocumentNotFound):
-        done.skipped_ids.append(document_id)
+        (totals.pending_ids if is_pending else totals.purged_ids).append(document_id)
+    elif isinstance(result, MoveNotAllowed | HandoverPending | DocumentNotFound):
+        totals.skipped_ids.append(document_id)
     elif isinstance(result, Exception):
         log.error("lifecycle.purge_failed", document_id=str(document_id), exc_info=result)
-        done.failed_ids.append(document_id)
+        totals.failed_ids.append(document_id)
     else:
         raise result

@@ -6,113 +6,121 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from muniment.accounts.schemas import SearchText
-from muniment.artifacts.keys import ALGORITHM_VERSION
+from muniment.artifacts.keys import READING_VERSION
 from muniment.artifacts.repository import ArtifactRepository
-from muniment.documents.endpoints import next_name
+from muniment.documents.endpoints import read_file_name
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.schemas import DocumentRead, DuplicateBody
-from muniment.http.dependencies import CurrentParts, CurrentPrincipal, CurrentWork, Now
+from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork, Now
 from muniment.http.multipart.form import IncomingForm
-from muniment.http.pagination import Page, Paging
-from muniment.http.services import Parts
-from muniment.http.streaming import counted_refusals, request_chunks
+from muniment.http.pagination import PaginatedRead, Paging
+from muniment.http.services import Services
+from muniment.http.streaming import count_rejected_uploads, request_chunks
 from muniment.knowledge_bases import service as knowledge_bases
-from muniment.lifecycle.archived_documents import SORTS, ArchivedRepository, WantedArchived
+from muniment.lifecycle.archived_documents import SORTS, ArchivedFilter, ArchivedRepository
 from muniment.lifecycle.bulk import bulk_archive, bulk_purge
-from muniment.lifecycle.engine import require_member
+from muniment.lifecycle.engine import get_document_access
 from muniment.lifecycle.explain import explain
-from muniment.lifecycle.knowledge_base_purge import KnowledgeBaseRemoval
+from muniment.lifecycle.knowledge_base_purge import KnowledgeBasePurge
 from muniment.lifecycle.moves.archive import archive
 from muniment.lifecycle.moves.cancel import cancel
 from muniment.lifecycle.moves.restore import restore
-from muniment.lifecycle.moves.retry import VersionUnknown, retry
-from muniment.lifecycle.observability import measured, moved
+from muniment.lifecycle.moves.retry import AlgorithmVersionUnavailable, retry
+from muniment.lifecycle.observability import count_move, observe
 from muniment.lifecycle.rules import Move
 from muniment.lifecycle.schemas import (
     ArchivedRead,
-    BeingRemovedRead,
     BulkArchivedRead,
     BulkPurgedRead,
+    BulkRequest,
+    DateOrTime,
+    DocumentStatusRead,
     ExplanationRead,
-    KnowledgeBaseRemovedRead,
+    KnowledgeBasePurgeRead,
     MessageRead,
-    Moment,
-    MovedRead,
-    RemovedRead,
+    PurgedRead,
+    PurgePendingRead,
     ReplacedRead,
-    RetryWish,
-    SeveralDocuments,
-    beginning_of,
-    end_of,
-    ended_read,
+    RetryRequest,
+    purge_result_read,
+    range_end,
+    range_start,
 )
 from muniment.storage.db.principal import Principal, Service
-from muniment.storage.tasks.port import RunWish
+from muniment.storage.tasks.port import RunRequest
 
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}", tags=["lifecycle"])
 
 
-bulk = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["lifecycle"])
+bulk_router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["lifecycle"])
 
 
-archived = APIRouter(prefix="/documents/archived", tags=["lifecycle"])
+archived_router = APIRouter(prefix="/documents/archived", tags=["lifecycle"])
 
 
 @router.post("/archive")
-async def archive_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> MovedRead:
+async def archive_document(
+    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+) -> DocumentStatusRead:
     """Take a completed document out of the search; it can be restored. By its owner or an admin, as all moves."""
-    return MovedRead.of(await archive(parts.mover, principal, kb_id, doc_id))
+    return DocumentStatusRead.of(await archive(parts.mover, principal, kb_id, doc_id))
 
 
 @router.post("/restore")
-async def restore_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> MovedRead:
+async def restore_document(
+    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+) -> DocumentStatusRead:
     """Bring an archived document back; 409 while an active one has its name."""
-    return MovedRead.of(await restore(parts.mover, principal, kb_id, doc_id))
+    return DocumentStatusRead.of(await restore(parts.mover, principal, kb_id, doc_id))
 
 
 @router.post("/cancel")
-async def cancel_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> MessageRead:
+async def cancel_document(
+    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+) -> MessageRead:
     """Stop the reading of a document, for good: it is `failed`, and can be retried or cleared."""
     await cancel(parts.database, parts.tasks, principal, kb_id, doc_id)
     return MessageRead(message="Document processing cancelled")
 
 
-@bulk.post("/bulk-archive")
+@bulk_router.post("/bulk-archive")
 async def archive_documents(
-    kb_id: UUID, wanted: SeveralDocuments, parts: CurrentParts, principal: CurrentPrincipal
+    kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
 ) -> BulkArchivedRead:
     """Up to a hundred, each on its own. What is not completed, or not there, is skipped and listed."""
     return BulkArchivedRead.of(await bulk_archive(parts.mover, principal, kb_id, wanted.document_ids))
 
 
-@archived.get("")
+@archived_router.get("")
 async def list_archived(
     work: CurrentWork,
     paging: Paging,
     kb_id: UUID | None = None,
     search: SearchText = "",
-    archived_from: Annotated[Moment | None, Query(description="A time, or a day in UTC: from its beginning")] = None,
-    archived_to: Annotated[Moment | None, Query(description="A time, or a day in UTC: until its end")] = None,
+    archived_from: Annotated[
+        DateOrTime | None, Query(description="A time, or a day in UTC: from its beginning")
+    ] = None,
+    archived_to: Annotated[DateOrTime | None, Query(description="A time, or a day in UTC: until its end")] = None,
     sort: Annotated[Literal[SORTS], Query()] = "-archived_at",  # type: ignore[valid-type]  # the names are data
-) -> Page[ArchivedRead]:
+) -> PaginatedRead[ArchivedRead]:
     """Archived documents of the knowledge bases that you own, or of the whole organization to an admin."""
-    wanted = WantedArchived(
+    wanted = ArchivedFilter(
         kb_id,
         search=search,
-        since=beginning_of(archived_from),
-        before=end_of(archived_to),
+        since=range_start(archived_from),
+        before=range_end(archived_to),
         sort=sort,
         offset=paging.offset,
         limit=paging.limit,
     )
     found, total = await ArchivedRepository(work.session).list_(work.caller, wanted)
     items = [ArchivedRead.of(document, kb_name) for document, kb_name in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
 @router.get("/explain")
 async def explain_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal
+    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> ExplanationRead:
     """Why the document is where it is, what is in the way of which move, and what can be done by whom."""
     return ExplanationRead.of(await explain(parts.mover, principal, kb_id, doc_id))
@@ -120,75 +128,79 @@ async def explain_document(
 
 @router.post("/retry", responses={409: {"model": DuplicateBody}})
 async def retry_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal, wish: RetryWish | None = None
+    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal, wish: RetryRequest | None = None
 ) -> DocumentRead:
     """Read a failed document again, or a completed one anew: its old result answers until the new one is complete."""
-    wish = wish or RetryWish()
-    run = RunWish(force=wish.force, algorithm_version=wish.algorithm_version)
-    async with measured("retry", kb_id=kb_id, document_id=doc_id, user_id=principal.user_id):
-        await _require_version(parts, principal, kb_id, doc_id, wish.algorithm_version)
+    wish = wish or RetryRequest()
+    run = RunRequest(force=wish.force, algorithm_version=wish.algorithm_version)
+    async with observe("retry", kb_id=kb_id, document_id=doc_id, user_id=principal.user_id):
+        await _require_available_version(parts, principal, kb_id, doc_id, wish.algorithm_version)
         async with parts.database.work(principal) as work:
             document = DocumentRead.of(await retry(work, parts.tasks, kb_id, doc_id, run))
-    moved(Move.RETRY, kb_id, principal.user_id)
+    count_move(Move.RETRY, kb_id, principal.user_id)
     return document
 
 
-async def _require_version(
-    parts: Parts, principal: Principal, kb_id: UUID, doc_id: UUID, algorithm_version: int | None
+async def _require_available_version(
+    parts: Services, principal: Principal, kb_id: UUID, doc_id: UUID, algorithm_version: int | None
 ) -> None:
-    if algorithm_version in (None, ALGORITHM_VERSION):
+    if algorithm_version in (None, READING_VERSION):
         return
     async with parts.database.work(principal) as work:
-        (await require_member(work, kb_id)).require_upload()
+        (await get_document_access(work, kb_id)).require_upload()
         document = await DocumentRepository(work.session).get(kb_id, doc_id)
     async with parts.database.service_work(Service(document.organization_id)) as service:
         stored = await ArtifactRepository(service.session).find_newest(document.content_hmac, algorithm_version)
     if stored is None:
-        raise VersionUnknown
+        raise AlgorithmVersionUnavailable
 
 
 purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
 
 
-PURGED, BEING_PURGED = "Document permanently deleted", "Document deleted. Remaining data is being removed"
+PURGED, PURGE_PENDING = "Document permanently deleted", "Document deleted. Remaining data is being removed"
 
 
-CLEARED, BEING_CLEARED = "Failed document cleared", "Failed document deleted. Remaining data is being removed"
+CLEARED, CLEAR_PENDING = "Failed document cleared", "Failed document deleted. Remaining data is being removed"
 
 
-UNPROVEN: dict[int | str, dict[str, Any]] = {
-    202: {"model": BeingRemovedRead, "description": "Gone and found by nobody; not all stores seen empty yet"}
+PENDING_RESPONSE: dict[int | str, dict[str, Any]] = {
+    202: {"model": PurgePendingRead, "description": "Gone and found by nobody; not all stores seen empty yet"}
 }
 
 
-@purge_router.delete("/documents/{doc_id}/purge", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
+@purge_router.delete(
+    "/documents/{doc_id}/purge", responses=PENDING_RESPONSE, response_model=PurgedRead | PurgePendingRead
+)
 async def purge_document(
     kb_id: UUID,
     doc_id: UUID,
-    parts: CurrentParts,
+    parts: CurrentServices,
     principal: CurrentPrincipal,
     response: Response,
     cancel_hand_over: Annotated[bool, Query(description="Even while it waits to be handed over")] = False,
-) -> RemovedRead | BeingRemovedRead:
+) -> PurgedRead | PurgePendingRead:
     """Destroy an archived document in every store, with a receipt. The same again gives the same answer."""
     ended = await parts.removal.purge(principal, kb_id, doc_id, cancel_hand_over=cancel_hand_over)
     response.status_code = 202 if ended.pending else 200
-    return ended_read(ended, PURGED, BEING_PURGED)
+    return purge_result_read(ended, PURGED, PURGE_PENDING)
 
 
-@purge_router.delete("/documents/{doc_id}/clear", responses=UNPROVEN, response_model=RemovedRead | BeingRemovedRead)
+@purge_router.delete(
+    "/documents/{doc_id}/clear", responses=PENDING_RESPONSE, response_model=PurgedRead | PurgePendingRead
+)
 async def clear_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal, response: Response
-) -> RemovedRead | BeingRemovedRead:
+    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal, response: Response
+) -> PurgedRead | PurgePendingRead:
     """Destroy a failed document with whatever its processing left, with a receipt. What is missing is no error."""
     ended = await parts.removal.clear(principal, kb_id, doc_id)
     response.status_code = 202 if ended.pending else 200
-    return ended_read(ended, CLEARED, BEING_CLEARED)
+    return purge_result_read(ended, CLEARED, CLEAR_PENDING)
 
 
 @purge_router.post("/documents/bulk-purge")
 async def purge_documents(
-    kb_id: UUID, wanted: SeveralDocuments, parts: CurrentParts, principal: CurrentPrincipal
+    kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
 ) -> BulkPurgedRead:
     """Up to a hundred, each on its own, ten calls a minute. What is not archived or not there is skipped and listed."""
     return BulkPurgedRead.of(await bulk_purge(parts.removal, principal, kb_id, wanted.document_ids))
@@ -198,27 +210,27 @@ async def purge_documents(
     "",
     response_model=None,
     responses={
-        200: {"model": KnowledgeBaseRemovedRead, "description": "Gone with all its documents (`purge=true`)"},
-        202: {"model": KnowledgeBaseRemovedRead, "description": "Not done yet: ask again to go on (`purge=true`)"},
+        200: {"model": KnowledgeBasePurgeRead, "description": "Gone with all its documents (`purge=true`)"},
+        202: {"model": KnowledgeBasePurgeRead, "description": "Not done yet: ask again to go on (`purge=true`)"},
         204: {"description": "It was empty, and is gone"},
     },
 )
 async def delete_knowledge_base(
     kb_id: UUID,
-    parts: CurrentParts,
+    parts: CurrentServices,
     principal: CurrentPrincipal,
     response: Response,
     purge: Annotated[bool, Query(description="With all its documents, each of which leaves a receipt")] = False,
-) -> KnowledgeBaseRemovedRead | Response:
+) -> KnowledgeBasePurgeRead | Response:
     """Without `purge` refused with 409 while it holds any document, archived and failed ones included."""
     if not purge:
         async with parts.database.work(principal) as work:
             await knowledge_bases.delete(work, kb_id)
-        await parts.mover.index.forget_kb(kb_id)
+        await parts.mover.index.delete_collection(kb_id)
         return Response(status_code=204)
-    leaving = await KnowledgeBaseRemoval(parts.removal).remove(principal, kb_id)
-    response.status_code = 200 if leaving.is_gone else 202
-    return KnowledgeBaseRemovedRead.of(leaving)
+    leaving = await KnowledgeBasePurge(parts.removal).run(principal, kb_id)
+    response.status_code = 200 if leaving.is_complete else 202
+    return KnowledgeBasePurgeRead.of(leaving)
 
 
 replace_router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/replace", tags=["lifecycle"])
@@ -242,19 +254,21 @@ FILE_BODY = {
 
 @replace_router.post("", responses={409: {"model": DuplicateBody}}, openapi_extra=FILE_BODY)
 async def replace_document(
-    kb_id: UUID, doc_id: UUID, request: Request, parts: CurrentParts, principal: CurrentPrincipal, now: Now
+    kb_id: UUID, doc_id: UUID, request: Request, parts: CurrentServices, principal: CurrentPrincipal, now: Now
 ) -> ReplacedRead:
     """Multipart `file`, which takes the place of the document's content and name. It stays the same document."""
-    place = await parts.replacing.find_place(principal, kb_id, doc_id)
-    with counted_refusals():
+    place = await parts.replacing.permit(principal, kb_id, doc_id)
+    with count_rejected_uploads():
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
-        name = await next_name(form)
-        async with parts.replacing.stage(place, name, form.chunks(), now=now) as staged:
-            await form.rest()
+        name = await read_file_name(form)
+        async with parts.replacing.stage(place, name, form.iter_chunks(), now=now) as staged:
+            await form.finish()
             return ReplacedRead.of(await parts.replacing.receive(place, staged))
 
 
 @replace_router.post("/revert", responses={409: {"model": DuplicateBody}})
-async def revert_document(kb_id: UUID, doc_id: UUID, parts: CurrentParts, principal: CurrentPrincipal) -> DocumentRead:
+async def revert_document(
+    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+) -> DocumentRead:
     """The last revision that could be read, with its name, status and annotations, instead of one that failed."""
     return DocumentRead.of(await parts.replacing.revert(principal, kb_id, doc_id))

@@ -10,17 +10,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.tables import AuditEvent
 from muniment.documents.repository import DocumentRepository
-from muniment.documents.schemas import READING, WAITING
+from muniment.documents.schemas import PENDING_DETAIL, PROCESSING_DETAIL
 from muniment.documents.tables import ACTIVE, Document, Status
-from muniment.knowledge_bases.access import MANAGES, Access, Standing
-from muniment.lifecycle.engine import Mover, require_member
-from muniment.lifecycle.obstacles import HandOverPending, NothingToRevert
-from muniment.lifecycle.revision_snapshots import find_shelf
-from muniment.lifecycle.rules import BY_MUNIMENT, RULES, WHO_MAY, IllegalMove, Move, target
+from muniment.knowledge_bases.access import MANAGERS, Access, AccessLevel
+from muniment.lifecycle.engine import MoveEngine, get_document_access
+from muniment.lifecycle.obstacles import HandoverPending, NothingToRevert
+from muniment.lifecycle.revision_snapshots import find_snapshot
+from muniment.lifecycle.rules import ALLOWED_LEVELS, AUTOMATIC_MOVES, RULES, Move, MoveNotAllowed, resolve_target
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Work
 
-EVENTS = 50
+MAX_EVENTS = 50
 
 
 # By name and not through the table: processing lies above this feature.
@@ -30,7 +30,7 @@ _OPEN_RUN = text("""
 """)
 
 
-_INTENDS = text("SELECT EXISTS (SELECT FROM index_intents WHERE document_id = :document_id)")
+_HAS_INTENT = text("SELECT EXISTS (SELECT FROM index_intents WHERE document_id = :document_id)")
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class OpenRun:
 
 
 @dataclass(frozen=True)
-class Facts:
+class DocumentFacts:
     document: Document
-    standing: Standing
+    access_level: AccessLevel
     """Of the one who asks."""
     namesake: Document | None
     """Another one that is active under its name."""
@@ -54,7 +54,7 @@ class Facts:
     run: OpenRun | None
     events: Sequence[AuditEvent] | None
     """Newest first; none where the one who asks may not read the trail."""
-    is_being_put_back: bool = False
+    index_update_pending: bool = False
     """Nobody knows what the search index holds of it, until the sweep has told it."""
 
 
@@ -68,23 +68,23 @@ class ExplainRepository:
 
     async def list_events(self, document_id: UUID) -> Sequence[AuditEvent]:
         of_document = select(AuditEvent).where(AuditEvent.document_id == document_id)
-        return (await self._session.scalars(of_document.order_by(AuditEvent.id.desc()).limit(EVENTS))).all()
+        return (await self._session.scalars(of_document.order_by(AuditEvent.id.desc()).limit(MAX_EVENTS))).all()
 
-    async def is_being_put_back(self, document_id: UUID) -> bool:
+    async def has_index_intent(self, document_id: UUID) -> bool:
         """Asked by the service: who may only look at a document does not see its intents."""
-        return bool(await self._session.scalar(_INTENDS, {"document_id": document_id}))
+        return bool(await self._session.scalar(_HAS_INTENT, {"document_id": document_id}))
 
 
-async def gather(work: Work[Principal], access: Access, document: Document) -> Facts:
+async def load_facts(work: Work[Principal], access: Access, document: Document) -> DocumentFacts:
     """All that the one who asks may know."""
     explaining = ExplainRepository(work.session)
-    return Facts(
+    return DocumentFacts(
         document=document,
-        standing=access.standing,
+        access_level=access.level,
         namesake=await _find_namesake(work, document),
-        can_be_reverted=await find_shelf(work.session, document) is not None,
+        can_be_reverted=await find_snapshot(work.session, document) is not None,
         run=await explaining.find_open_run(document.id, document.epoch),
-        events=await explaining.list_events(document.id) if access.standing in MANAGES else None,
+        events=await explaining.list_events(document.id) if access.level in MANAGERS else None,
     )
 
 
@@ -94,13 +94,13 @@ async def _find_namesake(work: Work[Principal], document: Document) -> Document 
     return await DocumentRepository(work.session).find_active(document.kb_id, document.name_key)
 
 
-ITSELF = "Muniment does this automatically"
+AUTOMATIC = "Muniment does this automatically"
 
 
 INDEX_UPDATE_PENDING = "The search index is being repaired. Try again shortly"
 
 
-NAMESAKE = {
+NAME_TAKEN = {
     Move.RESTORE: "Cannot restore: a document with this name already exists",
     Move.RETRY: "A document with this name already exists",
     Move.REVERT: "A document with this name already exists",
@@ -108,7 +108,7 @@ NAMESAKE = {
 
 
 @dataclass(frozen=True)
-class Judgement:
+class MoveAssessment:
     move: Move
     is_possible: bool
     """As far as the document is concerned, whoever asks."""
@@ -121,70 +121,78 @@ class Judgement:
     """Of a document that is in the way."""
 
 
-def judge(facts: Facts) -> list[Judgement]:
+def assess_moves(facts: DocumentFacts) -> list[MoveAssessment]:
     """Every move of the rules."""
-    return [_judge(facts, move) for move in RULES]
+    return [_assess(facts, move) for move in RULES]
 
 
-def _judge(facts: Facts, move: Move) -> Judgement:
-    if move in BY_MUNIMENT:
-        return Judgement(move, is_possible=False, is_allowed=False, reason=ITSELF, by=["muniment"])
-    by = [str(standing) for standing in WHO_MAY[move]]
+def _assess(facts: DocumentFacts, move: Move) -> MoveAssessment:
+    if move in AUTOMATIC_MOVES:
+        return MoveAssessment(move, is_possible=False, is_allowed=False, reason=AUTOMATIC, by=["muniment"])
+    by = [str(standing) for standing in ALLOWED_LEVELS[move]]
     if reason := next((found for obstacle in OBSTACLES if (found := obstacle(facts, move))), None):
-        namesake_id = facts.namesake.id if facts.namesake and reason == NAMESAKE.get(move) else None
-        return Judgement(move, is_possible=False, is_allowed=False, reason=reason, by=by, namesake_id=namesake_id)
-    if facts.standing not in WHO_MAY[move]:
-        return Judgement(move, is_possible=True, is_allowed=False, reason=f"Only {_named(by)} can do this", by=by)
-    return Judgement(move, is_possible=True, is_allowed=True, reason=None, by=by)
+        namesake_id = facts.namesake.id if facts.namesake and reason == NAME_TAKEN.get(move) else None
+        return MoveAssessment(move, is_possible=False, is_allowed=False, reason=reason, by=by, namesake_id=namesake_id)
+    if facts.access_level not in ALLOWED_LEVELS[move]:
+        return MoveAssessment(
+            move, is_possible=True, is_allowed=False, reason=f"Only {_join_roles(by)} can do this", by=by
+        )
+    return MoveAssessment(move, is_possible=True, is_allowed=True, reason=None, by=by)
 
 
-def _named(by: Sequence[str]) -> str:
+def _join_roles(by: Sequence[str]) -> str:
     articles = {"owner": "the owner", "admin": "an admin", "editor": "an editor"}
     *some, last = [articles[standing] for standing in by]
     return f"{', '.join(some)} or {last}"
 
 
-def _status(facts: Facts, move: Move) -> str | None:
+def _status_obstacle(facts: DocumentFacts, move: Move) -> str | None:
     status = Status(facts.document.status)
     if move is Move.RETRY and status is Status.COMPLETED:
         return None  # a reread, which leaves the status alone
     try:
-        target(move, status)
-    except IllegalMove as refused:
+        resolve_target(move, status)
+    except MoveNotAllowed as refused:
         return refused.message
     return None
 
 
-def _revision(facts: Facts, move: Move) -> str | None:
+def _revision_obstacle(facts: DocumentFacts, move: Move) -> str | None:
     return NothingToRevert().message if move is Move.REVERT and not facts.can_be_reverted else None
 
 
-def _name(facts: Facts, move: Move) -> str | None:
-    return NAMESAKE.get(move) if facts.namesake else None
+def _name_obstacle(facts: DocumentFacts, move: Move) -> str | None:
+    return NAME_TAKEN.get(move) if facts.namesake else None
 
 
-def _index(facts: Facts, move: Move) -> str | None:
-    return INDEX_UPDATE_PENDING if facts.is_being_put_back and move in (Move.ARCHIVE, Move.RESTORE) else None
+def _index_obstacle(facts: DocumentFacts, move: Move) -> str | None:
+    return INDEX_UPDATE_PENDING if facts.index_update_pending and move in (Move.ARCHIVE, Move.RESTORE) else None
 
 
-def _hand_over(facts: Facts, move: Move) -> str | None:
-    return HandOverPending().message if move is Move.PURGE and facts.document.archive_status == "pending" else None
+def _handover_obstacle(facts: DocumentFacts, move: Move) -> str | None:
+    return HandoverPending().message if move is Move.PURGE and facts.document.archive_status == "pending" else None
 
 
-OBSTACLES: Sequence[Callable[[Facts, Move], str | None]] = (_status, _revision, _name, _index, _hand_over)
+OBSTACLES: Sequence[Callable[[DocumentFacts, Move], str | None]] = (
+    _status_obstacle,
+    _revision_obstacle,
+    _name_obstacle,
+    _index_obstacle,
+    _handover_obstacle,
+)
 """The first that is in the way is told."""
 
 
-INTERRUPTED = "Processing was interrupted and will be retried automatically."
+INTERRUPTED_NOTE = "Processing was interrupted and will be retried automatically."
 
 
-REREAD = "It is being reprocessed. The previous results stay available until that is done."
+REREAD_NOTE = "It is being reprocessed. The previous results stay available until that is done."
 
 
 INDEX_UPDATE_NOTE = "The search index is being repaired."
 
 
-HANDING_OVER = "It is being sent to Paperless."
+HANDOVER_NOTE = "It is being sent to Paperless."
 
 
 ADVICE: dict[tuple[Status, Move], str] = {
@@ -200,39 +208,43 @@ ADVICE: dict[tuple[Status, Move], str] = {
 }
 
 
-def why(facts: Facts) -> str:
-    said = [_of_status(facts.document, facts.run)]
+def describe_status(facts: DocumentFacts) -> str:
+    said = [_status_sentence(facts.document, facts.run)]
     if facts.run and facts.document.status == Status.COMPLETED:
-        said.append(REREAD)
-    if facts.is_being_put_back:
+        said.append(REREAD_NOTE)
+    if facts.index_update_pending:
         said.append(INDEX_UPDATE_NOTE)
     if facts.document.archive_status == "pending":
-        said.append(HANDING_OVER)
+        said.append(HANDOVER_NOTE)
     return " ".join(said)
 
 
-def _of_status(document: Document, run: OpenRun | None) -> str:
+def _status_sentence(document: Document, run: OpenRun | None) -> str:
     match Status(document.status):
         case Status.PENDING:
-            return INTERRUPTED if run and run.attempt else WAITING
+            return INTERRUPTED_NOTE if run and run.attempt else PENDING_DETAIL
         case Status.PROCESSING:
-            return f"{READING.removesuffix('.')}: {run.last_step}." if run and run.last_step else READING
+            return (
+                f"{PROCESSING_DETAIL.removesuffix('.')}: {run.last_step}."
+                if run and run.last_step
+                else PROCESSING_DETAIL
+            )
         case Status.COMPLETED:
-            return f"Completed{_on(document.completed_at)}. It appears in search."
+            return f"Completed{_format_time(document.completed_at)}. It appears in search."
         case Status.FAILED:
             return f"Processing failed: {document.last_error or 'no reason recorded'}"
         case Status.ARCHIVED:
-            return f"Archived{_on(document.archived_at)}. It does not appear in search until it is restored."
+            return f"Archived{_format_time(document.archived_at)}. It does not appear in search until it is restored."
 
 
-def _on(at: datetime | None) -> str:
+def _format_time(at: datetime | None) -> str:
     return f" on {at:%Y-%m-%d} at {at:%H:%M} UTC" if at else ""
 
 
-def advise(facts: Facts, judgements: Sequence[Judgement]) -> list[str]:
+def suggest_next_steps(facts: DocumentFacts, assessments: Sequence[MoveAssessment]) -> list[str]:
     """What can be done next, by the one who asks or by those whom they can ask."""
     advice = []
-    for judgement in judgements:
+    for judgement in assessments:
         deed = ADVICE.get((Status(facts.document.status), judgement.move))
         if deed and judgement.is_allowed:
             advice.append(f"You can {deed}.")
@@ -243,25 +255,25 @@ def advise(facts: Facts, judgements: Sequence[Judgement]) -> list[str]:
 
 @dataclass(frozen=True)
 class Explanation:
-    facts: Facts
-    why: str
-    judgements: list[Judgement]
-    next: list[str]
+    facts: DocumentFacts
+    status_reason: str
+    assessments: list[MoveAssessment]
+    next_steps: list[str]
 
 
-async def explain(mover: Mover, caller: Principal, kb_id: UUID, document_id: UUID) -> Explanation:
+async def explain(engine: MoveEngine, caller: Principal, kb_id: UUID, document_id: UUID) -> Explanation:
     """To anybody who may see the document: why it is where it is, and what can be done with it by whom."""
-    async with mover.database.work(caller) as work:
-        access = await require_member(work, kb_id)
+    async with engine.database.work(caller) as work:
+        access = await get_document_access(work, kb_id)
         document = await DocumentRepository(work.session).get(kb_id, document_id)
-        facts = await gather(work, access, document)
-    facts = replace(facts, is_being_put_back=await _is_being_put_back(mover, caller, document_id))
-    judgements = judge(facts)
-    return Explanation(facts, why(facts), judgements, advise(facts, judgements))
+        facts = await load_facts(work, access, document)
+    facts = replace(facts, index_update_pending=await _has_pending_index_update(engine, caller, document_id))
+    judgements = assess_moves(facts)
+    return Explanation(facts, describe_status(facts), judgements, suggest_next_steps(facts, judgements))
 
 
-async def _is_being_put_back(mover: Mover, caller: Principal, document_id: UUID) -> bool:
-    if not mover.index.holds_copies:
+async def _has_pending_index_update(engine: MoveEngine, caller: Principal, document_id: UUID) -> bool:
+    if not engine.index.holds_copies:
         return False
-    async with mover.database.service_work(Service(caller.organization_id)) as work:
-        return await ExplainRepository(work.session).is_being_put_back(document_id)
+    async with engine.database.service_work(Service(caller.organization_id)) as work:
+        return await ExplainRepository(work.session).has_index_intent(document_id)

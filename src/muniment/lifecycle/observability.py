@@ -39,11 +39,11 @@ COUNTERS = {
     Move.RETRY: DOCUMENTS_RETRIED,
 }
 OPERATIONS = (*(move.value for move in COUNTERS), "bulk_archive", "bulk_purge", "remove_knowledge_base")
-OUR_FAULT = (StorageFull, Unavailable)
+SERVER_ERRORS = (StorageFull, Unavailable)
 """Among our own errors: all others are refusals, which tell the one who asks and nobody else."""
 
 
-class Outcome(StrEnum):
+class OperationStatus(StrEnum):
     SUCCESS = "success"
     PENDING = "pending"
     """The document has moved; a store has not been seen to follow yet."""
@@ -54,7 +54,7 @@ class Outcome(StrEnum):
 
 # From zero on: what Prometheus sees for the first time it does not count as an increase, and no alert would ring.
 for _operation in OPERATIONS:
-    for _status in (Outcome.SUCCESS, Outcome.PENDING, Outcome.ERROR):
+    for _status in (OperationStatus.SUCCESS, OperationStatus.PENDING, OperationStatus.ERROR):
         LIFECYCLE_SECONDS.labels(_operation, _status)
 
 
@@ -62,12 +62,12 @@ for _operation in OPERATIONS:
 class Operation:
     """One that is under way."""
 
-    status: Outcome = Outcome.SUCCESS
+    status: OperationStatus = OperationStatus.SUCCESS
     error: Exception | None = None
 
 
 @asynccontextmanager
-async def measured(
+async def observe(
     operation: str, *, kb_id: UUID, document_id: UUID | None, user_id: UUID | None
 ) -> AsyncIterator[Operation]:
     """Time the block with its transactions, and log how it ended.
@@ -79,10 +79,10 @@ async def measured(
         with span(f"lifecycle.{operation}"):
             yield under_way
     except Exception as error:
-        under_way.error, under_way.status = error, _outcome_of(error)
+        under_way.error, under_way.status = error, _status_of(error)
         raise
     except BaseException:
-        under_way.status = Outcome.INTERRUPTED
+        under_way.status = OperationStatus.INTERRUPTED
         raise
     finally:
         _report(
@@ -90,14 +90,14 @@ async def measured(
         )
 
 
-def moved(move: Move, kb_id: UUID, user_id: UUID | None, **labels: bool) -> None:
+def count_move(move: Move, kb_id: UUID, user_id: UUID | None, **labels: bool) -> None:
     """Count a move that is committed: `moved(Move.PURGE, kb_id, user_id, bulk=True)`."""
     COUNTERS[move].inc(kb_id, user_id, **labels)
 
 
-def _outcome_of(error: Exception) -> Outcome:
-    is_refusal = isinstance(error, MunimentError) and not isinstance(error, OUR_FAULT)
-    return Outcome.REFUSED if is_refusal else Outcome.ERROR
+def _status_of(error: Exception) -> OperationStatus:
+    is_refusal = isinstance(error, MunimentError) and not isinstance(error, SERVER_ERRORS)
+    return OperationStatus.REFUSED if is_refusal else OperationStatus.ERROR
 
 
 def _report(ended: Operation, operation: str, seconds: float, **ids: UUID | None) -> None:
@@ -107,7 +107,7 @@ def _report(ended: Operation, operation: str, seconds: float, **ids: UUID | None
         log.info("lifecycle.operation", **said)
         return
     error_type = ended.error.code if isinstance(ended.error, MunimentError) else type(ended.error).__name__
-    if ended.status is Outcome.REFUSED:  # everyday, and the one who asked was told: nobody is to be woken by it
+    if ended.status is OperationStatus.REFUSED:  # everyday, and the one who asked was told: nobody is to be woken by it
         log.info("lifecycle.operation", **said, error_type=error_type)
         return
     LIFECYCLE_ERRORS.labels(operation, error_type).inc()

@@ -15,10 +15,10 @@ from muniment.documents.repository import RevisionRepository
 from muniment.documents.tables import Document, Revision, Status
 from muniment.lifecycle.obstacles import NothingToRevert
 
-READABLE = frozenset({Status.COMPLETED, Status.ARCHIVED})
+SNAPSHOT_STATUSES = frozenset({Status.COMPLETED, Status.ARCHIVED})
 
 
-class Shelf(BaseModel):
+class RevisionSnapshot(BaseModel):
     """The columns of a document that its revision's row does not hold."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True)
@@ -43,31 +43,35 @@ class Shelf(BaseModel):
 
     def columns(self, revision: Revision) -> dict[str, Any]:
         """All but the status: one function writes that."""
-        return {**self.model_dump(exclude={"status"}), **_of_revision(revision), "name_key": name_key(revision.name)}
+        return {
+            **self.model_dump(exclude={"status"}),
+            **_revision_columns(revision),
+            "name_key": name_key(revision.name),
+        }
 
 
-async def find_shelf(session: AsyncSession, document: Document) -> Shelf | None:
+async def find_snapshot(session: AsyncSession, document: Document) -> RevisionSnapshot | None:
     """What the document can be put back to; `None` where no earlier revision was ever complete."""
     shelved = (await RevisionRepository(session).get(document.id, document.revision)).shelved
-    return Shelf.model_validate(shelved) if shelved else None
+    return RevisionSnapshot.model_validate(shelved) if shelved else None
 
 
-async def get_shelf(session: AsyncSession, document: Document) -> Shelf:
-    shelf = await find_shelf(session, document)
+async def get_snapshot(session: AsyncSession, document: Document) -> RevisionSnapshot:
+    shelf = await find_snapshot(session, document)
     if shelf is None:
         raise NothingToRevert
     return shelf
 
 
-async def shelve(session: AsyncSession, document: Document) -> dict[str, Any] | None:
+async def take_snapshot(session: AsyncSession, document: Document) -> dict[str, Any] | None:
     """For the revision that takes the document's place: as it is now, or, where it is not readable itself, the last one
     that was."""
-    if document.status in READABLE:
-        return Shelf.model_validate(document).model_dump(mode="json")
+    if document.status in SNAPSHOT_STATUSES:
+        return RevisionSnapshot.model_validate(document).model_dump(mode="json")
     return (await RevisionRepository(session).get(document.id, document.revision)).shelved
 
 
-def _of_revision(revision: Revision) -> dict[str, UUID | str | int | None]:
+def _revision_columns(revision: Revision) -> dict[str, UUID | str | int | None]:
     return {
         "name": revision.name,
         "media_type": revision.media_type,

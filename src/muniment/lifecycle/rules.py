@@ -1,4 +1,4 @@
-"""Lifecycle rules as tables (DESIGN §4): where each move leads, who may make it, and the message of every refusal."""
+"""Lifecycle rules as tables (docs/design.md#state-machine): where each move leads, who may make it, and the message of every refusal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from muniment.documents.tables import Status
 from muniment.errors import Refused
-from muniment.knowledge_bases.access import Standing
+from muniment.knowledge_bases.access import AccessLevel
 
 
 class Move(StrEnum):
@@ -23,28 +23,30 @@ class Move(StrEnum):
     CLEAR = "clear"
 
 
-class Gone(StrEnum):
+class Removed(StrEnum):
     """Where a destruction leads: there is no such status, because there is no such row any more."""
 
-    GONE = "gone"
+    REMOVED = "gone"
 
 
-GONE = Gone.GONE
+REMOVED = Removed.REMOVED
 
 
-class IllegalMove(Refused):
+class MoveNotAllowed(Refused):
     """The message comes from the rules: `Only failed or completed documents can be retried`."""
+
+    code = "IllegalMove"
 
 
 @dataclass(frozen=True)
 class Rule:
-    targets: Mapping[Status, Status | Gone]
-    message: str
-    messages: Mapping[Status, str] = field(default_factory=dict)
+    targets: Mapping[Status, Status | Removed]
+    refusal: str
+    refusals: Mapping[Status, str] = field(default_factory=dict)
     """Where one status deserves a sentence of its own."""
 
 
-REPLACED = (Status.PENDING, Status.COMPLETED, Status.FAILED, Status.ARCHIVED)
+REPLACEABLE = (Status.PENDING, Status.COMPLETED, Status.FAILED, Status.ARCHIVED)
 
 
 RULES: dict[Move, Rule] = {
@@ -70,38 +72,38 @@ RULES: dict[Move, Rule] = {
     ),
     Move.RESTORE: Rule({Status.ARCHIVED: Status.COMPLETED}, "Only archived documents can be restored"),
     Move.REPLACE: Rule(
-        dict.fromkeys(REPLACED, Status.PENDING), "Cannot replace document while processing is in progress"
+        dict.fromkeys(REPLACEABLE, Status.PENDING), "Cannot replace document while processing is in progress"
     ),
     # To where the document stood before the replace, which is `archived` where it stood there.
     Move.REVERT: Rule({Status.FAILED: Status.COMPLETED}, "Only a failed replacement can be reverted"),
-    Move.PURGE: Rule({Status.ARCHIVED: GONE}, "Only archived documents can be purged"),
+    Move.PURGE: Rule({Status.ARCHIVED: REMOVED}, "Only archived documents can be purged"),
     Move.CLEAR: Rule(
-        {Status.FAILED: GONE},
+        {Status.FAILED: REMOVED},
         "Only failed documents can be cleared",
         {Status.PROCESSING: "Cannot clear document while processing is in progress"},
     ),
 }
 
 
-def target(move: Move, status: Status) -> Status | Gone:
-    """Where the move leads, or `IllegalMove` with the sentence that the specification gives."""
+def resolve_target(move: Move, status: Status) -> Status | Removed:
+    """Where the move leads, or `MoveNotAllowed` with the message that docs/contracts.md#lifecycle-messages gives."""
     rule = RULES[move]
     if status not in rule.targets:
-        raise IllegalMove(rule.messages.get(status, rule.message))
+        raise MoveNotAllowed(rule.refusals.get(status, rule.refusal))
     return rule.targets[status]
 
 
-KEEPS = frozenset({Move.RESTORE, Move.REPLACE, Move.REVERT})
+BLOCKED_BY_KB_DELETION = frozenset({Move.RESTORE, Move.REPLACE, Move.REVERT})
 
 
-MANAGERS = (Standing.OWNER, Standing.ADMIN)
+_MANAGERS = (AccessLevel.OWNER, AccessLevel.ADMIN)
 
 
-BY_MUNIMENT = (Move.START, Move.COMPLETE, Move.FAIL)
+AUTOMATIC_MOVES = (Move.START, Move.COMPLETE, Move.FAIL)
 
 
-WHO_MAY: Mapping[Move, Sequence[Standing]] = {
-    **dict.fromkeys(Move, MANAGERS),
-    **dict.fromkeys(BY_MUNIMENT, ()),
-    Move.RETRY: (*MANAGERS, Standing.EDITOR),
+ALLOWED_LEVELS: Mapping[Move, Sequence[AccessLevel]] = {
+    **dict.fromkeys(Move, _MANAGERS),
+    **dict.fromkeys(AUTOMATIC_MOVES, ()),
+    Move.RETRY: (*_MANAGERS, AccessLevel.EDITOR),
 }

@@ -9,15 +9,15 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from muniment.audit.tables import AuditEvent
 from muniment.documents.tables import Document, Status
 from muniment.lifecycle.bulk import BulkArchived, BulkPurged
-from muniment.lifecycle.explain import Explanation, Judgement, OpenRun
-from muniment.lifecycle.knowledge_base_purge import Leaving
-from muniment.lifecycle.moves.purge import Ended
+from muniment.lifecycle.explain import Explanation, MoveAssessment, OpenRun
+from muniment.lifecycle.knowledge_base_purge import PurgeProgress
+from muniment.lifecycle.moves.purge import PurgeResult
 from muniment.lifecycle.rules import Move
 
-MOST_AT_ONCE = 100
+MAX_BULK_DOCUMENTS = 100
 
 
-class RetryWish(BaseModel):
+class RetryRequest(BaseModel):
     """What a person asks for when a document is to be read again."""
 
     model_config = ConfigDict(extra="forbid")
@@ -28,8 +28,8 @@ class RetryWish(BaseModel):
     )
 
 
-class MovedRead(BaseModel):
-    """A document after it was archived or restored (specs/lifecycle.md)."""
+class DocumentStatusRead(BaseModel):
+    """A document after it was archived or restored (docs/contracts.md#lifecycle)."""
 
     id: UUID
     name: str
@@ -37,7 +37,7 @@ class MovedRead(BaseModel):
     archived_at: datetime | None
 
     @classmethod
-    def of(cls, document: Document) -> "MovedRead":
+    def of(cls, document: Document) -> "DocumentStatusRead":
         return cls(id=document.id, name=document.name, status=Status(document.status), archived_at=document.archived_at)
 
 
@@ -45,10 +45,10 @@ class MessageRead(BaseModel):
     message: str
 
 
-class SeveralDocuments(BaseModel):
+class BulkRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    document_ids: Annotated[list[UUID], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    document_ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_BULK_DOCUMENTS)]
 
 
 class BulkArchivedRead(BaseModel):
@@ -58,30 +58,30 @@ class BulkArchivedRead(BaseModel):
     message: str
 
     @classmethod
-    def of(cls, done: BulkArchived) -> "BulkArchivedRead":
+    def of(cls, result: BulkArchived) -> "BulkArchivedRead":
         return cls(
-            archived=len(done.archived_ids),
-            skipped=len(done.skipped_ids),
-            skipped_ids=list(done.skipped_ids),
-            message=done.message,
+            archived=len(result.archived_ids),
+            skipped=len(result.skipped_ids),
+            skipped_ids=list(result.skipped_ids),
+            message=result.message,
         )
 
 
-Moment = AwareDatetime | date
+DateOrTime = AwareDatetime | date
 """A time with its zone, or a whole day in UTC."""
 
 
-def beginning_of(moment: Moment | None) -> datetime | None:
-    return _midnight(moment) if moment is not None and not isinstance(moment, datetime) else moment
+def range_start(value: DateOrTime | None) -> datetime | None:
+    return _midnight(value) if value is not None and not isinstance(value, datetime) else value
 
 
-def end_of(moment: Moment | None) -> datetime | None:
+def range_end(value: DateOrTime | None) -> datetime | None:
     """The first moment after it."""
-    if moment is None:
+    if value is None:
         return None
-    if isinstance(moment, datetime):
-        return moment + timedelta(microseconds=1)
-    return _midnight(moment) + timedelta(days=1)
+    if isinstance(value, datetime):
+        return value + timedelta(microseconds=1)
+    return _midnight(value) + timedelta(days=1)
 
 
 def _midnight(day: date) -> datetime:
@@ -89,7 +89,7 @@ def _midnight(day: date) -> datetime:
 
 
 class ArchivedRead(BaseModel):
-    """A line of the archive (specs/lifecycle.md)."""
+    """A line of the archive (docs/contracts.md#lifecycle)."""
 
     id: UUID
     name: str
@@ -115,14 +115,14 @@ class ArchivedRead(BaseModel):
         )
 
 
-class EventRead(BaseModel):
+class RecentEventRead(BaseModel):
     id: UUID
     at: datetime
     action: str
     actor: str
 
     @classmethod
-    def of(cls, event: AuditEvent) -> "EventRead":
+    def of(cls, event: AuditEvent) -> "RecentEventRead":
         return cls(id=event.id, at=event.at, action=event.action, actor=event.actor)
 
 
@@ -139,13 +139,13 @@ class OpenRunRead(BaseModel):
         return cls(**vars(run))
 
 
-class HandOverRead(BaseModel):
+class HandoverRead(BaseModel):
     status: str
     job_id: str | None
     handed_over_at: datetime | None
 
     @classmethod
-    def of(cls, document: Document) -> "HandOverRead | None":
+    def of(cls, document: Document) -> "HandoverRead | None":
         if document.archive_status is None:
             return None
         return cls(
@@ -161,13 +161,13 @@ class MoveRead(BaseModel):
     blocked_by: UUID | None = Field(description="The document whose name is in the way")
 
     @classmethod
-    def of(cls, judgement: Judgement) -> "MoveRead":
+    def of(cls, assessment: MoveAssessment) -> "MoveRead":
         return cls(
-            move=judgement.move,
-            allowed=judgement.is_allowed,
-            reason=judgement.reason,
-            by=list(judgement.by),
-            blocked_by=judgement.namesake_id,
+            move=assessment.move,
+            allowed=assessment.is_allowed,
+            reason=assessment.reason,
+            by=list(assessment.by),
+            blocked_by=assessment.namesake_id,
         )
 
 
@@ -179,37 +179,37 @@ class ExplanationRead(BaseModel):
     last_error: str | None
     index_is_being_put_back: bool
     run: OpenRunRead | None = Field(description="The one that is under way")
-    hand_over: HandOverRead | None
-    events: list[EventRead] | None = Field(description="Newest first; null if you may not read the audit trail")
+    hand_over: HandoverRead | None
+    events: list[RecentEventRead] | None = Field(description="Newest first; null if you may not read the audit trail")
     moves: list[MoveRead]
     next: list[str] = Field(description="What can be done, in sentences")
 
     @classmethod
-    def of(cls, explained: Explanation) -> "ExplanationRead":
-        facts, document = explained.facts, explained.facts.document
+    def of(cls, explanation: Explanation) -> "ExplanationRead":
+        facts, document = explanation.facts, explanation.facts.document
         return cls(
             id=document.id,
             name=document.name,
             status=Status(document.status),
-            why=explained.why,
+            why=explanation.status_reason,
             last_error=document.last_error,
-            index_is_being_put_back=facts.is_being_put_back,
+            index_is_being_put_back=facts.index_update_pending,
             run=OpenRunRead.of(facts.run) if facts.run else None,
-            hand_over=HandOverRead.of(document),
-            events=None if facts.events is None else [EventRead.of(event) for event in facts.events],
-            moves=[MoveRead.of(judgement) for judgement in explained.judgements],
-            next=explained.next,
+            hand_over=HandoverRead.of(document),
+            events=None if facts.events is None else [RecentEventRead.of(event) for event in facts.events],
+            moves=[MoveRead.of(judgement) for judgement in explanation.assessments],
+            next=explanation.next_steps,
         )
 
 
-class RemovedRead(BaseModel):
+class PurgedRead(BaseModel):
     """A document that is gone, proven by its receipt."""
 
     message: str
     receipt_id: UUID
 
 
-class BeingRemovedRead(BaseModel):
+class PurgePendingRead(BaseModel):
     """A document that is gone and found by nobody; some stores were not seen empty yet."""
 
     message: str
@@ -217,10 +217,10 @@ class BeingRemovedRead(BaseModel):
     pending: list[str]
 
 
-def ended_read(ended: Ended, done: str, under_way: str) -> RemovedRead | BeingRemovedRead:
-    if ended.receipt_id is not None:
-        return RemovedRead(message=done, receipt_id=ended.receipt_id)
-    return BeingRemovedRead(message=under_way, receipt_id=None, pending=list(ended.pending))
+def purge_result_read(result: PurgeResult, done_message: str, pending_message: str) -> PurgedRead | PurgePendingRead:
+    if result.receipt_id is not None:
+        return PurgedRead(message=done_message, receipt_id=result.receipt_id)
+    return PurgePendingRead(message=pending_message, receipt_id=None, pending=list(result.pending))
 
 
 class BulkPurgedRead(BaseModel):
@@ -232,33 +232,33 @@ class BulkPurgedRead(BaseModel):
     message: str
 
     @classmethod
-    def of(cls, done: BulkPurged) -> "BulkPurgedRead":
+    def of(cls, result: BulkPurged) -> "BulkPurgedRead":
         return cls(
-            purged=len(done.purged_ids),
-            skipped=len(done.skipped_ids),
-            skipped_ids=done.skipped_ids,
-            pending_ids=done.pending_ids,
-            failed_ids=done.failed_ids,
-            message=done.message,
+            purged=len(result.purged_ids),
+            skipped=len(result.skipped_ids),
+            skipped_ids=result.skipped_ids,
+            pending_ids=result.pending_ids,
+            failed_ids=result.failed_ids,
+            message=result.message,
         )
 
 
-class KnowledgeBaseRemovedRead(BaseModel):
+class KnowledgeBasePurgeRead(BaseModel):
     message: str
     remaining: int
     pending: int
     blocked_ids: list[UUID]
 
     @classmethod
-    def of(cls, leaving: Leaving) -> "KnowledgeBaseRemovedRead":
-        counts = {"remaining": leaving.remaining, "pending": leaving.pending, "blocked_ids": leaving.blocked_ids}
-        return cls(message=_said(leaving), **counts)
+    def of(cls, progress: PurgeProgress) -> "KnowledgeBasePurgeRead":
+        counts = {"remaining": progress.remaining, "pending": progress.pending, "blocked_ids": progress.blocked_ids}
+        return cls(message=_progress_message(progress), **counts)
 
 
-def _said(leaving: Leaving) -> str:
-    if leaving.is_gone:
+def _progress_message(progress: PurgeProgress) -> str:
+    if progress.is_complete:
         return "Knowledge base and all its documents permanently deleted"
-    if leaving.blocked_ids:
+    if progress.blocked_ids:
         return (
             "The knowledge base is being deleted. Some documents are being sent to Paperless. Repeat the request later"
         )
@@ -266,7 +266,7 @@ def _said(leaving: Leaving) -> str:
 
 
 class ReplacedRead(BaseModel):
-    """A document whose new bytes are stored (specs/lifecycle.md)."""
+    """A document whose new bytes are stored (docs/contracts.md#lifecycle)."""
 
     id: UUID
     name: str

@@ -10,7 +10,7 @@ from uuid import UUID
 from muniment.storage.db.principal import Service
 
 
-class Store(StrEnum):
+class StoreName(StrEnum):
     ORIGINALS = "originals"
     PACKS = "packs"
     ARTIFACTS = "artifacts"
@@ -24,7 +24,7 @@ class Store(StrEnum):
     RECEIPTS = "receipts"
 
 
-class Kind(StrEnum):
+class DriftKind(StrEnum):
     MISSING = "missing"
     """A row or a document without what belongs to it."""
     DAMAGED = "damaged"
@@ -46,8 +46,8 @@ class Kind(StrEnum):
 class Drift:
     """One thing that is not as the rows say, or was not when somebody looked."""
 
-    store: Store
-    kind: Kind
+    store: StoreName
+    kind: DriftKind
     target: str
     """What it is about: the key of an object, the id of a run, a document, a line."""
     kb_id: UUID | None = None
@@ -56,23 +56,23 @@ class Drift:
     """Bytes that people gave us are gone: nothing here can bring them back."""
 
 
-def nobody_watches(_: int) -> None:
+def _ignore_progress(_: int) -> None:
     pass
 
 
 @dataclass(frozen=True)
-class Scope:
+class ReconcileScope:
     """Within which organization, and since when things stand as they do."""
 
     organization_id: UUID
     kb_ids: Sequence[UUID]
-    is_whole: bool
+    covers_organization: bool
     """Whether these are all knowledge bases of the organization."""
-    settled_before: datetime
+    unchanged_since: datetime
     """What changed later may be on its way, and is left alone."""
-    litter_before: datetime
+    orphans_before: datetime
     """Objects that are younger are never litter."""
-    advance: Callable[[int], None] = nobody_watches
+    report_progress: Callable[[int], None] = _ignore_progress
     """Told how many documents were compared."""
 
     @property
@@ -80,18 +80,18 @@ class Scope:
         return Service(self.organization_id)
 
 
-class Comparison(Protocol):
+class ReconcileCheck(Protocol):
     """Two looks and a decision. Nothing is drift that only one look saw."""
 
     @property
-    def store(self) -> Store: ...
+    def store(self) -> StoreName: ...
 
-    def look(self, scope: Scope) -> AsyncIterator[Drift]:
+    def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
         """What seems to be wrong. Memory grows with that at most, not with what is compared."""
 
-    async def confirm(self, scope: Scope, seen: Sequence[Drift]) -> Sequence[Drift]:
+    async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
         """Those that are still so, now that what was on its way had the time to arrive."""
 
-    async def repair(self, scope: Scope, drift: Drift) -> bool:
+    async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
         """Put it right if that is safe, having decided again with the row held; `False` where it is not, or where
         somebody else is at it."""

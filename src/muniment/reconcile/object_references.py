@@ -11,7 +11,7 @@ from sqlalchemy.types import Text
 
 
 @dataclass(frozen=True)
-class Named:
+class ReferencedObject:
     """An object as a row names it."""
 
     key: str
@@ -36,7 +36,7 @@ _PACKS = text("""
      ORDER BY full_text_uri COLLATE "C" LIMIT :limit
 """)
 # One statement, so that it sees one moment: an upload that becomes a document is the one or the other.
-_KNOWN = text("""
+_REFERENCED = text("""
     SELECT original_uri FROM document_revisions WHERE original_uri = ANY(:keys)
     UNION SELECT original_uri FROM documents WHERE original_uri = ANY(:keys)
     UNION SELECT blob_key FROM uploads WHERE blob_key = ANY(:keys)
@@ -52,23 +52,23 @@ _OWNERS = text("""
 """).bindparams(bindparam("keys", type_=ARRAY(Text)))
 
 
-class NamedFileRepository:
+class ObjectReferenceRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def list_originals(self, kb_id: UUID, *, after: UUID, limit: int) -> Sequence[Named]:
+    async def list_originals(self, kb_id: UUID, *, after: UUID, limit: int) -> Sequence[ReferencedObject]:
         """Those of the next so many documents behind `after`, sorted by key."""
         rows = await self._session.execute(_ORIGINALS, {"kb_id": kb_id, "after": after, "limit": limit})
-        return [Named(key, sha256, size_bytes, document_id) for key, sha256, size_bytes, document_id in rows]
+        return [ReferencedObject(key, sha256, size_bytes, document_id) for key, sha256, size_bytes, document_id in rows]
 
-    async def list_packs(self, organization_id: UUID | None, *, after: str, limit: int) -> Sequence[Named]:
+    async def list_packs(self, organization_id: UUID | None, *, after: str, limit: int) -> Sequence[ReferencedObject]:
         """Of this organization, or of those that all share, sorted by key."""
         values = {"organization_id": organization_id, "after": after, "limit": limit}
-        return [Named(key, sha256) for key, sha256 in await self._session.execute(_PACKS, values)]
+        return [ReferencedObject(key, sha256) for key, sha256 in await self._session.execute(_PACKS, values)]
 
-    async def list_known(self, keys: Sequence[str]) -> set[str]:
+    async def list_referenced_keys(self, keys: Sequence[str]) -> set[str]:
         """Those of the keys that belong to somebody: a row, an upload on its way, a line of the ledger."""
-        return set(await self._session.scalars(_KNOWN, {"keys": list(keys)}))
+        return set(await self._session.scalars(_REFERENCED, {"keys": list(keys)}))
 
     async def list_owners(self, keys: Sequence[str]) -> dict[str, UUID | None]:
         """Those of the keys that a document needs, with the one that we would tell about."""

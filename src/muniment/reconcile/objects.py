@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from muniment.artifacts.text_packs import ArtifactDamaged, read_full
+from muniment.artifacts.text_packs import ArtifactDamaged, stream_full_text
 from muniment.errors import Invalid
-from muniment.reconcile.drift import Drift, Kind, Scope, Store
-from muniment.reconcile.object_references import Named, NamedFileRepository
-from muniment.reconcile.orphans import Litter
+from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
+from muniment.reconcile.object_references import ObjectReferenceRepository, ReferencedObject
+from muniment.reconcile.orphans import OrphanedObjects
 from muniment.storage.db.work import Database
-from muniment.storage.objects.port import BlobInfo, BlobNotFound, Blobs
+from muniment.storage.objects.port import ObjectInfo, ObjectNotFound, ObjectStore
 
 Left = TypeVar("Left")
 
@@ -27,7 +27,7 @@ Left = TypeVar("Left")
 Right = TypeVar("Right")
 
 
-async def merge(
+async def merge_join(
     left: AsyncIterator[Left],
     right: AsyncIterator[Right],
     *,
@@ -48,120 +48,122 @@ async def merge(
             one, other = await anext(left, None), await anext(right, None)
 
 
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
+_PERCENTAGE = re.compile(r"(\d+(?:\.\d+)?)%")
 
 
-class NoShare(Invalid):
+class InvalidSample(Invalid):
     """The share to read must be a percentage, for example 5%"""
 
 
 @dataclass(frozen=True)
-class Subset:
-    share: float = 0.0
-    chance: Callable[[], float] = random.random
+class ReadSample:
+    fraction: float = 0.0
+    random_source: Callable[[], float] = random.random
 
-    def takes(self) -> bool:
-        return self.chance() < self.share
-
-
-NOTHING = Subset()
+    def selects(self) -> bool:
+        return self.random_source() < self.fraction
 
 
-def parse_share(typed: str) -> Subset:
+NO_READS = ReadSample()
+
+
+def parse_sample(text: str) -> ReadSample:
     """`5%`, as restic writes it."""
-    found = _SHARE.fullmatch(typed.strip())
+    found = _PERCENTAGE.fullmatch(text.strip())
     if found is None or float(found[1]) > 100:
-        raise NoShare
-    return Subset(float(found[1]) / 100)
+        raise InvalidSample
+    return ReadSample(float(found[1]) / 100)
 
 
 @dataclass(frozen=True)
-class Place:
+class Prefix:
     """Where objects of one kind lie."""
 
-    prefix: str
+    path: str
     kb_id: UUID | None = None
 
 
-class Shelf(Protocol):
+class ObjectKind(Protocol):
     """One kind of objects, and the rows that name them."""
 
     @property
-    def store(self) -> Store: ...
+    def store(self) -> StoreName: ...
 
-    def places(self, scope: Scope) -> Sequence[Place]: ...
+    def prefixes(self, scope: ReconcileScope) -> Sequence[Prefix]: ...
 
-    def named(self, scope: Scope, place: Place) -> AsyncIterator[Named]:
+    def list_referenced(self, scope: ReconcileScope, prefix: Prefix) -> AsyncIterator[ReferencedObject]:
         """What the rows name in this place, sorted by key."""
 
-    async def is_whole(self, named: Named) -> bool:
-        """Read all of it. `BlobNotFound` where it is gone."""
+    async def is_intact(self, referenced: ReferencedObject) -> bool:
+        """Read all of it. `ObjectNotFound` where it is gone."""
 
 
 @dataclass(frozen=True)
-class FileComparison:
+class ObjectCheck:
     database: Database
-    blobs: Blobs
-    litter: Litter
-    shelf: Shelf
-    subset: Subset
+    blobs: ObjectStore
+    orphans: OrphanedObjects
+    object_kind: ObjectKind
+    sample: ReadSample
 
     @property
-    def store(self) -> Store:
-        return self.shelf.store
+    def store(self) -> StoreName:
+        return self.object_kind.store
 
-    async def look(self, scope: Scope) -> AsyncIterator[Drift]:
-        for place in self.shelf.places(scope):
-            pairs = merge(
-                self.shelf.named(scope, place),
-                self.blobs.list(place.prefix),
+    async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
+        for place in self.object_kind.prefixes(scope):
+            pairs = merge_join(
+                self.object_kind.list_referenced(scope, place),
+                self.blobs.list(place.path),
                 left_key=lambda named: named.key,
                 right_key=lambda info: info.key,
             )
             async for named, info in pairs:
-                kind = await self._kind(scope, named, info)
+                kind = await self._classify(scope, named, info)
                 if kind is not None:
                     yield self._drift(kind, named.key if named else info.key if info else "", place)
 
-    async def _kind(self, scope: Scope, named: Named | None, info: BlobInfo | None) -> Kind | None:
-        if named is None:
-            is_litter = info is not None and info.modified_at < scope.litter_before
-            return Kind.ORPHANED if is_litter else None
+    async def _classify(
+        self, scope: ReconcileScope, referenced: ReferencedObject | None, info: ObjectInfo | None
+    ) -> DriftKind | None:
+        if referenced is None:
+            is_litter = info is not None and info.modified_at < scope.orphans_before
+            return DriftKind.ORPHANED if is_litter else None
         if info is None:
-            return Kind.MISSING
-        if named.size_bytes not in (None, info.size_bytes):
-            return Kind.DAMAGED
-        return Kind.DAMAGED if self.subset.takes() and not await self._is_whole(named) else None
+            return DriftKind.MISSING
+        if referenced.size_bytes not in (None, info.size_bytes):
+            return DriftKind.DAMAGED
+        return DriftKind.DAMAGED if self.sample.selects() and not await self._is_intact(referenced) else None
 
-    async def _is_whole(self, named: Named) -> bool:
-        with suppress(BlobNotFound):  # taken away while we looked: the second look tells by whom
-            return await self.shelf.is_whole(named)
+    async def _is_intact(self, referenced: ReferencedObject) -> bool:
+        with suppress(ObjectNotFound):  # taken away while we looked: the second look tells by whom
+            return await self.object_kind.is_intact(referenced)
         return False
 
-    def _drift(self, kind: Kind, key: str, place: Place, document_id: UUID | None = None) -> Drift:
-        return Drift(self.store, kind, key, place.kb_id, document_id, is_loss=kind is not Kind.ORPHANED)
+    def _drift(self, kind: DriftKind, key: str, prefix: Prefix, document_id: UUID | None = None) -> Drift:
+        return Drift(self.store, kind, key, prefix.kb_id, document_id, is_loss=kind is not DriftKind.ORPHANED)
 
-    async def confirm(self, scope: Scope, seen: Sequence[Drift]) -> Sequence[Drift]:
-        orphaned = await self.litter.confirm(scope, [drift for drift in seen if drift.kind is Kind.ORPHANED])
+    async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
+        orphaned = await self.orphans.confirm(scope, [drift for drift in seen if drift.kind is DriftKind.ORPHANED])
         lost = [drift for drift in seen if drift.is_loss and await self._is_lost(drift)]
         # The rows last: whoever removes a document removes its row before its object.
         async with self.database.service_work(scope.service) as work:
-            owners = await NamedFileRepository(work.session).list_owners([drift.target for drift in lost])
-        placed = [(drift, Place("", drift.kb_id)) for drift in lost if drift.target in owners]
+            owners = await ObjectReferenceRepository(work.session).list_owners([drift.target for drift in lost])
+        placed = [(drift, Prefix("", drift.kb_id)) for drift in lost if drift.target in owners]
         return [*orphaned, *(self._drift(drift.kind, drift.target, at, owners[drift.target]) for drift, at in placed)]
 
     async def _is_lost(self, drift: Drift) -> bool:
-        if drift.kind is Kind.DAMAGED:
+        if drift.kind is DriftKind.DAMAGED:
             return True
         try:
             await self.blobs.size_bytes(drift.target)
-        except BlobNotFound:
+        except ObjectNotFound:
             return True
         return False
 
-    async def repair(self, scope: Scope, drift: Drift) -> bool:
+    async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
         """Litter becomes a line of the ledger. A row without its object is a loss: nothing is safe to do about it."""
-        return drift.kind is Kind.ORPHANED and await self.litter.write_off(scope, drift)
+        return drift.kind is DriftKind.ORPHANED and await self.orphans.schedule_deletion(scope, drift)
 
 
 ORIGINALS_BATCH = 500
@@ -171,68 +173,70 @@ FIRST = UUID(int=0)
 
 
 @dataclass(frozen=True)
-class Originals:
+class OriginalObjects:
     database: Database
-    blobs: Blobs
-    store: Store = Store.ORIGINALS
+    blobs: ObjectStore
+    store: StoreName = StoreName.ORIGINALS
 
-    def places(self, scope: Scope) -> Sequence[Place]:
-        return [Place(f"{kb_id}/", kb_id) for kb_id in scope.kb_ids]
+    def prefixes(self, scope: ReconcileScope) -> Sequence[Prefix]:
+        return [Prefix(f"{kb_id}/", kb_id) for kb_id in scope.kb_ids]
 
-    async def named(self, scope: Scope, place: Place) -> AsyncIterator[Named]:
-        assert place.kb_id is not None
+    async def list_referenced(self, scope: ReconcileScope, prefix: Prefix) -> AsyncIterator[ReferencedObject]:
+        assert prefix.kb_id is not None
         after = FIRST
-        while batch := await self._batch(scope, place.kb_id, after):
+        while batch := await self._batch(scope, prefix.kb_id, after):
             for named in batch:
                 yield named
             last = batch[-1].document_id
             assert last is not None
             after = last
 
-    async def _batch(self, scope: Scope, kb_id: UUID, after: UUID) -> Sequence[Named]:
+    async def _batch(self, scope: ReconcileScope, kb_id: UUID, after: UUID) -> Sequence[ReferencedObject]:
         async with self.database.service_work(scope.service) as work:
-            return await NamedFileRepository(work.session).list_originals(kb_id, after=after, limit=ORIGINALS_BATCH)
+            return await ObjectReferenceRepository(work.session).list_originals(
+                kb_id, after=after, limit=ORIGINALS_BATCH
+            )
 
-    async def is_whole(self, named: Named) -> bool:
+    async def is_intact(self, referenced: ReferencedObject) -> bool:
         seen, size_bytes = hashlib.sha256(), 0
-        async for piece in self.blobs.read(named.key):
+        async for piece in self.blobs.read(referenced.key):
             seen.update(piece)
             size_bytes += len(piece)
-        return (seen.hexdigest(), size_bytes) == (named.sha256, named.size_bytes)
+        return (seen.hexdigest(), size_bytes) == (referenced.sha256, referenced.size_bytes)
 
 
 PACKS_BATCH = 2000
 
 
 @dataclass(frozen=True)
-class Packs:
+class TextPackObjects:
     """Of one organization, or what all share."""
 
     database: Database
-    blobs: Blobs
+    blobs: ObjectStore
     are_shared: bool
-    store: Store = Store.PACKS
+    store: StoreName = StoreName.PACKS
 
-    def places(self, scope: Scope) -> Sequence[Place]:
-        if not scope.is_whole:
+    def prefixes(self, scope: ReconcileScope) -> Sequence[Prefix]:
+        if not scope.covers_organization:
             return []
-        return [Place(f"artifacts/{'shared' if self.are_shared else scope.organization_id}/")]
+        return [Prefix(f"artifacts/{'shared' if self.are_shared else scope.organization_id}/")]
 
-    async def named(self, scope: Scope, place: Place) -> AsyncIterator[Named]:
+    async def list_referenced(self, scope: ReconcileScope, prefix: Prefix) -> AsyncIterator[ReferencedObject]:
         after = ""
         while batch := await self._batch(scope, after):
             for named in batch:
                 yield named
             after = batch[-1].key
 
-    async def _batch(self, scope: Scope, after: str) -> Sequence[Named]:
+    async def _batch(self, scope: ReconcileScope, after: str) -> Sequence[ReferencedObject]:
         owner = None if self.are_shared else scope.organization_id
         async with self.database.service_work(scope.service) as work:
-            return await NamedFileRepository(work.session).list_packs(owner, after=after, limit=PACKS_BATCH)
+            return await ObjectReferenceRepository(work.session).list_packs(owner, after=after, limit=PACKS_BATCH)
 
-    async def is_whole(self, named: Named) -> bool:
+    async def is_intact(self, referenced: ReferencedObject) -> bool:
         try:
-            async for _ in read_full(self.blobs, named.key, named.sha256):
+            async for _ in stream_full_text(self.blobs, referenced.key, referenced.sha256):
                 pass
         except ArtifactDamaged:
             return False

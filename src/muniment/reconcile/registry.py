@@ -7,86 +7,91 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from muniment.reconcile.drift import Comparison, Store
-from muniment.reconcile.index_copies import LackingDocuments, PointComparison, PointRepair
-from muniment.reconcile.objects import NOTHING, FileComparison, Originals, Packs, Subset
-from muniment.reconcile.orphans import LeftBehindCollections, LeftBehindObjects, Litter
-from muniment.reconcile.overdue import Overdue, Sweep
-from muniment.reconcile.runner import Patience, Reconciliation
-from muniment.reconcile.runs import IdleJobs, StuckRuns, WaitingDocuments
+from muniment.reconcile.drift import ReconcileCheck, StoreName
+from muniment.reconcile.index_copies import IndexCopyCheck, IndexCopyRepair, UnindexedDocuments
+from muniment.reconcile.objects import NO_READS, ObjectCheck, OriginalObjects, ReadSample, TextPackObjects
+from muniment.reconcile.orphans import DeletedKnowledgeBaseCollections, DeletedKnowledgeBaseObjects, OrphanedObjects
+from muniment.reconcile.overdue import OverdueCheck, Sweep
+from muniment.reconcile.runner import GracePeriods, ReconcileRunner
+from muniment.reconcile.runs import DocumentsWithoutRun, OrphanedJobs, StalledRuns
 from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import Ledger
-from muniment.storage.objects.port import Blobs
-from muniment.storage.tasks.port import Tasks
+from muniment.storage.objects.port import ObjectStore
+from muniment.storage.tasks.port import TaskQueue
 from muniment.storage.vectors.port import VectorIndex
 
-A_MOVE = timedelta(minutes=1)
+MOVE_GRACE = timedelta(minutes=1)
 """Longer than any move has the index to itself before the sweep takes over."""
-LATER = timedelta(hours=1)
+ALERT_GRACE = timedelta(hours=1)
 """What waits for another server is told of when the alerts would ring."""
 
 
 @dataclass(frozen=True)
-class Means:
+class ReconcileTools:
     """What is compared, and what repairs are made with."""
 
     database: Database
-    blobs: Blobs
+    blobs: ObjectStore
     ledger: Ledger
     index: VectorIndex
     locks: AdvisoryLocks
-    tasks: Tasks
+    tasks: TaskQueue
     sweep_uploads: Sweep
     sweep_receipts: Sweep
     stalled_after: timedelta
     artifact_grace: timedelta
 
 
-def reconciliation(means: Means, *, subset: Subset = NOTHING, patience: Patience | None = None) -> Reconciliation:
-    comparisons = (*_overdue(means), *_work(means), *_files(means, subset), *_passages(means))
-    return Reconciliation(means.database, comparisons, _of_installation(means, subset), patience or Patience())
+def build_runner(
+    tools: ReconcileTools, *, sample: ReadSample = NO_READS, grace_periods: GracePeriods | None = None
+) -> ReconcileRunner:
+    comparisons = (*_overdue_checks(tools), *_run_checks(tools), *_object_checks(tools, sample), *_index_checks(tools))
+    return ReconcileRunner(tools.database, comparisons, _global_checks(tools, sample), grace_periods or GracePeriods())
 
 
-def _overdue(means: Means) -> Sequence[Comparison]:
-    database = means.database
+def _overdue_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
+    database = tools.database
     return [
-        Overdue(database, Store.UPLOADS, means.sweep_uploads),
-        Overdue(database, Store.INTENTS, IntentSweep(database, means.index).put_right, later=A_MOVE),
-        Overdue(database, Store.LEDGER, means.ledger.carry_out, later=LATER),
-        Overdue(database, Store.RECEIPTS, means.sweep_receipts, later=LATER),
-        Overdue(database, Store.ARTIFACTS, later=means.artifact_grace + LATER),
+        OverdueCheck(database, StoreName.UPLOADS, tools.sweep_uploads),
+        OverdueCheck(database, StoreName.INTENTS, IntentSweep(database, tools.index).settle_due, grace=MOVE_GRACE),
+        OverdueCheck(database, StoreName.LEDGER, tools.ledger.process, grace=ALERT_GRACE),
+        OverdueCheck(database, StoreName.RECEIPTS, tools.sweep_receipts, grace=ALERT_GRACE),
+        OverdueCheck(database, StoreName.ARTIFACTS, grace=tools.artifact_grace + ALERT_GRACE),
     ]
 
 
-def _work(means: Means) -> Sequence[Comparison]:
+def _run_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
     return [
-        StuckRuns(means.database, means.stalled_after),
-        WaitingDocuments(means.database, means.tasks),
-        IdleJobs(means.database),
+        StalledRuns(tools.database, tools.stalled_after),
+        DocumentsWithoutRun(tools.database, tools.tasks),
+        OrphanedJobs(tools.database),
     ]
 
 
-def _files(means: Means, subset: Subset) -> Sequence[Comparison]:
-    litter = Litter(means.database, means.blobs, means.ledger)
-    shelves = (Originals(means.database, means.blobs), Packs(means.database, means.blobs, are_shared=False))
-    return [FileComparison(means.database, means.blobs, litter, shelf, subset) for shelf in shelves]
+def _object_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[ReconcileCheck]:
+    litter = OrphanedObjects(tools.database, tools.blobs, tools.ledger)
+    shelves = (
+        OriginalObjects(tools.database, tools.blobs),
+        TextPackObjects(tools.database, tools.blobs, are_shared=False),
+    )
+    return [ObjectCheck(tools.database, tools.blobs, litter, shelf, sample) for shelf in shelves]
 
 
-def _passages(means: Means) -> Sequence[Comparison]:
-    lacking = LackingDocuments(means.database, means.index.holds_copies)
-    if not means.index.holds_copies:
+def _index_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
+    lacking = UnindexedDocuments(tools.database, tools.index.holds_copies)
+    if not tools.index.holds_copies:
         return [lacking]
-    repairs = PointRepair(means.database, means.index, means.locks)
-    return [PointComparison(means.database, means.index, repairs), lacking]
+    repairs = IndexCopyRepair(tools.database, tools.index, tools.locks)
+    return [IndexCopyCheck(tools.database, tools.index, repairs), lacking]
 
 
-def _of_installation(means: Means, subset: Subset) -> Sequence[Comparison]:
-    litter = Litter(means.database, means.blobs, means.ledger, of_all=True)
-    shared = Packs(means.database, means.blobs, are_shared=True)
+def _global_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[ReconcileCheck]:
+    litter = OrphanedObjects(tools.database, tools.blobs, tools.ledger, any_organization=True)
+    shared = TextPackObjects(tools.database, tools.blobs, are_shared=True)
     return [
-        FileComparison(means.database, means.blobs, litter, shared, subset),
-        LeftBehindObjects(means.database, means.blobs, litter),
-        LeftBehindCollections(means.database, means.index),
+        ObjectCheck(tools.database, tools.blobs, litter, shared, sample),
+        DeletedKnowledgeBaseObjects(tools.database, tools.blobs, litter),
+        DeletedKnowledgeBaseCollections(tools.database, tools.index),
     ]

@@ -13,13 +13,13 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.errors import NotFound
-from muniment.reconcile.drift import Drift, Kind, Store
+from muniment.reconcile.drift import Drift, DriftKind, StoreName
 from muniment.reconcile.tables import ReconcileReport
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.telemetry.metrics import RECONCILE_DRIFT
 
-MOST_LOSSES = 1000
+MAX_LOSSES = 1000
 """Named one by one; the numbers count all of them."""
 
 
@@ -27,14 +27,14 @@ NO_DRIFT, DRIFT_LEFT, DATA_MISSING = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Count:
+class DriftCount:
     store: str
     kind: str
     found: int = 0
     repaired: int = 0
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         return self.found - self.repaired
 
 
@@ -51,42 +51,42 @@ class Loss:
 class Report:
     began_at: datetime
     is_repair: bool
-    counts: dict[tuple[Store, Kind], Count] = field(default_factory=dict)
+    counts: dict[tuple[StoreName, DriftKind], DriftCount] = field(default_factory=dict)
     losses: list[Loss] = field(default_factory=list)
     lost: int = 0
 
     def add(self, drift: Drift, organization_id: UUID, *, is_repaired: bool) -> None:
         """Count it; a loss is named too."""
         key = (drift.store, drift.kind)
-        count = self.counts.get(key) or Count(*key)
+        count = self.counts.get(key) or DriftCount(*key)
         self.counts[key] = replace(count, found=count.found + 1, repaired=count.repaired + is_repaired)
         self.lost += drift.is_loss
-        if drift.is_loss and len(self.losses) < MOST_LOSSES:
+        if drift.is_loss and len(self.losses) < MAX_LOSSES:
             self.losses.append(Loss(drift.store, drift.kind, organization_id, drift.document_id, drift.target))
 
     @property
-    def lines(self) -> Sequence[Count]:
+    def rows(self) -> Sequence[DriftCount]:
         return sorted(self.counts.values(), key=lambda count: (count.store, count.kind))
 
     @property
-    def left(self) -> int:
-        return sum(count.left for count in self.counts.values())
+    def remaining(self) -> int:
+        return sum(count.remaining for count in self.counts.values())
 
     @property
     def outcome(self) -> int:
         """How the command ends: nothing left, drift left, or data missing."""
         if self.lost:
             return DATA_MISSING
-        return DRIFT_LEFT if self.left else NO_DRIFT
+        return DRIFT_LEFT if self.remaining else NO_DRIFT
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def as_json(self) -> Mapping[str, Any]:
         """For people who may see document ids: the operator at the machine."""
         return {
             "began_at": self.began_at,
             "repair": self.is_repair,
             "outcome": self.outcome,
-            "drift": [{**vars(count), "left": count.left} for count in self.lines],
+            "drift": [{**vars(count), "left": count.remaining} for count in self.rows],
             "losses": [vars(loss) for loss in self.losses],
         }
 
@@ -100,7 +100,7 @@ class ReportRepository:
         self._session = session
 
     async def add(self, report: Report) -> None:
-        counts = [{**vars(count), "left": count.left} for count in report.lines]
+        counts = [{**vars(count), "left": count.remaining} for count in report.rows]
         kept = ReconcileReport(
             began_at=report.began_at, is_repair=report.is_repair, outcome=report.outcome, counts=counts
         )
@@ -112,12 +112,12 @@ class ReportRepository:
         return await self._session.scalar(newest)
 
 
-async def keep(database: Database, report: Report) -> None:
+async def store_report(database: Database, report: Report) -> None:
     async with database.service_work(Service()) as work:
         await ReportRepository(work.session).add(report)
 
 
-async def publish(database: Database) -> None:
+async def update_gauge(database: Database) -> None:
     """Show what the last reconciliation left, whoever made it."""
     async with database.service_work(Service()) as work:
         latest = await ReportRepository(work.session).find_latest()

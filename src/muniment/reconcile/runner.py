@@ -15,8 +15,8 @@ from sqlalchemy import func, select
 from muniment.documents.tables import Document
 from muniment.errors import MunimentError
 from muniment.knowledge_bases.tables import KnowledgeBase
-from muniment.reconcile.drift import Comparison, Drift, Kind, Scope
-from muniment.reconcile.report import Report, keep, publish
+from muniment.reconcile.drift import Drift, DriftKind, ReconcileCheck, ReconcileScope
+from muniment.reconcile.report import Report, store_report, update_gauge
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
@@ -30,7 +30,7 @@ BATCH = 100
 T = TypeVar("T")
 
 
-class Watcher(Protocol):
+class ProgressListener(Protocol):
     """Whoever wants to see how it goes."""
 
     def begin(self, what: str, documents: int) -> None: ...
@@ -38,7 +38,7 @@ class Watcher(Protocol):
     def advance(self, documents: int) -> None: ...
 
 
-class Nobody:
+class NoProgress:
     def begin(self, what: str, documents: int) -> None:
         pass
 
@@ -47,69 +47,76 @@ class Nobody:
 
 
 @dataclass(frozen=True)
-class Patience:
+class GracePeriods:
     """How long things may be on their way."""
 
-    settled: timedelta = timedelta(minutes=10)
+    unchanged: timedelta = timedelta(minutes=10)
     """Rows that changed less than this ago are left alone."""
-    litter: timedelta = timedelta(days=1)
+    orphans: timedelta = timedelta(days=1)
     """Objects that are younger are never litter."""
 
 
 @dataclass(frozen=True)
-class Reconciliation:
+class ReconcileRunner:
     database: Database
-    comparisons: Sequence[Comparison]
-    of_installation: Sequence[Comparison]
+    checks: Sequence[ReconcileCheck]
+    global_checks: Sequence[ReconcileCheck]
     """Those that look at what belongs to no organization alone; they work in the name of the first."""
-    patience: Patience = Patience()
+    grace_periods: GracePeriods = GracePeriods()
 
     async def reconcile(
-        self, now: datetime, *, repair: bool = False, kb_ids: Sequence[UUID] = (), watcher: Watcher | None = None
+        self,
+        now: datetime,
+        *,
+        repair: bool = False,
+        kb_ids: Sequence[UUID] = (),
+        listener: ProgressListener | None = None,
     ) -> Report:
         """The whole installation, or these knowledge bases. Without `repair` nothing is changed."""
-        report, watcher = Report(now, repair), watcher or Nobody()
+        report, listener = Report(now, repair), listener or NoProgress()
         organizations = await list_organizations(self.database)
         for number, organization_id in enumerate(organizations):
-            scope = await self._scope(organization_id, now, kb_ids, watcher)
-            documents = await self._count(scope)
-            whole = self.of_installation if number == 0 and scope.is_whole else ()
-            for comparison in (*self.comparisons, *whole):
-                watcher.begin(comparison.store, documents)
-                await self._run(comparison, scope, report)
+            scope = await self._build_scope(organization_id, now, kb_ids, listener)
+            documents = await self._count_documents(scope)
+            whole = self.global_checks if number == 0 and scope.covers_organization else ()
+            for comparison in (*self.checks, *whole):
+                listener.begin(comparison.store, documents)
+                await self._run_check(comparison, scope, report)
         return report
 
-    async def _scope(self, organization_id: UUID, now: datetime, kb_ids: Sequence[UUID], watcher: Watcher) -> Scope:
+    async def _build_scope(
+        self, organization_id: UUID, now: datetime, kb_ids: Sequence[UUID], listener: ProgressListener
+    ) -> ReconcileScope:
         async with self.database.service_work(Service(organization_id)) as work:
             found = (await work.session.scalars(select(KnowledgeBase.id).order_by(KnowledgeBase.id))).all()
-        return Scope(
+        return ReconcileScope(
             organization_id,
             [kb_id for kb_id in found if not kb_ids or kb_id in kb_ids],
-            is_whole=not kb_ids,
-            settled_before=now - self.patience.settled,
-            litter_before=now - self.patience.litter,
-            advance=watcher.advance,
+            covers_organization=not kb_ids,
+            unchanged_since=now - self.grace_periods.unchanged,
+            orphans_before=now - self.grace_periods.orphans,
+            report_progress=listener.advance,
         )
 
-    async def _count(self, scope: Scope) -> int:
+    async def _count_documents(self, scope: ReconcileScope) -> int:
         documents = select(func.count()).select_from(Document).where(Document.kb_id.in_(scope.kb_ids))
         async with self.database.service_work(scope.service) as work:
             return await work.session.scalar(documents) or 0
 
-    async def _run(self, comparison: Comparison, scope: Scope, report: Report) -> None:
+    async def _run_check(self, check: ReconcileCheck, scope: ReconcileScope, report: Report) -> None:
         try:
-            async for seen in _batches(comparison.look(scope)):
-                for drift in await comparison.confirm(scope, seen):
-                    is_repaired = report.is_repair and await comparison.repair(scope, drift)
+            async for seen in _batches(check.scan(scope)):
+                for drift in await check.confirm(scope, seen):
+                    is_repaired = report.is_repair and await check.repair(scope, drift)
                     report.add(drift, scope.organization_id, is_repaired=is_repaired)
-                    _tell(drift, is_repaired=is_repaired)
+                    _log_drift(drift, is_repaired=is_repaired)
         except MunimentError as error:  # one store that is away must not hide what the others have to say
-            log.warning("reconcile.unreachable", store=comparison.store, error=error.message)
-            unknown = Drift(comparison.store, Kind.UNREACHABLE, comparison.store)
+            log.warning("reconcile.unreachable", store=check.store, error=error.message)
+            unknown = Drift(check.store, DriftKind.UNREACHABLE, check.store)
             report.add(unknown, scope.organization_id, is_repaired=False)
 
 
-def _tell(drift: Drift, *, is_repaired: bool) -> None:
+def _log_drift(drift: Drift, *, is_repaired: bool) -> None:
     say = log.error if drift.is_loss else log.warning
     say(
         "reconcile.drift",
@@ -133,15 +140,15 @@ async def _batches(found: AsyncIterator[T]) -> AsyncIterator[Sequence[T]]:
 
 
 @dataclass(frozen=True)
-class Nightly:
+class NightlyReconcile:
     database: Database
-    reconciliation: Reconciliation
+    runner: ReconcileRunner
 
-    async def look(self) -> None:
-        report = await self.reconciliation.reconcile(now())
-        await keep(self.database, report)
-        await self.publish()
-        log.info("reconcile.ended", left=report.left, lost=report.lost)
+    async def run(self) -> None:
+        report = await self.runner.reconcile(now())
+        await store_report(self.database, report)
+        await self.update_gauge()
+        log.info("reconcile.ended", left=report.remaining, lost=report.lost)
 
-    async def publish(self) -> None:
-        await publish(self.database)
+    async def update_gauge(self) -> None:
+        await update_gauge(self.database)

@@ -4,16 +4,16 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query
 
 from muniment.documents.tables import DocumentType
-from muniment.http.dependencies import CurrentParts, CurrentPrincipal
-from muniment.search.query.request import Mode, Question
-from muniment.search.query.similar import Likeness
-from muniment.search.query.within_document import Inside
-from muniment.search.schemas import HitRead, InsideRead, PageMatchRead, SearchRead, SimilarRead
+from muniment.http.dependencies import CurrentPrincipal, CurrentServices
+from muniment.search.query.request import SearchMode, SearchRequest
+from muniment.search.query.similar import SimilarDocuments
+from muniment.search.query.within_document import DocumentSearch
+from muniment.search.schemas import DocumentSearchRead, HitRead, PageMatchRead, SearchRead, SimilarRead
 
 router = APIRouter(tags=["search"])
 
 # Something to look for, and no NUL: PostgreSQL takes none in a text.
-Typed = Annotated[
+QueryParameter = Annotated[
     str,
     Query(
         max_length=1000,
@@ -21,50 +21,54 @@ Typed = Annotated[
         description='Words, "exact phrases" and -excluded ones',
     ),
 ]
-MOST_KBS = 1000
+MAX_KNOWLEDGE_BASES = 1000
 
 
-async def get_likeness(parts: CurrentParts, principal: CurrentPrincipal) -> Likeness:
-    return Likeness(parts.database, parts.searching.index, principal)
+async def get_similar_documents(parts: CurrentServices, principal: CurrentPrincipal) -> SimilarDocuments:
+    return SimilarDocuments(parts.database, parts.search.index, principal)
 
 
-async def get_inside(parts: CurrentParts, principal: CurrentPrincipal) -> Inside:
-    return Inside(parts.database, principal)
+async def get_document_search(parts: CurrentServices, principal: CurrentPrincipal) -> DocumentSearch:
+    return DocumentSearch(parts.database, principal)
 
 
 @router.get("/search")
 async def search(
-    parts: CurrentParts,
+    parts: CurrentServices,
     principal: CurrentPrincipal,
-    q: Typed,
-    kb_id: Annotated[list[UUID] | None, Query(max_length=MOST_KBS, description="All by default")] = None,
+    q: QueryParameter,
+    kb_id: Annotated[list[UUID] | None, Query(max_length=MAX_KNOWLEDGE_BASES, description="All by default")] = None,
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
-    mode: Mode = Mode.HYBRID,
+    mode: SearchMode = SearchMode.HYBRID,
     document_type: Annotated[list[DocumentType] | None, Query()] = None,
 ) -> SearchRead:
     """Passages of completed documents that the caller may see, best first; at most three of one document."""
-    question = Question(q, kb_id or (), mode, document_type or (), limit)
-    return SearchRead.of(await parts.searching.search(principal, question))
+    question = SearchRequest(q, kb_id or (), mode, document_type or (), limit)
+    return SearchRead.from_result(await parts.search.search(principal, question))
 
 
 @router.get("/knowledge-bases/{kb_id}/documents/{doc_id}/similar")
 async def find_similar(
     kb_id: UUID,
     doc_id: UUID,
-    likeness: Annotated[Likeness, Depends(get_likeness)],
+    similar_documents: Annotated[SimilarDocuments, Depends(get_similar_documents)],
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> SimilarRead:
     """Other documents about the same, from everything that the caller may see, each with its nearest passage."""
-    return SimilarRead(items=[HitRead.of(hit) for hit in await likeness.similar(kb_id, doc_id, limit=limit)])
+    return SimilarRead(
+        items=[HitRead.from_hit(hit) for hit in await similar_documents.find(kb_id, doc_id, limit=limit)]
+    )
 
 
 @router.get("/knowledge-bases/{kb_id}/documents/{doc_id}/search")
 async def search_inside(
     kb_id: UUID,
     doc_id: UUID,
-    inside: Annotated[Inside, Depends(get_inside)],
-    q: Typed,
+    document_search: Annotated[DocumentSearch, Depends(get_document_search)],
+    q: QueryParameter,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-) -> InsideRead:
+) -> DocumentSearchRead:
     """The pages of one document that match, in their order, with what to mark on the picture of each."""
-    return InsideRead(items=[PageMatchRead.of(match) for match in await inside.find(kb_id, doc_id, q, limit=limit)])
+    return DocumentSearchRead(
+        items=[PageMatchRead.from_match(match) for match in await document_search.search(kb_id, doc_id, q, limit=limit)]
+    )

@@ -6,15 +6,15 @@ from pydantic import BaseModel, Field
 
 from muniment.documents.tables import DocumentType
 from muniment.search.query.repository import FoundPassage
-from muniment.search.query.request import Mode
-from muniment.search.query.service import Answer, Hit
+from muniment.search.query.request import SearchMode
+from muniment.search.query.service import SearchHit, SearchResult
 from muniment.search.query.within_document import PageMatch
 
-SPANS = (
+SNIPPET_SPANS_DESCRIPTION = (
     "Start and end of each match, in Unicode characters of the snippet. The snippet itself is plain text, never markup"
 )
-PAGE_SPANS = "Start and end of each match, in Unicode characters of the text of the page"
-BOXES = "Left, top, right, bottom of each matching word, in points from the upper left corner of the page"
+PAGE_SPANS_DESCRIPTION = "Start and end of each match, in Unicode characters of the text of the page"
+BOXES_DESCRIPTION = "Left, top, right, bottom of each matching word, in points from the upper left corner of the page"
 
 
 class HitRead(BaseModel):
@@ -25,12 +25,12 @@ class HitRead(BaseModel):
     page: int
     chunk_index: int
     snippet: str
-    highlights: list[tuple[int, int]] = Field(description=SPANS)
+    highlights: list[tuple[int, int]] = Field(description=SNIPPET_SPANS_DESCRIPTION)
     score: float = Field(description="From 0 to 1; tells the order within one answer and nothing else")
     image_url: str | None = Field(description="The picture of the page; null where the kind of file has none")
 
     @classmethod
-    def of(cls, hit: Hit) -> "HitRead":
+    def from_hit(cls, hit: SearchHit) -> "HitRead":
         passage = hit.passage
         return HitRead(
             document_id=passage.document_id,
@@ -48,12 +48,14 @@ class HitRead(BaseModel):
 
 class SearchRead(BaseModel):
     items: list[HitRead]
-    mode: Mode = Field(description="What answered: `text` for a hybrid question while the model does not answer")
+    mode: SearchMode = Field(description="What answered: `text` for a hybrid question while the model does not answer")
     took_ms: float
 
     @classmethod
-    def of(cls, answer: Answer) -> "SearchRead":
-        return SearchRead(items=[HitRead.of(hit) for hit in answer.hits], mode=answer.mode, took_ms=answer.took_ms)
+    def from_result(cls, answer: SearchResult) -> "SearchRead":
+        return SearchRead(
+            items=[HitRead.from_hit(hit) for hit in answer.hits], mode=answer.mode, took_ms=answer.took_ms
+        )
 
 
 class SimilarRead(BaseModel):
@@ -63,12 +65,12 @@ class SimilarRead(BaseModel):
 class PageMatchRead(BaseModel):
     page: int
     snippet: str
-    highlights: list[tuple[int, int]] = Field(description=SPANS)
-    spans: list[tuple[int, int]] = Field(description=PAGE_SPANS)
-    boxes: list[tuple[float, float, float, float]] = Field(description=BOXES)
+    highlights: list[tuple[int, int]] = Field(description=SNIPPET_SPANS_DESCRIPTION)
+    spans: list[tuple[int, int]] = Field(description=PAGE_SPANS_DESCRIPTION)
+    boxes: list[tuple[float, float, float, float]] = Field(description=BOXES_DESCRIPTION)
 
     @classmethod
-    def of(cls, match: PageMatch) -> "PageMatchRead":
+    def from_match(cls, match: PageMatch) -> "PageMatchRead":
         return PageMatchRead(
             page=match.page,
             snippet=match.snippet.text,
@@ -78,7 +80,7 @@ class PageMatchRead(BaseModel):
         )
 
 
-class InsideRead(BaseModel):
+class DocumentSearchRead(BaseModel):
     items: list[PageMatchRead]
 
 

@@ -6,7 +6,7 @@ from muniment.artifacts.keys import fingerprint
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import ChunkOptions
 
-ALGORITHM_VERSION = 1
+CHUNKING_VERSION = 1
 """Raised when our own code cuts differently; everything else that changes a chunk or a vector is a parameter."""
 
 
@@ -21,9 +21,9 @@ class IndexingVariant:
 
 def indexing_variant(embedder: Embedder, options: ChunkOptions) -> IndexingVariant:
     parameters = {"chunking": asdict(options), "embedding": dict(embedder.parameters)}
-    named = fingerprint({"indexing": parameters, "algorithm": ALGORITHM_VERSION})
+    named = fingerprint({"indexing": parameters, "algorithm": CHUNKING_VERSION})
     return IndexingVariant(named, embedder.model, embedder.dimensions)
 
 
-def variant_of(embedder: Embedder) -> IndexingVariant:
+def variant_for(embedder: Embedder) -> IndexingVariant:
     return indexing_variant(embedder, ChunkOptions(max_tokens=embedder.max_tokens))

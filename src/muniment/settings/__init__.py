@@ -9,14 +9,14 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from muniment.settings.fields import Section, names_of
-from muniment.settings.handover import ArchiverSettings, ArchiveSettings
+from muniment.settings.fields import SettingsSection, environment_names
+from muniment.settings.handover import ArchiverSettings, HandoverSettings
 from muniment.settings.processing import AuditSettings, DocumentSettings, ReaderSettings, SearchSettings, WorkerSettings
 from muniment.settings.server import DatabaseSettings, S3Settings, ServerSettings, TelemetrySettings
-from muniment.settings.sources import SettingsError, generate_once, is_generated
+from muniment.settings.sources import SettingsError, is_generated, read_or_generate_secret
 
 # The embedded PostgreSQL's, and the archiver's, which may well be nowhere: without a key nobody is let in.
-_NOT_NEEDED_ELSEWHERE = frozenset({"superuser_password", "internal_api_key"})
+_OPTIONAL_SECRETS = frozenset({"superuser_password", "internal_api_key"})
 
 
 class Settings(BaseModel):
@@ -32,7 +32,7 @@ class Settings(BaseModel):
     worker: WorkerSettings = Field(default_factory=WorkerSettings)
     search: SearchSettings = Field(default_factory=SearchSettings)
     audit: AuditSettings = Field(default_factory=AuditSettings)
-    archive: ArchiveSettings = Field(default_factory=ArchiveSettings)
+    archive: HandoverSettings = Field(default_factory=HandoverSettings)
     archiver: ArchiverSettings = Field(default_factory=ArchiverSettings)
     telemetry: TelemetrySettings = Field(default_factory=TelemetrySettings)
 
@@ -42,10 +42,10 @@ class Settings(BaseModel):
         try:
             return cls()
         except ValidationError as error:
-            lines = (f"{_name_of(item['loc'])}: {item['msg']}" for item in error.errors())
+            lines = (f"{_setting_name(item['loc'])}: {item['msg']}" for item in error.errors())
             raise SettingsError("\n".join(lines)) from None
 
-    def sections(self) -> dict[str, Section]:
+    def sections(self) -> dict[str, SettingsSection]:
         return {name: getattr(self, name) for name in type(self).model_fields}
 
     def with_secrets(self, *, generate: bool = True) -> Self:
@@ -60,19 +60,19 @@ class Settings(BaseModel):
             if is_generated(field) and getattr(values, name) is None
         ]
         if not self.database.is_embedded:
-            needed = [names_of(field)[0] for _, name, field in missing if name not in _NOT_NEEDED_ELSEWHERE]
+            needed = [environment_names(field)[0] for _, name, field in missing if name not in _OPTIONAL_SECRETS]
             if needed:
                 raise SettingsError(
                     f"With an external database, all machines need the same secrets. Missing: {', '.join(needed)}. "
                     "Set them in the environment or in .env, or use <NAME>_FILE."
                 )
             return self
-        completed: dict[str, Section] = {}
+        completed: dict[str, SettingsSection] = {}
         for section, name, _ in missing:
             path = self.secrets_dir / f"{section}_{name}"
             if path.exists() or (generate and (name != "internal_api_key" or self.archiver.paperless_url)):
                 values = completed.get(section) or getattr(self, section)
-                completed[section] = values.model_copy(update={name: SecretStr(generate_once(path))})
+                completed[section] = values.model_copy(update={name: SecretStr(read_or_generate_secret(path))})
         return self.model_copy(update=completed)
 
     @property
@@ -91,5 +91,5 @@ class Settings(BaseModel):
         return self.server.public_url or self.listening_url
 
 
-def _name_of(location: tuple[int | str, ...]) -> str:
+def _setting_name(location: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in location) or "settings"

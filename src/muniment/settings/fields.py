@@ -13,13 +13,13 @@ from muniment.settings.sources import GENERATED, SecretFiles
 UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def _duration(value: Any) -> Any:
+def _parse_duration(value: Any) -> Any:
     """`30`, `30s`, `5m`, `24h` or `14d`; anything else is left to pydantic, which knows ISO 8601."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", value) if isinstance(value, str) else None
     return timedelta(seconds=float(match[1]) * UNIT_SECONDS[match[2]]) if match else value
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Duration = Annotated[timedelta, BeforeValidator(_parse_duration)]
 
 
 def setting(default: Any, meaning: str, *names: str, generated: bool = False) -> Any:
@@ -32,7 +32,7 @@ def setting(default: Any, meaning: str, *names: str, generated: bool = False) ->
     )
 
 
-class Section(BaseSettings):
+class SettingsSection(BaseSettings):
     model_config = SettingsConfigDict(
         env_file=".env", extra="ignore", frozen=True, populate_by_name=True, env_ignore_empty=True
     )
@@ -49,7 +49,7 @@ class Section(BaseSettings):
         return init_settings, env_settings, SecretFiles(settings_cls), dotenv_settings
 
 
-def names_of(field: FieldInfo) -> list[str]:
+def environment_names(field: FieldInfo) -> list[str]:
     """The environment names of a setting, our own first."""
     alias = field.validation_alias
     return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []

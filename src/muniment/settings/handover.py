@@ -7,10 +7,10 @@ from typing import Self
 
 from pydantic import SecretStr, field_validator
 
-from muniment.settings.fields import Duration, Section, setting
+from muniment.settings.fields import Duration, SettingsSection, setting
 
 
-class ArchiveSettings(Section):
+class HandoverSettings(SettingsSection):
     """The Paperless queue"""
 
     queue_bucket: str = setting(
@@ -45,14 +45,14 @@ class ArchiveSettings(Section):
         return tuple(key.get_secret_value() for key in keys if key and key.get_secret_value())
 
 
-class Trashed(StrEnum):
+class TrashedCopyAction(StrEnum):
     """What becomes of a copy that lies in Paperless's trash."""
 
     RESTORE = "restore"
     UPLOAD = "upload"
 
 
-class ArchiverSettings(Section):
+class ArchiverSettings(SettingsSection):
     """The archiver, which sends queued PDFs to Paperless-ngx"""
 
     interval: Duration = setting(timedelta(minutes=5), "Interval between passes", "MUNIMENT_ARCHIVER_INTERVAL")
@@ -83,8 +83,8 @@ class ArchiverSettings(Section):
         "Time after which an unfinished Paperless task is checked",
         "MUNIMENT_PAPERLESS_TASK_DEADLINE",
     )
-    trashed_copies: Trashed = setting(
-        Trashed.RESTORE,
+    trashed_copies: TrashedCopyAction = setting(
+        TrashedCopyAction.RESTORE,
         "What to do with a copy in the Paperless trash: `restore` it, or `upload` it again (Paperless 3.x)",
         "MUNIMENT_PAPERLESS_TRASHED_COPIES",
     )
@@ -111,7 +111,7 @@ class ArchiverSettings(Section):
     )
 
     def without_secrets(self) -> Self:
-        """For everybody else: API and worker have no credentials of Paperless (specs/archive-queue.md §4.4)."""
+        """For everybody else: API and worker have no credentials of Paperless (docs/contracts.md#paperless-isolation)."""
         secrets = ("paperless_api_token", "cf_access_client_secret", "s3_secret_access_key", "alert_urls")
         return self.model_copy(update=dict.fromkeys(secrets))
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 from pydantic import SecretStr, field_validator
 
-from muniment.artifacts.keys import Scope
-from muniment.settings.fields import Duration, Section, setting
+from muniment.artifacts.keys import SharingScope
+from muniment.settings.fields import Duration, SettingsSection, setting
 
 
-class DocumentSettings(Section):
+class DocumentSettings(SettingsSection):
     """Uploads and documents"""
 
     max_upload_bytes: int = setting(100 * 1024 * 1024, "Maximum size of an upload", "MUNIMENT_MAX_UPLOAD_BYTES")
@@ -27,8 +27,8 @@ class DocumentSettings(Section):
         "DOCUMENT_HMAC_SECRET",
         generated=True,
     )
-    artifact_scope: Scope = setting(
-        Scope.ORGANIZATION,
+    artifact_scope: SharingScope = setting(
+        SharingScope.ORGANIZATION,
         "Where identical files share results: in an `organization`, everywhere (`shared`) or not at all (`document`)",
         "MUNIMENT_ARTIFACT_SCOPE",
     )
@@ -42,11 +42,11 @@ class DocumentSettings(Section):
     )
 
     @property
-    def scope(self) -> Scope:
-        return self.artifact_scope if self.enable_artifacts else Scope.DOCUMENT
+    def scope(self) -> SharingScope:
+        return self.artifact_scope if self.enable_artifacts else SharingScope.DOCUMENT
 
 
-class ReaderSettings(Section):
+class ReaderSettings(SettingsSection):
     """Text extraction and its limits"""
 
     ocr_languages: str = setting(
@@ -81,7 +81,7 @@ class ReaderSettings(Section):
     timeout: Duration = setting(timedelta(hours=4), "Time limit for processing one document", "MUNIMENT_READER_TIMEOUT")
 
 
-class WorkerSettings(Section):
+class WorkerSettings(SettingsSection):
     """Background processing"""
 
     concurrency: int = setting(
@@ -102,7 +102,7 @@ class WorkerSettings(Section):
     )
 
 
-class SearchSettings(Section):
+class SearchSettings(SettingsSection):
     """Search"""
 
     embeddings_url: str | None = setting(
@@ -134,7 +134,7 @@ class SearchSettings(Section):
     )
 
 
-class AuditSettings(Section):
+class AuditSettings(SettingsSection):
     """Audit log"""
 
     signing_key: SecretStr | None = setting(

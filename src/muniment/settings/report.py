@@ -10,12 +10,12 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from muniment.settings import Settings
-from muniment.settings.fields import names_of
+from muniment.settings.fields import environment_names
 from muniment.settings.sources import is_generated, is_secret
 
 
 @dataclass(frozen=True)
-class SettingLine:
+class SettingRow:
     group: str
     name: str
     value: str | None
@@ -23,21 +23,21 @@ class SettingLine:
     meaning: str
 
 
-def describe(settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[SettingLine]:
+def describe(settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[SettingRow]:
     """Reads only: what would be generated at the first start is said, not done."""
     completed = settings.with_secrets(generate=False) if settings.database.is_embedded else settings
     for group, section in completed.sections().items():
         for name, field in type(section).model_fields.items():
-            yield SettingLine(
+            yield SettingRow(
                 group=group,
-                name=names_of(field)[0],
-                value=_shown(getattr(section, name), field),
+                name=environment_names(field)[0],
+                value=_display_value(getattr(section, name), field),
                 origin=_origin(settings, group, name, field, environ),
                 meaning=field.description or "",
             )
 
 
-def _shown(value: Any, field: FieldInfo) -> str | None:
+def _display_value(value: Any, field: FieldInfo) -> str | None:
     if value is None:
         return None
     return "********" if is_secret(field) or isinstance(value, SecretStr) else str(value)
@@ -51,7 +51,7 @@ def _origin(settings: Settings, group: str, name: str, field: FieldInfo, environ
         ("file", upper | in_file, "_FILE"),
         (".env", in_file, ""),
     ):
-        for alias in names_of(field):
+        for alias in environment_names(field):
             if values.get(alias + suffix) and (not suffix or is_secret(field)):
                 return f"{source} {alias}{suffix}"
     if is_generated(field) and settings.database.is_embedded:

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr, field_validator
 
-from muniment.settings.fields import Duration, Section, setting
-from muniment.telemetry.collectors import PREFIX, PREFIX_PATTERN
+from muniment.settings.fields import Duration, SettingsSection, setting
+from muniment.telemetry.collectors import DEFAULT_PREFIX, PREFIX_PATTERN
 
 
 class LogFormat(StrEnum):
@@ -17,7 +17,7 @@ class LogFormat(StrEnum):
     PRETTY = "pretty"
 
 
-class ServerSettings(Section):
+class ServerSettings(SettingsSection):
     """Server"""
 
     data_dir: Path = setting(Path("data"), "Directory for all data on this machine", "MUNIMENT_DATA_DIR")
@@ -62,7 +62,7 @@ class ServerSettings(Section):
         return value.rstrip("/")
 
 
-class DatabaseSettings(Section):
+class DatabaseSettings(SettingsSection):
     """PostgreSQL, embedded or external"""
 
     url: SecretStr | None = setting(
@@ -92,7 +92,7 @@ class DatabaseSettings(Section):
         return self.url is None
 
 
-class S3Settings(Section):
+class S3Settings(SettingsSection):
     """Object storage. Without a bucket, original files are stored in the data directory"""
 
     bucket: str | None = setting(
@@ -127,7 +127,7 @@ class S3Settings(Section):
     )
 
 
-class TelemetrySettings(Section):
+class TelemetrySettings(SettingsSection):
     """Logs, metrics and traces"""
 
     log_format: LogFormat = setting(
@@ -137,7 +137,9 @@ class TelemetrySettings(Section):
     metrics_token: SecretStr | None = setting(
         None, "Bearer token required for /metrics from other machines", "MUNIMENT_METRICS_TOKEN"
     )
-    metrics_prefix: str = setting(PREFIX, "Prefix of all metric names, for example `lumikb`", "MUNIMENT_METRICS_PREFIX")
+    metrics_prefix: str = setting(
+        DEFAULT_PREFIX, "Prefix of all metric names, for example `lumikb`", "MUNIMENT_METRICS_PREFIX"
+    )
     metrics_tenant_labels: bool = setting(
         True,
         "Add the knowledge base and the user as labels to lifecycle metrics",

@@ -60,7 +60,7 @@ def _read_secret(path: Path, name: str) -> str:
     return value
 
 
-def generate_once(path: Path) -> str:
+def read_or_generate_secret(path: Path) -> str:
     """The secret in `path`, made now if there is none. Two processes that ask at once get the same one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():

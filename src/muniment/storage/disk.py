@@ -22,5 +22,5 @@ def default_floor_bytes(disk_bytes: int) -> int:
     return min(GIBIBYTE, disk_bytes // 20)
 
 
-def has_room(path: Path, configured: int | None) -> bool:
+def has_free_space(path: Path, configured: int | None) -> bool:
     return free_bytes(path) >= disk_floor_bytes(path, configured)

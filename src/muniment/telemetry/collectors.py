@@ -11,7 +11,7 @@ from uuid import UUID
 from prometheus_client import CollectorRegistry, Counter, Gauge, Metric
 from prometheus_client.core import GaugeMetricFamily
 
-PREFIX = "muniment"
+DEFAULT_PREFIX = "muniment"
 
 
 # Prometheus' own rule for names, without the colon, which belongs to recording rules.
@@ -21,29 +21,29 @@ PREFIX_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class PrefixedRegistry(CollectorRegistry):
     """Knows every metric as `muniment_…` and shows it under the prefix that an installation asked for."""
 
-    shown_prefix = PREFIX
+    prefix = DEFAULT_PREFIX
 
     def collect(self) -> Iterable[Metric]:
         """All of ours renamed; those of the process and of Python keep the names that everybody gives them."""
         for family in super().collect():
-            yield self._renamed(family) if family.name.startswith(f"{PREFIX}_") else family
+            yield self._with_prefix(family) if family.name.startswith(f"{DEFAULT_PREFIX}_") else family
 
-    def _renamed(self, family: Metric) -> Metric:
-        if self.shown_prefix == PREFIX:
+    def _with_prefix(self, family: Metric) -> Metric:
+        if self.prefix == DEFAULT_PREFIX:
             return family
         # Made anew for each look, so that changing it changes nothing that is counted.
-        family.name = self._shown(family.name)
-        family.samples = [sample._replace(name=self._shown(sample.name)) for sample in family.samples]
+        family.name = self._prefixed_name(family.name)
+        family.samples = [sample._replace(name=self._prefixed_name(sample.name)) for sample in family.samples]
         return family
 
-    def _shown(self, name: str) -> str:
-        return self.shown_prefix + name.removeprefix(PREFIX)
+    def _prefixed_name(self, name: str) -> str:
+        return self.prefix + name.removeprefix(DEFAULT_PREFIX)
 
 
-FRESH_SECONDS = 300.0
+EXPIRY_SECONDS = 300.0
 
 
-class FreshGauge:
+class ExpiringGauge:
     """Shows what was measured last, and `NaN` when nobody has measured for `FRESH_SECONDS`.
 
     Each round of a sweep is taken by any one of the workers: the one that found an old line must not go on saying so
@@ -60,16 +60,16 @@ class FreshGauge:
     ) -> None:
         self._clock = clock
         self._value, self._measured_at = math.nan, -math.inf
-        Gauge(name, documentation, registry=registry).set_function(self._shown)
+        Gauge(name, documentation, registry=registry).set_function(self._current_value)
 
     def set(self, value: float) -> None:
         self._value, self._measured_at = value, self._clock()
 
-    def _shown(self) -> float:
-        return self._value if self._clock() - self._measured_at <= FRESH_SECONDS else math.nan
+    def _current_value(self) -> float:
+        return self._value if self._clock() - self._measured_at <= EXPIRY_SECONDS else math.nan
 
 
-class FreshGauges:
+class ExpiringGaugeFamily:
     """The same for several of one name, told apart by `labels`. Those that were not measured last are not shown."""
 
     def __init__(
@@ -96,7 +96,7 @@ class FreshGauges:
 
     def collect(self) -> Iterable[Metric]:
         family = GaugeMetricFamily(self._name, self._documentation, labels=self._labels)
-        if self._clock() - self._measured_at <= FRESH_SECONDS:
+        if self._clock() - self._measured_at <= EXPIRY_SECONDS:
             for labels, value in self._values.items():
                 family.add_metric(labels, value)
         return [family]
@@ -119,7 +119,7 @@ class TenantCounter:
     def __init__(self, name: str, documentation: str, labels: tuple[str, ...] = (), *, registry: CollectorRegistry):
         self._name, self._documentation, self._labels, self._registry = name, documentation, labels, registry
         self._tenants: set[tuple[str, str]] = set()
-        self._counter = self._make(has_tenants=True)
+        self._counter = self._build_counter(has_tenants=True)
 
     def inc(self, kb_id: UUID, user_id: UUID | None, **labels: bool) -> None:
         """One more. Labels that are left out are `false`; nobody in particular is `system`."""
@@ -129,13 +129,13 @@ class TenantCounter:
         chosen = [*self._tenant(str(kb_id), str(user_id or "system")), *values]
         (self._counter.labels(*chosen) if chosen else self._counter).inc()
 
-    def show_tenants(self, *, shown: bool) -> None:
+    def set_tenant_labels(self, *, enabled: bool) -> None:
         """Begin anew with or without the labels `kb_id` and `user_id`: a process decides this once, at its start."""
         self._registry.unregister(self._counter)
         self._tenants.clear()
-        self._counter = self._make(has_tenants=shown)
+        self._counter = self._build_counter(has_tenants=enabled)
 
-    def _make(self, *, has_tenants: bool) -> Counter:
+    def _build_counter(self, *, has_tenants: bool) -> Counter:
         self._has_tenants = has_tenants
         labels = [*(TENANT_LABELS if has_tenants else ()), *self._labels]
         return Counter(self._name, self._documentation, labels, registry=self._registry)

@@ -10,14 +10,14 @@ import structlog
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import Processor
 
-from muniment.telemetry.redaction import mask_event, render_traceback
+from muniment.telemetry.redaction import redact_event, render_traceback
 
 # Below WARNING these write statements, addresses with their query, or pieces of what was uploaded.
-TALKATIVE = ("sqlalchemy", "httpx", "httpcore", "urllib3", "python_multipart")
+CAPPED_AT_WARNING = ("sqlalchemy", "httpx", "httpcore", "urllib3", "python_multipart")
 # What these call news (a migration, a sweep every few seconds, "press CTRL+C") is a detail to the operator.
-DETAILS = ("alembic", "procrastinate", "uvicorn.error")
+DEBUG_ONLY = ("alembic", "procrastinate", "uvicorn.error")
 
-_TOLD = "__muniment_logged__"
+_LOGGED_MARK = "__muniment_logged__"
 
 
 def configure_logs(log_format: str, level: str) -> None:
@@ -37,26 +37,26 @@ def configure_logs(log_format: str, level: str) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
     )
     handler = _Stderr()
-    handler.setFormatter(ProcessorFormatter(foreign_pre_chain=shared, processors=_rendering(log_format)))
+    handler.setFormatter(ProcessorFormatter(foreign_pre_chain=shared, processors=_render_processors(log_format)))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    for name in TALKATIVE:
+    for name in CAPPED_AT_WARNING:
         logging.getLogger(name).setLevel(max(root.level, logging.WARNING))
-    for name in DETAILS:
+    for name in DEBUG_ONLY:
         is_wanted = root.level <= logging.DEBUG
         logging.getLogger(name).setLevel(logging.NOTSET if is_wanted else max(root.level, logging.WARNING))
-    _tame_uvicorn()
+    _configure_uvicorn_loggers()
 
 
 def mark_as_logged(error: BaseException) -> None:
     """Say that this error has its line already, so that the server does not tell it a second time."""
-    setattr(error, _TOLD, True)
+    setattr(error, _LOGGED_MARK, True)
 
 
 def was_logged(error: BaseException) -> bool:
     """Whether a line with its traceback is there already."""
-    return getattr(error, _TOLD, False)
+    return getattr(error, _LOGGED_MARK, False)
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
@@ -71,13 +71,13 @@ class _Stderr(logging.StreamHandler[TextIO]):
             self.stream.write(json.dumps(failed) + self.terminator)
 
 
-def _rendering(log_format: str) -> list[Processor]:
+def _render_processors(log_format: str) -> list[Processor]:
     on_terminal = sys.stderr.isatty()
     pretty = log_format == "pretty" or (log_format != "json" and on_terminal)
     return [
         ProcessorFormatter.remove_processors_meta,
         structlog.processors.ExceptionRenderer(render_traceback),
-        mask_event,
+        redact_event,
         # The default formatter of exceptions would show local variables.
         structlog.dev.ConsoleRenderer(colors=on_terminal, exception_formatter=structlog.dev.plain_traceback)
         if pretty
@@ -85,16 +85,16 @@ def _rendering(log_format: str) -> list[Processor]:
     ]
 
 
-def _tame_uvicorn() -> None:
+def _configure_uvicorn_loggers() -> None:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
     # uvicorn asks this logger whether anybody listens. Its lines hold the query string; ours replace them.
     logging.getLogger("uvicorn.access").propagate = False
-    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    logging.getLogger("uvicorn.error").addFilter(_is_not_logged_yet)
 
 
-def _is_news(record: logging.LogRecord) -> bool:
+def _is_not_logged_yet(record: logging.LogRecord) -> bool:
     told = record.exc_info[1] if record.exc_info else None
     return told is None or not was_logged(told)

@@ -1,6 +1,6 @@
 """What Muniment counts. Labels come from closed sets (route names, tasks, results), never from what a user typed.
 
-The lifecycle's counters alone name knowledge bases and people, as the specification wants (`tenant_counter.py`).
+The lifecycle's counters alone name knowledge bases and people, as docs/contracts.md#lifecycle-metrics asks (`tenant_counter.py`).
 """
 
 import math
@@ -19,7 +19,7 @@ from prometheus_client import (
     start_http_server,
 )
 
-from muniment.telemetry.collectors import FreshGauge, FreshGauges, PrefixedRegistry, TenantCounter
+from muniment.telemetry.collectors import ExpiringGauge, ExpiringGaugeFamily, PrefixedRegistry, TenantCounter
 
 REGISTRY = PrefixedRegistry()
 ProcessCollector(registry=REGISTRY)
@@ -48,7 +48,7 @@ JOB_SECONDS = Histogram(
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600),
     registry=REGISTRY,
 )
-DEAD_LETTERS_UNSAVED = FreshGauge(
+DEAD_LETTERS_UNSAVED = ExpiringGauge(
     "muniment_dead_letters_unsaved",
     "Dead letters of five days and more whose bytes are nowhere else: requeue or discard them",
     registry=REGISTRY,
@@ -72,29 +72,29 @@ ARTIFACT_BYTES_FREED = Counter(
     "muniment_artifact_bytes_freed_total", "Bytes of text packs that the garbage collection removed", registry=REGISTRY
 )
 SIGNINS = Counter("muniment_signins_total", "Attempts to sign in by their result", ["result"], registry=REGISTRY)
-DELETIONS_PENDING = FreshGauge("muniment_deletions_pending", "Deletions not carried out yet", registry=REGISTRY)
-DELETIONS_OLDEST_SECONDS = FreshGauge(
+DELETIONS_PENDING = ExpiringGauge("muniment_deletions_pending", "Deletions not carried out yet", registry=REGISTRY)
+DELETIONS_OLDEST_SECONDS = ExpiringGauge(
     "muniment_deletions_oldest_seconds", "Age of the oldest deletion not carried out yet", registry=REGISTRY
 )
-INTENTS_OPEN = FreshGauge("muniment_index_intents_open", "Changes of the index not settled yet", registry=REGISTRY)
-INTENTS_OLDEST_SECONDS = FreshGauge(
+INTENTS_OPEN = ExpiringGauge("muniment_index_intents_open", "Changes of the index not settled yet", registry=REGISTRY)
+INTENTS_OLDEST_SECONDS = ExpiringGauge(
     "muniment_index_intents_oldest_seconds", "Age of the oldest change of the index not settled yet", registry=REGISTRY
 )
-RECEIPTS_UNFINISHED = FreshGauge(
+RECEIPTS_UNFINISHED = ExpiringGauge(
     "muniment_receipts_unfinished", "Purges and clears whose receipt is not signed yet", registry=REGISTRY
 )
-RECEIPTS_OLDEST_SECONDS = FreshGauge(
+RECEIPTS_OLDEST_SECONDS = ExpiringGauge(
     "muniment_receipts_oldest_seconds", "Age of the oldest receipt that is not signed yet", registry=REGISTRY
 )
-AUDIT_UNSEALED_OLDEST_SECONDS = FreshGauge(
+AUDIT_UNSEALED_OLDEST_SECONDS = ExpiringGauge(
     "muniment_audit_unsealed_oldest_seconds", "Age of the oldest audit event that is not sealed yet", registry=REGISTRY
 )
-AUDIT_CHAINS_BROKEN = FreshGauge(
+AUDIT_CHAINS_BROKEN = ExpiringGauge(
     "muniment_audit_chains_broken",
     "Audit chains that do not continue from their last signed head",
     registry=REGISTRY,
 )
-RECONCILE_DRIFT = FreshGauges(
+RECONCILE_DRIFT = ExpiringGaugeFamily(
     "muniment_reconcile_drift",
     "What the last reconciliation found and did not repair",
     ["store", "kind"],
@@ -129,7 +129,7 @@ LIFECYCLE_SECONDS = Histogram(
     "muniment_lifecycle_operation_duration_seconds",
     "Time that a lifecycle operation took",
     ["operation", "status"],
-    # With a border at each target of the specification, and at ten seconds, where its alert is.
+    # With a border at each target in docs/contracts.md#lifecycle-targets, and at ten seconds, where its alert is.
     buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 30, 60),
     registry=REGISTRY,
 )
@@ -143,12 +143,12 @@ LIFECYCLE_ERRORS = Counter(
 
 def configure_metrics(prefix: str, *, tenant_labels: bool) -> None:
     """Show everything of ours under `prefix`, and say of moves in which knowledge base and by whom, or not."""
-    REGISTRY.shown_prefix = prefix
+    REGISTRY.prefix = prefix
     for counter in TENANT_COUNTERS:
-        counter.show_tenants(shown=tenant_labels)
+        counter.set_tenant_labels(enabled=tenant_labels)
 
 
-def watch_disk(folder: Path) -> None:
+def export_free_disk(folder: Path) -> None:
     """Measure the free space around `folder` each time somebody looks."""
 
     def free_bytes() -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from structlog.typing import ExcInfo
 
-MASK = "***"
+REDACTED = "***"
 
 
 SECRET_KEY = re.compile(
@@ -38,16 +38,16 @@ VALUES_IN_ERRORS = (
 
 
 SECRETS_IN_STRINGS = (
-    (re.compile(r"(://[^\s:/@]*):[^\s/]*@"), rf"\1:{MASK}@"),
-    (re.compile(r"\b(bearer)\s+[\w.~+/=-]+", re.IGNORECASE), rf"\1 {MASK}"),
-    (re.compile(r"""(cookie|authorization)(['"]?\s*[=:]).*""", re.IGNORECASE), rf"\1\2 {MASK}"),
+    (re.compile(r"(://[^\s:/@]*):[^\s/]*@"), rf"\1:{REDACTED}@"),
+    (re.compile(r"\b(bearer)\s+[\w.~+/=-]+", re.IGNORECASE), rf"\1 {REDACTED}"),
+    (re.compile(r"""(cookie|authorization)(['"]?\s*[=:]).*""", re.IGNORECASE), rf"\1\2 {REDACTED}"),
     (
         re.compile(
             r"""(pass(?:word|wd|phrase)|secret|token|api[-_]?key)(['"]?\s*[=:]\s*)"""
             r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s,;&]+)""",
             re.IGNORECASE,
         ),
-        rf"\1\2{MASK}",
+        rf"\1\2{REDACTED}",
     ),
 )
 
@@ -56,34 +56,34 @@ SECRETS_IN_STRINGS = (
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def mask_event(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, Any]:
+def redact_event(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, Any]:
     """The structlog processor. It runs last but one, when tracebacks are strings already."""
-    return {key: _masked(key, value) for key, value in event.items()}
+    return {key: _redact(key, value) for key, value in event.items()}
 
 
-def mask_values(message: str) -> str:
+def redact_values(message: str) -> str:
     """The message of an error without the values that databases and validators quote in it."""
     for pattern, replacement in VALUES_IN_ERRORS:
         message = pattern.sub(replacement, message)
     return message
 
 
-def _masked(key: str, value: Any) -> Any:
+def _redact(key: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if SECRET_KEY.search(key) or key in DOCUMENT_KEYS:
-        return MASK
+        return REDACTED
     if isinstance(value, Mapping):
-        return {str(inner): _masked(str(inner), item) for inner, item in value.items()}
+        return {str(inner): _redact(str(inner), item) for inner, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_masked(key, item) for item in value]
+        return [_redact(key, item) for item in value]
     if isinstance(value, bytes | bytearray | memoryview):
         return f"({len(value)} bytes)"
-    return _mask_string(str(value))
+    return _redact_string(str(value))
 
 
-def _mask_string(text: str) -> str:
-    text = mask_values(text)
+def _redact_string(text: str) -> str:
+    text = redact_values(text)
     for pattern, replacement in SECRETS_IN_STRINGS:
         text = pattern.sub(replacement, text)
     return CONTROL.sub(lambda found: repr(found.group())[1:-1], text)
@@ -95,18 +95,18 @@ def render_traceback(exc_info: ExcInfo) -> str:
     Written by hand because each message must be masked on its own, before it is joined with the others: where a quoted
     value ends cannot be told from the finished text.
     """
-    return "".join(_parts(exc_info[1], seen=set())).rstrip()
+    return "".join(_format_chain(exc_info[1], seen=set())).rstrip()
 
 
-def _parts(error: BaseException, seen: set[int]) -> Iterator[str]:
+def _format_chain(error: BaseException, seen: set[int]) -> Iterator[str]:
     seen.add(id(error))
     earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if earlier is not None and id(earlier) not in seen:
-        yield from _parts(earlier, seen)
+        yield from _format_chain(earlier, seen)
         yield "\nwhich led to:\n\n"
     yield "Traceback (most recent call last):\n"
     yield from traceback.format_tb(error.__traceback__)
-    yield f"{type(error).__module__}.{type(error).__qualname__}: {mask_values(str(error))}\n"
+    yield f"{type(error).__module__}.{type(error).__qualname__}: {redact_values(str(error))}\n"
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield indent("".join(_parts(inner, seen)), "  | ")
+            yield indent("".join(_format_chain(inner, seen)), "  | ")

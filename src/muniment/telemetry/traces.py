@@ -50,7 +50,7 @@ def tracer() -> Tracer:
 @contextmanager
 def span(name: str, **attributes: str | int | float) -> Iterator[Span]:
     """A span around the block, the child of the one around it. An error is marked by its type alone."""
-    with _marking_errors(name, attributes=attributes) as current:
+    with _error_marking_span(name, attributes=attributes) as current:
         yield current
 
 
@@ -58,12 +58,12 @@ def span(name: str, **attributes: str | int | float) -> Iterator[Span]:
 def request_span(name: str, headers: Mapping[str, str]) -> Iterator[Span]:
     """A server's span that continues the caller's `traceparent`, if it sent one."""
     parent = TraceContextTextMapPropagator().extract(headers)
-    with _marking_errors(name, kind=SpanKind.SERVER, context=parent) as current:
+    with _error_marking_span(name, kind=SpanKind.SERVER, context=parent) as current:
         yield current
 
 
 @contextmanager
-def _marking_errors(name: str, **options: Any) -> Iterator[Span]:
+def _error_marking_span(name: str, **options: Any) -> Iterator[Span]:
     with _tracer.start_as_current_span(
         name, record_exception=False, set_status_on_exception=False, **options
     ) as current:

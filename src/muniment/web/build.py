@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TypedDict
 
-SITE = "site.json"
+MANIFEST = "site.json"
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".txt": "text/plain; charset=utf-8",  # what a page is made of when one comes from another page of ours
@@ -30,11 +30,11 @@ MEDIA_TYPES = {
     ".woff2": "font/woff2",
     ".webmanifest": "application/manifest+json",
 }
-COMPRESSED = {".html", ".txt", ".js", ".css", ".json", ".svg", ".webmanifest"}
+COMPRESSED_SUFFIXES = {".html", ".txt", ".js", ".css", ".json", ".svg", ".webmanifest"}
 INLINE_SCRIPT = re.compile(rb"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script>", re.DOTALL)
 
 
-class Entry(TypedDict):
+class ManifestEntry(TypedDict):
     """One thing that can be asked for."""
 
     file: str
@@ -45,50 +45,50 @@ class Entry(TypedDict):
     is_immutable: bool
 
 
-def pack(exported: Path, target: Path) -> dict[str, Entry]:
+def build_site(exported: Path, target: Path) -> dict[str, ManifestEntry]:
     """Fill `target` anew. Returns what stands in `site.json`: each path, and what there is to know of it."""
     if target.exists():
         shutil.rmtree(target)
     target.mkdir(parents=True)
-    site = {_path_of(name): _keep(name, exported / name, target) for name in sorted(_names(exported))}
-    (target / SITE).write_text(json.dumps(site, indent=1), encoding="utf-8")
+    site = {_url_path(name): _copy_file(name, exported / name, target) for name in sorted(_list_files(exported))}
+    (target / MANIFEST).write_text(json.dumps(site, indent=1), encoding="utf-8")
     return site
 
 
-def _names(exported: Path) -> Iterator[PurePosixPath]:
+def _list_files(exported: Path) -> Iterator[PurePosixPath]:
     for file in exported.rglob("*"):
         if file.is_file() and file.suffix in MEDIA_TYPES:
             yield PurePosixPath(file.relative_to(exported).as_posix())
 
 
-def _path_of(name: PurePosixPath) -> str:
+def _url_path(name: PurePosixPath) -> str:
     """`kb.html` is asked for as `/kb`, the index as `/`; everything else by its own name."""
     if name.suffix != ".html":
         return f"/{name}"
     return "/" if name.name == "index.html" else f"/{name.with_suffix('')}"
 
 
-def _keep(name: PurePosixPath, source: Path, target: Path) -> Entry:
+def _copy_file(name: PurePosixPath, source: Path, target: Path) -> ManifestEntry:
     content = source.read_bytes()
     kept = target / name
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(content)
     compressed = None
-    if name.suffix in COMPRESSED:
+    if name.suffix in COMPRESSED_SUFFIXES:
         compressed = f"{name}.gz"
         # Without a time in it: the same page is the same file, whenever it was built.
         (target / compressed).write_bytes(gzip.compress(content, 9, mtime=0))
-    return Entry(
+    return ManifestEntry(
         file=str(name),
         media_type=MEDIA_TYPES[name.suffix],
         digest=hashlib.sha256(content).hexdigest()[:32],
         compressed=compressed,
-        policy=policy_of(content) if name.suffix == ".html" else None,
+        policy=content_security_policy(content) if name.suffix == ".html" else None,
         is_immutable=str(name).startswith("_next/static/"),
     )
 
 
-def policy_of(page: bytes) -> str:
+def content_security_policy(page: bytes) -> str:
     """What a browser may do with this page: its own scripts, those inside of it by their hashes, and nothing else."""
     hashes = sorted(
         {_hash(match["code"]) for match in INLINE_SCRIPT.finditer(page) if b"src=" not in match["attributes"]}
@@ -116,4 +116,4 @@ def _hash(code: bytes) -> str:
 
 
 if __name__ == "__main__":
-    pack(Path(sys.argv[1]), Path(sys.argv[2]))
+    build_site(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -8,7 +8,7 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.convertors import Convertor, register_url_convertor
 
-from muniment.web.build import SITE, Entry
+from muniment.web.build import MANIFEST, ManifestEntry
 
 STATIC = Path(__file__).parent / "static"
 
@@ -42,13 +42,13 @@ class Site:
 def load_site(folder: Path = STATIC) -> Site:
     """Some two megabytes. Without any assets where the page was not built."""
     try:
-        entries: dict[str, Entry] = json.loads((folder / SITE).read_text(encoding="utf-8"))
+        entries: dict[str, ManifestEntry] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return Site({})
-    return Site({path: _read(folder, entry) for path, entry in entries.items()})
+    return Site({path: _load_asset(folder, entry) for path, entry in entries.items()})
 
 
-def _read(folder: Path, entry: Entry) -> Asset:
+def _load_asset(folder: Path, entry: ManifestEntry) -> Asset:
     return Asset(
         content=(folder / entry["file"]).read_bytes(),
         compressed=(folder / entry["compressed"]).read_bytes() if entry["compressed"] else None,
@@ -87,18 +87,18 @@ def add_pages(app: FastAPI, site: Site) -> None:
     @router.api_route("/{path:page}", methods=["GET", "HEAD"])
     async def read_page(path: str, request: Request) -> Response:
         if found := site.find(f"/{path}"):
-            return answer(found, request)
+            return asset_response(found, request)
         if site.not_found:
-            return answer(site.not_found, request, status_code=404)
+            return asset_response(site.not_found, request, status_code=404)
         return Response(NOT_BUILT, status_code=503, media_type="text/plain")
 
     app.include_router(router)
 
 
-def answer(asset: Asset, request: Request, *, status_code: int = 200) -> Response:
-    is_compressed = asset.compressed is not None and _takes_gzip(request)
+def asset_response(asset: Asset, request: Request, *, status_code: int = 200) -> Response:
+    is_compressed = asset.compressed is not None and _accepts_gzip(request)
     headers = _headers(asset, is_compressed=is_compressed)
-    if status_code == 200 and _has_it(request, headers["ETag"]):
+    if status_code == 200 and _matches_etag(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     if is_compressed:
         headers["Content-Encoding"] = "gzip"
@@ -119,7 +119,7 @@ def _headers(asset: Asset, *, is_compressed: bool) -> dict[str, str]:
     return headers
 
 
-def _takes_gzip(request: Request) -> bool:
+def _accepts_gzip(request: Request) -> bool:
     """`gzip;q=0` is a refusal; what else a weight says does not matter to one who has no other."""
     for offered in request.headers.get("Accept-Encoding", "").split(","):
         name, _, weight = offered.strip().partition(";")
@@ -128,6 +128,6 @@ def _takes_gzip(request: Request) -> bool:
     return False
 
 
-def _has_it(request: Request, etag: str) -> bool:
+def _matches_etag(request: Request, etag: str) -> bool:
     known = request.headers.get("If-None-Match", "")
     return known.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in known.split(","))

@@ -1,4 +1,4 @@
-"""A file that somebody takes along proves itself, whatever was left out of it (DESIGN §12)."""
+"""A file that somebody takes along proves itself, whatever was left out of it (docs/design.md#audit-exports)."""
 
 import json
 from collections.abc import Callable
@@ -10,21 +10,21 @@ import pytest
 
 from muniment.audit.export.file_check import FileVerdict, NotAnExport, verify_file
 from muniment.audit.signing import Signer
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import SIGNING_KEY, Person, Seed
 
 EXPORT = "/api/v1/audit/export"
 Lines = list[dict[str, Any]]
 
 
-async def events_of(api: Api, person: Person, number: int) -> list[UUID]:
+async def events_of(api: RunningApi, person: Person, number: int) -> list[UUID]:
     """So many knowledge bases of theirs: each is one event."""
     async with api.client(person) as client:
         made = [await client.post("/api/v1/knowledge-bases", json={"name": f"Saker {n}"}) for n in range(number)]
     return [UUID(answer.json()["id"]) for answer in made]
 
 
-async def exported(api: Api, person: Person, **filters: Any) -> bytes:
+async def exported(api: RunningApi, person: Person, **filters: Any) -> bytes:
     async with api.client(person) as client:
         answer = await client.get(EXPORT, params=filters)
     assert answer.status_code == 200, answer.text
@@ -50,7 +50,7 @@ def sentences(lines: Lines) -> list[str]:
     return [problem.sentence for problem in check(file).problems]
 
 
-async def test_an_admin_gets_every_event_and_the_file_is_in_order(api: Api, seed: Seed) -> None:
+async def test_an_admin_gets_every_event_and_the_file_is_in_order(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 3)
     file = await exported(api, admin)
@@ -61,7 +61,7 @@ async def test_an_admin_gets_every_event_and_the_file_is_in_order(api: Api, seed
     assert (verdict.chain, verdict.key_id) == (admin.organization_id, Signer.from_text(SIGNING_KEY).key_id)
 
 
-async def test_what_the_filter_leaves_out_is_a_stub_that_says_nothing(api: Api, seed: Seed) -> None:
+async def test_what_the_filter_leaves_out_is_a_stub_that_says_nothing(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     ids = await events_of(api, admin, 4)
     file = await exported(api, admin, kb_id=str(ids[1]))
@@ -72,7 +72,7 @@ async def test_what_the_filter_leaves_out_is_a_stub_that_says_nothing(api: Api, 
     assert verdict.filters["kb_id"] == str(ids[1])
 
 
-async def test_an_owner_gets_their_knowledge_bases_and_stubs_of_the_rest(api: Api, seed: Seed) -> None:
+async def test_an_owner_gets_their_knowledge_bases_and_stubs_of_the_rest(api: RunningApi, seed: Seed) -> None:
     owner = seed.person()
     colleague = seed.person(owner.organization_id)
     await events_of(api, owner, 1)
@@ -84,7 +84,7 @@ async def test_an_owner_gets_their_knowledge_bases_and_stubs_of_the_rest(api: Ap
     assert check(file).problems == []
 
 
-async def test_an_export_in_which_nothing_is_shown_is_in_order(api: Api, seed: Seed) -> None:
+async def test_an_export_in_which_nothing_is_shown_is_in_order(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 2)
     file = await exported(api, admin, action="nothing_like_it")
@@ -93,7 +93,7 @@ async def test_an_export_in_which_nothing_is_shown_is_in_order(api: Api, seed: S
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
-async def test_who_manages_nothing_gets_no_export(api: Api, seed: Seed, kind: str) -> None:
+async def test_who_manages_nothing_gets_no_export(api: RunningApi, seed: Seed, kind: str) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 1)
     for person in (seed.person(admin.organization_id), seed.person(is_operator=True)):
@@ -101,7 +101,7 @@ async def test_who_manages_nothing_gets_no_export(api: Api, seed: Seed, kind: st
             assert (await client.get(EXPORT, params={"format": kind})).status_code == 403
 
 
-async def test_an_operator_exports_the_installation_and_nobody_else_does(api: Api, seed: Seed) -> None:
+async def test_an_operator_exports_the_installation_and_nobody_else_does(api: RunningApi, seed: Seed) -> None:
     operator, admin = seed.person(is_operator=True), seed.person(is_admin=True)
     seed.execute(
         "INSERT INTO audit_events (id, action, actor, payload) VALUES (gen_random_uuid(), 'test', 'system', '{}')"
@@ -163,7 +163,7 @@ FORGERIES: dict[str, tuple[Callable[[Lines], Lines], str]] = {
 }
 
 
-async def test_whatever_is_done_to_a_file_is_found(api: Api, seed: Seed) -> None:
+async def test_whatever_is_done_to_a_file_is_found(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 3)
     lines = parsed(await exported(api, admin))
@@ -175,7 +175,7 @@ async def test_whatever_is_done_to_a_file_is_found(api: Api, seed: Seed) -> None
 
 
 async def test_an_export_in_the_name_of_another_key_is_found_by_whoever_knows_the_right_one(
-    api: Api, seed: Seed
+    api: RunningApi, seed: Seed
 ) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 1)
@@ -196,7 +196,7 @@ def test_another_file_is_said_to_be_one(line: bytes) -> None:
         check(b"")
 
 
-async def test_a_name_that_stands_twice_in_a_line_is_not_read(api: Api, seed: Seed) -> None:
+async def test_a_name_that_stands_twice_in_a_line_is_not_read(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 1)
     file = await exported(api, admin)
@@ -204,14 +204,14 @@ async def test_a_name_that_stands_twice_in_a_line_is_not_read(api: Api, seed: Se
     assert check(twice).problems[0].sentence == "Line 2 cannot be read"
 
 
-async def csv_of(api: Api, person: Person) -> str:
+async def csv_of(api: RunningApi, person: Person) -> str:
     async with api.client(person) as client:
         answer: httpx.Response = await client.get(EXPORT, params={"format": "csv"})
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     return answer.text
 
 
-async def test_csv_has_a_row_for_each_event(api: Api, seed: Seed) -> None:
+async def test_csv_has_a_row_for_each_event(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     ids = await events_of(api, admin, 2)
     header, *rows = (await csv_of(api, admin)).splitlines()
@@ -221,7 +221,7 @@ async def test_csv_has_a_row_for_each_event(api: Api, seed: Seed) -> None:
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", " =", "＝"])
-async def test_no_cell_of_csv_is_taken_for_a_formula(api: Api, seed: Seed, start: str) -> None:
+async def test_no_cell_of_csv_is_taken_for_a_formula(api: RunningApi, seed: Seed, start: str) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 1)
     seed.execute(

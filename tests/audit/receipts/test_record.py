@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from muniment.audit.hashing import canonical
-from muniment.audit.receipts.record import ReceiptWrong, Seen, check, sign
+from muniment.audit.hashing import canonical_json
+from muniment.audit.receipts.record import InvalidReceipt, InventoryResult, sign_receipt, verify_receipt
 from muniment.audit.receipts.tables import Receipt
-from muniment.audit.sealing import Place
+from muniment.audit.sealing import SealPosition
 from muniment.audit.signing import Signer
 from muniment.cli.root import app
 from muniment.storage.db.base import new_id
@@ -45,16 +45,18 @@ def a_receipt(signer: Signer = SIGNER, **left: int) -> dict[str, Any]:
         found=FOUND,
         created_at=AT,
     )
-    signed = sign(receipt, Seen(AT, {"blobs": 2}, {**LEFT, **left}, []), Place(12, "ab" * 32), signer)
+    signed = sign_receipt(
+        receipt, InventoryResult(AT, {"blobs": 2}, {**LEFT, **left}, []), SealPosition(12, "ab" * 32), signer
+    )
     return {"id": str(receipt.id), "signed_at": AT.isoformat(), "record": signed.record, "signature": signed.signature}
 
 
 def test_a_receipt_is_valid_after_a_trip_through_json() -> None:
     for written in (json.dumps(a_receipt()), json.dumps(a_receipt(), indent=2, ensure_ascii=False)):
-        verified = check(written, KEY)
+        verified = verify_receipt(written, KEY)
         assert verified.is_key_known
         assert verified.record["audit"]["seq"] == 12
-        assert not check(written).is_key_known
+        assert not verify_receipt(written).is_key_known
 
 
 def every_place(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -72,8 +74,8 @@ def test_no_part_of_the_record_can_be_changed(place: tuple[Any, ...]) -> None:
     for key in place[:-1]:
         at = at[key]
     at[place[-1]] = "changed" if at[place[-1]] != "changed" else "otherwise"
-    with pytest.raises(ReceiptWrong):
-        check(json.dumps(changed), KEY)
+    with pytest.raises(InvalidReceipt):
+        verify_receipt(json.dumps(changed), KEY)
 
 
 def without(name: str) -> Callable[[dict[str, Any]], Any]:
@@ -99,25 +101,25 @@ def without(name: str) -> Callable[[dict[str, Any]], Any]:
 )
 def test_it_says_what_is_wrong(change: Callable[[dict[str, Any]], Any], said: str) -> None:
     changed = change(a_receipt())
-    with pytest.raises(ReceiptWrong, match=said):
-        check(changed if isinstance(changed, str) else json.dumps(changed))
+    with pytest.raises(InvalidReceipt, match=said):
+        verify_receipt(changed if isinstance(changed, str) else json.dumps(changed))
 
 
 def test_a_receipt_of_somebody_elses_key_is_not_ours() -> None:
     foreign = a_receipt(OTHER)
     for key in (KEY, SIGNER.key_id):
-        with pytest.raises(ReceiptWrong, match="another key"):
-            check(json.dumps(foreign), key)
+        with pytest.raises(InvalidReceipt, match="another key"):
+            verify_receipt(json.dumps(foreign), key)
     # Nor if it claims our key.
     record = {**foreign["record"], "public_key": KEY, "key_id": SIGNER.key_id}
-    signature = base64.b64encode(OTHER.sign(canonical(record))).decode()
-    with pytest.raises(ReceiptWrong, match="Invalid signature"):
-        check(json.dumps({"record": record, "signature": signature}), KEY)
+    signature = base64.b64encode(OTHER.sign(canonical_json(record))).decode()
+    with pytest.raises(InvalidReceipt, match="Invalid signature"):
+        verify_receipt(json.dumps({"record": record, "signature": signature}), KEY)
 
 
 def test_a_signed_record_that_found_something_left_proves_nothing() -> None:
-    with pytest.raises(ReceiptWrong, match="was not deleted: blobs"):
-        check(json.dumps(a_receipt(blobs=1)), KEY)
+    with pytest.raises(InvalidReceipt, match="was not deleted: blobs"):
+        verify_receipt(json.dumps(a_receipt(blobs=1)), KEY)
 
 
 def test_the_command_tells_by_its_exit_code_and_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +138,6 @@ def test_the_command_tells_by_its_exit_code_and_in_a_sentence(tmp_path: Path, mo
     file.write_text(json.dumps(receipt))
     result = CliRunner().invoke(app, ["receipt", "verify", str(file)])
     assert result.exit_code == 1
-    assert isinstance(result.exception, ReceiptWrong)  # which `main` says in a sentence
+    assert isinstance(result.exception, InvalidReceipt)  # which `main` says in a sentence
     result = CliRunner().invoke(app, ["receipt", "verify", str(tmp_path / "missing.json")])
     assert result.exit_code == 1

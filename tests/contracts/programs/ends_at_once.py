@@ -5,11 +5,11 @@ import sys
 
 from muniment.errors import Unavailable
 from muniment.storage.objects.s3.connection import S3Address
-from muniment.storage.objects.s3.store import S3Blobs
+from muniment.storage.objects.s3.store import S3ObjectStore
 
 
 async def main() -> None:
-    blobs = S3Blobs(S3Address("documents", sys.argv[1], "us-east-1", "key", "secret"))
+    blobs = S3ObjectStore(S3Address("documents", sys.argv[1], "us-east-1", "key", "secret"))
     try:
         await blobs.size_bytes("a/x")
     except Unavailable:

@@ -4,11 +4,11 @@ import asyncio
 import sys
 from pathlib import Path
 
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 
 
 async def main() -> None:
-    async with FolderBlobs(Path(sys.argv[1])).writer("a/x") as writer:
+    async with FolderObjectStore(Path(sys.argv[1])).writer("a/x") as writer:
         await writer.write(bytes(2 * 1024 * 1024))
         sys.stdout.write("half written\n")
         sys.stdout.flush()

@@ -17,8 +17,8 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from muniment.documents.media_types import types
-from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, cannot_become_known, recognise
-from muniment.documents.media_types.types import KNOWN, MediaType
+from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, detect_media_type, is_surely_unsupported
+from muniment.documents.media_types.types import SUPPORTED, MediaType
 from tests.support import corpus
 
 MAIL = b"""Return-Path: <a@example.org>\r
@@ -32,8 +32,8 @@ No header here.\r
 
 
 def kind_of(data: bytes, name: str = "") -> MediaType | None:
-    kind = recognise(data[:HEAD_BYTES], data[-TAIL_BYTES:], len(data), name=name)
-    assert kind is None or not cannot_become_known(data[:HEAD_BYTES])
+    kind = detect_media_type(data[:HEAD_BYTES], data[-TAIL_BYTES:], len(data), name=name)
+    assert kind is None or not is_surely_unsupported(data[:HEAD_BYTES])
     return kind
 
 
@@ -190,7 +190,7 @@ BINARIES = {
 def test_what_no_reader_knows_is_refused_by_its_beginning(name: str) -> None:
     data = BINARIES[name]
     assert kind_of(data, "notes.txt") is None
-    assert cannot_become_known(data[:HEAD_BYTES])
+    assert is_surely_unsupported(data[:HEAD_BYTES])
 
 
 def test_a_script_with_an_archive_behind_it_is_refused_at_its_end() -> None:
@@ -200,8 +200,8 @@ def test_a_script_with_an_archive_behind_it_is_refused_at_its_end() -> None:
 
 def test_every_known_type_is_listed_once() -> None:
     declared = {value for value in vars(types).values() if isinstance(value, MediaType)}
-    assert set(KNOWN) == declared
-    assert len({kind.media_type for kind in KNOWN}) == len(KNOWN) == len({kind.extension for kind in KNOWN})
+    assert set(SUPPORTED) == declared
+    assert len({kind.media_type for kind in SUPPORTED}) == len(SUPPORTED) == len({kind.extension for kind in SUPPORTED})
 
 
 BEGINNINGS = st.sampled_from(
@@ -215,5 +215,5 @@ BEGINNINGS = st.sampled_from(
 @example(b"", b"<!---->" * 9000, b"", 0, "")
 def test_any_bytes_get_an_answer(beginning: bytes, head: bytes, tail: bytes, more: int, name: str) -> None:
     head = beginning + head
-    kind = recognise(head, tail, len(head) + more, name=name)
-    assert kind is None or (kind in KNOWN and not cannot_become_known(head))
+    kind = detect_media_type(head, tail, len(head) + more, name=name)
+    assert kind is None or (kind in SUPPORTED and not is_surely_unsupported(head))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.documents.media_types.detection import read_text
+from muniment.documents.media_types.detection import decode_sample
 
 LANGUAGES = {
     "german": "Fünf große Jäger aßen süße Äpfel.\n",
@@ -37,7 +37,7 @@ ENCODINGS = [
 
 
 def sample(data: bytes, *, edge: int = 64 * 1024) -> str | None:
-    return read_text(data[:edge], data[-edge:], len(data))
+    return decode_sample(data[:edge], data[-edge:], len(data))
 
 
 @pytest.mark.parametrize(("language", "encoding"), ENCODINGS)
@@ -94,7 +94,7 @@ def test_a_binary_end_makes_the_whole_no_text() -> None:
 
 @given(st.binary(), st.binary(), st.integers(0, 10**9))
 def test_any_bytes_get_an_answer(head: bytes, tail: bytes, size_bytes: int) -> None:
-    text = read_text(head, tail, size_bytes)
+    text = decode_sample(head, tail, size_bytes)
     assert text is None or "\0" not in text
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, recognise
+from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, detect_media_type
 from muniment.documents.media_types.types import DOCX, ODT, PPTX, XLSX, MediaType
 from muniment.documents.media_types.zip_directory import list_entries
 
@@ -58,7 +58,7 @@ WRITERS = [written_plainly, written_as_a_stream, written_for_large_files]
 
 
 def kind_of(data: bytes) -> MediaType | None:
-    return recognise(data[:HEAD_BYTES], data[-TAIL_BYTES:], len(data))
+    return detect_media_type(data[:HEAD_BYTES], data[-TAIL_BYTES:], len(data))
 
 
 @pytest.mark.parametrize("write", WRITERS)

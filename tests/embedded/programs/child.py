@@ -32,7 +32,7 @@ def lose() -> None:
 
 signal.signal(signal.SIGTERM, stop)
 signal.signal(signal.SIGINT, lambda *_: note("interrupted"))
-child_process.watch(lose)
+child_process.on_supervisor_exit(lose)
 if manner == "broken":
     sys.exit(3)
 note("started")

@@ -4,7 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from muniment.embedded.child_process import Child
+from muniment.embedded.child_process import ChildProcess
 from muniment.embedded.data_directory import DataDirectoryLock
 from muniment.embedded.errors import AlreadyRunning
 from muniment.embedded.postgres import EmbeddedPostgres
@@ -26,9 +26,9 @@ def prepare() -> None:
     note("prepared")
 
 
-def child(name: str, manner: str) -> Child:
+def child(name: str, manner: str) -> ChildProcess:
     command = [sys.executable, str(Path(__file__).with_name("child.py")), name, str(events), manner]
-    return Child(name, command, is_ready=lambda: events.exists() and f"{name} started" in events.read_text())
+    return ChildProcess(name, command, is_ready=lambda: events.exists() and f"{name} started" in events.read_text())
 
 
 supervisor = Supervisor(

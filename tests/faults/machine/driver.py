@@ -9,18 +9,18 @@ from uuid import UUID
 
 import httpx
 
-from muniment.api import framed
+from muniment.api import with_middleware
 from muniment.documents.names import name_key
-from muniment.processing.readers.contract import Method, Options, Page, Paragraph
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.processing.runs.repository import Superseded
-from muniment.processing.sandbox.client import OpenReading
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph, ReadingOptions
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.processing.runs.repository import RunSuperseded
+from muniment.processing.sandbox.client import OpenedFile
 from muniment.settings import Settings
-from muniment.storage.tasks.port import FAST, READING, MoveOn, RunJob
-from tests.faults.effects import Death
+from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RunJob
+from tests.faults.effects import SimulatedCrash
 from tests.faults.machine.model import CONTENTS, OURS, PEOPLE, THEIRS, UNREADABLE
 from tests.faults.moves.faults import Fault, Faults
-from tests.faults.moves.installation import Installation, Late, installed, survives, the_app
+from tests.faults.moves.installation import InProcessInstallation, Late, installed, survives, the_app
 from tests.processing.worker_fixture import FixedReader, _Opened
 from tests.support.seed import Seed
 
@@ -40,23 +40,23 @@ class WordReader(FixedReader):
     has_died: bool = False
 
     @asynccontextmanager
-    async def read(self, file: BinaryIO, media_type: str, options: Options) -> AsyncIterator[OpenReading]:
+    async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:
         if self.is_deadly:
             self.has_died = True
-            raise Death
+            raise SimulatedCrash
         text = file.read().decode()
         if text not in [content.text for content in CONTENTS]:
-            raise Unreadable(Code.ENCRYPTED, UNREADABLE)
-        self.pages = (Page(1, text, Method.TEXT, paragraphs=(Paragraph(0, len(text)),)),)
+            raise Unreadable(UnreadableCode.ENCRYPTED, UNREADABLE)
+        self.pages = (ExtractedPage(1, text, ExtractionMethod.TEXT, paragraphs=(Paragraph(0, len(text)),)),)
         yield _Opened(1, self._each())
 
 
 @dataclass
-class Town:
+class ModelDriver:
     """One installation for all examples; each begins as it was when it was opened."""
 
     runner: asyncio.Runner
-    installation: Installation
+    installation: InProcessInstallation
     kbs: dict[str, UUID]
     reader: WordReader
     clients: dict[str, httpx.AsyncClient] = field(default_factory=dict)
@@ -102,11 +102,11 @@ class Town:
         worker = self.installation.worker
         try:
             await worker(RunJob(run_id, organization_id, queue))
-        except MoveOn as moved:
+        except MoveToQueue as moved:
             self._move_job(job_id, moved.queue)
-            with suppress(Death):
+            with suppress(SimulatedCrash):
                 await worker(RunJob(run_id, organization_id, moved.queue))
-        except Death:
+        except SimulatedCrash:
             pass
         finally:
             self.reader.is_deadly = False
@@ -123,8 +123,8 @@ class Town:
     async def go_on(self, late: Late) -> None:
         """The silent one wakes up."""
         before = self.seed.rows("SELECT job_id FROM document_processing_runs WHERE run_id = %s", late.run.run_id)
-        with suppress(Superseded):
-            await self.installation.worker._carry_out(late.run, late.record)
+        with suppress(RunSuperseded):
+            await self.installation.worker._run_graph(late.run, late.record)
             for (job_id,) in before:
                 self._end_job(job_id)
 
@@ -148,25 +148,25 @@ class Town:
 
 
 @asynccontextmanager
-async def _open(settings: Settings, seed: Seed, engine: str, runner: asyncio.Runner) -> AsyncIterator[Town]:
+async def _open(settings: Settings, seed: Seed, engine: str, runner: asyncio.Runner) -> AsyncIterator[ModelDriver]:
     async with installed(settings, seed, engine) as installation, AsyncExitStack() as clients:
         desk = installation.floor.desk
         people = {**installation.people, "stranger": seed.person(is_admin=True, is_operator=True)}
         theirs = seed.knowledge_base(people["editor"], "Of somebody else")
         seed.member(theirs, people["viewer"], "editor")
         desk.reader = reader = WordReader()
-        town = Town(runner, installation, {OURS: installation.kb_id, THEIRS: theirs}, reader)
-        application = framed(the_app(installation.parts), settings)
+        town = ModelDriver(runner, installation, {OURS: installation.kb_id, THEIRS: theirs}, reader)
+        application = with_middleware(the_app(installation.parts), settings)
         for who in PEOPLE:
             transport = httpx.ASGITransport(application, raise_app_exceptions=False)
             client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=people[who].headers)
             town.clients[who] = await clients.enter_async_context(client)
-        installation.keeping.keep()
+        installation.keeping.save()
         yield town
 
 
 @contextmanager
-def open_town(settings: Settings, seed: Seed, engine: str) -> Iterator[Town]:
+def open_driver(settings: Settings, seed: Seed, engine: str) -> Iterator[ModelDriver]:
     """For all examples of a test, on an event loop of its own: what drives it is not asynchronous."""
     with asyncio.Runner() as runner:
         opening = _open(settings, seed, engine, runner)

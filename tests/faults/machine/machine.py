@@ -7,14 +7,14 @@ import httpx
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from tests.faults.machine.driver import Town
+from tests.faults.machine.driver import ModelDriver
 from tests.faults.machine.model import (
+    ACCESS_LEVELS,
     CONTENTS,
     LOCKED,
     NAMES,
     OURS,
     PEOPLE,
-    STANDINGS,
     THEIRS,
     Claim,
     Content,
@@ -22,7 +22,7 @@ from tests.faults.machine.model import (
     Expected,
     Model,
 )
-from tests.faults.machine.observer import Sight
+from tests.faults.machine.observer import ModelObserver
 from tests.faults.moves.installation import Late
 
 people = st.sampled_from(["admin", "admin", "admin", *PEOPLE])
@@ -53,10 +53,10 @@ def documents(*statuses: str) -> st.SearchStrategy[Document]:
 
 
 class Machine(RuleBasedStateMachine):
-    def __init__(self, town: Town) -> None:
+    def __init__(self, town: ModelDriver) -> None:
         super().__init__()
         self.town, self.model = town, Model()
-        self.sight = Sight(town, self.model)
+        self.sight = ModelObserver(town, self.model)
         self.is_watched = False
         self.claims: list[tuple[Claim, Late]] = []
         self.town.seed.execute("DELETE FROM request_times")  # ten a minute are allowed, and an example takes seconds
@@ -250,7 +250,7 @@ class Machine(RuleBasedStateMachine):
 
 
 def _kb_of(document: Document, astray: bool) -> str:
-    return next(kb for kb in STANDINGS if (kb == document.kb) is not astray)
+    return next(kb for kb in ACCESS_LEVELS if (kb == document.kb) is not astray)
 
 
 def _compared(expected: Expected, answer: httpx.Response) -> Mapping[str, Any]:

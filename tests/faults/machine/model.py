@@ -14,7 +14,7 @@ Body = Mapping[str, Any]
 
 OURS, THEIRS = "ours", "theirs"
 PEOPLE = ("owner", "admin", "editor", "viewer", "stranger")
-STANDINGS = {
+ACCESS_LEVELS = {
     OURS: {"owner": "owner", "admin": "admin", "editor": "editor", "viewer": "viewer"},
     THEIRS: {"admin": "admin", "editor": "owner", "viewer": "editor"},
 }
@@ -66,7 +66,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Snapshot:
     """Where a replaced document can go back to."""
 
     name: str
@@ -89,7 +89,7 @@ class Document:
     was_complete: bool = False
     last_error: str | None = None
     run: Run | None = field(default_factory=Run)
-    shelf: Shelf | None = None
+    shelf: Snapshot | None = None
     ending: str | None = None
     """How it went."""
     is_proven: bool = False
@@ -159,12 +159,12 @@ class Model:
     def __init__(self) -> None:
         self.documents: list[Document] = []
 
-    def standing(self, who: str, kb: str) -> str | None:
-        return STANDINGS[kb].get(who)
+    def access_level(self, who: str, kb: str) -> str | None:
+        return ACCESS_LEVELS[kb].get(who)
 
     def there(self, *kbs: str) -> list[Document]:
         """In these knowledge bases, or in all."""
-        return [document for document in self.documents if document.kb in (kbs or STANDINGS) and document.is_there]
+        return [document for document in self.documents if document.kb in (kbs or ACCESS_LEVELS) and document.is_there]
 
     def waiting(self) -> list[Document]:
         return [document for document in self.documents if document.run]
@@ -178,20 +178,20 @@ class Model:
 
     def listed(self, who: str, kb: str) -> dict[UUID, Document] | None:
         """`None`: to them there is no such knowledge base."""
-        return None if self.standing(who, kb) is None else {document.id: document for document in self.there(kb)}
+        return None if self.access_level(who, kb) is None else {document.id: document for document in self.there(kb)}
 
     def archived(self, who: str) -> set[UUID]:
-        kbs = [kb for kb in STANDINGS if self.standing(who, kb) in MANAGERS]
+        kbs = [kb for kb in ACCESS_LEVELS if self.access_level(who, kb) in MANAGERS]
         return {document.id for kb in kbs for document in self.there(kb) if document.status == ARCHIVED}
 
     def found(self, who: str) -> dict[UUID, Content]:
-        kbs = [kb for kb in STANDINGS if self.standing(who, kb)]
+        kbs = [kb for kb in ACCESS_LEVELS if self.access_level(who, kb)]
         return {one.id: one.content for kb in kbs for one in self.there(kb) if one.status == COMPLETED}
 
     # What people do.
 
     def _refusal(self, who: str, kb: str, document: Document, may: Sequence[str] = MANAGERS) -> Expected | None:
-        standing = self.standing(who, kb)
+        standing = self.access_level(who, kb)
         if standing is None:
             return NO_DOCUMENT
         if standing not in may:
@@ -209,7 +209,7 @@ class Model:
         return None
 
     def upload(self, who: str, kb: str, name: str, content: Content) -> Expected:
-        standing = self.standing(who, kb)
+        standing = self.access_level(who, kb)
         if standing is None:
             return NO_KB
         if standing not in UPLOADERS:
@@ -290,7 +290,7 @@ class Model:
             return taken
 
         def effect(_: Body) -> None:
-            _take_place(document, name, content)
+            _replace_content(document, name, content)
             for twin in namesakes:
                 _end(twin, "auto_clear", "document_auto_cleared")
 
@@ -324,7 +324,7 @@ class Model:
         return self._remove(who, kb, document, _CLEAR)
 
     def _remove(self, who: str, kb: str, document: Document, removal: "_Removal") -> Expected:
-        standing, is_here = self.standing(who, kb), document.is_there and document.kb == kb
+        standing, is_here = self.access_level(who, kb), document.is_there and document.kb == kb
         if standing not in MANAGERS:
             return DENIED if standing and is_here else NO_DOCUMENT
         if not is_here:
@@ -357,7 +357,7 @@ class Model:
         return self._bulk(who, kb, each, _bulk_body("archived", len(wanted), skipped, "not completed"))
 
     def _bulk(self, who: str, kb: str, each: Mapping[Document, Expected], body: Body) -> Expected:
-        standing = self.standing(who, kb)
+        standing = self.access_level(who, kb)
         if standing not in MANAGERS:
             return NO_KB if standing is None else DENIED
 
@@ -479,9 +479,9 @@ def _moved(document: Document, reached: str, line: str) -> Expected:
     return Expected(200, {"id": str(document.id), "name": document.name, "status": reached}, effect, [document])
 
 
-def _take_place(document: Document, name: str, content: Content) -> None:
+def _replace_content(document: Document, name: str, content: Content) -> None:
     if document.status in (COMPLETED, ARCHIVED):
-        document.shelf = Shelf(document.name, document.content, document.status, document.revision)
+        document.shelf = Snapshot(document.name, document.content, document.status, document.revision)
     document.newest_revision += 1
     document.epoch += 1
     document.revision = document.newest_revision

@@ -6,8 +6,8 @@ from itertools import cycle
 from typing import Any
 from uuid import UUID
 
-from tests.faults.machine.driver import Town
-from tests.faults.machine.model import MANAGERS, PEOPLE, STANDINGS, Document, Expected, Model
+from tests.faults.machine.driver import ModelDriver
+from tests.faults.machine.model import ACCESS_LEVELS, MANAGERS, PEOPLE, Document, Expected, Model
 from tests.faults.moves.inspection import left_of
 
 EVERY_STATUS = {"status": ["pending", "processing", "completed", "failed", "archived"], "limit": 100}
@@ -20,8 +20,8 @@ ARTIFACTS_OF_NOBODY = "artifacts of nobody"
 """What was read from a revision that was replaced stays until the garbage collection."""
 
 
-class Sight:
-    def __init__(self, town: Town, model: Model) -> None:
+class ModelObserver:
+    def __init__(self, town: ModelDriver, model: Model) -> None:
         self._town, self._model = town, model
         self._modes = cycle(["text", "vector", "hybrid"])
         self._readers = cycle(PEOPLE)
@@ -33,7 +33,7 @@ class Sight:
         kbs = {document.kb for document in touched}
         for who in PEOPLE:
             await self._check_search(who, mode)
-            for kb in STANDINGS if who == one else kbs:
+            for kb in ACCESS_LEVELS if who == one else kbs:
                 await self._check_list(who, kb)
         await self._check_archived(one)
         await self._check_receipts(one)
@@ -80,7 +80,7 @@ class Sight:
         assert {UUID(item["id"]) for item in items} == self._model.archived(who), who
 
     async def _check_receipts(self, who: str) -> None:
-        kbs = [kb for kb in STANDINGS if STANDINGS[kb].get(who) in MANAGERS]
+        kbs = [kb for kb in ACCESS_LEVELS if ACCESS_LEVELS[kb].get(who) in MANAGERS]
         theirs = {document.id for document in self._model.documents if document.kb in kbs}
         items = await self._items(who, "/api/v1/receipts", limit=100)
         assert {UUID(item["document_id"]) for item in items} == theirs & self._signed(), who
@@ -93,7 +93,7 @@ class Sight:
     async def _check_download(self, who: str, document: Document) -> None:
         path = self._town.path(document.kb, document.id, "/download")
         answer = await self._town.ask(who, "GET", path)
-        if self._model.standing(who, document.kb) is None or not document.is_there:
+        if self._model.access_level(who, document.kb) is None or not document.is_there:
             assert answer.status_code == 404, (who, document)
         else:
             assert (answer.status_code, answer.content) == (200, document.content.bytes), (who, document)
@@ -111,7 +111,7 @@ class Sight:
         return {} if lines > first.lines.total() else None
 
     async def check_at_rest(self, *, reconciles: bool) -> None:
-        """When all has been swept, and put right, a second look finds nothing (I10), and the trail is whole (I7)."""
+        """When all has been swept, and put right, a second look finds nothing (docs/design.md#i10), and the trail is whole (docs/design.md#i7)."""
         installation = self._town.installation
         await installation.sweep()
         if reconciles:
@@ -121,7 +121,7 @@ class Sight:
         self._check_nothing_left()
 
     def _check_nothing_left(self) -> None:
-        """Of what is gone, in any store (I3)."""
+        """Of what is gone, in any store (docs/design.md#i3)."""
         gone = [document.id for document in self._model.documents if not document.is_there]
         left = left_of(self._town.installation, gone)
         if any(document.lines["document_replaced"] for document in self._model.documents):

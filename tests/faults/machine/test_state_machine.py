@@ -8,7 +8,7 @@ from hypothesis import settings as bounds
 from hypothesis.stateful import run_state_machine_as_test
 
 from muniment.settings import Settings
-from tests.faults.machine.driver import Town, open_town
+from tests.faults.machine.driver import ModelDriver, open_driver
 from tests.faults.machine.machine import Machine
 from tests.support.seed import Seed
 
@@ -17,15 +17,15 @@ ALL_HEALTHY = list(HealthCheck)
 
 
 @pytest.fixture
-def town(settings: Settings, seed: Seed, request: pytest.FixtureRequest) -> Iterator[Town]:
-    with open_town(settings, seed, request.param) as town:
+def town(settings: Settings, seed: Seed, request: pytest.FixtureRequest) -> Iterator[ModelDriver]:
+    with open_driver(settings, seed, request.param) as town:
         yield town
 
 
 engines = pytest.mark.parametrize("town", ["pgvector", "qdrant"], indirect=True)
 
 
-def drive(town: Town, *, examples: int, steps: int, derandomize: bool) -> None:
+def drive(town: ModelDriver, *, examples: int, steps: int, derandomize: bool) -> None:
     class MachineHere(Machine):
         def __init__(self) -> None:
             super().__init__(town)
@@ -46,12 +46,12 @@ def drive(town: Town, *, examples: int, steps: int, derandomize: bool) -> None:
 
 @pytest.mark.timeout(900)
 @engines
-def test_whatever_people_do_one_after_the_other_the_documents_are_where_the_rules_say(town: Town) -> None:
+def test_whatever_people_do_one_after_the_other_the_documents_are_where_the_rules_say(town: ModelDriver) -> None:
     drive(town, examples=5, steps=50, derandomize=True)
 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(3600)
 @engines
-def test_the_same_for_long_and_every_time_in_another_way(town: Town) -> None:
+def test_the_same_for_long_and_every_time_in_another_way(town: ModelDriver) -> None:
     drive(town, examples=60, steps=60, derandomize=False)

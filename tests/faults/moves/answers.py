@@ -7,7 +7,7 @@ import httpx
 
 from tests.faults.moves.faults import Fault, Faults, Part
 from tests.faults.moves.inspection import left_of
-from tests.faults.moves.installation import Installation
+from tests.faults.moves.installation import InProcessInstallation
 from tests.faults.moves.moves import MAY_STOP_HALFWAY, PROVES, Prepared
 from tests.faults.moves.snapshots import points_of
 
@@ -17,7 +17,7 @@ TOLD = {"completed": "completed", "archived": "archived"}
 
 @dataclass(frozen=True)
 class Answers:
-    installation: Installation
+    installation: InProcessInstallation
     move: str
     prepared: Prepared
 
@@ -66,7 +66,7 @@ class Answers:
             assert point.status == expected.get(point.document_id, point.status), point
 
     def check_gone(self) -> None:
-        """Nothing is left anywhere of what is gone: by names that we know, and by names that nobody has (I3)."""
+        """Nothing is left anywhere of what is gone: by names that we know, and by names that nobody has (docs/design.md#i3)."""
         rows = {row[0] for row in self.installation.seed.rows("SELECT id FROM documents")}
         gone = [one for one in self.prepared.documents.values() if one not in rows]
         left = left_of(self.installation, gone)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util.concurrency import await_only
 
-from tests.faults.effects import Death
+from tests.faults.effects import SimulatedCrash
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class Faults:
         if number == self._at:
             self.struck = (part, self._fault)
         if self._fault is Fault.IS_THE_LAST:
-            raise Death
+            raise SimulatedCrash
         return self._fault if number == self._at else None
 
     @property

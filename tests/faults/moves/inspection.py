@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from tests.faults.moves.installation import Installation
+from tests.faults.moves.installation import InProcessInstallation
 from tests.faults.moves.moves import KB, NOT_THERE, Prepared, Seen, Step
 from tests.faults.moves.snapshots import points_of
 from tests.faults.results import referenced
@@ -41,7 +41,7 @@ STATE = """
 """
 
 
-def seen(installation: Installation, prepared: Prepared) -> Mapping[str, Seen]:
+def seen(installation: InProcessInstallation, prepared: Prepared) -> Mapping[str, Seen]:
     """Every document of the move, the one that it makes, and the knowledge base."""
     seed, said = installation.seed, _lines(installation)
     rows = seed.rows("SELECT id, status, original_uri FROM documents")
@@ -57,14 +57,14 @@ def seen(installation: Installation, prepared: Prepared) -> Mapping[str, Seen]:
     return found
 
 
-def _lines(installation: Installation) -> dict[UUID | None, list[str]]:
+def _lines(installation: InProcessInstallation) -> dict[UUID | None, list[str]]:
     said: dict[UUID | None, list[str]] = {}
     for document_id, action in installation.seed.rows(NEW_LINES):
         said.setdefault(document_id, []).append(action)
     return said
 
 
-def _content(installation: Installation, key: str) -> bytes | None:
+def _content(installation: InProcessInstallation, key: str) -> bytes | None:
     path = installation.folder / key
     return path.read_bytes() if path.exists() else None
 
@@ -76,7 +76,7 @@ def step_of(found: Mapping[str, Seen], way: Sequence[Step]) -> int | None:
     return next((number for number, step in enumerate(way) if dict(step) == here), None)
 
 
-def left_of(installation: Installation, document_ids: Sequence[UUID]) -> dict[str, Any]:
+def left_of(installation: InProcessInstallation, document_ids: Sequence[UUID]) -> dict[str, Any]:
     """What any store still holds of these documents."""
     seed, ids = installation.seed, list(document_ids)
     counts: dict[str, Any] = {
@@ -94,20 +94,20 @@ def left_of(installation: Installation, document_ids: Sequence[UUID]) -> dict[st
     return {name: count for name, count in counts.items() if count}
 
 
-def said_to_be_erased(installation: Installation) -> list[str]:
+def said_to_be_erased(installation: InProcessInstallation) -> list[str]:
     """Objects that are there, and of which the ledger says that they were seen to be gone."""
     erased = {row[0] for row in installation.seed.rows(ERASED)}
     return sorted(erased & objects(installation))
 
 
-def objects(installation: Installation) -> set[str]:
+def objects(installation: InProcessInstallation) -> set[str]:
     """But for the signed heads of the audit chain, and marks that are no objects."""
     folder = installation.folder
     keys = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     return {key for key in keys if not key.startswith((".", "audit/"))}
 
 
-def state_of(installation: Installation) -> Any:
+def state_of(installation: InProcessInstallation) -> Any:
     """Told so that two cases which left the same behind are recognised: ids and times aside."""
     rows = sorted(installation.seed.rows(STATE))
     points = points_of(installation.qdrant) if installation.qdrant else None

@@ -12,28 +12,28 @@ import httpx
 from fastapi import FastAPI
 
 from muniment.accounts.credentials import Passwords
-from muniment.api import create_app, framed
-from muniment.audit.service import AuditSweeps
+from muniment.api import create_app, with_middleware
+from muniment.audit.service import AuditMaintenance
 from muniment.bootstrap.installation import build_heads, build_sealer, build_verification
-from muniment.bootstrap.maintenance import build_finishing, build_sweeps
-from muniment.bootstrap.services import build_parts
+from muniment.bootstrap.maintenance import build_purge_prover, build_upload_sweep
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import Stores, build_ledger, build_stores
-from muniment.http.services import Parts
+from muniment.http.services import Services
 from muniment.lifecycle.proof.prover import ReceiptSweep
-from muniment.processing.pipeline.processor import Processing
+from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.pipeline.publishing import mark_started
-from muniment.processing.runs.repository import ClaimedRun, Record, RunRepository
+from muniment.processing.runs.repository import ClaimedRun, DocumentRecord, RunRepository
 from muniment.search.external_index.intent_sweep import IntentSweep
-from muniment.search.query.service import Searching
+from muniment.search.query.service import SearchService
 from muniment.settings import Settings
 from muniment.storage.db.principal import Service
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.faults.effects import Death
+from tests.faults.effects import SimulatedCrash
 from tests.faults.moves.faults import Faults
-from tests.faults.moves.recording import WatchedBlobs, WatchedQdrant
-from tests.faults.moves.snapshots import Keeping
-from tests.reconcile.harness import Floor, IndexedDesk
+from tests.faults.moves.recording import FaultyObjectStore, FaultyQdrant
+from tests.faults.moves.snapshots import InstallationSnapshot
+from tests.reconcile.harness import IndexedHarness, ReconcileHarness
 from tests.support.seed import CHEAP_HASHER, Person, Seed
 
 DUE = """
@@ -50,13 +50,13 @@ class Late:
     """What a worker holds that has begun, and goes on only when everything else is over."""
 
     run: ClaimedRun
-    record: Record
+    record: DocumentRecord
 
 
 _APPS: list[FastAPI] = []
 
 
-def the_app(parts: Parts) -> FastAPI:
+def the_app(parts: Services) -> FastAPI:
     """The same routes for every process: what an application knows and holds are its parts."""
     if not _APPS:
         _APPS.append(create_app(parts))
@@ -65,20 +65,20 @@ def the_app(parts: Parts) -> FastAPI:
 
 
 @dataclass
-class Installation:
+class InProcessInstallation:
     settings: Settings
     stores: Stores
     """Of the database only what was compiled outlives a process: it is what costs the time."""
-    qdrant: WatchedQdrant | None
-    floor: Floor
+    qdrant: FaultyQdrant | None
+    floor: ReconcileHarness
     people: dict[str, Person]
     """By what they are to the knowledge base."""
-    worker: Processing
-    parts: Parts = field(init=False)
-    keeping: Keeping = field(init=False)
+    worker: RunProcessor
+    parts: Services = field(init=False)
+    keeping: InstallationSnapshot = field(init=False)
 
     def __post_init__(self) -> None:
-        self.keeping = Keeping(self.seed, self.folder, self.qdrant)
+        self.keeping = InstallationSnapshot(self.seed, self.folder, self.qdrant)
         self._begin()
 
     @property
@@ -103,17 +103,17 @@ class Installation:
 
     def _begin(self) -> None:
         """A fresh process."""
-        index = QdrantIndex(self.qdrant) if self.qdrant else PgVectorIndex(self.stores.database)
-        blobs = WatchedBlobs(self.folder, sync=lambda _: None)
-        ledger = build_ledger(self.stores.database, blobs, self.stores.archive)
-        self.stores = replace(self.stores, index=index, blobs=blobs, ledger=ledger)
+        index = QdrantIndex(self.qdrant) if self.qdrant else PgvectorSearch(self.stores.database)
+        blobs = FaultyObjectStore(self.folder, sync=lambda _: None)
+        ledger = build_ledger(self.stores.database, blobs, self.stores.handover)
+        self.stores = replace(self.stores, vectors=index, objects=blobs, ledger=ledger)
         desk = self.floor.desk
-        assert isinstance(desk, IndexedDesk)
+        assert isinstance(desk, IndexedHarness)
         self.floor.stores, desk.blobs, desk.index = self.stores, blobs, index
         self.floor._workers[desk.reading] = self.worker = replace_tools(self.worker, desk)
         embedder = desk.embedder
-        searching = Searching(self.stores.database, index, embedders={embedder.model: embedder})
-        self.parts = replace(build_parts(self.settings, self.stores, Passwords(CHEAP_HASHER)), searching=searching)
+        searching = SearchService(self.stores.database, index, embedders={embedder.model: embedder})
+        self.parts = replace(build_services(self.settings, self.stores, Passwords(CHEAP_HASHER)), search=searching)
 
     async def restart(self) -> None:
         """Its connections end with the old process."""
@@ -123,7 +123,7 @@ class Installation:
 
     @asynccontextmanager
     async def client(self, who: str = "owner") -> AsyncIterator[httpx.AsyncClient]:
-        transport = httpx.ASGITransport(framed(the_app(self.parts), self.settings), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(with_middleware(the_app(self.parts), self.settings), raise_app_exceptions=False)
         headers = self.people[who].headers
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
             yield client
@@ -132,15 +132,15 @@ class Installation:
     async def disturbed(self, faults: Faults) -> AsyncIterator[None]:
         """What the application does meanwhile is counted, and goes wrong where it is to."""
         stores, database = self.stores, self.stores.database
-        assert isinstance(stores.blobs, WatchedBlobs)
-        stores.blobs.faults = faults
+        assert isinstance(stores.objects, FaultyObjectStore)
+        stores.objects.faults = faults
         if self.qdrant:
             self.qdrant.faults = faults
         try:
             with faults.watch(database.app_engine, database.service_engine, stores.locks._engine):
                 yield
         finally:
-            stores.blobs.faults = Faults()
+            stores.objects.faults = Faults()
             if self.qdrant:
                 self.qdrant.faults = Faults()
 
@@ -157,12 +157,12 @@ class Installation:
         """As the worker's periodic jobs do, when everything is due."""
         self.seed.execute(DUE)
         settings, stores = self.settings, self.stores
-        sweeps = build_sweeps(settings, stores)
-        await sweeps.uploads()
-        await sweeps.deletions()
-        await IntentSweep(stores.database, stores.index).sweep()
-        await ReceiptSweep(build_finishing(settings, stores)).sweep()
-        audit = AuditSweeps(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
+        sweeps = build_upload_sweep(settings, stores)
+        await sweeps.run()
+        await sweeps.process_ledger()
+        await IntentSweep(stores.database, stores.vectors).sweep()
+        await ReceiptSweep(build_purge_prover(settings, stores)).run()
+        audit = AuditMaintenance(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
         await audit.seal()
         await audit.sign()
 
@@ -178,20 +178,20 @@ class Installation:
 
 
 @asynccontextmanager
-async def installed(settings: Settings, seed: Seed, engine: str) -> AsyncIterator[Installation]:
+async def installed(settings: Settings, seed: Seed, engine: str) -> AsyncIterator[InProcessInstallation]:
     stores = build_stores(settings)
-    qdrant = WatchedQdrant() if engine == "qdrant" else None
-    desk = IndexedDesk(seed, stores.database, stores.blobs, stores.locks)
-    desk.index = stores.index
-    installation = Installation(
-        settings, stores, qdrant, Floor(settings, stores, desk), _people(seed, desk), desk.worker()
+    qdrant = FaultyQdrant() if engine == "qdrant" else None
+    desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
+    desk.index = stores.vectors
+    installation = InProcessInstallation(
+        settings, stores, qdrant, ReconcileHarness(settings, stores, desk), _people(seed, desk), desk.worker()
     )
     yield installation
-    await installation.parts.pictures.close()
+    await installation.parts.images.close()
     await installation.stores.close()
 
 
-def _people(seed: Seed, desk: IndexedDesk) -> dict[str, Person]:
+def _people(seed: Seed, desk: IndexedHarness) -> dict[str, Person]:
     people = {"owner": desk.owner, "admin": seed.person(desk.owner.organization_id, is_admin=True)}
     for role in ("editor", "viewer"):
         people[role] = seed.person(desk.owner.organization_id)
@@ -199,10 +199,10 @@ def _people(seed: Seed, desk: IndexedDesk) -> dict[str, Person]:
     return {**people, "colleague": seed.person(desk.owner.organization_id)}
 
 
-def replace_tools(worker: Processing, desk: IndexedDesk) -> Processing:
+def replace_tools(worker: RunProcessor, desk: IndexedHarness) -> RunProcessor:
     """A fresh one; the graph is only an order of nodes, and costs the time."""
     worker = copy(worker)
-    worker._tools = desk.tools
+    worker._services = desk.services
     return worker
 
 
@@ -210,7 +210,7 @@ async def survives(call: Awaitable[httpx.Response]) -> httpx.Response | None:
     """The answer; `None` when the process died over it."""
     try:
         answer: httpx.Response = await call
-    except Death:
+    except SimulatedCrash:
         # What it did at the same time dies of its own next effect.
         others = asyncio.all_tasks() - {asyncio.current_task()}
         await asyncio.gather(*others, return_exceptions=True)

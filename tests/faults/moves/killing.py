@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 
 from muniment.storage.db.address import DatabaseAddress
-from tests.faults.moves.installation import Installation
+from tests.faults.moves.installation import InProcessInstallation
 from tests.faults.moves.moves import Prepared
 from tests.faults.moves.programs.dying_api import LISTENS
 from tests.support.clients import NO_AUTHORITIES
@@ -22,13 +22,15 @@ PROGRAM = "tests.faults.moves.programs.dying_api"
 
 
 @dataclass(frozen=True)
-class Nest:
+class ApiForkServer:
     """Where API processes come from, without loading all libraries anew each time."""
 
     program: subprocess.Popen[str]
     socket: Path
 
-    async def kill(self, installation: Installation, address: DatabaseAddress, prepared: Prepared, at: int) -> bool:
+    async def kill(
+        self, installation: InProcessInstallation, address: DatabaseAddress, prepared: Prepared, at: int
+    ) -> bool:
         """The move, over a real connection to a process that is killed at that effect; `False` if it got through."""
         self.socket.unlink(missing_ok=True)
         case = (address.conninfo, str(installation.settings.server.data_dir), str(self.socket), at)
@@ -56,7 +58,7 @@ class Nest:
 
 
 @contextmanager
-def open_nest(folder: Path) -> Iterator[Nest]:
+def open_api_fork_server(folder: Path) -> Iterator[ApiForkServer]:
     command = [sys.executable, "-m", PROGRAM]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        yield Nest(program, folder / "api")  # it ends when its input does
+        yield ApiForkServer(program, folder / "api")  # it ends when its input does

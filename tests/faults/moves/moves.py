@@ -6,10 +6,10 @@ from uuid import UUID
 
 import httpx
 
-from muniment.processing.readers.errors import Code, Unreadable
-from tests.faults.moves.installation import Installation, Late
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from tests.faults.moves.installation import InProcessInstallation, Late
 
-UNREADABLE = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+UNREADABLE = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
 KB = "the knowledge base"
 OLD, NEW, OTHER, BAD = b"%PDF-1.7 old", b"%PDF-1.7 new", b"%PDF-1.7 of another", b"%PDF-1.7 bad"
 
@@ -50,7 +50,7 @@ def documents_of(kb_id: UUID) -> str:
 class Preparing:
     """Brings documents to where a move begins, over HTTP and with a real worker's insides."""
 
-    installation: Installation
+    installation: InProcessInstallation
 
     @property
     def path(self) -> str:
@@ -250,7 +250,7 @@ PROVES = {"purge", "clear", "removal of a knowledge base"}
 """200 means that every store was seen empty."""
 
 
-async def prepare(installation: Installation, move: str) -> Prepared:
+async def prepare(installation: InProcessInstallation, move: str) -> Prepared:
     """And beside it, in a knowledge base of its own, what has to do with nothing of it."""
     at = Preparing(installation)
     elsewhere = installation.seed.knowledge_base(installation.owner, "Elsewhere")
@@ -258,6 +258,6 @@ async def prepare(installation: Installation, move: str) -> Prepared:
     prepared = await MOVES[move](at)
     await installation.sweep()
     untouched = [{"bystander": Seen("completed", OTHER)}]
-    installation.keeping.keep()
+    installation.keeping.save()
     documents = {**prepared.documents, "bystander": bystander}
     return Prepared(documents, [*prepared.ways, untouched], prepared.request, prepared.late)

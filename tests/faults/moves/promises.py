@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import httpx
 
-from muniment.processing.pipeline.context import Context
-from muniment.processing.runs.repository import Superseded
+from muniment.processing.pipeline.context import RunContext
+from muniment.processing.runs.repository import RunSuperseded
 from tests.faults.moves.answers import Answers
 from tests.faults.moves.faults import Faults
 from tests.faults.moves.inspection import said_to_be_erased, seen, step_of
-from tests.faults.moves.installation import Installation, Late
+from tests.faults.moves.installation import InProcessInstallation, Late
 from tests.faults.moves.moves import Prepared
 
 COMPLETED = "SELECT id FROM documents WHERE status = 'completed' AND knowledge_base_id = ANY(%s)"
@@ -20,7 +20,7 @@ PENDING = "SELECT id FROM documents WHERE status = 'pending'"
 
 @dataclass
 class Promises:
-    installation: Installation
+    installation: InProcessInstallation
     move: str
     prepared: Prepared
 
@@ -63,14 +63,14 @@ class Promises:
         await self._get_through(steps)
 
     async def _recover(self) -> None:
-        """I10 and I7."""
+        """docs/design.md#i10 and #i7."""
         await self.installation.sweep()
         await self.installation.floor.reconcile(repair=True)
         assert await self.installation.floor.drift() == {}
         assert await self.installation.is_chain_intact()
 
     async def check_found(self, *people: str, exactly: bool = True) -> None:
-        """By each of them, only what is completed and theirs to see (I2); and, once all has recovered, all of it."""
+        """By each of them, only what is completed and theirs to see (docs/design.md#i2); and, once all has recovered, all of it."""
         seed, kb_id = self.installation.seed, self.installation.kb_id
         every_kb = [row[0] for row in seed.rows("SELECT id FROM knowledge_bases")]
         for who in people:
@@ -80,16 +80,16 @@ class Promises:
             assert found == expected if exactly else found <= expected, (who, found, expected)
 
     async def _check_late_workers(self, steps: list[int]) -> None:
-        """A worker that had begun before the move goes on now, and can write nothing, in any store (I4)."""
+        """A worker that had begun before the move goes on now, and can write nothing, in any store (docs/design.md#i4)."""
         keeping, worker = self.installation.keeping, self.installation.worker
         for late in self.prepared.late:
             if not self._has_moved(late, steps):
                 continue
             run, before = late.run, keeping.whole()
-            with suppress(Superseded):
-                await worker._carry_out(run, late.record)
-            with suppress(Superseded):  # and one that is farther
-                async with Context(worker._tools, run, late.record).step("SavePages"):
+            with suppress(RunSuperseded):
+                await worker._run_graph(run, late.record)
+            with suppress(RunSuperseded):  # and one that is farther
+                async with RunContext(worker._services, run, late.record).transaction("SavePages"):
                     pass
             assert keeping.whole() == before
             epoch = self.installation.seed.rows("SELECT epoch FROM documents WHERE id = %s", run.document_id)
@@ -100,7 +100,7 @@ class Promises:
         return any(step for way, step in zip(self.prepared.ways, steps, strict=True) if name in way[0])
 
     async def _get_through(self, steps: list[int]) -> None:
-        """Who asks again gets what they wanted; what is to be read is read, once, and found (I1, I5)."""
+        """Who asks again gets what they wanted; what is to be read is read, once, and found (docs/design.md#i1, #i5)."""
         if steps != self.last:
             async with self.installation.client() as client:
                 answer = await self.prepared.request(client)

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from qdrant_client.http.exceptions import ResponseHandlingException
 
 from muniment.errors import Unavailable
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import BlobInfo, BlobWriter
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectInfo, ObjectWriter
 from tests.faults.moves.faults import Fault, Faults, Part
 from tests.support.qdrant import LocalQdrant
 
@@ -24,7 +24,7 @@ def _no_store() -> Unavailable:
 
 @dataclass
 class _Writer:
-    writer: BlobWriter
+    writer: ObjectWriter
     faults: Faults
 
     async def write(self, chunk: bytes) -> None:
@@ -32,11 +32,11 @@ class _Writer:
         await self.faults.outside(Part.OBJECTS, "write", write, _no_store(), _no_store())
 
 
-class WatchedBlobs(FolderBlobs):
+class FaultyObjectStore(FolderObjectStore):
     faults = Faults()
 
     @asynccontextmanager
-    async def writer(self, key: str) -> AsyncIterator[BlobWriter]:
+    async def writer(self, key: str) -> AsyncIterator[ObjectWriter]:
         async with super().writer(key) as writer:
             yield _Writer(writer, self.faults)
             fault = await self.faults.arrive(Part.OBJECTS, "keep")
@@ -63,7 +63,7 @@ class WatchedBlobs(FolderBlobs):
         async for piece in super().read(key, start=start, end=end):
             yield piece
 
-    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
+    async def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
         if await self.faults.arrive(Part.OBJECTS, "list"):
             raise _no_store()
         async for info in super().list(prefix, after=after):
@@ -73,7 +73,7 @@ class WatchedBlobs(FolderBlobs):
         return await self.faults.outside(Part.OBJECTS, what, partial(call, *arguments), _no_store(), _no_store())
 
 
-class WatchedQdrant(LocalQdrant):
+class FaultyQdrant(LocalQdrant):
     faults = Faults()
 
     async def set_payload(self, *args: Any, **options: Any) -> Any:

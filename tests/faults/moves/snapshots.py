@@ -19,7 +19,7 @@ TABLES = """
 
 
 @dataclass
-class Keeping:
+class InstallationSnapshot:
     seed: Seed
     folder: Path
     qdrant: LocalQdrant | None
@@ -29,7 +29,7 @@ class Keeping:
     _points: Any = None
     _is_as_kept: bool = False
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """As it is now."""
         found = self.seed.rows(TABLES)
         self._tables = {name: columns for name, columns in found if name not in LEFT_ALONE}
@@ -105,7 +105,7 @@ class Keeping:
         return self.qdrant is not None and points_of(self.qdrant) != _told(self._points)
 
 
-class Told(NamedTuple):
+class PointState(NamedTuple):
     """A point, as it lies in the index."""
 
     document_id: str
@@ -113,15 +113,15 @@ class Told(NamedTuple):
     status: str
 
 
-def points_of(qdrant: LocalQdrant) -> list[Told]:
+def points_of(qdrant: LocalQdrant) -> list[PointState]:
     """Every one, past our own code."""
     client: Any = qdrant._client
     return _told(client.collections)
 
 
-def _told(collections: Any) -> list[Told]:
+def _told(collections: Any) -> list[PointState]:
     return sorted(
-        Told(payload["doc_id"], payload["epoch"], payload["status"])
+        PointState(payload["doc_id"], payload["epoch"], payload["status"])
         for collection in collections.values()
         for place, payload in enumerate(collection.payload)
         if not collection.deleted[place]

@@ -13,7 +13,7 @@ from sqlalchemy.util.concurrency import await_only
 from muniment.settings import Settings
 from tests.documents.uploads import until
 from tests.faults.moves.faults import Fault, Faults, Part, is_in_transaction
-from tests.faults.moves.installation import Installation, installed
+from tests.faults.moves.installation import InProcessInstallation, installed
 from tests.faults.moves.moves import NEW, OTHER, documents_of, prepare
 from tests.support.seed import Seed
 
@@ -25,7 +25,7 @@ THERE = "SELECT count(*) FROM documents WHERE knowledge_base_id = %s AND name = 
 class Visitor:
     """Uploads a file of that name, and gets as far as they are let."""
 
-    installation: Installation
+    installation: InProcessInstallation
     name: str
     upload: asyncio.Task[httpx.Response] | None = None
 
@@ -68,12 +68,12 @@ class Visited(Faults):
 
 
 @pytest.fixture
-async def installation(settings: Settings, seed: Seed) -> AsyncIterator[Installation]:
+async def installation(settings: Settings, seed: Seed) -> AsyncIterator[InProcessInstallation]:
     async with installed(settings, seed, "pgvector") as installation:
         yield installation
 
 
-async def upload(installation: Installation, who: str, name: str, content: bytes) -> httpx.Response:
+async def upload(installation: InProcessInstallation, who: str, name: str, content: bytes) -> httpx.Response:
     async with installation.client(who) as client:
         return await client.post(documents_of(installation.kb_id), files={"file": (name, content)})
 
@@ -81,7 +81,7 @@ async def upload(installation: Installation, who: str, name: str, content: bytes
 # A failed upload of the name holds both of them up before they can be in each other's way.
 @pytest.mark.parametrize(("name", "has_failed_before"), [("New.PDF", True), ("Fresh.pdf", False)])
 async def test_of_two_uploads_of_one_name_one_is_there_and_the_other_is_told_so(
-    installation: Installation, name: str, has_failed_before: bool
+    installation: InProcessInstallation, name: str, has_failed_before: bool
 ) -> None:
     documents = len((await prepare(installation, "upload")).documents)
     undisturbed = Faults()

@@ -10,8 +10,8 @@ import pytest
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from tests.faults.moves.faults import Faults
-from tests.faults.moves.installation import Installation, installed
-from tests.faults.moves.killing import Nest, open_nest
+from tests.faults.moves.installation import InProcessInstallation, installed
+from tests.faults.moves.killing import ApiForkServer, open_api_fork_server
 from tests.faults.moves.moves import MOVES, prepare
 from tests.faults.moves.promises import Promises
 from tests.faults.moves.test_matrix import make
@@ -24,25 +24,28 @@ each_move = pytest.mark.parametrize("move", MOVES)
 
 
 @pytest.fixture(scope="module")
-def nest() -> Iterator[Nest]:
-    with tempfile.TemporaryDirectory() as folder, open_nest(Path(folder)) as nest:  # the path of a socket is short
+def nest() -> Iterator[ApiForkServer]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_api_fork_server(Path(folder)) as nest,
+    ):  # the path of a socket is short
         yield nest
 
 
 @pytest.fixture
-async def installation(settings: Settings, seed: Seed) -> AsyncIterator[Installation]:
+async def installation(settings: Settings, seed: Seed) -> AsyncIterator[InProcessInstallation]:
     async with installed(settings, seed, "pgvector") as installation:
         yield installation
 
 
-async def ready(installation: Installation, move: str) -> tuple[Promises, int]:
+async def ready(installation: InProcessInstallation, move: str) -> tuple[Promises, int]:
     """With the number of effects that the move has."""
     promises, undisturbed = Promises(installation, move, await prepare(installation, move)), Faults()
     assert await make(installation, promises, undisturbed) == promises.last
     return promises, len(undisturbed.reached)
 
 
-async def check_killed(nest: Nest, promises: Promises, address: DatabaseAddress, number: int) -> bool:
+async def check_killed(nest: ApiForkServer, promises: Promises, address: DatabaseAddress, number: int) -> bool:
     installation = promises.installation
     installation.keeping.restore()
     await installation.restart()
@@ -53,7 +56,7 @@ async def check_killed(nest: Nest, promises: Promises, address: DatabaseAddress,
 
 @each_move
 async def test_what_a_killed_api_left_behind_recovers(
-    nest: Nest, installation: Installation, address: DatabaseAddress, move: str
+    nest: ApiForkServer, installation: InProcessInstallation, address: DatabaseAddress, move: str
 ) -> None:
     promises, effects = await ready(installation, move)
     number = random.Random(f"{SEED} {move}").randrange(effects)
@@ -64,7 +67,7 @@ async def test_what_a_killed_api_left_behind_recovers(
 @pytest.mark.timeout(1800)
 @each_move
 async def test_an_api_may_be_killed_at_every_single_effect(
-    nest: Nest, installation: Installation, address: DatabaseAddress, move: str
+    nest: ApiForkServer, installation: InProcessInstallation, address: DatabaseAddress, move: str
 ) -> None:
     promises, effects = await ready(installation, move)
     for number in range(effects):

@@ -8,7 +8,7 @@ import pytest
 from muniment.settings import Settings
 from tests.faults.moves.faults import FAULTS, Fault, Faults, Part
 from tests.faults.moves.inspection import state_of
-from tests.faults.moves.installation import Installation, installed, survives
+from tests.faults.moves.installation import InProcessInstallation, installed, survives
 from tests.faults.moves.moves import MOVES, prepare
 from tests.faults.moves.promises import Promises
 from tests.support.seed import Seed
@@ -30,12 +30,12 @@ each_way = pytest.mark.parametrize(
 
 
 @pytest.fixture
-async def installation(engine: str, settings: Settings, seed: Seed) -> AsyncIterator[Installation]:
+async def installation(engine: str, settings: Settings, seed: Seed) -> AsyncIterator[InProcessInstallation]:
     async with installed(settings, seed, engine) as installation:
         yield installation
 
 
-async def make(installation: Installation, promises: Promises, faults: Faults) -> list[int] | None:
+async def make(installation: InProcessInstallation, promises: Promises, faults: Faults) -> list[int] | None:
     """The move, from where it was prepared, with this disturbance; the steps that it came to, `None` if to nothing."""
     installation.keeping.restore()
     installation.seed.execute("DELETE FROM request_times")
@@ -87,7 +87,7 @@ def parts_of(engine: str, move: str) -> set[Part]:
     return {*parts, Part.INDEX} if engine == "qdrant" else parts
 
 
-async def check(installation: Installation, engine: str, move: str, extent: Extent) -> None:
+async def check(installation: InProcessInstallation, engine: str, move: str, extent: Extent) -> None:
     promises = Promises(installation, move, await prepare(installation, move))
     assert promises.steps() == promises.first
     undisturbed = Faults()
@@ -103,7 +103,7 @@ async def check(installation: Installation, engine: str, move: str, extent: Exte
         assert faults.struck or move in MANY_DOCUMENTS
 
 
-async def check_case(installation: Installation, promises: Promises, faults: Faults, known: set[str]) -> None:
+async def check_case(installation: InProcessInstallation, promises: Promises, faults: Faults, known: set[str]) -> None:
     """What is left behind recovers; where it is the same as in a case before, so does that."""
     steps = await make(installation, promises, faults)
     if steps is None:
@@ -116,7 +116,9 @@ async def check_case(installation: Installation, promises: Promises, faults: Fau
 
 @each_way
 @pytest.mark.timeout(600)
-async def test_wherever_a_move_is_cut_off_the_promises_hold(installation: Installation, engine: str, move: str) -> None:
+async def test_wherever_a_move_is_cut_off_the_promises_hold(
+    installation: InProcessInstallation, engine: str, move: str
+) -> None:
     await check(installation, engine, move, extent_of(engine, move))
 
 
@@ -124,6 +126,6 @@ async def test_wherever_a_move_is_cut_off_the_promises_hold(installation: Instal
 @pytest.mark.timeout(1800)
 @each_way
 async def test_whatever_goes_wrong_wherever_in_a_move_the_promises_hold(
-    installation: Installation, engine: str, move: str
+    installation: InProcessInstallation, engine: str, move: str
 ) -> None:
     await check(installation, engine, move, Extent.WHOLE)

@@ -20,19 +20,19 @@ from uuid import UUID
 
 import psutil
 
-from muniment.bootstrap.processing import open_processing
+from muniment.bootstrap.processing import open_run_handler
 from muniment.bootstrap.stores import Stores, build_stores
 from muniment.processing.pipeline.nodes import extract_text
-from muniment.processing.pipeline.processor import Processing
+from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import MoveOn, RunJob
+from muniment.storage.tasks.port import MoveToQueue, RunJob
 from muniment.telemetry.logs import configure_logs
-from tests.faults.effects import Effect, Effects, WatchedBlobs, WatchedReader
+from tests.faults.effects import Effect, EffectRecorder, RecordingObjectStore, RecordingReader
 from tests.support.live_api import settings_for
 
 
-class Doomed(Effects):
+class Doomed(EffectRecorder):
     def __init__(self, queue: str, dies_at: int, channel: TextIO) -> None:
         super().__init__(self._kill)
         self.queue = queue
@@ -52,15 +52,15 @@ class Doomed(Effects):
 
 
 @asynccontextmanager
-async def watched(settings: Settings, stores: Stores, effects: Effects) -> AsyncIterator[Processing]:
+async def watched(settings: Settings, stores: Stores, effects: EffectRecorder) -> AsyncIterator[RunProcessor]:
     """What `muniment worker` reads with, and each of its effects noted."""
-    blobs = WatchedBlobs(settings.server.data_dir / "blobs")
+    blobs = RecordingObjectStore(settings.server.data_dir / "blobs")
     blobs.effects = effects
-    async with open_processing(settings, replace(stores, blobs=blobs)) as process:
-        assert isinstance(process, Processing)
-        tools = process._tools
+    async with open_run_handler(settings, replace(stores, objects=blobs)) as process:
+        assert isinstance(process, RunProcessor)
+        tools = process._services
         with effects.watch(tools.database, tools.locks):
-            yield Processing(replace(tools, reader=WatchedReader(tools.reader, effects)))
+            yield RunProcessor(replace(tools, reader=RecordingReader(tools.reader, effects)))
 
 
 async def carry_out(settings: Settings, job: RunJob, effects: Doomed) -> None:
@@ -69,7 +69,7 @@ async def carry_out(settings: Settings, job: RunJob, effects: Doomed) -> None:
     async with watched(settings, stores, effects) as process:
         try:
             await process(job)
-        except MoveOn as moved:
+        except MoveToQueue as moved:
             effects.queue = moved.queue
             await process(replace(job, queue=moved.queue))
         effects.tell()

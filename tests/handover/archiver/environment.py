@@ -11,50 +11,50 @@ from uuid import UUID, uuid4
 
 from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.archiver.monitoring import Alerts
-from muniment.handover.archiver.pass_context import Options, PassReport
-from muniment.handover.internal.client import InternalApi
+from muniment.handover.archiver.pass_context import ArchiverOptions, PassReport
+from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.job_key import JobKey
-from muniment.handover.paperless.client import Paperless
+from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.paperless.transport import Timeouts
-from muniment.handover.queue import ArchiveStores, put_job
-from muniment.handover.sidecar import Sidecar, parse
-from muniment.storage.objects.port import QueueStore
+from muniment.handover.queue import HandoverStores, enqueue
+from muniment.handover.sidecar import Sidecar, parse_sidecar
+from muniment.storage.objects.port import VersionedObjectStore
 from tests.documents.uploads import a_pdf
-from tests.handover.archiver.fakes import Bytes, Letterbox, WoundClock
-from tests.handover.handover_api import INTERNAL_KEY, Office
-from tests.support.fake_paperless.fake import SeenDocument, StandIn
+from tests.handover.archiver.fakes import BytesContent, FakeClock, RecordingNotifier
+from tests.handover.handover_api import INTERNAL_KEY, HandoverApi
+from tests.support.fake_paperless.fake import FakePaperless, SeenDocument
 
 
 @dataclass
-class Stage:
-    office: Office
-    server: StandIn
-    clock: WoundClock = field(default_factory=WoundClock)
-    letterbox: Letterbox = field(default_factory=Letterbox)
+class ArchiverEnvironment:
+    office: HandoverApi
+    server: FakePaperless
+    clock: FakeClock = field(default_factory=FakeClock)
+    notifier: RecordingNotifier = field(default_factory=RecordingNotifier)
 
     @property
-    def stores(self) -> ArchiveStores:
-        return ArchiveStores(self.office.queue, self.office.letters)
+    def stores(self) -> HandoverStores:
+        return HandoverStores(self.office.queue, self.office.dead_letters)
 
-    def archiver(self, stores: ArchiveStores | None = None, **options: Any) -> Archiver:
+    def archiver(self, stores: HandoverStores | None = None, **options: Any) -> Archiver:
         """Whoever takes it closes its two connections; the stores are the stage's."""
         stores, given = stores or self.stores, options.pop("given_tags", {})
-        paperless = Paperless(self.server.url, self.server.token, timeouts=Timeouts(5, 5))
+        paperless = PaperlessClient(self.server.url, self.server.token, timeouts=Timeouts(5, 5))
         paperless.reread_after_seconds = 0
         return Archiver(
             stores,
             paperless,
-            InternalApi(self.office.api.url, INTERNAL_KEY),
-            Alerts(stores.queue, self.letterbox, self.clock),
-            Options(self.server.url, **options),
-            given_tags=given,
+            InternalApiClient(self.office.api.url, INTERNAL_KEY),
+            Alerts(stores.queue, self.notifier, self.clock),
+            ArchiverOptions(self.server.url, **options),
+            configured_tag_ids=given,
             clock=self.clock,
             random=Random(1),
         )
 
-    async def run(self, stores: ArchiveStores | None = None, **options: Any) -> PassReport:
+    async def run(self, stores: HandoverStores | None = None, **options: Any) -> PassReport:
         """One pass of an archiver of its own."""
-        async with opened(self.archiver(stores, **options)) as archiver:
+        async with open_archiver(self.archiver(stores, **options)) as archiver:
             return await archiver.run()
 
     async def put(self, text: str = "A report", *, document_type: str = "invoice", **fields: Any) -> JobKey:
@@ -68,7 +68,7 @@ class Stage:
             timestamp=datetime(2026, 5, 8, 10, 30, tzinfo=UTC),
             sha256=hashlib.sha256(content).hexdigest(),
         )
-        await put_job(self.office.queue, sidecar, Bytes(content))
+        await enqueue(self.office.queue, sidecar, BytesContent(content))
         if fields:
             await self.rewrite(sidecar.key, **fields)
         return sidecar.key
@@ -84,10 +84,10 @@ class Stage:
         async with self.office.queue.writer(name) as writer:
             await writer.write(data)
 
-    async def sidecar(self, key: JobKey, store: QueueStore | None = None) -> Sidecar:
-        return parse((await (store or self.office.queue).get(key.sidecar)).data)
+    async def sidecar(self, key: JobKey, store: VersionedObjectStore | None = None) -> Sidecar:
+        return parse_sidecar((await (store or self.office.queue).get(key.sidecar)).data)
 
-    async def waiting(self, store: QueueStore | None = None) -> list[str]:
+    async def waiting(self, store: VersionedObjectStore | None = None) -> list[str]:
         return [info.key async for info in (store or self.office.queue).list("org/")]
 
     def rows(self) -> Mapping[str, Any]:
@@ -102,7 +102,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def opened(archiver: Archiver) -> AsyncIterator[Archiver]:
+async def open_archiver(archiver: Archiver) -> AsyncIterator[Archiver]:
     try:
         yield archiver
     finally:

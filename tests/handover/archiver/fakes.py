@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from muniment.handover.archiver.clock import Clock
 from muniment.handover.archiver.monitoring import Notifier
-from muniment.handover.content import Content
+from muniment.handover.content import ContentSource
 
 
-class WoundClock(Clock):
+class FakeClock(Clock):
     def __init__(self) -> None:
         self.ahead = timedelta(0)
         self.slept: list[float] = []
@@ -23,12 +23,12 @@ class WoundClock(Clock):
         self.ahead += timedelta(seconds=seconds)
         await asyncio.sleep(0)
 
-    def wind(self, **by: float) -> None:
+    def advance(self, **by: float) -> None:
         self.ahead += timedelta(**by)
 
 
 @dataclass
-class Letterbox(Notifier):
+class RecordingNotifier(Notifier):
     """Where alerts arrive."""
 
     titles: list[str] = field(default_factory=list)
@@ -41,8 +41,8 @@ class Letterbox(Notifier):
 
 
 @dataclass(frozen=True)
-class Bytes(Content):
+class BytesContent(ContentSource):
     data: bytes
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def iter_chunks(self) -> AsyncIterator[bytes]:
         yield self.data

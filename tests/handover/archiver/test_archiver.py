@@ -2,17 +2,17 @@
 
 import hashlib
 
-from muniment.handover.archiver.pass_context import Outcome
+from muniment.handover.archiver.pass_context import PassOutcome
 from tests.documents.uploads import a_pdf
-from tests.handover.archiver.environment import Stage
+from tests.handover.archiver.environment import ArchiverEnvironment
 
 
-async def test_a_job_ends_in_paperless_with_everything_that_is_said_about_it(stage: Stage) -> None:
+async def test_a_job_ends_in_paperless_with_everything_that_is_said_about_it(stage: ArchiverEnvironment) -> None:
     key = await stage.put()
 
     report = await stage.run()
 
-    assert report.outcome is Outcome.DONE
+    assert report.outcome is PassOutcome.DONE
     [document] = stage.documents()
     organization = stage.office.organization_id
     assert document.sha256 == key.sha256
@@ -30,7 +30,7 @@ async def test_a_job_ends_in_paperless_with_everything_that_is_said_about_it(sta
     assert document.custom_fields["bilko_sha256"] == key.sha256
 
 
-async def test_what_is_proven_leaves_the_queue_and_its_row_says_where_it_is(stage: Stage) -> None:
+async def test_what_is_proven_leaves_the_queue_and_its_row_says_where_it_is(stage: ArchiverEnvironment) -> None:
     key = await stage.put()
 
     await stage.run()
@@ -42,10 +42,10 @@ async def test_what_is_proven_leaves_the_queue_and_its_row_says_where_it_is(stag
     assert stage.office.rows(columns) == [(key.pdf, "archived", document.id, url, None)]
 
 
-async def test_a_second_pass_changes_nothing(stage: Stage) -> None:
+async def test_a_second_pass_changes_nothing(stage: ArchiverEnvironment) -> None:
     await stage.put()
     await stage.run()
-    stage.server.forget_requests()
+    stage.server.clear_requests()
 
     report = await stage.run()
 
@@ -53,7 +53,7 @@ async def test_a_second_pass_changes_nothing(stage: Stage) -> None:
     assert stage.server.requests() == []
 
 
-async def test_the_same_job_handed_over_again_is_not_uploaded_again(stage: Stage) -> None:
+async def test_the_same_job_handed_over_again_is_not_uploaded_again(stage: ArchiverEnvironment) -> None:
     await stage.put()
     await stage.run()
     await stage.put()
@@ -64,7 +64,7 @@ async def test_the_same_job_handed_over_again_is_not_uploaded_again(stage: Stage
     assert await stage.waiting() == []
 
 
-async def test_the_same_bytes_of_two_types_are_one_document_and_both_jobs_end(stage: Stage) -> None:
+async def test_the_same_bytes_of_two_types_are_one_document_and_both_jobs_end(stage: ArchiverEnvironment) -> None:
     await stage.put(document_type="invoice")
     await stage.put(document_type="contract")
 
@@ -75,7 +75,7 @@ async def test_the_same_bytes_of_two_types_are_one_document_and_both_jobs_end(st
     assert set(stage.rows().values()) == {"archived"}
 
 
-async def test_two_organizations_with_the_same_bytes_both_find_it(stage: Stage) -> None:
+async def test_two_organizations_with_the_same_bytes_both_find_it(stage: ArchiverEnvironment) -> None:
     other = stage.another_organization()
     await stage.put()
     await stage.put(organization_id=other)
@@ -91,7 +91,7 @@ async def test_two_organizations_with_the_same_bytes_both_find_it(stage: Stage) 
     assert list(stage.rows().values()) == ["archived", "archived"]
 
 
-async def test_another_type_with_a_long_name_fits_into_the_title(stage3: Stage) -> None:
+async def test_another_type_with_a_long_name_fits_into_the_title(stage3: ArchiverEnvironment) -> None:
     await stage3.put(document_type="care-plan", organization_name="An organization with a long name " * 9)
 
     await stage3.run()
@@ -103,8 +103,8 @@ async def test_another_type_with_a_long_name_fits_into_the_title(stage3: Stage) 
     assert "doc-type:care-plan" in document.tags
 
 
-async def test_the_ids_of_the_settings_are_used_and_the_others_are_made(stage3: Stage) -> None:
-    given = stage3.server.make("tags", "what we call invoices")
+async def test_the_ids_of_the_settings_are_used_and_the_others_are_made(stage3: ArchiverEnvironment) -> None:
+    given = stage3.server.create_object("tags", "what we call invoices")
     await stage3.put()
 
     await stage3.run(given_tags={"invoice": given})
@@ -114,11 +114,11 @@ async def test_the_ids_of_the_settings_are_used_and_the_others_are_made(stage3: 
     assert "doc-type:invoice" not in document.tags
 
 
-async def test_an_id_that_paperless_no_longer_knows_is_made_anew(stage3: Stage) -> None:
+async def test_an_id_that_paperless_no_longer_knows_is_made_anew(stage3: ArchiverEnvironment) -> None:
     await stage3.put("first")
     await stage3.run()
-    for thing in stage3.server.things("tags"):
-        stage3.server.forget_thing("tags", thing["id"])
+    for thing in stage3.server.objects("tags"):
+        stage3.server.delete_object("tags", thing["id"])
     await stage3.put("second")
 
     await stage3.run()
@@ -129,9 +129,9 @@ async def test_an_id_that_paperless_no_longer_knows_is_made_anew(stage3: Stage) 
     assert await stage3.waiting() == []
 
 
-async def test_an_id_that_vanishes_while_it_is_remembered_is_made_anew(stage3: Stage) -> None:
-    gone = stage3.server.make("tags", "gone")
-    stage3.server.forget_thing("tags", gone)
+async def test_an_id_that_vanishes_while_it_is_remembered_is_made_anew(stage3: ArchiverEnvironment) -> None:
+    gone = stage3.server.create_object("tags", "gone")
+    stage3.server.delete_object("tags", gone)
     await stage3.put()
 
     await stage3.run(given_tags={"invoice": gone})

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from muniment.handover.archiver.pass_context import Outcome
-from tests.handover.archiver.environment import Stage
+from muniment.handover.archiver.pass_context import PassOutcome
+from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.handover.handover_api import INTERNAL_KEY
 from tests.support.fake_paperless.faults import refused
 
 pytestmark = pytest.mark.slow
 
 
-async def muniment(stage: Stage, *words: str, **environment: str) -> tuple[int, str, str]:
+async def muniment(stage: ArchiverEnvironment, *words: str, **environment: str) -> tuple[int, str, str]:
     """Exit code, output and log of one command."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     given = {
@@ -37,13 +37,13 @@ async def muniment(stage: Stage, *words: str, **environment: str) -> tuple[int, 
     return process.returncode or 0, said.decode(), logged.decode()
 
 
-async def facts(stage: Stage, *words: str) -> Any:
+async def facts(stage: ArchiverEnvironment, *words: str) -> Any:
     code, said, logged = await muniment(stage, *words, "--json")
     assert code == 0, logged
     return json.loads(said)
 
 
-async def test_run_makes_one_pass_and_leaves_its_metrics_in_a_file(stage3: Stage) -> None:
+async def test_run_makes_one_pass_and_leaves_its_metrics_in_a_file(stage3: ArchiverEnvironment) -> None:
     await stage3.put()
     file = stage3.office.api.settings.server.data_dir / "archiver.prom"
 
@@ -58,32 +58,32 @@ async def test_run_makes_one_pass_and_leaves_its_metrics_in_a_file(stage3: Stage
     assert {"severity", "timestamp", "r2Key", "paperlessDocId"} <= line.keys()
 
 
-async def test_run_ends_with_3_when_the_token_is_wrong(stage3: Stage) -> None:
+async def test_run_ends_with_3_when_the_token_is_wrong(stage3: ArchiverEnvironment) -> None:
     await stage3.put()
 
     code, said, _ = await muniment(stage3, "run", PAPERLESS_API_TOKEN="0" * 40)
 
-    assert code == Outcome.LINE_STOPPED
+    assert code == PassOutcome.LINE_STOPPED
     assert "Paperless rejected the API token" in said
 
 
-async def test_what_is_missing_in_the_settings_is_said_in_a_sentence(stage3: Stage) -> None:
+async def test_what_is_missing_in_the_settings_is_said_in_a_sentence(stage3: ArchiverEnvironment) -> None:
     code, _, logged = await muniment(stage3, "run", PAPERLESS_API_TOKEN="")
 
     assert code == 1
     assert logged.strip() == "muniment: The archiver requires PAPERLESS_URL and PAPERLESS_API_TOKEN"
 
 
-async def test_setup_makes_everything_once(stage3: Stage) -> None:
+async def test_setup_makes_everything_once(stage3: ArchiverEnvironment) -> None:
     first = await facts(stage3, "setup")
     second = await facts(stage3, "setup")
 
     assert first == second
     assert {"tags/bilko-source", "document_types/Care plan", "custom_fields/bilko_sha256"} <= first.keys()
-    assert len(stage3.server.things("document_types")) == 6
+    assert len(stage3.server.objects("document_types")) == 6
 
 
-async def test_dead_letters_are_listed_shown_requeued_and_discarded(stage3: Stage) -> None:
+async def test_dead_letters_are_listed_shown_requeued_and_discarded(stage3: ArchiverEnvironment) -> None:
     keys = [await stage3.put(name) for name in ("first", "second")]
     stage3.server.fault("upload", refused(400), times=2)
     await stage3.run(concurrency=1)
@@ -98,5 +98,5 @@ async def test_dead_letters_are_listed_shown_requeued_and_discarded(stage3: Stag
     assert (requeued[0], discarded[0]) == (0, 0), requeued[2] + discarded[2]
     assert await stage3.waiting() == [keys[0].sidecar, keys[0].pdf]
     assert (await stage3.sidecar(keys[0])).retry_count == 0
-    assert await stage3.waiting(stage3.office.letters) == []
+    assert await stage3.waiting(stage3.office.dead_letters) == []
     assert {"dead_letter_requeued", "dead_letter_discarded"} <= set(stage3.office.actions())

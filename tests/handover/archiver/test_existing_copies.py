@@ -3,13 +3,13 @@
 import pytest
 
 from tests.documents.uploads import a_pdf
-from tests.handover.archiver.environment import Stage, opened
+from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
 from tests.support.fake_paperless.users import ADMIN
 
 
-async def test_a_copy_that_a_person_put_there_becomes_ours_and_keeps_what_it_says(stage: Stage) -> None:
-    theirs = stage.server.make("correspondents", "Aunt")
-    mine = stage.server.make("tags", "kitchen")
+async def test_a_copy_that_a_person_put_there_becomes_ours_and_keeps_what_it_says(stage: ArchiverEnvironment) -> None:
+    theirs = stage.server.create_object("correspondents", "Aunt")
+    mine = stage.server.create_object("tags", "kitchen")
     document_id = stage.server.put_document(a_pdf(), correspondent=theirs, tags=[mine])
     key = await stage.put()
 
@@ -25,7 +25,7 @@ async def test_a_copy_that_a_person_put_there_becomes_ours_and_keeps_what_it_say
     assert stage.server.requests("upload") == []
 
 
-async def test_a_copy_that_our_token_cannot_see_is_a_dead_letter_that_says_so(stage: Stage) -> None:
+async def test_a_copy_that_our_token_cannot_see_is_a_dead_letter_that_says_so(stage: ArchiverEnvironment) -> None:
     stage.server.set(delete_duplicates=True)
     document_id = stage.server.put_document(a_pdf(), owner=ADMIN)
     key = await stage.put()
@@ -33,16 +33,16 @@ async def test_a_copy_that_our_token_cannot_see_is_a_dead_letter_that_says_so(st
     report = await stage.run()
 
     assert report.actions == {"dead_letter": 1}
-    error = (await stage.sidecar(key, stage.office.letters)).last_error
+    error = (await stage.sidecar(key, stage.office.dead_letters)).last_error
     assert error == f"Paperless already has this file as document {document_id}, which the token cannot access"
 
 
-async def test_our_copy_in_the_trash_is_brought_back(stage: Stage) -> None:
+async def test_our_copy_in_the_trash_is_brought_back(stage: ArchiverEnvironment) -> None:
     await stage.put()
     await stage.run()
     [document] = stage.documents()
-    async with opened(stage.archiver()) as archiver:
-        await archiver.paperless.trash(document.id)
+    async with open_archiver(stage.archiver()) as archiver:
+        await archiver.paperless.move_to_trash(document.id)
     await stage.put()
 
     report = await stage.run()
@@ -51,12 +51,12 @@ async def test_our_copy_in_the_trash_is_brought_back(stage: Stage) -> None:
     assert [found.id for found in stage.documents()] == [document.id]
 
 
-async def test_by_setting_a_new_copy_is_uploaded_where_paperless_takes_one(stage: Stage) -> None:
+async def test_by_setting_a_new_copy_is_uploaded_where_paperless_takes_one(stage: ArchiverEnvironment) -> None:
     await stage.put()
     await stage.run()
     [document] = stage.documents()
-    async with opened(stage.archiver()) as archiver:
-        await archiver.paperless.trash(document.id)
+    async with open_archiver(stage.archiver()) as archiver:
+        await archiver.paperless.move_to_trash(document.id)
     await stage.put()
 
     await stage.run(restores_trashed=False)
@@ -66,7 +66,7 @@ async def test_by_setting_a_new_copy_is_uploaded_where_paperless_takes_one(stage
     assert await stage.waiting() == []
 
 
-async def test_a_persons_copy_in_the_trash_of_2_x_is_brought_back_and_becomes_ours(stage: Stage) -> None:
+async def test_a_persons_copy_in_the_trash_of_2_x_is_brought_back_and_becomes_ours(stage: ArchiverEnvironment) -> None:
     stage.server.set(delete_duplicates=True)  # so that 3.x refuses it, too
     document_id = stage.server.put_document(a_pdf(), is_trashed=True)
     key = await stage.put()
@@ -78,11 +78,11 @@ async def test_a_persons_copy_in_the_trash_of_2_x_is_brought_back_and_becomes_ou
     assert f"bilko-source-uuid:{key.sha256}" in document.tags
 
 
-async def test_of_two_documents_with_our_tags_the_lower_stays_and_people_are_told(stage3: Stage) -> None:
+async def test_of_two_documents_with_our_tags_the_lower_stays_and_people_are_told(stage3: ArchiverEnvironment) -> None:
     await stage3.put()
     await stage3.run()
     [first] = stage3.documents()
-    tags = {thing["name"]: thing["id"] for thing in stage3.server.things("tags")}
+    tags = {thing["name"]: thing["id"] for thing in stage3.server.objects("tags")}
     double = stage3.server.put_document(a_pdf(), file_name=first.file_name, tags=[tags[name] for name in first.tags])
     await stage3.put()
 
@@ -90,15 +90,15 @@ async def test_of_two_documents_with_our_tags_the_lower_stays_and_people_are_tol
 
     assert [document.id for document in stage3.documents()] == [first.id]
     assert [document.id for document in stage3.server.documents(is_trashed=True)] == [double]
-    assert len(report.reports) == 1
-    assert stage3.letterbox.titles == ["P2 Muniment archiver: reports"]
+    assert len(report.warnings) == 1
+    assert stage3.notifier.titles == ["P2 Muniment archiver: reports"]
 
 
-async def test_a_second_document_that_a_person_tagged_is_not_put_away(stage3: Stage) -> None:
+async def test_a_second_document_that_a_person_tagged_is_not_put_away(stage3: ArchiverEnvironment) -> None:
     await stage3.put()
     await stage3.run()
     [first] = stage3.documents()
-    tags = {thing["name"]: thing["id"] for thing in stage3.server.things("tags")}
+    tags = {thing["name"]: thing["id"] for thing in stage3.server.objects("tags")}
     stage3.server.put_document(a_pdf(), file_name="by hand.pdf", tags=[tags[name] for name in first.tags])
     await stage3.put()
 
@@ -108,10 +108,10 @@ async def test_a_second_document_that_a_person_tagged_is_not_put_away(stage3: St
     assert await stage3.waiting() == []
 
 
-async def test_a_document_with_our_tags_but_other_bytes_proves_nothing(stage: Stage) -> None:
+async def test_a_document_with_our_tags_but_other_bytes_proves_nothing(stage: ArchiverEnvironment) -> None:
     key = await stage.put("the document")
-    async with opened(stage.archiver()) as archiver:
-        ids = await archiver.objects().ids_of(await stage.sidecar(key))
+    async with open_archiver(stage.archiver()) as archiver:
+        ids = await archiver.build_objects().resolve(await stage.sidecar(key))
     stage.server.put_document(a_pdf("another"), tags=sorted(ids.tags))
 
     report = await stage.run()
@@ -122,10 +122,10 @@ async def test_a_document_with_our_tags_but_other_bytes_proves_nothing(stage: St
 
 
 @pytest.mark.parametrize("flaw", ["organization", "content"])
-async def test_one_of_our_two_tags_is_not_enough(stage3: Stage, flaw: str) -> None:
+async def test_one_of_our_two_tags_is_not_enough(stage3: ArchiverEnvironment, flaw: str) -> None:
     key = await stage3.put()
-    async with opened(stage3.archiver()) as archiver:
-        ids = await archiver.objects().ids_of(await stage3.sidecar(key))
+    async with open_archiver(stage3.archiver()) as archiver:
+        ids = await archiver.build_objects().resolve(await stage3.sidecar(key))
     tag = ids.content_tag if flaw == "organization" else ids.organization_tag
     stage3.server.put_document(a_pdf("another"), tags=[tag])
 
@@ -134,8 +134,8 @@ async def test_one_of_our_two_tags_is_not_enough(stage3: Stage, flaw: str) -> No
     assert key.sha256 in {document.sha256 for document in stage3.documents()}
 
 
-async def test_a_rule_of_paperless_that_adds_a_tag_is_no_reason_to_doubt(stage3: Stage) -> None:
-    stage3.server.make("tags", "inbox", is_inbox_tag=True)
+async def test_a_rule_of_paperless_that_adds_a_tag_is_no_reason_to_doubt(stage3: ArchiverEnvironment) -> None:
+    stage3.server.create_object("tags", "inbox", is_inbox_tag=True)
     await stage3.put()
 
     report = await stage3.run()

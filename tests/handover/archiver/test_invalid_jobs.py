@@ -6,12 +6,12 @@ from uuid import uuid4
 import pytest
 
 from tests.documents.uploads import a_pdf
-from tests.handover.archiver.effects import Effects, watched_stores
-from tests.handover.archiver.environment import Stage, opened
+from tests.handover.archiver.effects import EffectRecorder, record_stores
+from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"schemaVersion": "2"}'])
-async def test_a_sidecar_that_cannot_be_read_is_a_dead_letter(stage3: Stage, data: bytes) -> None:
+async def test_a_sidecar_that_cannot_be_read_is_a_dead_letter(stage3: ArchiverEnvironment, data: bytes) -> None:
     key, whole = await stage3.put("first"), await stage3.put("second")
     await stage3.write(key.sidecar, data)
 
@@ -19,11 +19,11 @@ async def test_a_sidecar_that_cannot_be_read_is_a_dead_letter(stage3: Stage, dat
 
     assert report.actions == {"dead_letter": 1, "archived": 1}
     assert stage3.rows()[whole.pdf] == "archived"
-    assert (await stage3.office.letters.get(key.sidecar)).data == data
-    assert await stage3.office.letters.exists(key.pdf)
+    assert (await stage3.office.dead_letters.get(key.sidecar)).data == data
+    assert await stage3.office.dead_letters.exists(key.pdf)
 
 
-async def test_a_pdf_without_the_hash_of_its_key_is_a_dead_letter(stage3: Stage) -> None:
+async def test_a_pdf_without_the_hash_of_its_key_is_a_dead_letter(stage3: ArchiverEnvironment) -> None:
     key = await stage3.put()
     await stage3.write(key.pdf, a_pdf("something else"))
 
@@ -34,7 +34,7 @@ async def test_a_pdf_without_the_hash_of_its_key_is_a_dead_letter(stage3: Stage)
     assert stage3.rows()[key.pdf] == "failed"
 
 
-async def test_a_sidecar_of_another_job_is_a_dead_letter(stage3: Stage) -> None:
+async def test_a_sidecar_of_another_job_is_a_dead_letter(stage3: ArchiverEnvironment) -> None:
     key = await stage3.put()
     await stage3.rewrite(key, organization_id=uuid4())
 
@@ -44,7 +44,7 @@ async def test_a_sidecar_of_another_job_is_a_dead_letter(stage3: Stage) -> None:
     assert stage3.documents() == []
 
 
-async def test_a_job_that_is_being_taken_back_is_left_alone(stage3: Stage) -> None:
+async def test_a_job_that_is_being_taken_back_is_left_alone(stage3: ArchiverEnvironment) -> None:
     key = await stage3.put()
     await stage3.rewrite(key, cancelled_at=stage3.clock.now())
 
@@ -54,16 +54,16 @@ async def test_a_job_that_is_being_taken_back_is_left_alone(stage3: Stage) -> No
     assert await stage3.waiting() == [key.sidecar, key.pdf]
 
 
-async def test_a_job_with_three_failures_goes_to_the_dead_letters_untried(stage3: Stage) -> None:
+async def test_a_job_with_three_failures_goes_to_the_dead_letters_untried(stage3: ArchiverEnvironment) -> None:
     await stage3.put(retry_count=3, last_error="as before")
 
     await stage3.run()
 
     assert stage3.server.requests("upload") == []
-    assert len(await stage3.waiting(stage3.office.letters)) == 2
+    assert len(await stage3.waiting(stage3.office.dead_letters)) == 2
 
 
-async def test_what_the_archiver_does_not_know_in_a_sidecar_stays_there(stage3: Stage) -> None:
+async def test_what_the_archiver_does_not_know_in_a_sidecar_stays_there(stage3: ArchiverEnvironment) -> None:
     key = await stage3.put()
     await stage3.rewrite(key, extra={"costCentre": "4711"})
     stage3.server.set(worker="stopped")
@@ -74,14 +74,14 @@ async def test_what_the_archiver_does_not_know_in_a_sidecar_stays_there(stage3: 
 
 
 @pytest.mark.timeout(600)
-async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(stage: Stage) -> None:
-    effects = Effects()
+async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(stage: ArchiverEnvironment) -> None:
+    effects = EffectRecorder()
     await stage.put("undisturbed")
-    async with opened(stage.archiver(watched_stores(stage.stores, effects))) as archiver:
+    async with open_archiver(stage.archiver(record_stores(stage.stores, effects))) as archiver:
         effects.watch(archiver)
         await archiver.run()
 
-    for number, effect in enumerate(effects.reached):
+    for number, effect in enumerate(effects.recorded):
         key = await stage.put(f"rewritten after {number}")
         fresh, rewritten_as = await stage.sidecar(key), uuid4()
 
@@ -90,8 +90,8 @@ async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(stage: Stag
                 anew = replace(fresh, bilko_document_id=rewritten_as)  # noqa: B023
                 await stage.write(key.sidecar, anew.to_bytes())  # noqa: B023
 
-        during = Effects(rewrite)
-        async with opened(stage.archiver(watched_stores(stage.stores, during), concurrency=1)) as archiver:
+        during = EffectRecorder(rewrite)
+        async with open_archiver(stage.archiver(record_stores(stage.stores, during), concurrency=1)) as archiver:
             during.watch(archiver)
             await archiver.run()
         await stage.run()
@@ -99,14 +99,14 @@ async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(stage: Stag
         hashes = [document.sha256 for document in stage.documents()]
         assert len(hashes) == len(set(hashes)), effect
         assert key.sha256 in hashes, effect
-        reached = during.reached[number] if number < len(during.reached) else "delete"
+        reached = during.recorded[number] if number < len(during.recorded) else "delete"
         if not reached.startswith(("delete", "put archiver", "write")):  # then it was gone already
             assert rewritten_as in stage.office.rows("bilko_document_id"), reached
         assert await stage.waiting() == [], effect
         assert set(stage.rows().values()) == {"archived"}, effect
 
 
-async def test_a_sidecar_without_its_pdf_whose_document_is_proven_is_closed(stage: Stage) -> None:
+async def test_a_sidecar_without_its_pdf_whose_document_is_proven_is_closed(stage: ArchiverEnvironment) -> None:
     await stage.put()
     await stage.run()
     key = await stage.put()
@@ -120,19 +120,21 @@ async def test_a_sidecar_without_its_pdf_whose_document_is_proven_is_closed(stag
 
 
 @pytest.mark.parametrize("half", ["pdf", "sidecar"])
-async def test_half_a_job_is_reported_after_an_hour_and_buried_after_a_week(stage3: Stage, half: str) -> None:
+async def test_half_a_job_is_reported_after_an_hour_and_buried_after_a_week(
+    stage3: ArchiverEnvironment, half: str
+) -> None:
     key = await stage3.put()
     await stage3.office.queue.delete(key.sidecar if half == "pdf" else key.pdf)
     rest = getattr(key, half)
 
     assert (await stage3.run()).actions == {}
-    stage3.clock.wind(hours=2)
+    stage3.clock.advance(hours=2)
     assert (await stage3.run()).actions == {"orphan": 1}
     await stage3.run()
-    assert stage3.letterbox.titles == ["P2 Muniment archiver: orphans"]
+    assert stage3.notifier.titles == ["P2 Muniment archiver: orphans"]
     assert await stage3.waiting() == [rest]
-    stage3.clock.wind(days=7)
+    stage3.clock.advance(days=7)
     assert (await stage3.run()).actions == {"dead_letter": 1}
 
     assert await stage3.waiting() == []
-    assert await stage3.waiting(stage3.office.letters) == [rest]
+    assert await stage3.waiting(stage3.office.dead_letters) == [rest]

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.handover.archiver.environment import Stage
+from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.handover.archiver.test_crash_recovery import check_archived_once, passed, put_jobs
 from tests.handover.handover_api import INTERNAL_KEY
 
@@ -18,7 +18,7 @@ SEED = 6
 SAMPLES = 3
 
 
-async def killed_after(stage: Stage, number: int) -> bool:
+async def killed_after(stage: ArchiverEnvironment, number: int) -> bool:
     """Whether it came so far."""
     case = {
         "paperless": stage.server.url,
@@ -26,7 +26,7 @@ async def killed_after(stage: Stage, number: int) -> bool:
         "api": stage.office.api.url,
         "key": INTERNAL_KEY,
         "queue": str(stage.office.queue._root),
-        "letters": str(stage.office.letters._root),
+        "letters": str(stage.office.dead_letters._root),
         "ahead": stage.clock.ahead.total_seconds(),
         "number": number,
     }
@@ -35,17 +35,17 @@ async def killed_after(stage: Stage, number: int) -> bool:
     return await process.wait() == -signal.SIGKILL
 
 
-async def check_after_death(stage: Stage, number: int) -> bool:
+async def check_after_death(stage: ArchiverEnvironment, number: int) -> bool:
     await put_jobs(stage, f"killed after {number}")
     if not await killed_after(stage, number):
         return False
-    stage.clock.wind(minutes=5)  # its lease ends
+    stage.clock.advance(minutes=5)  # its lease ends
     await passed(stage)
     await check_archived_once(stage, str(number))
     return True
 
 
-async def test_a_second_archiver_finishes_what_a_killed_one_began(stage: Stage) -> None:
+async def test_a_second_archiver_finishes_what_a_killed_one_began(stage: ArchiverEnvironment) -> None:
     await put_jobs(stage, "undisturbed")
     effects = await passed(stage)
 
@@ -55,7 +55,7 @@ async def test_a_second_archiver_finishes_what_a_killed_one_began(stage: Stage) 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(3600)
-async def test_an_archiver_may_be_killed_after_every_single_effect(stage: Stage) -> None:
+async def test_an_archiver_may_be_killed_after_every_single_effect(stage: ArchiverEnvironment) -> None:
     number = 0
     while await check_after_death(stage, number):
         number += 1

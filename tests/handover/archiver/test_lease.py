@@ -6,47 +6,47 @@ from pathlib import Path
 
 import pytest
 
-from muniment.handover.archiver.lease import KEY, LeaseHeld, LeaseLost, held
-from muniment.handover.archiver.pass_context import Outcome
-from muniment.storage.objects.folder.store import FolderQueue
-from muniment.storage.objects.port import QueueStore
-from tests.contracts.test_versioned_object_store import s3_queue
-from tests.handover.archiver.effects import Act, Effects, watched_stores
-from tests.handover.archiver.environment import Stage, opened
-from tests.handover.archiver.fakes import WoundClock
+from muniment.handover.archiver.lease import LEASE_KEY, LeaseHeld, LeaseLost, hold_lease
+from muniment.handover.archiver.pass_context import PassOutcome
+from muniment.storage.objects.folder.store import VersionedFolderStore
+from muniment.storage.objects.port import VersionedObjectStore
+from tests.contracts.test_versioned_object_store import build_s3_store
+from tests.handover.archiver.effects import Act, EffectRecorder, record_stores
+from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
+from tests.handover.archiver.fakes import FakeClock
 
 
 @pytest.fixture(params=["folder", "s3"])
-async def queue(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[QueueStore]:
+async def queue(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VersionedObjectStore]:
     if request.param == "folder":
-        queue: QueueStore = FolderQueue(tmp_path / "queue")
+        queue: VersionedObjectStore = VersionedFolderStore(tmp_path / "queue")
     else:
-        queue = s3_queue(request.getfixturevalue("empty_s3_server"))
+        queue = build_s3_store(request.getfixturevalue("empty_s3_server"))
     yield queue
     await queue.close()
 
 
-async def test_the_second_is_refused_while_the_first_works(queue: QueueStore) -> None:
-    clock = WoundClock()
-    async with held(queue, clock):
+async def test_the_second_is_refused_while_the_first_works(queue: VersionedObjectStore) -> None:
+    clock = FakeClock()
+    async with hold_lease(queue, clock):
         with pytest.raises(LeaseHeld):
-            async with held(queue, clock):
+            async with hold_lease(queue, clock):
                 pass
 
 
-async def test_whoever_ends_leaves_it_to_the_next(queue: QueueStore) -> None:
-    clock = WoundClock()
-    async with held(queue, clock):
+async def test_whoever_ends_leaves_it_to_the_next(queue: VersionedObjectStore) -> None:
+    clock = FakeClock()
+    async with hold_lease(queue, clock):
         pass
-    async with held(queue, clock) as lease:
+    async with hold_lease(queue, clock) as lease:
         await lease.check()
 
 
-async def test_of_many_at_once_exactly_one_has_it(queue: QueueStore) -> None:
-    clock, got = WoundClock(), list[int]()
+async def test_of_many_at_once_exactly_one_has_it(queue: VersionedObjectStore) -> None:
+    clock, got = FakeClock(), list[int]()
 
     async def take(number: int) -> None:
-        async with held(queue, clock):
+        async with hold_lease(queue, clock):
             got.append(number)
             await finished.wait()
 
@@ -61,31 +61,31 @@ async def test_of_many_at_once_exactly_one_has_it(queue: QueueStore) -> None:
     assert len(done) == 7
 
 
-async def test_the_lease_of_a_dead_one_is_taken_when_its_time_is_over(queue: QueueStore) -> None:
-    paused, clock = WoundClock(), WoundClock()
-    async with held(queue, paused) as old:
-        clock.wind(seconds=125)
-        async with held(queue, clock) as lease:
+async def test_the_lease_of_a_dead_one_is_taken_when_its_time_is_over(queue: VersionedObjectStore) -> None:
+    paused, clock = FakeClock(), FakeClock()
+    async with hold_lease(queue, paused) as old:
+        clock.advance(seconds=125)
+        async with hold_lease(queue, clock) as lease:
             await lease.check()
-            paused.wind(seconds=125)
+            paused.advance(seconds=125)
             with pytest.raises(LeaseLost):
                 await old.check()
             await lease.check()
 
 
-async def test_whoever_was_paused_goes_on_if_nobody_came(queue: QueueStore) -> None:
-    clock = WoundClock()
-    async with held(queue, clock) as lease:
-        clock.wind(hours=1)
+async def test_whoever_was_paused_goes_on_if_nobody_came(queue: VersionedObjectStore) -> None:
+    clock = FakeClock()
+    async with hold_lease(queue, clock) as lease:
+        clock.advance(hours=1)
         await lease.check()
         with pytest.raises(LeaseHeld):
-            async with held(queue, clock):
+            async with hold_lease(queue, clock):
                 pass
 
 
-async def test_what_is_no_lease_is_nobodys(queue: QueueStore) -> None:
-    await queue.put_new(KEY, b"?")
-    async with held(queue, WoundClock()) as lease:
+async def test_what_is_no_lease_is_nobodys(queue: VersionedObjectStore) -> None:
+    await queue.put_if_absent(LEASE_KEY, b"?")
+    async with hold_lease(queue, FakeClock()) as lease:
         await lease.check()
 
 
@@ -98,36 +98,36 @@ def pause_at(number: int, paused: asyncio.Event, over: asyncio.Event) -> Act:
     return act
 
 
-async def undisturbed(stage: Stage, name: str) -> list[str]:
-    effects = Effects()
+async def undisturbed(stage: ArchiverEnvironment, name: str) -> list[str]:
+    effects = EffectRecorder()
     await stage.put(name)
-    async with opened(stage.archiver(watched_stores(stage.stores, effects), concurrency=1)) as archiver:
+    async with open_archiver(stage.archiver(record_stores(stage.stores, effects), concurrency=1)) as archiver:
         effects.watch(archiver)
         await archiver.run()
-    return effects.reached
+    return effects.recorded
 
 
 @pytest.mark.timeout(600)
-async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_was(stage: Stage) -> None:
+async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_was(stage: ArchiverEnvironment) -> None:
     reached = await undisturbed(stage, "undisturbed")
     for number in range(len(reached)):
         paused, over = asyncio.Event(), asyncio.Event()
-        effects = Effects(pause_at(number, paused, over))
+        effects = EffectRecorder(pause_at(number, paused, over))
         await stage.put(f"paused after {number}")
         await stage.put(f"after that, {number}")
-        stage.server.forget_requests()
-        async with opened(stage.archiver(watched_stores(stage.stores, effects), concurrency=1)) as archiver:
+        stage.server.clear_requests()
+        async with open_archiver(stage.archiver(record_stores(stage.stores, effects), concurrency=1)) as archiver:
             effects.watch(archiver)
             working = asyncio.create_task(archiver.run())
             await asyncio.wait({working, asyncio.create_task(paused.wait())}, return_when=asyncio.FIRST_COMPLETED)
-            stage.clock.wind(minutes=5)
+            stage.clock.advance(minutes=5)
             second = await stage.run()
             over.set()
             await working
 
         # Later passes do less: what is the same for all documents is there.
-        effect = effects.reached[number] if number < len(effects.reached) else "none"
-        assert second.outcome is Outcome.DONE, effect
+        effect = effects.recorded[number] if number < len(effects.recorded) else "none"
+        assert second.outcome is PassOutcome.DONE, effect
         # Between the last look at the lease and the first byte of an upload nobody can be stopped: then there are two.
         assert len(stage.server.requests("upload")) == (3 if effect == "about to upload" else 2), effect
         hashes = [document.sha256 for document in stage.documents()]
@@ -136,7 +136,7 @@ async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_w
         assert set(stage.rows().values()) == {"archived"}, effect
 
 
-async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(stage3: Stage) -> None:
+async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(stage3: ArchiverEnvironment) -> None:
     paused, over = asyncio.Event(), asyncio.Event()
 
     async def pause(_number: int, what: str) -> None:
@@ -144,17 +144,17 @@ async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(st
             paused.set()
             await over.wait()
 
-    effects = Effects(pause)
+    effects = EffectRecorder(pause)
     key = await stage3.put()
-    async with opened(stage3.archiver(watched_stores(stage3.stores, effects), concurrency=1)) as archiver:
+    async with open_archiver(stage3.archiver(record_stores(stage3.stores, effects), concurrency=1)) as archiver:
         effects.watch(archiver)
         working = asyncio.create_task(archiver.run())
         await paused.wait()
-        stage3.clock.wind(minutes=5)
+        stage3.clock.advance(minutes=5)
         await stage3.run()
         await stage3.put()
         over.set()
         report = await working
 
-    assert report.outcome is Outcome.ANOTHER_AT_WORK
+    assert report.outcome is PassOutcome.ANOTHER_AT_WORK
     assert await stage3.waiting() == [key.sidecar, key.pdf]

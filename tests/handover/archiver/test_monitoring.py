@@ -5,77 +5,77 @@ from pathlib import Path
 import pytest
 import structlog
 
-from muniment.handover.archiver.monitoring import Alert, AlertAddressMalformed, Alerts, AppriseNotifier, Metrics
-from muniment.storage.objects.folder.store import FolderQueue
-from tests.handover.archiver.environment import Stage
-from tests.handover.archiver.fakes import Letterbox, WoundClock
+from muniment.handover.archiver.monitoring import Alert, Alerts, AppriseNotifier, ArchiverMetrics, InvalidAlertUrl
+from muniment.storage.objects.folder.store import VersionedFolderStore
+from tests.handover.archiver.environment import ArchiverEnvironment
+from tests.handover.archiver.fakes import FakeClock, RecordingNotifier
 from tests.support.fake_paperless.faults import refused
 
 STOPPED = Alert("line-stopped", "P1", "Nothing is archived.")
 
 
-class Desk:
+class AlertHarness:
     def __init__(self, folder: Path) -> None:
-        self.queue, self.clock, self.box = FolderQueue(folder), WoundClock(), Letterbox()
+        self.queue, self.clock, self.box = VersionedFolderStore(folder), FakeClock(), RecordingNotifier()
 
     async def settle(self, *conditions: Alert, depth: int | None = 0, failures: int = 0) -> list[str]:
         """What arrives, by whoever makes this pass."""
         self.box.titles.clear()
-        await Alerts(self.queue, self.box, self.clock).settle(conditions, depth=depth, failures=failures)
-        self.clock.wind(minutes=5)
+        await Alerts(self.queue, self.box, self.clock).update(conditions, depth=depth, failures=failures)
+        self.clock.advance(minutes=5)
         return [title.removeprefix("P1 ").removeprefix("P2 ").partition(": ")[2] for title in self.box.titles]
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def desk(tmp_path: Path) -> AlertHarness:
+    return AlertHarness(tmp_path)
 
 
-async def test_a_condition_is_told_once_and_again_when_it_comes_back(desk: Desk) -> None:
+async def test_a_condition_is_told_once_and_again_when_it_comes_back(desk: AlertHarness) -> None:
     assert await desk.settle(STOPPED) == ["line-stopped"]
     assert await desk.settle(STOPPED) == []
     assert await desk.settle() == []
     assert await desk.settle(STOPPED) == ["line-stopped"]
 
 
-async def test_what_could_not_be_sent_is_sent_with_the_next_pass(desk: Desk) -> None:
+async def test_what_could_not_be_sent_is_sent_with_the_next_pass(desk: AlertHarness) -> None:
     desk.box.is_open = False
     assert await desk.settle(STOPPED) == []
     desk.box.is_open = True
     assert await desk.settle(STOPPED) == ["line-stopped"]
 
 
-async def test_a_pass_that_was_stopped_does_not_end_other_conditions(desk: Desk) -> None:
+async def test_a_pass_that_was_stopped_does_not_end_other_conditions(desk: AlertHarness) -> None:
     letters = Alert("dead-letters", "P1", "1 document")
     await desk.settle(letters)
     await desk.settle(STOPPED, depth=None)
     assert await desk.settle(letters) == []
 
 
-async def test_more_of_the_same_is_news(desk: Desk) -> None:
+async def test_more_of_the_same_is_news(desk: AlertHarness) -> None:
     assert await desk.settle(Alert("dead-letters", "P1", "1")) == ["dead-letters"]
-    assert await desk.settle(Alert("dead-letters", "P1", "2", is_news=True)) == ["dead-letters"]
+    assert await desk.settle(Alert("dead-letters", "P1", "2", repeat=True)) == ["dead-letters"]
 
 
-async def test_a_deep_queue_is_told_after_fifteen_minutes(desk: Desk) -> None:
+async def test_a_deep_queue_is_told_after_fifteen_minutes(desk: AlertHarness) -> None:
     assert [await desk.settle(depth=501) for _ in range(5)] == [[], [], [], ["queue-deep"], []]
     assert [await desk.settle(depth=depth) for depth in (501, 500, 501)] == [[], [], []]
 
 
-async def test_more_than_five_failures_within_an_hour_are_told(desk: Desk) -> None:
+async def test_more_than_five_failures_within_an_hour_are_told(desk: AlertHarness) -> None:
     assert await desk.settle(failures=5) == []
     assert await desk.settle(failures=1) == ["many-failures"]
-    desk.clock.wind(hours=2)
+    desk.clock.advance(hours=2)
     assert await desk.settle(failures=5) == []
 
 
-async def test_what_was_remembered_in_another_way_is_told_once_more(desk: Desk) -> None:
-    await desk.queue.put_new("archiver/alerts.json", b"[]")
+async def test_what_was_remembered_in_another_way_is_told_once_more(desk: AlertHarness) -> None:
+    await desk.queue.put_if_absent("archiver/alerts.json", b"[]")
     assert await desk.settle(STOPPED) == ["line-stopped"]
 
 
 def test_an_address_that_apprise_does_not_know_is_refused_without_being_shown() -> None:
-    with pytest.raises(AlertAddressMalformed) as caught:
+    with pytest.raises(InvalidAlertUrl) as caught:
         AppriseNotifier("mailto://somebody:secret@example.org nonsense://secret")
     assert "secret" not in str(caught.value)
 
@@ -84,11 +84,11 @@ async def test_without_addresses_nobody_is_to_be_reached() -> None:
     assert await AppriseNotifier("").send("title", "body")
 
 
-def value(metrics: Metrics, name: str) -> float | None:
+def value(metrics: ArchiverMetrics, name: str) -> float | None:
     return metrics.registry.get_sample_value(name)
 
 
-async def test_a_pass_counts_what_it_did(stage3: Stage) -> None:
+async def test_a_pass_counts_what_it_did(stage3: ArchiverEnvironment) -> None:
     await stage3.put("first")
     await stage3.put("second")
     stage3.server.fault("upload", refused(400))
@@ -111,15 +111,15 @@ async def test_a_pass_counts_what_it_did(stage3: Stage) -> None:
 def test_passes_that_are_processes_of_their_own_count_on(tmp_path: Path) -> None:
     file = tmp_path / "archiver.prom"
     for _ in range(2):
-        metrics = Metrics()
-        metrics.continue_from(file)
+        metrics = ArchiverMetrics()
+        metrics.restore_counters(file)
         metrics.failed.inc(3)
-        metrics.write(file)
+        metrics.write_textfile(file)
 
     assert "archive_jobs_failed_total 6.0" in file.read_text()
 
 
-async def test_a_line_has_the_fields_of_the_specification_and_no_name_of_anybody(stage3: Stage) -> None:
+async def test_a_line_has_the_fields_of_the_specification_and_no_name_of_anybody(stage3: ArchiverEnvironment) -> None:
     key = await stage3.put()
 
     with structlog.testing.capture_logs() as lines:

@@ -8,28 +8,28 @@ from uuid import uuid4
 
 import pytest
 
-from muniment.handover.archiver.pass_context import Outcome
+from muniment.handover.archiver.pass_context import PassOutcome
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue import ArchiveStores, put_job
+from muniment.handover.queue import HandoverStores, enqueue
 from muniment.handover.sidecar import Sidecar
-from tests.contracts.test_versioned_object_store import s3_queue
+from tests.contracts.test_versioned_object_store import build_s3_store
 from tests.documents.uploads import a_pdf
-from tests.handover.archiver.environment import Stage
-from tests.handover.archiver.fakes import Bytes
+from tests.handover.archiver.environment import ArchiverEnvironment
+from tests.handover.archiver.fakes import BytesContent
 from tests.support.seaweedfs import SeaweedFS
 
 
 @pytest.fixture
-async def stores(empty_s3_server: SeaweedFS) -> AsyncIterator[ArchiveStores]:
+async def stores(empty_s3_server: SeaweedFS) -> AsyncIterator[HandoverStores]:
     letters = replace(empty_s3_server, bucket="dead-letters")
     letters.make_bucket()
     letters.empty()
-    stores = ArchiveStores(s3_queue(empty_s3_server), s3_queue(letters))
+    stores = HandoverStores(build_s3_store(empty_s3_server), build_s3_store(letters))
     yield stores
     await stores.close()
 
 
-async def put(stage: Stage, stores: ArchiveStores, text: str) -> JobKey:
+async def put(stage: ArchiverEnvironment, stores: HandoverStores, text: str) -> JobKey:
     content = a_pdf(text)
     sidecar = Sidecar(
         organization_id=stage.office.organization_id,
@@ -39,26 +39,30 @@ async def put(stage: Stage, stores: ArchiveStores, text: str) -> JobKey:
         timestamp=datetime(2026, 5, 8, tzinfo=UTC),
         sha256=hashlib.sha256(content).hexdigest(),
     )
-    await put_job(stores.queue, sidecar, Bytes(content))
+    await enqueue(stores.queue, sidecar, BytesContent(content))
     return sidecar.key
 
 
-async def test_every_job_ends_in_paperless_once_and_the_queue_is_empty(stage: Stage, stores: ArchiveStores) -> None:
+async def test_every_job_ends_in_paperless_once_and_the_queue_is_empty(
+    stage: ArchiverEnvironment, stores: HandoverStores
+) -> None:
     keys = [await put(stage, stores, f"Report {number}") for number in range(3)]
 
     first, second = await stage.run(stores), await stage.run(stores)
 
-    assert (first.outcome, second.actions) == (Outcome.DONE, {})
+    assert (first.outcome, second.actions) == (PassOutcome.DONE, {})
     assert {document.sha256 for document in stage.documents()} == {key.sha256 for key in keys}
     assert len(stage.documents()) == len(keys)
     assert await stage.waiting(stores.queue) == []
     assert stage.rows() == {key.pdf: "archived" for key in keys}
 
 
-async def test_what_cannot_be_archived_goes_to_the_other_bucket_whole(stage3: Stage, stores: ArchiveStores) -> None:
+async def test_what_cannot_be_archived_goes_to_the_other_bucket_whole(
+    stage3: ArchiverEnvironment, stores: HandoverStores
+) -> None:
     key = await put(stage3, stores, "Report")
     held = await stores.queue.get(key.sidecar)
-    assert await stores.queue.put_if(key.sidecar, b"no sidecar at all", version=held.version)
+    assert await stores.queue.put_if_match(key.sidecar, b"no sidecar at all", version=held.version)
 
     await stage3.run(stores)
 

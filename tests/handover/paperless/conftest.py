@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from muniment.handover.paperless.client import Paperless
+from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.paperless.transport import Timeouts
-from tests.handover.paperless.uploads import Archive, a_name
-from tests.support.fake_paperless.fake import StandIn, stand_in
+from tests.handover.paperless.uploads import UploadTarget, a_name
+from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
 
 REAL_URL = os.environ.get("MUNIMENT_TEST_PAPERLESS_URL")
 REAL_TOKEN = os.environ.get("MUNIMENT_TEST_PAPERLESS_TOKEN", "")
@@ -18,64 +18,64 @@ FLAVOURS = [pytest.param(2, id="2.x"), pytest.param(3, id="3.x")]
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerAddress:
     url: str
     token: str
 
 
 @pytest.fixture(scope="session", params=[*FLAVOURS, *([pytest.param(None, id="real")] if REAL_URL else [])])
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddress]:
     if request.param is None:
-        yield Place(str(REAL_URL), REAL_TOKEN)
+        yield ServerAddress(str(REAL_URL), REAL_TOKEN)
         return
-    with stand_in(_folder(tmp_path_factory), flavour=request.param) as server:
-        yield Place(server.url, server.token)
+    with fake_paperless(_folder(tmp_path_factory), flavour=request.param) as server:
+        yield ServerAddress(server.url, server.token)
 
 
 @pytest.fixture
-async def paperless(place: Place) -> AsyncIterator[Paperless]:
-    async with Paperless(place.url, place.token) as client:
+async def paperless(place: ServerAddress) -> AsyncIterator[PaperlessClient]:
+    async with PaperlessClient(place.url, place.token) as client:
         yield client
 
 
 @pytest.fixture
-async def archive(paperless: Paperless) -> Archive:
+async def archive(paperless: PaperlessClient) -> UploadTarget:
     """Tags, correspondent, type and fields of the test's own."""
-    return await Archive.of(paperless)
+    return await UploadTarget.create(paperless)
 
 
 @pytest.fixture(scope="session", params=FLAVOURS)
-def shared_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
-    with stand_in(_folder(tmp_path_factory), flavour=request.param) as server:
+def shared_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakePaperless]:
+    with fake_paperless(_folder(tmp_path_factory), flavour=request.param) as server:
         yield server
 
 
 @pytest.fixture
-def server(shared_server: StandIn) -> Iterator[StandIn]:
+def server(shared_server: FakePaperless) -> Iterator[FakePaperless]:
     """A stand-in of which a test can ask every fault; afterwards it is well again."""
-    shared_server.forget_requests()
+    shared_server.clear_requests()
     yield shared_server
     shared_server.clear()
     shared_server.recover()
 
 
 @pytest.fixture
-async def client(server: StandIn) -> AsyncIterator[Paperless]:
-    async with Paperless(server.url, server.token, timeouts=Timeouts(upload_seconds=20, seconds=20)) as client:
+async def client(server: FakePaperless) -> AsyncIterator[PaperlessClient]:
+    async with PaperlessClient(server.url, server.token, timeouts=Timeouts(upload_seconds=20, seconds=20)) as client:
         client.reread_after_seconds = 0
         yield client
 
 
 @pytest.fixture
-def shelf(server: StandIn, client: Paperless) -> Archive:
+def shelf(server: FakePaperless, client: PaperlessClient) -> UploadTarget:
     """Tags, correspondent, type and fields of the test's own, made past the client."""
-    return Archive(
+    return UploadTarget(
         client,
-        server.make("tags", a_name("org")),
-        server.make("tags", a_name("source")),
-        server.make("correspondents", a_name("org")),
-        server.make("document_types", a_name("Invoice")),
-        server.make("custom_fields", a_name("sha256"), data_type="string"),
+        server.create_object("tags", a_name("org")),
+        server.create_object("tags", a_name("source")),
+        server.create_object("correspondents", a_name("org")),
+        server.create_object("document_types", a_name("Invoice")),
+        server.create_object("custom_fields", a_name("sha256"), data_type="string"),
     )
 
 

@@ -4,33 +4,35 @@ from datetime import date
 
 import pytest
 
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.paperless.errors import Gone, Kind, UnknownId
-from tests.handover.paperless.uploads import Archive, a_name, a_pdf
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.paperless.errors import PaperlessDocumentGone, PaperlessKind, StaleObjectId
+from tests.handover.paperless.uploads import UploadTarget, a_name, a_pdf
 
 NOWHERE = 99_999_999
 
 
-async def test_found_is_what_carries_all_of_the_tags(archive: Archive, paperless: Paperless) -> None:
+async def test_found_is_what_carries_all_of_the_tags(archive: UploadTarget, paperless: PaperlessClient) -> None:
     both = await archive.put()
     one = await archive.put(tags=[archive.source])
     assert [document.id for document in await paperless.find_tagged(archive.tags)] == [both.id]
     assert [document.id for document in await paperless.find_tagged([archive.source])] == [both.id, one.id]
 
 
-async def test_a_tag_that_does_not_exist_is_on_no_document(archive: Archive, paperless: Paperless) -> None:
+async def test_a_tag_that_does_not_exist_is_on_no_document(archive: UploadTarget, paperless: PaperlessClient) -> None:
     await archive.put()
     assert await paperless.find_tagged([archive.source, NOWHERE]) == []
 
 
-async def test_asking_for_nothing_is_refused_because_it_would_find_everything(paperless: Paperless) -> None:
+async def test_asking_for_nothing_is_refused_because_it_would_find_everything(paperless: PaperlessClient) -> None:
     with pytest.raises(ValueError, match="every document"):
         await paperless.find_tagged([])
     with pytest.raises(ValueError, match="every document"):
         await paperless.find_by_file_name("")
 
 
-async def test_the_same_bytes_are_found_by_their_checksum_and_no_others(archive: Archive, paperless: Paperless) -> None:
+async def test_the_same_bytes_are_found_by_their_checksum_and_no_others(
+    archive: UploadTarget, paperless: PaperlessClient
+) -> None:
     pdf = a_pdf()
     document = await archive.put(pdf)
     assert [found.id for found in await paperless.find_by_checksum(pdf)] == [document.id]
@@ -40,72 +42,78 @@ async def test_the_same_bytes_are_found_by_their_checksum_and_no_others(archive:
     assert await paperless.find_by_checksum(a_pdf()) == []
 
 
-async def test_a_document_is_found_by_the_exact_name_of_its_file(archive: Archive, paperless: Paperless) -> None:
+async def test_a_document_is_found_by_the_exact_name_of_its_file(
+    archive: UploadTarget, paperless: PaperlessClient
+) -> None:
     name = f"{a_name('muniment').replace(':', '-')}.pdf"
     document = await archive.put(file_name=name)
     assert [found.id for found in await paperless.find_by_file_name(name)] == [document.id]
     assert await paperless.find_by_file_name(name.upper()) == []
 
 
-async def test_a_document_that_is_not_there_is_nothing(paperless: Paperless) -> None:
-    assert await paperless.document(NOWHERE) is None
+async def test_a_document_that_is_not_there_is_nothing(paperless: PaperlessClient) -> None:
+    assert await paperless.find_document(NOWHERE) is None
 
 
-async def test_the_original_comes_back_byte_for_byte(archive: Archive, paperless: Paperless) -> None:
+async def test_the_original_comes_back_byte_for_byte(archive: UploadTarget, paperless: PaperlessClient) -> None:
     pdf = a_pdf()
     document = await archive.put(pdf)
-    assert b"".join([piece async for piece in paperless.original(document.id)]) == pdf
+    assert b"".join([piece async for piece in paperless.download_original(document.id)]) == pdf
 
 
-async def test_the_checksum_is_sha256_from_version_3_on_and_md5_before(archive: Archive, paperless: Paperless) -> None:
+async def test_the_checksum_is_sha256_from_version_3_on_and_md5_before(
+    archive: UploadTarget, paperless: PaperlessClient
+) -> None:
     pdf = a_pdf()
     document = await archive.put(pdf)
     has_sha256 = (await paperless.version()).has_sha256
     wanted = hashlib.sha256(pdf) if has_sha256 else hashlib.md5(pdf)
-    assert await paperless.checksum(document.id) == wanted.hexdigest()
+    assert await paperless.get_checksum(document.id) == wanted.hexdigest()
 
 
-async def test_checksum_and_bytes_of_a_document_that_is_not_there_are_gone(paperless: Paperless) -> None:
-    with pytest.raises(Gone):
-        await paperless.checksum(NOWHERE)
-    with pytest.raises(Gone):
-        [piece async for piece in paperless.original(NOWHERE)]
+async def test_checksum_and_bytes_of_a_document_that_is_not_there_are_gone(paperless: PaperlessClient) -> None:
+    with pytest.raises(PaperlessDocumentGone):
+        await paperless.get_checksum(NOWHERE)
+    with pytest.raises(PaperlessDocumentGone):
+        [piece async for piece in paperless.download_original(NOWHERE)]
 
 
-async def test_tags_are_added_to_those_that_are_there(archive: Archive, paperless: Paperless) -> None:
+async def test_tags_are_added_to_those_that_are_there(archive: UploadTarget, paperless: PaperlessClient) -> None:
     document = await archive.put(tags=[archive.source])
     for _ in range(2):
         await paperless.add_tags(document.id, [archive.organization])
-    again = await paperless.document(document.id)
+    again = await paperless.find_document(document.id)
     assert again is not None
     assert again.tags == document.tags | {archive.organization}
 
 
 async def test_tagging_with_an_unknown_tag_or_a_document_that_is_gone_says_which(
-    archive: Archive, paperless: Paperless
+    archive: UploadTarget, paperless: PaperlessClient
 ) -> None:
     document = await archive.put()
-    with pytest.raises(UnknownId) as refused:
+    with pytest.raises(StaleObjectId) as refused:
         await paperless.add_tags(document.id, [NOWHERE])
-    assert refused.value.kind is Kind.TAG
-    with pytest.raises(Gone):
+    assert refused.value.kind is PaperlessKind.TAG
+    with pytest.raises(PaperlessDocumentGone):
         await paperless.add_tags(NOWHERE, [archive.source])
 
 
-async def test_only_what_is_empty_is_set(archive: Archive, paperless: Paperless) -> None:
+async def test_only_what_is_empty_is_set(archive: UploadTarget, paperless: PaperlessClient) -> None:
     document = await archive.put(created=date(2020, 1, 2))
-    other = await paperless.find_or_make(Kind.CORRESPONDENT, a_name())
-    second = await paperless.find_or_make(Kind.CUSTOM_FIELD, a_name())
-    await paperless.set_where_empty(
+    other = await paperless.get_or_create(PaperlessKind.CORRESPONDENT, a_name())
+    second = await paperless.get_or_create(PaperlessKind.CUSTOM_FIELD, a_name())
+    await paperless.fill_missing_metadata(
         document.id, correspondent=other, custom_fields={archive.field: "another", second: "new"}
     )
-    again = await paperless.document(document.id)
+    again = await paperless.find_document(document.id)
     assert again is not None
     assert again.correspondent == archive.correspondent
     assert again.custom_fields == {archive.field: "a value", second: "new"}
     assert (again.title, again.created_on, again.tags) == (document.title, document.created_on, document.tags)
 
 
-async def test_setting_something_on_a_document_that_is_gone_says_so(archive: Archive, paperless: Paperless) -> None:
-    with pytest.raises(Gone):
-        await paperless.set_where_empty(NOWHERE, correspondent=archive.correspondent)
+async def test_setting_something_on_a_document_that_is_gone_says_so(
+    archive: UploadTarget, paperless: PaperlessClient
+) -> None:
+    with pytest.raises(PaperlessDocumentGone):
+        await paperless.fill_missing_metadata(NOWHERE, correspondent=archive.correspondent)

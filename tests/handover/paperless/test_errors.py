@@ -6,14 +6,20 @@ from email.utils import format_datetime
 
 import pytest
 
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.paperless.errors import LineStopped, NotForThis, Rejected, Throttled, Unclear
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.paperless.errors import (
+    DocumentForbidden,
+    OutcomeUnknown,
+    PaperlessMisconfigured,
+    RateLimited,
+    RequestRejected,
+)
 from muniment.handover.paperless.transport import Timeouts
 from tests.handover.paperless.calls import ABOUT_A_DOCUMENT, ABOUT_THE_LINE, CALLS
 from tests.handover.paperless.conftest import FLAVOURS
-from tests.handover.paperless.uploads import Archive
+from tests.handover.paperless.uploads import UploadTarget
 from tests.support.fake_paperless import faults
-from tests.support.fake_paperless.fake import StandIn
+from tests.support.fake_paperless.fake import FakePaperless
 from tests.support.fake_paperless.faults import Fault
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("shared_server", FLAVOURS[1:], indirect=True)]
@@ -42,82 +48,86 @@ FORBIDDEN = (faults.forbidden_json(), faults.forbidden_text())
 
 
 @pytest.fixture
-def document(server: StandIn) -> int:
+def document(server: FakePaperless) -> int:
     """Without a correspondent, so that there is something to be set on it."""
     return server.put_document(b"%PDF- put there by hand")
 
 
 @pytest.mark.parametrize("name", CALLS)
 async def test_a_wrong_address_token_or_version_stops_the_line(
-    server: StandIn, shelf: Archive, document: int, name: str
+    server: FakePaperless, shelf: UploadTarget, document: int, name: str
 ) -> None:
     for fault in STOPS:
         server.fault(name, fault)
-        with pytest.raises(LineStopped):
+        with pytest.raises(PaperlessMisconfigured):
             await CALLS[name](shelf, document)
 
 
 @pytest.mark.parametrize("name", ABOUT_THE_LINE)
 async def test_403_on_lists_uploads_and_new_things_stops_the_line(
-    server: StandIn, shelf: Archive, document: int, name: str
+    server: FakePaperless, shelf: UploadTarget, document: int, name: str
 ) -> None:
     for fault in FORBIDDEN:
         server.fault(name, fault)
-        with pytest.raises(LineStopped):
+        with pytest.raises(PaperlessMisconfigured):
             await CALLS[name](shelf, document)
 
 
 @pytest.mark.parametrize("name", ABOUT_A_DOCUMENT)
 async def test_403_about_one_document_is_about_that_document_alone(
-    server: StandIn, shelf: Archive, document: int, name: str
+    server: FakePaperless, shelf: UploadTarget, document: int, name: str
 ) -> None:
     for fault in FORBIDDEN:
         server.fault(name, fault)
-        with pytest.raises(NotForThis):
+        with pytest.raises(DocumentForbidden):
             await CALLS[name](shelf, document)
 
 
 @pytest.mark.parametrize("name", CALLS)
-async def test_what_does_not_say_what_became_of_the_call_is_unclear(server: StandIn, shelf: Archive, name: str) -> None:
+async def test_what_does_not_say_what_became_of_the_call_is_unclear(
+    server: FakePaperless, shelf: UploadTarget, name: str
+) -> None:
     for fault in UNCLEAR:
         document = server.put_document(b"%PDF- put there by hand")
         _fail_for_good(server, name, fault)
-        with pytest.raises(Unclear):
+        with pytest.raises(OutcomeUnknown):
             await CALLS[name](shelf, document)
         server.clear()
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("documents.download", "documents.delete")])
 async def test_json_that_ends_in_the_middle_is_unclear(
-    server: StandIn, shelf: Archive, document: int, name: str
+    server: FakePaperless, shelf: UploadTarget, document: int, name: str
 ) -> None:
     if name == "trash.change":
         document = server.put_document(b"%PDF- to be restored", is_trashed=True)
     _fail_for_good(server, name, faults.truncated_json())
-    with pytest.raises(Unclear):
+    with pytest.raises(OutcomeUnknown):
         await CALLS[name](shelf, document)
 
 
 @pytest.mark.parametrize("name", CALLS)
 async def test_silence_is_unclear_after_the_time_that_the_call_has(
-    server: StandIn, shelf: Archive, document: int, name: str
+    server: FakePaperless, shelf: UploadTarget, document: int, name: str
 ) -> None:
     _fail_for_good(server, name, faults.hanging())
-    async with Paperless(server.url, server.token, timeouts=Timeouts(upload_seconds=0.3, seconds=0.3)) as impatient:
-        with pytest.raises(Unclear):
+    async with PaperlessClient(
+        server.url, server.token, timeouts=Timeouts(upload_seconds=0.3, seconds=0.3)
+    ) as impatient:
+        with pytest.raises(OutcomeUnknown):
             await CALLS[name](replace(shelf, paperless=impatient), document)
 
 
-async def test_an_upload_has_more_time_than_other_calls(server: StandIn, shelf: Archive) -> None:
+async def test_an_upload_has_more_time_than_other_calls(server: FakePaperless, shelf: UploadTarget) -> None:
     server.fault("*", faults.slow(0.5), times=None, skip=1)
-    async with Paperless(server.url, server.token, timeouts=Timeouts(upload_seconds=30, seconds=0.3)) as client:
+    async with PaperlessClient(server.url, server.token, timeouts=Timeouts(upload_seconds=30, seconds=0.3)) as client:
         await client.version()
         assert await replace(shelf, paperless=client).send(b"%PDF- slow")
-        with pytest.raises(Unclear):
+        with pytest.raises(OutcomeUnknown):
             await client.find_tagged(shelf.tags)
 
 
-def _fail_for_good(server: StandIn, name: str, fault: Fault) -> None:
+def _fail_for_good(server: FakePaperless, name: str, fault: Fault) -> None:
     """Until cleared, and with it the look for what was to be made: the first look must find that it is not there."""
     server.fault(name, fault, times=None)
     server.fault(f"{name.partition('.')[0]}.list", fault, times=None, skip=1)
@@ -125,23 +135,23 @@ def _fail_for_good(server: StandIn, name: str, fault: Fault) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 async def test_429_says_how_long_to_wait_if_it_was_said(
-    server: StandIn, shelf: Archive, document: int, name: str
+    server: FakePaperless, shelf: UploadTarget, document: int, name: str
 ) -> None:
     for said, seconds in ((None, None), ("7", 7.0), ("3600", 3600.0), ("soon", None)):
         server.fault(name, faults.throttled(said))
-        with pytest.raises(Throttled) as refused:
+        with pytest.raises(RateLimited) as refused:
             await CALLS[name](shelf, document)
         assert refused.value.retry_after == seconds
 
 
-async def test_429_with_a_moment_is_understood(server: StandIn, shelf: Archive) -> None:
+async def test_429_with_a_moment_is_understood(server: FakePaperless, shelf: UploadTarget) -> None:
     server.fault("upload", faults.throttled(format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)))
-    with pytest.raises(Throttled) as refused:
+    with pytest.raises(RateLimited) as refused:
         await shelf.send()
     assert refused.value.retry_after is not None
     assert 3000 < refused.value.retry_after <= 3600
     server.fault("upload", faults.throttled("Wed, 21 Oct 2015 07:28:00 GMT"))
-    with pytest.raises(Throttled) as refused:
+    with pytest.raises(RateLimited) as refused:
         await shelf.send()
     assert refused.value.retry_after == 0
 
@@ -149,27 +159,27 @@ async def test_429_with_a_moment_is_understood(server: StandIn, shelf: Archive) 
 @pytest.mark.parametrize("status", [400, 413, 415])
 @pytest.mark.parametrize("body", ['{"detail":"No."}', '{"document":["Too big."]}', "<html>Too big</html>", "[]", ""])
 async def test_an_upload_that_is_refused_for_the_file_is_rejected(
-    server: StandIn, shelf: Archive, status: int, body: str
+    server: FakePaperless, shelf: UploadTarget, status: int, body: str
 ) -> None:
     server.fault("upload", faults.refused(status, body))
-    with pytest.raises(Rejected) as refused:
+    with pytest.raises(RequestRejected) as refused:
         await shelf.send()
     assert "<html>" not in refused.value.reason
 
 
 @pytest.mark.parametrize("name", ["documents.list", "tags.list", "tasks.list", "trash.list"])
 async def test_400_to_a_question_that_is_always_right_stops_the_line(
-    server: StandIn, shelf: Archive, name: str
+    server: FakePaperless, shelf: UploadTarget, name: str
 ) -> None:
     server.fault(name, faults.refused(400, "<h1>Bad Request (400)</h1>"))
-    with pytest.raises(LineStopped):
+    with pytest.raises(PaperlessMisconfigured):
         await CALLS[name](shelf, 1)
 
 
-async def test_nobody_at_the_address_is_unclear(server: StandIn, shelf: Archive) -> None:
+async def test_nobody_at_the_address_is_unclear(server: FakePaperless, shelf: UploadTarget) -> None:
     server.stop()
     try:
-        with pytest.raises(Unclear):
+        with pytest.raises(OutcomeUnknown):
             await shelf.paperless.find_tagged(shelf.tags)
     finally:
         server.start()

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.paperless.errors import Kind, LineStopped, Unclear
-from tests.handover.paperless.uploads import Archive, a_name
-from tests.support.fake_paperless.fake import StandIn
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.paperless.errors import OutcomeUnknown, PaperlessKind, PaperlessMisconfigured
+from tests.handover.paperless.uploads import UploadTarget, a_name
+from tests.support.fake_paperless.fake import FakePaperless
 from tests.support.fake_paperless.faults import Fault
 
 
@@ -23,13 +23,13 @@ def _row(key: int, **changes: Any) -> dict[str, Any]:
     return {**row, "original_file_name": "of another.pdf", "created": "2026-05-08", "deleted_at": None, **changes}
 
 
-async def test_documents_without_our_tags_are_never_taken_for_ours(server: StandIn, shelf: Archive) -> None:
+async def test_documents_without_our_tags_are_never_taken_for_ours(server: FakePaperless, shelf: UploadTarget) -> None:
     server.fault("documents.list", _page(_row(1), _row(2, tags=shelf.tags)))
-    with pytest.raises(LineStopped, match="ignored the"):
+    with pytest.raises(PaperlessMisconfigured, match="ignored the"):
         await shelf.paperless.find_tagged(shelf.tags)
 
 
-async def test_a_list_of_everything_is_not_walked_through(server: StandIn, shelf: Archive) -> None:
+async def test_a_list_of_everything_is_not_walked_through(server: FakePaperless, shelf: UploadTarget) -> None:
     await shelf.paperless.version()
     rows = [_row(key, tags=shelf.tags) for key in range(25)]
     finds: list[Callable[[], Awaitable[Any]]] = [
@@ -38,14 +38,16 @@ async def test_a_list_of_everything_is_not_walked_through(server: StandIn, shelf
         lambda: shelf.paperless.find_by_file_name("ours.pdf"),
     ]
     for find in finds:
-        server.forget_requests()
+        server.clear_requests()
         server.fault("documents.list", _page(*rows, count=5000, following=f"{server.url}/api/documents/?page=2"))
-        with pytest.raises(LineStopped, match="ignored the"):
+        with pytest.raises(PaperlessMisconfigured, match="ignored the"):
             await find()
         assert len(server.requests()) == 1
 
 
-async def test_other_bytes_and_other_names_in_the_answer_are_not_believed(server: StandIn, shelf: Archive) -> None:
+async def test_other_bytes_and_other_names_in_the_answer_are_not_believed(
+    server: FakePaperless, shelf: UploadTarget
+) -> None:
     others = server.put_document(b"%PDF- of somebody", file_name="of another.pdf")
     for find in (shelf.paperless.find_by_checksum(b"%PDF- ours"), shelf.paperless.find_by_file_name("ours.pdf")):
         await shelf.paperless.version()
@@ -53,57 +55,59 @@ async def test_other_bytes_and_other_names_in_the_answer_are_not_believed(server
         assert await find == []
 
 
-async def test_other_names_in_the_answer_are_not_believed(server: StandIn, client: Paperless) -> None:
+async def test_other_names_in_the_answer_are_not_believed(server: FakePaperless, client: PaperlessClient) -> None:
     server.fault("tags.list", _page({"id": 7, "name": "something else", "user_can_change": True}))
-    assert await client.find(Kind.TAG, a_name()) is None
+    assert await client.find_id(PaperlessKind.TAG, a_name()) is None
 
 
-async def test_another_task_in_the_answer_is_not_believed(server: StandIn, shelf: Archive) -> None:
+async def test_another_task_in_the_answer_is_not_believed(server: FakePaperless, shelf: UploadTarget) -> None:
     await shelf.send(b"%PDF- of a task %%EOF")
     [row] = [task for task in server.tasks() if task.file_name.endswith(".pdf")][-1:]
     shown = {"id": 1, "task_id": row.task_id, "task_file_name": row.file_name, "status": "SUCCESS", "result": "x"}
     server.fault("tasks.list", Fault(200, json.dumps([{**shown, "related_document": "7"}])))
-    assert await shelf.paperless.task("11111111-1111-1111-1111-111111111111") is None
+    assert await shelf.paperless.find_task("11111111-1111-1111-1111-111111111111") is None
 
 
 @pytest.mark.parametrize("host", ["paperless.invalid:9", "paperless.invalid/behind/a/proxy"])
 async def test_of_absolute_links_only_path_and_query_are_followed(
-    server: StandIn, client: Paperless, host: str
+    server: FakePaperless, client: PaperlessClient, host: str
 ) -> None:
     trashed = {server.put_document(b"%PDF-" + bytes([number]), is_trashed=True) for number in range(60)}
     server.set(host=host)
-    found = [document.id async for document in client.trashed()]
+    found = [document.id async for document in client.iter_trash()]
     assert trashed.issubset(found)
     assert len(found) == len(set(found))
 
 
-async def test_a_list_that_leads_back_to_itself_is_left(server: StandIn, client: Paperless) -> None:
+async def test_a_list_that_leads_back_to_itself_is_left(server: FakePaperless, client: PaperlessClient) -> None:
     server.fault("trash.list", _page(_row(1), following=f"{server.url}/api/trash/?page=1"), times=None)
-    with pytest.raises(Unclear, match="links to itself"):
-        [document async for document in client.trashed()]
+    with pytest.raises(OutcomeUnknown, match="links to itself"):
+        [document async for document in client.iter_trash()]
 
 
-async def test_a_list_that_became_shorter_is_unclear_and_stops_nothing(server: StandIn, client: Paperless) -> None:
+async def test_a_list_that_became_shorter_is_unclear_and_stops_nothing(
+    server: FakePaperless, client: PaperlessClient
+) -> None:
     server.fault("trash.list", _page(_row(1), following=f"{server.url}/api/trash/?page=2"))
     server.fault("trash.list", Fault(404, '{"detail":"Invalid page."}'))
-    with pytest.raises(Unclear):
-        [document async for document in client.trashed()]
+    with pytest.raises(OutcomeUnknown):
+        [document async for document in client.iter_trash()]
 
 
 @pytest.mark.parametrize("body", ["[]", "{}", "null", '{"count":1,"next":null,"results":[{}]}', '"text"', "7"])
-async def test_an_answer_in_another_shape_is_unclear(server: StandIn, shelf: Archive, body: str) -> None:
+async def test_an_answer_in_another_shape_is_unclear(server: FakePaperless, shelf: UploadTarget, body: str) -> None:
     await shelf.paperless.version()
     questions: dict[str, Callable[[], Awaitable[Any]]] = {
         "documents.list": lambda: shelf.paperless.find_tagged(shelf.tags),
-        "tags.list": lambda: shelf.paperless.find(Kind.TAG, "x"),
-        "documents.get": lambda: shelf.paperless.document(1),
-        "documents.metadata": lambda: shelf.paperless.checksum(1),
+        "tags.list": lambda: shelf.paperless.find_id(PaperlessKind.TAG, "x"),
+        "documents.get": lambda: shelf.paperless.find_document(1),
+        "documents.metadata": lambda: shelf.paperless.get_checksum(1),
     }
     for name, ask in questions.items():
         server.fault(name, Fault(200, body))
-        with pytest.raises(Unclear):
+        with pytest.raises(OutcomeUnknown):
             await ask()
     if body != "[]":
         server.fault("tasks.list", Fault(200, body))
-        with pytest.raises(Unclear):
-            await shelf.paperless.task("11111111-1111-1111-1111-111111111111")
+        with pytest.raises(OutcomeUnknown):
+            await shelf.paperless.find_task("11111111-1111-1111-1111-111111111111")

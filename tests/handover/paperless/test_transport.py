@@ -5,17 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.paperless.errors import LineStopped, PaperlessError
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.paperless.errors import PaperlessError, PaperlessMisconfigured
 from muniment.handover.paperless.models import Version
 from muniment.handover.paperless.transport import CloudflareAccess
-from tests.handover.paperless.uploads import Archive
+from tests.handover.paperless.uploads import UploadTarget
 from tests.support.fake_paperless import faults
-from tests.support.fake_paperless.fake import StandIn
+from tests.support.fake_paperless.fake import FakePaperless
 from tests.support.fake_paperless.faults import Fault
 
 
-async def test_the_version_is_read_once_and_then_from_what_comes_anyway(server: StandIn, shelf: Archive) -> None:
+async def test_the_version_is_read_once_and_then_from_what_comes_anyway(
+    server: FakePaperless, shelf: UploadTarget
+) -> None:
     wanted = {2: Version(2, 20), 3: Version(3, 0)}[server.switches["flavour"]]
     assert [await shelf.paperless.version() for _ in range(3)] == [wanted] * 3
     assert len(server.requests()) == 1
@@ -27,21 +29,23 @@ async def test_the_version_is_read_once_and_then_from_what_comes_anyway(server: 
 
 @pytest.mark.parametrize("version", ["2.18.4", "1.17.4", "2.9.0", "newest", "2"])
 async def test_an_old_server_is_refused_with_a_sentence_before_anything_is_sent(
-    server: StandIn, shelf: Archive, version: str
+    server: FakePaperless, shelf: UploadTarget, version: str
 ) -> None:
     server.set(version=version)
-    with pytest.raises(LineStopped, match=r"2\.19 or newer|is the address"):
+    with pytest.raises(PaperlessMisconfigured, match=r"2\.19 or newer|is the address"):
         await shelf.send(b"%PDF- never sent")
     assert server.requests("upload") == []
 
 
-async def test_an_answer_without_a_version_is_no_paperless(server: StandIn, client: Paperless) -> None:
+async def test_an_answer_without_a_version_is_no_paperless(server: FakePaperless, client: PaperlessClient) -> None:
     server.fault("documents.list", Fault(200, '{"count":0,"next":null,"previous":null,"results":[]}'))
-    with pytest.raises(LineStopped, match="version"):
+    with pytest.raises(PaperlessMisconfigured, match="version"):
         await client.version()
 
 
-async def test_every_call_is_pinned_to_version_9_and_asks_for_no_language(server: StandIn, shelf: Archive) -> None:
+async def test_every_call_is_pinned_to_version_9_and_asks_for_no_language(
+    server: FakePaperless, shelf: UploadTarget
+) -> None:
     await shelf.put(b"%PDF- pinned %%EOF")
     for request in server.requests():
         assert request.headers["accept"] == "application/json; version=9"
@@ -49,7 +53,7 @@ async def test_every_call_is_pinned_to_version_9_and_asks_for_no_language(server
 
 
 async def test_a_body_is_sent_with_its_length_from_bytes_and_from_a_file(
-    server: StandIn, shelf: Archive, tmp_path: Path
+    server: FakePaperless, shelf: UploadTarget, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(b"%PDF- " + b"x" * 3_000_000 + b" %%EOF")
@@ -61,26 +65,26 @@ async def test_a_body_is_sent_with_its_length_from_bytes_and_from_a_file(
         assert "transfer-encoding" not in request.headers
 
 
-async def test_cloudflare_is_shown_its_token(server: StandIn) -> None:
-    async with Paperless(server.url, server.token, access=CloudflareAccess("the id", "the secret")) as client:
+async def test_cloudflare_is_shown_its_token(server: FakePaperless) -> None:
+    async with PaperlessClient(server.url, server.token, access=CloudflareAccess("the id", "the secret")) as client:
         await client.version()
     [request] = server.requests()
     assert request.headers["cf-access-client-id"] == "the id"
     assert request.headers["cf-access-client-secret"] == "the secret"
 
 
-async def test_a_slash_at_the_end_of_the_address_does_not_matter(server: StandIn) -> None:
-    async with Paperless(f"{server.url}/", server.token) as client:
+async def test_a_slash_at_the_end_of_the_address_does_not_matter(server: FakePaperless) -> None:
+    async with PaperlessClient(f"{server.url}/", server.token) as client:
         assert await client.version()
 
 
-async def test_neither_logs_nor_errors_tell_a_secret(server: StandIn, caplog: pytest.LogCaptureFixture) -> None:
+async def test_neither_logs_nor_errors_tell_a_secret(server: FakePaperless, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     access = CloudflareAccess("access-id", "access-secret")
     login = "https://somewhere.cloudflareaccess.com/cdn-cgi/access/login?kid=1&meta=signed-secret"
     answers = [faults.unauthorized(), faults.to_login(login), faults.forbidden_text(), faults.server_error()]
     told = [repr(access)]
-    async with Paperless(server.url, server.token, access=access) as client:
+    async with PaperlessClient(server.url, server.token, access=access) as client:
         for fault in [*answers, faults.lost_answer(), faults.truncated_json()]:
             server.fault("*", fault)
             with pytest.raises(PaperlessError) as error:

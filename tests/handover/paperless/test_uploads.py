@@ -5,23 +5,23 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.paperless.errors import Kind, Rejected, UnknownId
-from muniment.handover.paperless.models import Failure, TaskStatus
-from tests.handover.paperless.uploads import Archive, a_pdf, done
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.paperless.errors import PaperlessKind, RequestRejected, StaleObjectId
+from muniment.handover.paperless.models import TaskFailure, TaskStatus
+from tests.handover.paperless.uploads import UploadTarget, a_pdf, wait_for_task
 
 
 async def test_an_upload_is_answered_with_a_task_that_ends_in_a_document(
-    archive: Archive, paperless: Paperless
+    archive: UploadTarget, paperless: PaperlessClient
 ) -> None:
     task_id = await archive.send()
     assert str(UUID(task_id)) == task_id
-    task = await done(paperless, task_id)
+    task = await wait_for_task(paperless, task_id)
     assert (task.status, task.failure) == (TaskStatus.SUCCESS, None)
     assert task.document_id is not None
 
 
-async def test_everything_that_is_said_about_a_file_arrives(archive: Archive) -> None:
+async def test_everything_that_is_said_about_a_file_arrives(archive: UploadTarget) -> None:
     name = f"{uuid4()}.pdf"
     document = await archive.put(file_name=name, title="Contract — Firma AS", created=date(2024, 2, 29))
     assert document.original_file_name == name
@@ -33,44 +33,46 @@ async def test_everything_that_is_said_about_a_file_arrives(archive: Archive) ->
     assert not document.is_trashed
 
 
-async def test_a_title_beyond_the_limit_is_cut_and_not_refused(archive: Archive) -> None:
+async def test_a_title_beyond_the_limit_is_cut_and_not_refused(archive: UploadTarget) -> None:
     assert (await archive.put(title="é" * 200)).title == "é" * 127
 
 
-async def test_an_open_file_is_sent_as_it_is_from_its_beginning(archive: Archive, paperless: Paperless) -> None:
+async def test_an_open_file_is_sent_as_it_is_from_its_beginning(
+    archive: UploadTarget, paperless: PaperlessClient
+) -> None:
     pdf = a_pdf()
     file = io.BytesIO(pdf)
     file.read(100)
     document = await archive.put(file)
-    assert b"".join([piece async for piece in paperless.original(document.id)]) == pdf
+    assert b"".join([piece async for piece in paperless.download_original(document.id)]) == pdf
 
 
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [
-        (Kind.TAG, {"tags": [99_999_999]}),
-        (Kind.CORRESPONDENT, {"correspondent": 99_999_999}),
-        (Kind.DOCUMENT_TYPE, {"document_type": 99_999_999}),
-        (Kind.CUSTOM_FIELD, {"custom_fields": {99_999_999: "a value"}}),
+        (PaperlessKind.TAG, {"tags": [99_999_999]}),
+        (PaperlessKind.CORRESPONDENT, {"correspondent": 99_999_999}),
+        (PaperlessKind.DOCUMENT_TYPE, {"document_type": 99_999_999}),
+        (PaperlessKind.CUSTOM_FIELD, {"custom_fields": {99_999_999: "a value"}}),
     ],
 )
 async def test_an_id_that_paperless_does_not_know_is_named_by_its_kind(
-    archive: Archive, kind: Kind, changes: dict[str, Any]
+    archive: UploadTarget, kind: PaperlessKind, changes: dict[str, Any]
 ) -> None:
-    with pytest.raises(UnknownId) as refused:
+    with pytest.raises(StaleObjectId) as refused:
         await archive.send(**changes)
     assert refused.value.kind is kind
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04" + bytes(100)], ids=["empty", "zip"])
-async def test_what_paperless_never_takes_is_rejected_with_its_reason(archive: Archive, content: bytes) -> None:
-    with pytest.raises(Rejected) as refused:
+async def test_what_paperless_never_takes_is_rejected_with_its_reason(archive: UploadTarget, content: bytes) -> None:
+    with pytest.raises(RequestRejected) as refused:
         await archive.send(content)
     assert "document" in refused.value.reason
     assert refused.value.fields == {"document"}
 
 
-async def test_a_broken_file_fails_for_its_own_sake(archive: Archive, paperless: Paperless) -> None:
-    task = await done(paperless, await archive.send(a_pdf()[:200]))
-    assert task.failure is Failure.OF_THE_FILE
+async def test_a_broken_file_fails_for_its_own_sake(archive: UploadTarget, paperless: PaperlessClient) -> None:
+    task = await wait_for_task(paperless, await archive.send(a_pdf()[:200]))
+    assert task.failure is TaskFailure.INVALID_FILE
     assert task.document_id is None

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from reportlab.pdfgen.canvas import Canvas
 
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.paperless.errors import Kind
-from muniment.handover.paperless.models import PaperlessDocument, Task
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.paperless.errors import PaperlessKind
+from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument
 
 
 def a_pdf(text: str | None = None) -> bytes:
@@ -30,10 +30,10 @@ def a_name(of: str = "thing") -> str:
 
 
 @dataclass
-class Archive:
+class UploadTarget:
     """Where the test's documents go: what they are tagged with and the rest."""
 
-    paperless: Paperless
+    paperless: PaperlessClient
     organization: int
     source: int
     correspondent: int
@@ -41,14 +41,14 @@ class Archive:
     field: int
 
     @classmethod
-    async def of(cls, paperless: Paperless) -> Self:
+    async def create(cls, paperless: PaperlessClient) -> Self:
         return cls(
             paperless,
-            await paperless.find_or_make(Kind.TAG, a_name("org")),
-            await paperless.find_or_make(Kind.TAG, a_name("source")),
-            await paperless.find_or_make(Kind.CORRESPONDENT, a_name("org")),
-            await paperless.find_or_make(Kind.DOCUMENT_TYPE, a_name("Invoice")),
-            await paperless.find_or_make(Kind.CUSTOM_FIELD, a_name("sha256")),
+            await paperless.get_or_create(PaperlessKind.TAG, a_name("org")),
+            await paperless.get_or_create(PaperlessKind.TAG, a_name("source")),
+            await paperless.get_or_create(PaperlessKind.CORRESPONDENT, a_name("org")),
+            await paperless.get_or_create(PaperlessKind.DOCUMENT_TYPE, a_name("Invoice")),
+            await paperless.get_or_create(PaperlessKind.CUSTOM_FIELD, a_name("sha256")),
         )
 
     @property
@@ -70,18 +70,18 @@ class Archive:
 
     async def put(self, pdf: Any = None, **changes: Any) -> PaperlessDocument:
         """Upload and follow until the document is there."""
-        task = await done(self.paperless, await self.send(pdf, **changes))
+        task = await wait_for_task(self.paperless, await self.send(pdf, **changes))
         assert task.document_id is not None, task
-        document = await self.paperless.document(task.document_id)
+        document = await self.paperless.find_document(task.document_id)
         assert document is not None
         return document
 
 
-async def done(paperless: Paperless, task_id: str) -> Task:
+async def wait_for_task(paperless: PaperlessClient, task_id: str) -> ConsumeTask:
     """The task when it is over; a real server takes its time."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
-        task = await paperless.task(task_id)
+        task = await paperless.find_task(task_id)
         if task is not None and task.is_done:
             return task
         await asyncio.sleep(0.2)

@@ -9,18 +9,18 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from muniment.http.middleware.limits import BodyLimit
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.live_server import serving
 
 MEBIBYTE = 1024 * 1024
 
 
-async def test_a_large_body_is_refused_before_anybody_reads_it_or_signs_in(api: Api) -> None:
+async def test_a_large_body_is_refused_before_anybody_reads_it_or_signs_in(api: RunningApi) -> None:
     answer = await api.anonymous.post("/api/v1/auth/login", content=b"x" * (MEBIBYTE + 1))
     assert answer.status_code == 413
 
 
-async def test_a_body_that_does_not_say_its_length_is_refused_when_it_becomes_too_large(api: Api) -> None:
+async def test_a_body_that_does_not_say_its_length_is_refused_when_it_becomes_too_large(api: RunningApi) -> None:
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(64):
             yield b"x" * 65536
@@ -29,13 +29,13 @@ async def test_a_body_that_does_not_say_its_length_is_refused_when_it_becomes_to
     assert answer.status_code == 413
 
 
-async def test_a_body_within_the_limit_is_read(api: Api) -> None:
+async def test_a_body_within_the_limit_is_read(api: RunningApi) -> None:
     answer = await api.anonymous.post("/api/v1/auth/login", content=b"x" * (MEBIBYTE - 10))
     assert answer.status_code == 422
 
 
 @pytest.mark.parametrize("path", ["documents", "documents/01900000-0000-7000-8000-000000000000/replace"])
-async def test_files_are_streamed_and_may_be_larger(api: Api, path: str) -> None:
+async def test_files_are_streamed_and_may_be_larger(api: RunningApi, path: str) -> None:
     large = {"file": ("large.txt", b"x" * (2 * MEBIBYTE))}
     answer = await api.anonymous.post(f"/api/v1/knowledge-bases/{uuid4()}/{path}", files=large)
     assert answer.status_code == 401  # and not 413: whoever may do it meets the limit for uploads

@@ -7,14 +7,14 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from muniment.api import uvicorn_config
-from muniment.http.middleware.limits import MAX_HEAD_BYTES, LimitedHead
+from muniment.http.middleware.limits import MAX_HEAD_BYTES, HeaderLimitProtocol
 from muniment.settings import Settings
 from tests.support.live_server import serving
 
 SHORT_SECONDS = 0.3
 
 
-class Impatient(LimitedHead):
+class ShortTimeoutProtocol(HeaderLimitProtocol):
     head_seconds = SHORT_SECONDS
 
 
@@ -25,7 +25,7 @@ async def reads_and_answers(scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
-    async with serving(reads_and_answers, http=LimitedHead) as client:
+    async with serving(reads_and_answers, http=HeaderLimitProtocol) as client:
         yield client.base_url.port or 0
 
 
@@ -69,7 +69,7 @@ async def test_the_second_request_of_a_connection_is_counted_anew(port: int) -> 
 
 
 async def test_a_head_that_does_not_end_and_a_connection_that_says_nothing_are_closed() -> None:
-    async with serving(reads_and_answers, http=Impatient) as client:
+    async with serving(reads_and_answers, http=ShortTimeoutProtocol) as client:
         port = client.base_url.port or 0
         assert (await talk(port, b"GET / HTTP/1.1\r\nHost: x\r\n")).startswith(b"HTTP/1.1 408")
         assert (await talk(port)).startswith(b"HTTP/1.1 408")
@@ -78,4 +78,4 @@ async def test_a_head_that_does_not_end_and_a_connection_that_says_nothing_are_c
 def test_the_server_in_production_uses_it() -> None:
     config = uvicorn_config(Settings(), reads_and_answers)
     config.load()
-    assert config.http_protocol_class is LimitedHead
+    assert config.http_protocol_class is HeaderLimitProtocol

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 import pytest
 from fastapi import FastAPI, Request
 
-from muniment.http.middleware.origin_check import SameSiteWrites
+from muniment.http.middleware.origin_check import OriginCheck
 from tests.support.live_server import serving
 
 Header = tuple[str, str]
@@ -12,17 +12,17 @@ Sent = tuple[str, tuple[Header, ...]]
 FOREIGN = ("Origin", "http://attacker.example")
 
 
-def an_app(public_url: str | None = None, listening_host: str = "127.0.0.1") -> SameSiteWrites:
+def an_app(public_url: str | None = None, listening_host: str = "127.0.0.1") -> OriginCheck:
     app = FastAPI()
 
     @app.api_route("/things", methods=["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"])
     async def touch(request: Request) -> int:
         return len(await request.body())
 
-    return SameSiteWrites(app, public_url=public_url, listening_host=listening_host)
+    return OriginCheck(app, public_url=public_url, listening_host=listening_host)
 
 
-async def assert_status(app: SameSiteWrites, requests: Iterable[Sent], status: int) -> None:
+async def assert_status(app: OriginCheck, requests: Iterable[Sent], status: int) -> None:
     """Each request gets this answer; `{port}` in a header is the server's port."""
     async with serving(app) as client:
         answers: dict[Sent, int] = {}
@@ -32,15 +32,15 @@ async def assert_status(app: SameSiteWrites, requests: Iterable[Sent], status: i
     assert answers == dict.fromkeys(answers, status)
 
 
-async def assert_hosts(app: SameSiteWrites, hosts: list[str], status: int) -> None:
+async def assert_hosts(app: OriginCheck, hosts: list[str], status: int) -> None:
     await assert_status(app, [("GET", (("Host", host),)) for host in hosts], status)
 
 
-async def assert_writes(app: SameSiteWrites, requests: Iterable[tuple[Header, ...]], status: int) -> None:
+async def assert_writes(app: OriginCheck, requests: Iterable[tuple[Header, ...]], status: int) -> None:
     await assert_status(app, [("POST", headers) for headers in requests], status)
 
 
-async def first_lines_of_answers(app: SameSiteWrites, *heads: str) -> list[bytes]:
+async def first_lines_of_answers(app: OriginCheck, *heads: str) -> list[bytes]:
     """To requests that httpx would not send."""
     lines = []
     async with serving(app) as client, asyncio.timeout(5):

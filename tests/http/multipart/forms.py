@@ -37,8 +37,8 @@ class Received:
 async def receive(*chunks: bytes, content_type: str = CONTENT_TYPE) -> Received:
     form = IncomingForm(Sender(chunks), content_type)
     received = Received(await form.next_file())
-    received.content = b"".join([chunk async for chunk in form.chunks()])
-    await form.rest()
+    received.content = b"".join([chunk async for chunk in form.iter_chunks()])
+    await form.finish()
     received.fields = form.fields
     return received
 

@@ -46,19 +46,19 @@ async def test_nothing_is_taken_from_the_sender_before_it_is_asked_for() -> None
     assert sender.sent == 0
     await form.next_file()
     assert sender.sent == 2
-    chunks = form.chunks()
+    chunks = form.iter_chunks()
     assert [await anext(chunks), await anext(chunks)] == [b"1", b"2"]
     assert sender.sent == 3
     assert [chunk async for chunk in chunks] == [b"3"]
     assert sender.sent == 5
-    await form.rest()
+    await form.finish()
     assert sender.sent == 6
 
 
 async def test_what_was_not_read_of_a_file_is_passed_over() -> None:
     form = IncomingForm(Sender([a_file(b"1" * 99) + a_file(b"2") + END]), CONTENT_TYPE)
     assert await form.next_file() == await form.next_file() == PART
-    assert [chunk async for chunk in form.chunks()] == [b"2"]
+    assert [chunk async for chunk in form.iter_chunks()] == [b"2"]
     assert [await form.next_file(), await form.next_file()] == [None, None]
 
 
@@ -130,9 +130,9 @@ async def test_memory_does_not_grow_with_the_file() -> None:
     tracemalloc.start()
     try:
         await form.next_file()
-        async for chunk in form.chunks():
+        async for chunk in form.iter_chunks():
             received_bytes += len(chunk)
-        await form.rest()
+        await form.finish()
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.http.multipart.headers import FieldPart, FilePart, MalformedUpload, read_boundary, read_part
+from muniment.http.multipart.headers import FieldPart, FilePart, MalformedUpload, parse_boundary, parse_part
 
 
 def part_of(disposition: str | bytes, **others: bytes) -> FilePart | FieldPart:
     value = disposition.encode() if isinstance(disposition, str) else disposition
-    return read_part(
+    return parse_part(
         {"content-disposition": value, **{name.replace("_", "-"): other for name, other in others.items()}}
     )
 
@@ -31,13 +31,13 @@ def file_name_of(parameters: str) -> str:
     ],
 )
 def test_a_boundary_is_read(content_type: str, boundary: bytes) -> None:
-    assert read_boundary(content_type) == boundary
+    assert parse_boundary(content_type) == boundary
 
 
 @pytest.mark.parametrize("content_type", [None, "", "application/pdf", "multipart/mixed; boundary=x", "form-data"])
 def test_another_kind_of_request_is_refused(content_type: str | None) -> None:
     with pytest.raises(MalformedUpload, match="Send the file as multipart/form-data"):
-        read_boundary(content_type)
+        parse_boundary(content_type)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_another_kind_of_request_is_refused(content_type: str | None) -> None:
 )
 def test_a_request_without_a_usable_boundary_is_refused(parameter: str) -> None:
     with pytest.raises(MalformedUpload, match="no valid boundary"):
-        read_boundary(f"multipart/form-data{parameter}")
+        parse_boundary(f"multipart/form-data{parameter}")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_header_cannot_keep_the_server_busy() -> None:
 
 @given(st.dictionaries(st.sampled_from(["content-disposition", "content-type"]), st.binary()), st.text())
 def test_any_header_is_read_or_refused(headers: dict[str, bytes], content_type: str) -> None:
-    for read in (lambda: read_part(headers), lambda: read_boundary(f"multipart/form-data;{content_type}")):
+    for read in (lambda: parse_part(headers), lambda: parse_boundary(f"multipart/form-data;{content_type}")):
         with suppress(MalformedUpload):
             read()
 

@@ -1,4 +1,4 @@
-"""`POST …/{doc_id}/archive` and `…/restore` (specs/lifecycle.md): completed ⇄ archived."""
+"""`POST …/{doc_id}/archive` and `…/restore` (docs/contracts.md#archive): completed ⇄ archived."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,9 +12,9 @@ import pytest
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from tests.lifecycle.moves.test_retry import NEWER, a_completed
-from tests.processing.worker_fixture import Desk
-from tests.support.jobs import until
-from tests.support.live_api import Api
+from tests.processing.worker_fixture import WorkerFixture
+from tests.support.jobs import wait_until
+from tests.support.live_api import RunningApi
 
 WAITING = """SELECT EXISTS (SELECT FROM pg_stat_activity
                              WHERE wait_event_type = 'Lock' AND datname = current_database())"""
@@ -22,16 +22,18 @@ TAKEN = {"detail": "Cannot restore: a document with this name already exists"}
 
 
 @pytest.fixture
-async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+async def client(api: RunningApi, desk: WorkerFixture) -> AsyncIterator[httpx.AsyncClient]:
     async with api.client(desk.owner) as client:
         yield client
 
 
-async def move(client: httpx.AsyncClient, desk: Desk, document_id: UUID, name: str) -> httpx.Response:
+async def move(client: httpx.AsyncClient, desk: WorkerFixture, document_id: UUID, name: str) -> httpx.Response:
     return await client.post(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/{name}")
 
 
-async def test_archive_and_restore_answer_as_the_specification_says(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_archive_and_restore_answer_as_the_specification_says(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner, name="document.pdf")
     archived = await move(client, desk, document_id, "archive")
     assert archived.status_code == 200
@@ -64,7 +66,7 @@ async def test_archive_and_restore_answer_as_the_specification_says(client: http
     ],
 )
 async def test_from_another_status_it_is_refused_and_nothing_is_changed(
-    client: httpx.AsyncClient, desk: Desk, status: str, name: str, detail: str
+    client: httpx.AsyncClient, desk: WorkerFixture, status: str, name: str, detail: str
 ) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner, status=status)
     before = desk.seed.rows("SELECT * FROM documents")
@@ -76,7 +78,7 @@ async def test_from_another_status_it_is_refused_and_nothing_is_changed(
 
 @pytest.mark.parametrize(("name", "status"), [("archive", "completed"), ("restore", "archived"), ("cancel", "pending")])
 async def test_owner_and_admin_may_and_a_member_may_not_and_for_a_stranger_it_does_not_exist(
-    api: Api, desk: Desk, name: str, status: str
+    api: RunningApi, desk: WorkerFixture, name: str, status: str
 ) -> None:
     organization_id = desk.owner.organization_id
     people = {
@@ -99,7 +101,7 @@ async def test_owner_and_admin_may_and_a_member_may_not_and_for_a_stranger_it_do
 
 @pytest.mark.parametrize("name", ["archive", "restore", "cancel"])
 async def test_a_document_of_another_knowledge_base_is_not_found(
-    client: httpx.AsyncClient, desk: Desk, name: str
+    client: httpx.AsyncClient, desk: WorkerFixture, name: str
 ) -> None:
     elsewhere = desk.seed.document(desk.seed.knowledge_base(desk.owner, "Other"), desk.owner)
     for document_id in (elsewhere, new_id()):
@@ -109,7 +111,7 @@ async def test_a_document_of_another_knowledge_base_is_not_found(
 
 
 async def test_each_move_leaves_one_line_in_the_trail_with_the_payload_of_the_specification(
-    client: httpx.AsyncClient, desk: Desk
+    client: httpx.AsyncClient, desk: WorkerFixture
 ) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner, name="document.pdf")
     await move(client, desk, document_id, "archive")
@@ -122,7 +124,7 @@ async def test_each_move_leaves_one_line_in_the_trail_with_the_payload_of_the_sp
 
 
 async def test_archiving_ends_a_reread_that_is_under_way_and_changes_nothing_else_of_the_processing(
-    client: httpx.AsyncClient, desk: Desk
+    client: httpx.AsyncClient, desk: WorkerFixture
 ) -> None:
     document_id = await a_completed(desk)
     question = "SELECT processing_status, processing_errors, last_error, index_epoch, artifact_text_id FROM documents"
@@ -140,7 +142,7 @@ async def test_archiving_ends_a_reread_that_is_under_way_and_changes_nothing_els
 
 
 async def test_a_restore_is_refused_while_an_active_document_has_the_name_however_it_is_written(
-    client: httpx.AsyncClient, desk: Desk
+    client: httpx.AsyncClient, desk: WorkerFixture
 ) -> None:
     archived = desk.seed.document(desk.kb_id, desk.owner, name="Straße.pdf", status="archived")
     namesake = desk.seed.document(desk.kb_id, desk.owner, name="STRASSE.PDF", status="pending")
@@ -151,7 +153,9 @@ async def test_a_restore_is_refused_while_an_active_document_has_the_name_howeve
     assert (await move(client, desk, archived, "restore")).status_code == 200
 
 
-async def test_of_two_archived_namesakes_restored_at_once_one_comes_back(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_of_two_archived_namesakes_restored_at_once_one_comes_back(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     for _ in range(5):
         twins = [
             desk.seed.document(desk.kb_id, desk.owner, name=name, status="archived")
@@ -165,20 +169,20 @@ async def test_of_two_archived_namesakes_restored_at_once_one_comes_back(client:
 
 
 async def test_a_namesake_that_comes_while_the_restore_waits_is_seen_by_the_constraint(
-    address: DatabaseAddress, client: httpx.AsyncClient, desk: Desk
+    address: DatabaseAddress, client: httpx.AsyncClient, desk: WorkerFixture
 ) -> None:
     archived = desk.seed.document(desk.kb_id, desk.owner, name="a.pdf", status="archived")
     other = desk.seed.document(desk.kb_id, desk.owner, name="b.pdf")
     with psycopg.connect(address.conninfo) as holder:
         holder.execute("SELECT FROM documents WHERE id = %s FOR UPDATE", [archived])
         restoring = asyncio.create_task(move(client, desk, archived, "restore"))
-        await until(lambda: desk.seed.one(WAITING))  # it has found the name free
+        await wait_until(lambda: desk.seed.one(WAITING))  # it has found the name free
         holder.execute("UPDATE documents SET name_key = 'a.pdf' WHERE id = %s", [other])
     answer = await restoring
     assert (answer.status_code, answer.json(), desk.status(archived)) == (409, TAKEN, "archived")
 
 
-async def test_of_two_that_archive_at_once_one_did_it(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_of_two_that_archive_at_once_one_did_it(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner)
     answers = await asyncio.gather(*(move(client, desk, document_id, "archive") for _ in range(4)))
     assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]

@@ -1,4 +1,4 @@
-"""Whoever was told that a document is archived does not find it any more (I2), whatever engine holds its passages."""
+"""Whoever was told that a document is archived does not find it any more (docs/design.md#i2), whatever engine holds its passages."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -8,39 +8,39 @@ import httpx
 import pytest
 
 from muniment.accounts.credentials import Passwords
-from muniment.api import framed
-from muniment.bootstrap.services import build_parts
+from muniment.api import with_middleware
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
 from muniment.errors import Unavailable
-from muniment.lifecycle.reprocess import Reprocessing
+from muniment.lifecycle.reprocess import BulkReread
 from muniment.search.external_index.intent_sweep import IntentSweep
-from muniment.search.indexing.model_switch import Switching
-from muniment.search.query.service import Searching
+from muniment.search.indexing.model_switch import ModelSwitch
+from muniment.search.query.service import SearchService
 from muniment.settings import Settings
-from muniment.storage.tasks.port import RunWish
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
+from muniment.storage.tasks.port import RunRequest
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.port import VectorIndex
 from tests.lifecycle.moves.test_archive import move
 from tests.lifecycle.test_explain import explain, moves_of
-from tests.processing.worker_fixture import Desk
+from tests.processing.worker_fixture import WorkerFixture
 from tests.search.external_index_fixture import FaultyIndex
-from tests.search.letter_embedder import WordsEmbedder
+from tests.search.letter_embedder import LetterEmbedder
 from tests.search.test_journey import hits, process
-from tests.support.apps import app_of
+from tests.support.apps import borrow_app
 from tests.support.clients import local_client
 from tests.support.live_server import serving
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import CHEAP_HASHER
 
-NEWER = WordsEmbedder("newer letters")
+NEWER = LetterEmbedder("newer letters")
 PUT_BACK = {"detail": "The search index is being repaired, so the document was not changed. Try again shortly"}
 RUNS = "SELECT count(*) FROM document_processing_runs WHERE document_id = %s"
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-async def index(request: pytest.FixtureRequest, desk: Desk) -> AsyncIterator[VectorIndex]:
-    engine: VectorIndex = PgVectorIndex(desk.database) if request.param == "pgvector" else FaultyIndex(LocalQdrant())
+async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIterator[VectorIndex]:
+    engine: VectorIndex = PgvectorSearch(desk.database) if request.param == "pgvector" else FaultyIndex(LocalQdrant())
     yield engine
     await engine.close()
 
@@ -49,21 +49,21 @@ only_qdrant = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 
 
 @pytest.fixture
-async def client(desk: Desk, settings: Settings, index: VectorIndex) -> AsyncIterator[httpx.AsyncClient]:
-    stores = replace(build_stores(settings), index=index)
+async def client(desk: WorkerFixture, settings: Settings, index: VectorIndex) -> AsyncIterator[httpx.AsyncClient]:
+    stores = replace(build_stores(settings), vectors=index)
     embedders = {embedder.model: embedder for embedder in (desk.embedder, NEWER)}
-    searching = Searching(stores.database, index, embedders=embedders)
-    parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), searching=searching)
-    with app_of(parts) as app:
+    searching = SearchService(stores.database, index, embedders=embedders)
+    parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
+    with borrow_app(parts) as app:
         async with (
-            serving(framed(app, settings)) as anonymous,
+            serving(with_middleware(app, settings)) as anonymous,
             local_client(str(anonymous.base_url), headers=desk.owner.headers) as client,
         ):
             yield client
     await stores.database.close()
 
 
-async def a_processed(desk: Desk, index: VectorIndex) -> UUID:
+async def a_processed(desk: WorkerFixture, index: VectorIndex) -> UUID:
     document_id = await desk.document()
     await process(desk, index, document_id)
     return document_id
@@ -75,7 +75,7 @@ async def found(client: httpx.AsyncClient, mode: str = "vector") -> set[str]:
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
 async def test_it_is_found_until_it_is_archived_and_again_when_it_is_restored(
-    desk: Desk, index: VectorIndex, client: httpx.AsyncClient, mode: str
+    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient, mode: str
 ) -> None:
     document_id = await a_processed(desk, index)
     for _ in range(2):
@@ -92,7 +92,7 @@ async def test_it_is_found_until_it_is_archived_and_again_when_it_is_restored(
 @pytest.mark.parametrize("name", ["archive", "restore"])
 @pytest.mark.parametrize("is_done_first", [False, True], ids=["refused", "done without an answer"])
 async def test_an_index_that_does_not_answer_leaves_the_document_unchanged_and_is_put_back(
-    desk: Desk, index: FaultyIndex, client: httpx.AsyncClient, name: str, is_done_first: bool
+    desk: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient, name: str, is_done_first: bool
 ) -> None:
     document_id = await a_processed(desk, index)
     if name == "restore":
@@ -112,14 +112,14 @@ async def test_an_index_that_does_not_answer_leaves_the_document_unchanged_and_i
 
     index.error = None
     desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
-    assert await IntentSweep(desk.database, index).put_right(desk.owner.organization_id) == 1
+    assert await IntentSweep(desk.database, index).settle_due(desk.owner.organization_id) == 1
     assert await found(client) == seen
     assert (await move(client, desk, document_id, name)).status_code == 200
 
 
 @only_qdrant
 async def test_a_restore_that_the_name_forbids_tells_the_index_nothing(
-    desk: Desk, index: FaultyIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient
 ) -> None:
     document_id = await a_processed(desk, index)
     await move(client, desk, document_id, "archive")
@@ -131,7 +131,7 @@ async def test_a_restore_that_the_name_forbids_tells_the_index_nothing(
 
 @only_qdrant
 async def test_a_late_reread_whose_document_was_archived_shows_nothing_when_it_is_restored(
-    desk: Desk, index: FaultyIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient
 ) -> None:
     document_id = await a_processed(desk, index)
     await move(client, desk, document_id, "retry")
@@ -142,17 +142,17 @@ async def test_a_late_reread_whose_document_was_archived_shows_nothing_when_it_i
     assert await found(client) == {str(document_id)}
 
 
-async def switch_model(desk: Desk, index: VectorIndex, *documents: UUID) -> None:
+async def switch_model(desk: WorkerFixture, index: VectorIndex, *documents: UUID) -> None:
     """As an operator does it: the newer model is set up, all completed documents are indexed for it, and it answers."""
     desk.embedder, desk.other_embedders = NEWER, (desk.embedder,)
-    await Reprocessing(desk.database, QueuedTasks(), RunWish()).queue()
+    await BulkReread(desk.database, ProcrastinateQueue(), RunRequest()).enqueue()
     for document_id in documents:
         await process(desk, index, document_id)
-    await Switching(desk.database, NEWER).switch()
+    await ModelSwitch(desk.database, NEWER).switch()
 
 
 async def test_a_document_that_was_away_when_the_model_changed_is_indexed_for_it_when_it_comes_back(
-    desk: Desk, index: VectorIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient
 ) -> None:
     document_id = await a_processed(desk, index)
     await move(client, desk, document_id, "archive")
@@ -165,7 +165,7 @@ async def test_a_document_that_was_away_when_the_model_changed_is_indexed_for_it
 
 
 async def test_it_is_found_even_if_another_document_of_the_same_content_was_indexed_meanwhile(
-    desk: Desk, index: VectorIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient
 ) -> None:
     away, twin = await a_processed(desk, index), await a_processed(desk, index)
     await move(client, desk, away, "archive")

@@ -1,4 +1,4 @@
-"""`POST …/{doc_id}/cancel` (specs/lifecycle.md): the reading ends, for good."""
+"""`POST …/{doc_id}/cancel` (docs/contracts.md#cancel): the reading ends, for good."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -8,8 +8,8 @@ import httpx
 import psutil
 import pytest
 
-from muniment.processing.pipeline.processor import Processing
-from muniment.processing.readers.contract import Means
+from muniment.processing.pipeline.processor import RunProcessor
+from muniment.processing.readers.contract import ReaderResources
 from muniment.processing.sandbox.client import Sandbox
 from muniment.storage.db.address import DatabaseAddress
 from tests.lifecycle.moves.test_archive import move
@@ -17,16 +17,16 @@ from tests.lifecycle.moves.test_retry import retry
 from tests.processing.sandbox.conftest import WORKPLACE
 from tests.processing.sandbox.processes import are_gone
 from tests.processing.sandbox.test_ends import server_of
-from tests.processing.worker_fixture import Desk
-from tests.support.jobs import until, working
-from tests.support.live_api import Api
+from tests.processing.worker_fixture import WorkerFixture
+from tests.support.jobs import running_worker, wait_until
+from tests.support.live_api import RunningApi
 
 MESSAGE = "Processing cancelled by user"
 ROW = "SELECT status, epoch, last_error, processing_status, processing_errors FROM documents WHERE id = %s"
 
 
 @pytest.fixture
-async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+async def client(api: RunningApi, desk: WorkerFixture) -> AsyncIterator[httpx.AsyncClient]:
     async with api.client(desk.owner) as client:
         yield client
 
@@ -34,18 +34,20 @@ async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
     """The media type says what the reader does."""
-    sandbox = Sandbox(Means(), workplace=WORKPLACE)
-    await sandbox.describe()
+    sandbox = Sandbox(ReaderResources(), server_config=WORKPLACE)
+    await sandbox.probe()
     yield sandbox
     await sandbox.close()
 
 
-async def cancel(client: httpx.AsyncClient, desk: Desk, document_id: UUID) -> None:
+async def cancel(client: httpx.AsyncClient, desk: WorkerFixture, document_id: UUID) -> None:
     answer = await move(client, desk, document_id, "cancel")
     assert (answer.status_code, answer.json()) == (200, {"message": "Document processing cancelled"})
 
 
-async def test_a_waiting_document_has_failed_and_its_job_is_gone(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_waiting_document_has_failed_and_its_job_is_gone(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await desk.document()
     await cancel(client, desk, document_id)
     error = {"code": "cancelled", "message": MESSAGE}
@@ -59,7 +61,9 @@ async def test_a_waiting_document_has_failed_and_its_job_is_gone(client: httpx.A
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "archived"])
-async def test_what_is_not_being_read_cannot_be_cancelled(client: httpx.AsyncClient, desk: Desk, status: str) -> None:
+async def test_what_is_not_being_read_cannot_be_cancelled(
+    client: httpx.AsyncClient, desk: WorkerFixture, status: str
+) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner, status=status)
     answer = await move(client, desk, document_id, "cancel")
     detail = "Only PROCESSING or PENDING documents can be cancelled"
@@ -68,20 +72,22 @@ async def test_what_is_not_being_read_cannot_be_cancelled(client: httpx.AsyncCli
 
 
 async def test_the_reader_and_all_that_it_has_started_end_within_two_seconds(
-    address: DatabaseAddress, client: httpx.AsyncClient, desk: Desk, sandbox: Sandbox
+    address: DatabaseAddress, client: httpx.AsyncClient, desk: WorkerFixture, sandbox: Sandbox
 ) -> None:
     document_id = await desk.document(media_type="hang_with_family")
     server = psutil.Process(server_of(sandbox))
-    async with working(address, Processing(replace(desk.tools, reader=sandbox))):
-        await until(lambda: len(server.children(recursive=True)) == 3)
+    async with running_worker(address, RunProcessor(replace(desk.services, reader=sandbox))):
+        await wait_until(lambda: len(server.children(recursive=True)) == 3)
         family = [process.pid for process in server.children(recursive=True)]
         await cancel(client, desk, document_id)
-        await until(lambda: are_gone(family), within=2)
-        await until(lambda: desk.seed.rows("SELECT status::text FROM procrastinate_jobs") == [("aborted",)])
+        await wait_until(lambda: are_gone(family), within=2)
+        await wait_until(lambda: desk.seed.rows("SELECT status::text FROM procrastinate_jobs") == [("aborted",)])
     assert desk.seed.rows(ROW, document_id)[0][:3] == ("failed", 2, MESSAGE)
 
 
-async def test_a_cancelled_document_can_be_retried_and_completes(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_cancelled_document_can_be_retried_and_completes(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await desk.document()
     await cancel(client, desk, document_id)
     assert (await retry(client, desk, document_id)).status_code == 200
@@ -89,7 +95,9 @@ async def test_a_cancelled_document_can_be_retried_and_completes(client: httpx.A
     assert desk.seed.rows(ROW, document_id) == [("completed", 3, None, "basic_complete", None)]
 
 
-async def test_a_cancelled_upload_makes_way_for_the_next_of_its_name(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_cancelled_upload_makes_way_for_the_next_of_its_name(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await desk.document(name="a.txt")
     await cancel(client, desk, document_id)
     answer = await client.post(

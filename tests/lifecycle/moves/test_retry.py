@@ -1,4 +1,4 @@
-"""Trying again and reading anew: `POST …/{doc_id}/retry` (specs/artifacts.md §5.4)."""
+"""Trying again and reading anew: `POST …/{doc_id}/retry` (docs/contracts.md#retry)."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -7,29 +7,29 @@ from uuid import UUID
 import httpx
 import pytest
 
-from muniment.artifacts.keys import Variant, reading_variant
-from muniment.processing.readers.contract import Method, Page, Paragraph
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.storage.tasks.port import RunWish
+from muniment.artifacts.keys import ReadingVariant, reading_variant
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.storage.tasks.port import RunRequest
 from muniment.telemetry.metrics import REGISTRY
-from tests.processing.worker_fixture import PAGES, Desk
-from tests.support.live_api import Api
+from tests.processing.worker_fixture import PAGES, WorkerFixture
+from tests.support.live_api import RunningApi
 
 NEWER = reading_variant({"of": "a newer reader"})
-ENCRYPTED = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+ENCRYPTED = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
 
 
 @pytest.fixture
-async def client(api: Api, desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
+async def client(api: RunningApi, desk: WorkerFixture) -> AsyncIterator[httpx.AsyncClient]:
     async with api.client(desk.owner) as client:
         yield client
 
 
-async def retry(client: httpx.AsyncClient, desk: Desk, document_id: UUID, **wish: Any) -> httpx.Response:
+async def retry(client: httpx.AsyncClient, desk: WorkerFixture, document_id: UUID, **wish: Any) -> httpx.Response:
     return await client.post(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/retry", json=wish)
 
 
-async def a_failed(desk: Desk, **columns: Any) -> UUID:
+async def a_failed(desk: WorkerFixture, **columns: Any) -> UUID:
     desk.reader.error = ENCRYPTED
     document_id = await desk.document(**columns)
     await desk.process(document_id)
@@ -37,13 +37,13 @@ async def a_failed(desk: Desk, **columns: Any) -> UUID:
     return document_id
 
 
-async def a_completed(desk: Desk) -> UUID:
+async def a_completed(desk: WorkerFixture) -> UUID:
     document_id = await desk.document()
     await desk.process(document_id)
     return document_id
 
 
-def pages_shown(desk: Desk, document_id: UUID) -> list[Any]:
+def pages_shown(desk: WorkerFixture, document_id: UUID) -> list[Any]:
     return desk.seed.rows(
         """SELECT a.algorithm_version, a.params_fingerprint, count(*) FROM document_pages p
              JOIN artifact_pages a ON a.id = p.artifact_page_id WHERE document_id = %s GROUP BY 1, 2""",
@@ -51,7 +51,9 @@ def pages_shown(desk: Desk, document_id: UUID) -> list[Any]:
     )
 
 
-async def test_a_failed_document_is_pending_again_and_then_completed(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_failed_document_is_pending_again_and_then_completed(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await a_failed(desk)
     answer = await retry(client, desk, document_id)
     assert answer.status_code == 200
@@ -63,7 +65,9 @@ async def test_a_failed_document_is_pending_again_and_then_completed(client: htt
     assert desk.seed.audit_lines()[-1]["action"] == "document_retried"
 
 
-async def test_a_failed_document_whose_name_was_taken_stays_failed(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_failed_document_whose_name_was_taken_stays_failed(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await a_failed(desk, name="report.pdf")
     namesake = desk.seed.document(desk.kb_id, desk.owner, name="report.pdf")
     answer = await retry(client, desk, document_id)
@@ -73,14 +77,16 @@ async def test_a_failed_document_whose_name_was_taken_stays_failed(client: httpx
 
 
 @pytest.mark.parametrize("status", ["pending", "processing", "archived"])
-async def test_others_cannot_be_retried(client: httpx.AsyncClient, desk: Desk, status: str) -> None:
+async def test_others_cannot_be_retried(client: httpx.AsyncClient, desk: WorkerFixture, status: str) -> None:
     document_id = desk.seed.document(desk.kb_id, desk.owner, status=status)
     answer = await retry(client, desk, document_id)
     assert answer.status_code == 400
     assert answer.json() == {"detail": "Only failed or completed documents can be retried"}
 
 
-async def test_an_editor_may_and_a_viewer_may_not_and_for_a_stranger_it_does_not_exist(api: Api, desk: Desk) -> None:
+async def test_an_editor_may_and_a_viewer_may_not_and_for_a_stranger_it_does_not_exist(
+    api: RunningApi, desk: WorkerFixture
+) -> None:
     document_id = await a_completed(desk)
     details = {403: "Permission denied", 404: "Document not found"}
     for role, expected in (("editor", 200), ("viewer", 403), (None, 404)):
@@ -93,7 +99,7 @@ async def test_an_editor_may_and_a_viewer_may_not_and_for_a_stranger_it_does_not
 
 
 async def test_a_reread_shows_the_old_result_until_the_new_one_is_complete(
-    client: httpx.AsyncClient, desk: Desk
+    client: httpx.AsyncClient, desk: WorkerFixture
 ) -> None:
     document_id = await a_completed(desk)
     old = pages_shown(desk, document_id)
@@ -109,7 +115,7 @@ async def test_a_reread_shows_the_old_result_until_the_new_one_is_complete(
     assert desk.seed.one("SELECT count(*) FROM artifacts_full_text") == 2
 
 
-async def test_a_failing_reread_changes_only_its_run(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_failing_reread_changes_only_its_run(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     document_id = await a_completed(desk)
     question = "SELECT status, processing_status, last_error, processing_errors, total_pages FROM documents"
     before, shown = desk.seed.rows(question), pages_shown(desk, document_id)
@@ -121,7 +127,7 @@ async def test_a_failing_reread_changes_only_its_run(client: httpx.AsyncClient, 
     assert runs == [("first", "completed", None), ("reread", "failed", "encrypted")]
 
 
-async def test_a_second_reread_takes_the_place_of_the_first(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_second_reread_takes_the_place_of_the_first(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     document_id = await a_completed(desk)
     await retry(client, desk, document_id)
     first = desk.job(document_id)
@@ -134,7 +140,9 @@ async def test_a_second_reread_takes_the_place_of_the_first(client: httpx.AsyncC
     assert desk.seed.one("SELECT status FROM document_processing_runs WHERE epoch = 3") == "completed"
 
 
-async def test_annotations_survive_a_reread_and_follow_their_text(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_annotations_survive_a_reread_and_follow_their_text(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await a_completed(desk)
     note = {"document_id": document_id, "organization_id": desk.owner.organization_id, "annotations": {"a": 1}}
     for index, sha in desk.seed.rows(
@@ -147,7 +155,7 @@ async def test_annotations_survive_a_reread_and_follow_their_text(client: httpx.
     await retry(client, desk, document_id)
     desk.reading = NEWER
     text = "A new beginning.\n\nAbout invoices."
-    moved = Page(1, text, Method.TEXT, paragraphs=(Paragraph(0, 16), Paragraph(18, 33)))
+    moved = ExtractedPage(1, text, ExtractionMethod.TEXT, paragraphs=(Paragraph(0, 16), Paragraph(18, 33)))
     desk.reader.pages = (moved,)
     await desk.process(document_id)
     question = """SELECT paragraph_index, annotations, stale_at IS NULL, artifact_paragraph_id IS NULL
@@ -159,17 +167,17 @@ async def test_annotations_survive_a_reread_and_follow_their_text(client: httpx.
     assert desk.seed.rows(diagrams) == [(2, {"seen": True}, False)]
 
 
-async def test_without_force_a_document_that_shows_the_wanted_result_is_left_alone(desk: Desk) -> None:
+async def test_without_force_a_document_that_shows_the_wanted_result_is_left_alone(desk: WorkerFixture) -> None:
     document_id = await a_completed(desk)
     desk.seed.execute("DELETE FROM document_pages")
     desk.seed.execute("UPDATE documents SET epoch = 2")
-    run = await desk.enqueue(document_id, RunWish(purpose="reread"), epoch=2)
+    run = await desk.enqueue(document_id, RunRequest(purpose="reread"), epoch=2)
     await desk.worker()(desk.job(document_id))
     assert desk.seed.one("SELECT count(*) FROM document_pages") == 0
     assert desk.seed.one("SELECT status FROM document_processing_runs WHERE run_id = %s", run) == "completed"
 
 
-async def test_force_hydrates_anew(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_force_hydrates_anew(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     document_id = await a_completed(desk)
     desk.seed.execute("DELETE FROM document_pages")
     await retry(client, desk, document_id, force=True)
@@ -178,15 +186,17 @@ async def test_force_hydrates_anew(client: httpx.AsyncClient, desk: Desk) -> Non
     assert desk.reader.opened == 1
 
 
-async def test_a_version_that_is_neither_installed_nor_stored_is_refused(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_version_that_is_neither_installed_nor_stored_is_refused(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
     document_id = await a_completed(desk)
     answer = await retry(client, desk, document_id, algorithm_version=7)
     assert answer.status_code == 422
     assert desk.seed.one("SELECT count(*) FROM document_processing_runs") == 1
 
 
-async def test_a_stored_older_version_can_be_shown_again(client: httpx.AsyncClient, desk: Desk) -> None:
-    desk.reading = Variant(7, "old")
+async def test_a_stored_older_version_can_be_shown_again(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
+    desk.reading = ReadingVariant(7, "old")
     document_id = await a_completed(desk)
     desk.reading = NEWER
     await retry(client, desk, document_id)
@@ -202,12 +212,12 @@ async def test_a_stored_older_version_can_be_shown_again(client: httpx.AsyncClie
     "wish", [{"force": "perhaps"}, {"algorithm_version": 0}, {"algorithm_version": 2**40}, {"x": 1}]
 )
 async def test_a_wish_that_cannot_be_understood_is_refused(
-    client: httpx.AsyncClient, desk: Desk, wish: dict[str, Any]
+    client: httpx.AsyncClient, desk: WorkerFixture, wish: dict[str, Any]
 ) -> None:
     assert (await retry(client, desk, await a_completed(desk), **wish)).status_code == 422
 
 
-async def test_a_retry_is_counted_and_a_refused_one_is_not(client: httpx.AsyncClient, desk: Desk) -> None:
+async def test_a_retry_is_counted_and_a_refused_one_is_not(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
     document_id = await a_failed(desk)
     labels = {"kb_id": str(desk.kb_id), "user_id": str(desk.owner.id)}
 

@@ -4,8 +4,8 @@ import pytest
 
 from muniment.settings import Settings
 from muniment.storage.vectors.port import VectorIndex
-from tests.lifecycle.purge.harness import House, open_house
-from tests.processing.worker_fixture import Desk
+from tests.lifecycle.purge.harness import PurgeHarness, open_harness
+from tests.processing.worker_fixture import WorkerFixture
 from tests.search.external_index_fixture import FaultyIndex
 from tests.support.qdrant import LocalQdrant
 
@@ -29,7 +29,7 @@ def patience_seconds() -> float:
 
 @pytest.fixture
 async def house(
-    desk: Desk, settings: Settings, index: VectorIndex | None, patience_seconds: float
-) -> AsyncIterator[House]:
-    async with open_house(desk, settings, index, patience_seconds=patience_seconds) as house:
+    desk: WorkerFixture, settings: Settings, index: VectorIndex | None, patience_seconds: float
+) -> AsyncIterator[PurgeHarness]:
+    async with open_harness(desk, settings, index, patience_seconds=patience_seconds) as house:
         yield house

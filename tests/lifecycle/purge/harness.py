@@ -9,21 +9,21 @@ from uuid import UUID
 import httpx
 
 from muniment.accounts.credentials import Passwords
-from muniment.api import framed
-from muniment.bootstrap.services import build_parts
+from muniment.api import with_middleware
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import Stores, build_ledger, build_stores
 from muniment.errors import Unavailable
-from muniment.http.services import Parts
+from muniment.http.services import Services
 from muniment.lifecycle.proof.prover import ReceiptSweep
-from muniment.processing.pipeline.processor import Processing
-from muniment.search.external_index.copier import Copies
+from muniment.processing.pipeline.processor import RunProcessor
+from muniment.search.external_index.copier import IndexCopier
 from muniment.settings import Settings
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import Blobs
-from muniment.storage.tasks.port import FAST, READING, MoveOn
-from muniment.storage.vectors.port import Indexed, VectorIndex
-from tests.processing.worker_fixture import Desk
-from tests.support.apps import app_of
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectStore
+from muniment.storage.tasks.port import FAST, READING, MoveToQueue
+from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from tests.processing.worker_fixture import WorkerFixture
+from tests.support.apps import borrow_app
 from tests.support.clients import local_client
 from tests.support.live_server import serving
 from tests.support.seed import CHEAP_HASHER, Person
@@ -37,42 +37,42 @@ OF_ARTIFACTS = ("artifacts_full_text", "artifact_pages", "artifact_paragraphs", 
 OF_PASSAGES = ("artifact_indexes", "artifact_chunks")
 
 
-class MoodyBlobs(FolderBlobs):
+class FlakyObjectStore(FolderObjectStore):
     """A folder that does not delete while it sulks, or that says so and does not."""
 
-    is_sulking = False
-    is_lying = False
+    is_unavailable = False
+    ignores_deletes = False
 
     async def delete(self, key: str) -> None:
-        if self.is_sulking:
+        if self.is_unavailable:
             raise Unavailable("The store does not answer")
-        if not self.is_lying:
+        if not self.ignores_deletes:
             await super().delete(key)
 
 
 @dataclass
-class House:
-    desk: Desk
+class PurgeHarness:
+    desk: WorkerFixture
     client: httpx.AsyncClient
     """Of the owner."""
     stores: Stores
-    parts: Parts
+    parts: Services
     url: str
-    blobs: MoodyBlobs
+    blobs: FlakyObjectStore
     _number: int = field(default=0)
 
     def client_of(self, person: Person) -> httpx.AsyncClient:
         return local_client(self.url, headers=person.headers)
 
-    def worker(self, **tools: Any) -> Processing:
-        copies = Copies(self.stores.database, self.stores.index) if self.stores.index.holds_copies else None
-        return Processing(replace(self.desk.tools, **{"copies": copies, **tools}))
+    def worker(self, **tools: Any) -> RunProcessor:
+        copies = IndexCopier(self.stores.database, self.stores.vectors) if self.stores.vectors.holds_copies else None
+        return RunProcessor(replace(self.desk.services, **{"copies": copies, **tools}))
 
     async def read(self, document_id: UUID) -> None:
         worker = self.worker()
         try:
             await worker(self.desk.job(document_id, FAST))
-        except MoveOn:
+        except MoveToQueue:
             await worker(self.desk.job(document_id, READING))
         # As the queue does when the job has ended well.
         self.desk.seed.execute("DELETE FROM procrastinate_jobs WHERE status = 'todo' AND task_name = 'processing.run'")
@@ -117,10 +117,10 @@ class House:
         """As the worker does, when everything is due."""
         self.desk.seed.execute("UPDATE receipts SET next_attempt_at = now()")
         self.desk.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE reason <> 'never_kept'")
-        await ReceiptSweep(self.parts.removal.finishing).sweep()
+        await ReceiptSweep(self.parts.removal.prover).run()
 
-    def indexed(self, document_id: UUID) -> Indexed:
-        return Indexed(document_id, self.desk.kb_id, self.desk.owner.organization_id)
+    def indexed(self, document_id: UUID) -> IndexedDocument:
+        return IndexedDocument(document_id, self.desk.kb_id, self.desk.owner.organization_id)
 
     async def left(self, *document_ids: UUID) -> dict[str, int]:
         """What is left of these documents by a look of our own, past all policies; nothing is left out."""
@@ -133,34 +133,34 @@ class House:
             rows[table] = self.desk.seed.one(f"SELECT count(*) FROM {table}")
         rows["jobs"] = self.desk.seed.one("SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'processing.run'")
         rows["objects"] = len([info async for info in self.blobs.list() if not info.key.startswith("audit/")])
-        rows["points"] = sum([await self.stores.index.count(self.indexed(one)) for one in document_ids])
+        rows["points"] = sum([await self.stores.vectors.count(self.indexed(one)) for one in document_ids])
         return {name: count for name, count in rows.items() if count}
 
 
 @asynccontextmanager
-async def open_house(
-    desk: Desk, settings: Settings, index: VectorIndex | None = None, *, patience_seconds: float = 2
-) -> AsyncIterator[House]:
-    blobs = MoodyBlobs(settings.server.data_dir / "blobs")
+async def open_harness(
+    desk: WorkerFixture, settings: Settings, index: VectorIndex | None = None, *, patience_seconds: float = 2
+) -> AsyncIterator[PurgeHarness]:
+    blobs = FlakyObjectStore(settings.server.data_dir / "blobs")
     plain = build_stores(settings)
     stores = replace(
         plain,
-        blobs=blobs,
-        ledger=build_ledger(plain.database, _as_blobs(blobs), plain.archive),
-        index=index or plain.index,
+        objects=blobs,
+        ledger=build_ledger(plain.database, _as_blobs(blobs), plain.handover),
+        vectors=index or plain.vectors,
     )
-    parts = build_parts(settings, stores, Passwords(CHEAP_HASHER))
-    finishing = replace(parts.removal.finishing, patience_seconds=patience_seconds)
-    parts = replace(parts, removal=replace(parts.removal, finishing=finishing))
-    with app_of(parts) as app:
-        async with serving(framed(app, settings)) as anonymous:
+    parts = build_services(settings, stores, Passwords(CHEAP_HASHER))
+    finishing = replace(parts.removal.prover, lock_timeout_seconds=patience_seconds)
+    parts = replace(parts, removal=replace(parts.removal, prover=finishing))
+    with borrow_app(parts) as app:
+        async with serving(with_middleware(app, settings)) as anonymous:
             url = str(anonymous.base_url)
             async with local_client(url, headers=desk.owner.headers, timeout=60) as client:
-                yield House(desk, client, stores, parts, url, blobs)
+                yield PurgeHarness(desk, client, stores, parts, url, blobs)
     await parts.events.close()
-    await parts.pictures.close()
+    await parts.images.close()
     await stores.close()
 
 
-def _as_blobs(blobs: FolderBlobs) -> Blobs:
+def _as_blobs(blobs: FolderObjectStore) -> ObjectStore:
     return blobs

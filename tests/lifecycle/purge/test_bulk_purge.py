@@ -8,28 +8,30 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from muniment.accounts.repository import RateRepository
+from muniment.accounts.repository import RateLimitRepository
 from muniment.settings import Settings
-from tests.lifecycle.purge.harness import House, open_house
-from tests.support.jobs import until
+from tests.lifecycle.purge.harness import PurgeHarness, open_harness
+from tests.support.jobs import wait_until
 from tests.support.seed import Person
 
 WAITING = """SELECT EXISTS (SELECT FROM pg_stat_activity
                              WHERE wait_event_type = 'Lock' AND datname = current_database())"""
 
 
-async def bulk(house: House, ids: Sequence[UUID | str], client: httpx.AsyncClient | None = None) -> httpx.Response:
+async def bulk(
+    house: PurgeHarness, ids: Sequence[UUID | str], client: httpx.AsyncClient | None = None
+) -> httpx.Response:
     body = {"document_ids": [str(one) for one in ids]}
     return await (client or house.client).post(f"{house.kb_path}/documents/bulk-purge", json=body)
 
 
-def seeded(house: House, status: str = "archived", **columns: object) -> UUID:
+def seeded(house: PurgeHarness, status: str = "archived", **columns: object) -> UUID:
     """A document without anything in the stores: these tests are about who is taken."""
     name = f"{uuid4()}.pdf"
     return house.desk.seed.document(house.desk.kb_id, house.desk.owner, name=name, status=status, **columns)
 
 
-async def test_archived_ones_are_purged_and_all_others_skipped_and_listed(house: House) -> None:
+async def test_archived_ones_are_purged_and_all_others_skipped_and_listed(house: PurgeHarness) -> None:
     gone = [await house.archived(), await house.archived()]
     stranger = house.desk.seed.person()
     foreign = house.desk.seed.document(house.desk.seed.knowledge_base(stranger), stranger, status="archived")
@@ -60,7 +62,7 @@ async def test_archived_ones_are_purged_and_all_others_skipped_and_listed(house:
     assert {house.desk.status(one) for one in (foreign, neighbour)} == {"archived"}
 
 
-async def test_the_same_again_gives_the_same_answer(house: House) -> None:
+async def test_the_same_again_gives_the_same_answer(house: PurgeHarness) -> None:
     ids = [seeded(house), seeded(house)]
     first = await bulk(house, ids)
     assert first.json()["message"] == "2 documents purged"
@@ -69,14 +71,14 @@ async def test_the_same_again_gives_the_same_answer(house: House) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 101])
-async def test_one_to_a_hundred_ids_are_taken(house: House, number: int) -> None:
+async def test_one_to_a_hundred_ids_are_taken(house: PurgeHarness, number: int) -> None:
     assert (await bulk(house, [uuid4() for _ in range(number)])).status_code == 422
     assert (await bulk(house, ["no-uuid"])).status_code == 422
 
 
-async def test_a_store_that_does_not_delete_leaves_them_pending(house: House) -> None:
+async def test_a_store_that_does_not_delete_leaves_them_pending(house: PurgeHarness) -> None:
     gone, stays = await house.archived(), seeded(house, "completed")
-    house.blobs.is_sulking = True
+    house.blobs.is_unavailable = True
     answer = (await bulk(house, [gone, stays])).json()
     assert (answer["purged"], answer["pending_ids"], answer["skipped_ids"]) == (0, [str(gone)], [str(stays)])
     assert answer["message"] == "0 documents purged, 1 skipped (not archived), 1 pending"
@@ -90,7 +92,7 @@ REFUSE = """
 
 
 @pytest.mark.parametrize("code", ["P0001", "40001"], ids=["an error of its own", "one that may be tried again"])
-async def test_one_failure_stops_nobody_else(house: House, code: str) -> None:
+async def test_one_failure_stops_nobody_else(house: PurgeHarness, code: str) -> None:
     ids = [seeded(house) for _ in range(3)]
     house.desk.seed.execute(REFUSE.format(id=ids[1], code=code))
     answer = (await bulk(house, ids)).json()
@@ -101,7 +103,7 @@ async def test_one_failure_stops_nobody_else(house: House, code: str) -> None:
     assert (await bulk(house, ids)).json()["purged"] == 3
 
 
-async def test_owner_and_admin_may_others_may_not(house: House) -> None:
+async def test_owner_and_admin_may_others_may_not(house: PurgeHarness) -> None:
     seed, owner, document_id = house.desk.seed, house.desk.owner, seeded(house)
     editor = seed.person(owner.organization_id)
     seed.member(house.desk.kb_id, editor, "editor")
@@ -116,9 +118,11 @@ async def test_owner_and_admin_may_others_may_not(house: House) -> None:
             assert (await bulk(house, [document_id], client)).status_code == status
 
 
-async def test_the_eleventh_call_in_a_minute_waits_whichever_process_is_asked(house: House, settings: Settings) -> None:
+async def test_the_eleventh_call_in_a_minute_waits_whichever_process_is_asked(
+    house: PurgeHarness, settings: Settings
+) -> None:
     other = house.desk.seed.person(house.desk.owner.organization_id, is_admin=True)
-    async with open_house(house.desk, settings) as second:  # of the same database
+    async with open_harness(house.desk, settings) as second:  # of the same database
         assert (await bulk(second, [])).status_code == 422  # a call that cannot be understood is none
         for number in range(10):
             assert (await bulk(second if number % 2 else house, [uuid4()])).status_code == 200
@@ -132,7 +136,7 @@ async def test_the_eleventh_call_in_a_minute_waits_whichever_process_is_asked(ho
         assert (await bulk(house, [uuid4()])).status_code == 429
 
 
-async def test_who_asks_while_another_call_is_being_counted_waits_for_it(house: House) -> None:
+async def test_who_asks_while_another_call_is_being_counted_waits_for_it(house: PurgeHarness) -> None:
     """Or both would be the tenth."""
     database, caller = house.stores.database, house.desk.owner.principal
     for _ in range(9):
@@ -140,15 +144,15 @@ async def test_who_asks_while_another_call_is_being_counted_waits_for_it(house: 
 
     async def ask() -> int:
         async with database.work(caller) as work:
-            return await RateRepository(work.session).admit("bulk_purge", most=10, within=timedelta(minutes=1))
+            return await RateLimitRepository(work.session).acquire("bulk_purge", limit=10, window=timedelta(minutes=1))
 
     async with database.work(caller) as work:
-        assert await RateRepository(work.session).admit("bulk_purge", most=10, within=timedelta(minutes=1)) == 0
+        assert await RateLimitRepository(work.session).acquire("bulk_purge", limit=10, window=timedelta(minutes=1)) == 0
         second = asyncio.create_task(ask())
-        await until(lambda: bool(house.desk.seed.one(WAITING)))
+        await wait_until(lambda: bool(house.desk.seed.one(WAITING)))
     assert await second > 0
 
 
-async def test_of_many_calls_at_once_ten_are_admitted(house: House) -> None:
+async def test_of_many_calls_at_once_ten_are_admitted(house: PurgeHarness) -> None:
     answers = await asyncio.gather(*(bulk(house, [uuid4()]) for _ in range(14)))
     assert sorted(answer.status_code for answer in answers) == [200] * 10 + [429] * 4

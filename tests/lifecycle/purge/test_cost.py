@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import event
 
-from tests.lifecycle.purge.harness import House
+from tests.lifecycle.purge.harness import PurgeHarness
 from tests.lifecycle.purge.test_bulk_purge import bulk, seeded
 
 
 @contextmanager
-def counted(house: House) -> Iterator[Counter[str]]:
+def counted(house: PurgeHarness) -> Iterator[Counter[str]]:
     """Statements and commits by login."""
     counts: Counter[str] = Counter()
     database = house.stores.database
@@ -33,7 +33,9 @@ def counted(house: House) -> Iterator[Counter[str]]:
         event.remove(engine, "commit", commit)
 
 
-async def test_a_document_costs_one_transaction_of_eleven_statements_and_proving_it_a_constant(house: House) -> None:
+async def test_a_document_costs_one_transaction_of_eleven_statements_and_proving_it_a_constant(
+    house: PurgeHarness,
+) -> None:
     await house.purge(await house.archived())  # what is asked once in the life of a process
     document_id = await house.archived()
     with counted(house) as counts:
@@ -43,7 +45,7 @@ async def test_a_document_costs_one_transaction_of_eleven_statements_and_proving
     assert counts["service commits"] <= 11
 
 
-async def test_proving_many_costs_as_many_statements_as_proving_a_few(house: House) -> None:
+async def test_proving_many_costs_as_many_statements_as_proving_a_few(house: PurgeHarness) -> None:
     few, many = [await house.archived() for _ in range(2)], [await house.archived() for _ in range(6)]
     many += [seeded(house) for _ in range(6)]
     with counted(house) as for_few:

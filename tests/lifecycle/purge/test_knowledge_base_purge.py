@@ -8,10 +8,10 @@ from uuid import UUID
 import httpx
 import pytest
 
-from muniment.lifecycle.knowledge_base_purge import KnowledgeBaseRemoval
+from muniment.lifecycle.knowledge_base_purge import KnowledgeBasePurge
 from muniment.storage.vectors.port import VectorIndex
-from tests.knowledge_bases.roles import a_cast
-from tests.lifecycle.purge.harness import House
+from tests.knowledge_bases.roles import create_roles
+from tests.lifecycle.purge.harness import PurgeHarness
 from tests.search.external_index_fixture import FaultyIndex
 
 GONE = "Knowledge base and all its documents permanently deleted"
@@ -23,14 +23,14 @@ def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorIndex | 
     return qdrant if request.param == "qdrant" else None
 
 
-async def remove(house: House, client: httpx.AsyncClient | None = None) -> httpx.Response:
+async def remove(house: PurgeHarness, client: httpx.AsyncClient | None = None) -> httpx.Response:
     return await (client or house.client).delete(house.kb_path, params={"purge": "true"})
 
 
 @pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 @pytest.mark.parametrize("parameters", [{}, {"purge": "true"}])
 async def test_no_index_keeps_the_collection_of_a_knowledge_base_that_is_gone(
-    house: House, qdrant: FaultyIndex, parameters: dict[str, str]
+    house: PurgeHarness, qdrant: FaultyIndex, parameters: dict[str, str]
 ) -> None:
     await house.purge(await house.archived())
     assert await qdrant.list_kb_ids() == [house.desk.kb_id]
@@ -38,7 +38,7 @@ async def test_no_index_keeps_the_collection_of_a_knowledge_base_that_is_gone(
     assert await qdrant.list_kb_ids() == []
 
 
-async def one_of_each(house: House) -> list[UUID]:
+async def one_of_each(house: PurgeHarness) -> list[UUID]:
     processing = await house.desk.document(b"processing")
     house.desk.seed.execute("UPDATE documents SET status = 'processing' WHERE id = %s", processing)
     return [
@@ -50,15 +50,15 @@ async def one_of_each(house: House) -> list[UUID]:
     ]
 
 
-def actions(house: House) -> Counter[str]:
+def actions(house: PurgeHarness) -> Counter[str]:
     return Counter(line["action"] for line in house.desk.seed.audit_lines())
 
 
-def is_there(house: House) -> bool:
+def is_there(house: PurgeHarness) -> bool:
     return bool(house.desk.seed.one("SELECT count(*) FROM knowledge_bases WHERE id = %s", house.desk.kb_id))
 
 
-async def test_documents_of_every_status_go_with_receipts_and_then_the_knowledge_base(house: House) -> None:
+async def test_documents_of_every_status_go_with_receipts_and_then_the_knowledge_base(house: PurgeHarness) -> None:
     ids = await one_of_each(house)
     answer = await remove(house)
     assert (answer.status_code, answer.json()) == (
@@ -75,16 +75,16 @@ async def test_documents_of_every_status_go_with_receipts_and_then_the_knowledge
     assert (await remove(house)).status_code == 404
 
 
-async def test_an_empty_one_goes_at_once(house: House) -> None:
+async def test_an_empty_one_goes_at_once(house: PurgeHarness) -> None:
     assert (await remove(house)).status_code == 200
     assert not is_there(house)
 
 
-async def test_who_may_remove_it(house: House) -> None:
+async def test_who_may_remove_it(house: PurgeHarness) -> None:
     for standing in range(6):
-        cast = a_cast(house.desk.seed)
+        cast = create_roles(house.desk.seed)
         house.desk.seed.document(cast.kb_id, cast.owner, status="archived")
-        person, status = cast.by_standing[standing]
+        person, status = cast.by_access_level[standing]
         async with house.client_of(person) as client:
             answer = await client.delete(cast.path, params={"purge": "true"})
         assert answer.status_code == status
@@ -92,7 +92,7 @@ async def test_who_may_remove_it(house: House) -> None:
         assert kept == ([] if status == 200 else [(None,)])
 
 
-async def test_a_pending_hand_over_blocks_and_is_reported_and_the_next_call_goes_on(house: House) -> None:
+async def test_a_pending_hand_over_blocks_and_is_reported_and_the_next_call_goes_on(house: PurgeHarness) -> None:
     blocked, other = await house.archived(), await house.archived()
     house.desk.seed.execute("UPDATE documents SET archive_status = 'pending' WHERE id = %s", blocked)
     answer = await remove(house)
@@ -106,27 +106,27 @@ async def test_a_pending_hand_over_blocks_and_is_reported_and_the_next_call_goes
     assert actions(house)["knowledge_base_removal_begun"] == 1
 
 
-async def test_a_store_that_does_not_delete_keeps_it_until_the_receipts_are_signed(house: House) -> None:
+async def test_a_store_that_does_not_delete_keeps_it_until_the_receipts_are_signed(house: PurgeHarness) -> None:
     document_id = await house.completed()
-    house.blobs.is_sulking = True
+    house.blobs.is_unavailable = True
     answer = await remove(house)
     assert (answer.status_code, answer.json()["remaining"], answer.json()["pending"]) == (202, 0, 1)
     assert is_there(house)
-    house.blobs.is_sulking = False
+    house.blobs.is_unavailable = False
     assert (await remove(house)).status_code == 200
     assert await house.left(document_id) == {}
 
 
-async def test_out_of_time_it_says_what_remains_and_the_next_call_goes_on(house: House) -> None:
+async def test_out_of_time_it_says_what_remains_and_the_next_call_goes_on(house: PurgeHarness) -> None:
     ids = [house.failed() for _ in range(3)]
-    hurried = KnowledgeBaseRemoval(house.parts.removal, budget_seconds=0)
-    leaving = await hurried.remove(house.desk.owner.principal, house.desk.kb_id)
-    assert (leaving.remaining, leaving.pending, leaving.is_gone) == (3, 0, False)
+    hurried = KnowledgeBasePurge(house.parts.removal, budget_seconds=0)
+    leaving = await hurried.run(house.desk.owner.principal, house.desk.kb_id)
+    assert (leaving.remaining, leaving.pending, leaving.is_complete) == (3, 0, False)
     assert (await remove(house)).status_code == 200
     assert await house.left(*ids) == {}
 
 
-async def test_nothing_comes_in_or_back_while_it_is_leaving(house: House) -> None:
+async def test_nothing_comes_in_or_back_while_it_is_leaving(house: PurgeHarness) -> None:
     archived, failed = await house.archived(), house.failed()
     completed = await house.completed()
     house.desk.seed.execute("UPDATE knowledge_bases SET leaving_since = now()")
@@ -144,7 +144,7 @@ async def test_nothing_comes_in_or_back_while_it_is_leaving(house: House) -> Non
     assert (await client.get(house.kb_path)).status_code == 200
 
 
-async def test_of_many_calls_at_once_each_document_goes_once(house: House) -> None:
+async def test_of_many_calls_at_once_each_document_goes_once(house: PurgeHarness) -> None:
     ids = await one_of_each(house)
     answers = await asyncio.gather(*(remove(house) for _ in range(4)))
     assert {answer.status_code for answer in answers} <= {200, 202, 404}
@@ -156,34 +156,36 @@ async def test_of_many_calls_at_once_each_document_goes_once(house: House) -> No
     assert await house.left(*ids) == {}
 
 
-class Death(BaseException):
+class SimulatedCrash(BaseException):
     """The end of the process, as far as its insides can tell."""
 
 
-def dying(house: House, step: str, *, is_done_first: bool) -> KnowledgeBaseRemoval:
-    async def die(self: KnowledgeBaseRemoval, *given: object) -> None:
+def dying(house: PurgeHarness, step: str, *, is_done_first: bool) -> KnowledgeBasePurge:
+    async def die(self: KnowledgeBasePurge, *given: object) -> None:
         if is_done_first:
-            await getattr(KnowledgeBaseRemoval, step)(self, *given)
-        raise Death
+            await getattr(KnowledgeBasePurge, step)(self, *given)
+        raise SimulatedCrash
 
-    removal: KnowledgeBaseRemoval = type("Dying", (KnowledgeBaseRemoval,), {step: die})(house.parts.removal)
+    removal: KnowledgeBasePurge = type("Dying", (KnowledgeBasePurge,), {step: die})(house.parts.removal)
     return removal
 
 
 @pytest.mark.parametrize("is_done_first", [False, True])
-async def test_whoever_dies_anywhere_in_it_leaves_something_to_go_on_with(house: House, is_done_first: bool) -> None:
+async def test_whoever_dies_anywhere_in_it_leaves_something_to_go_on_with(
+    house: PurgeHarness, is_done_first: bool
+) -> None:
     for step in ("_begin", "_end_documents", "_finish_receipts", "_end"):
         kb_id = house.desk.seed.knowledge_base(house.desk.owner)
         document_id = house.desk.seed.document(kb_id, house.desk.owner, status="completed")
-        with pytest.raises(Death):
-            await dying(house, step, is_done_first=is_done_first).remove(house.desk.owner.principal, kb_id)
+        with pytest.raises(SimulatedCrash):
+            await dying(house, step, is_done_first=is_done_first).run(house.desk.owner.principal, kb_id)
         answer = await house.client.delete(f"/api/v1/knowledge-bases/{kb_id}", params={"purge": "true"})
         assert answer.status_code == (404 if is_done_first and step == "_end" else 200), step
         assert house.desk.seed.rows("SELECT id FROM knowledge_bases WHERE id = %s", kb_id) == []
         assert await house.left(document_id) == {}
 
 
-async def test_without_purge_it_is_as_before(house: House) -> None:
+async def test_without_purge_it_is_as_before(house: PurgeHarness) -> None:
     house.failed()
     assert (await house.client.delete(house.kb_path)).status_code == 409
     house.desk.seed.execute("DELETE FROM documents")

@@ -1,4 +1,4 @@
-"""A worker in the midst of a document that is removed leaves nothing behind a receipt (I3, I4, DESIGN §5.4)."""
+"""A worker in the midst of a document that is removed leaves nothing behind a receipt (docs/design.md#i3, #i4, #document-lock)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,15 +10,15 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.pipeline.processor import Processing
-from muniment.search.external_index.copier import Copies
+from muniment.processing.pipeline.processor import RunProcessor
+from muniment.search.external_index.copier import IndexCopier
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.base import new_id, now
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.tasks.port import READING
-from muniment.storage.vectors.port import Indexed, Model, Point, VectorIndex
-from tests.lifecycle.purge.harness import House
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorIndex
+from tests.lifecycle.purge.harness import PurgeHarness
 from tests.search.external_index_fixture import FaultyIndex
 from tests.support.cluster import service_login
 from tests.support.qdrant import LocalQdrant
@@ -36,7 +36,7 @@ class Pause:
         await self.over.wait()
 
 
-class SlowBlobs(FolderBlobs):
+class SlowBlobs(FolderObjectStore):
     pause = Pause()
 
     async def put(self, key: str, data: bytes) -> None:
@@ -47,28 +47,30 @@ class SlowBlobs(FolderBlobs):
 class SlowIndex(FaultyIndex):
     pause: Pause | None = None
 
-    async def put(self, document: Indexed, model: Model, epoch: int, points: Sequence[Point]) -> None:
+    async def upsert(
+        self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
+    ) -> None:
         if self.pause:
             await self.pause()
-        await super().put(document, model, epoch, points)
+        await super().upsert(document, model, epoch, points)
 
 
 class SlowLocks(AdvisoryLocks):
     pause = Pause()
 
     @asynccontextmanager
-    async def attempt(self, name: str, *, is_shared: bool = False) -> AsyncIterator[bool]:
+    async def try_acquire(self, name: str, *, is_shared: bool = False) -> AsyncIterator[bool]:
         if is_shared:
             await self.pause()
-        async with super().attempt(name, is_shared=is_shared) as is_ours:
+        async with super().try_acquire(name, is_shared=is_shared) as is_ours:
             yield is_ours
 
 
 @asynccontextmanager
-async def held_up(house: House, document_id: UUID, pause: Pause, **tools: Any) -> AsyncIterator[None]:
+async def held_up(house: PurgeHarness, document_id: UUID, pause: Pause, **tools: Any) -> AsyncIterator[None]:
     """A worker that waits there for the length of the block, and then goes on to its end."""
-    copies = Copies(house.stores.database, house.stores.index) if house.stores.index.holds_copies else None
-    worker = Processing(replace(house.desk.tools, copies=copies, **tools))
+    copies = IndexCopier(house.stores.database, house.stores.vectors) if house.stores.vectors.holds_copies else None
+    worker = RunProcessor(replace(house.desk.services, index_copier=copies, **tools))
     working = asyncio.create_task(worker(house.desk.job(document_id, READING)))
     try:
         await asyncio.wait_for(pause.begun.wait(), 30)
@@ -83,19 +85,19 @@ def patience_seconds() -> float:
     return 0.2
 
 
-async def cancel_and_clear(house: House, document_id: UUID) -> dict[str, Any]:
+async def cancel_and_clear(house: PurgeHarness, document_id: UUID) -> dict[str, Any]:
     assert (await house.client.post(f"{house.path(document_id)}/cancel")).status_code == 200
     answer = await house.clear(document_id)
     return {"status": answer.status_code, **answer.json()}
 
 
-async def prove(house: House, document_id: UUID) -> None:
+async def prove(house: PurgeHarness, document_id: UUID) -> None:
     await house.sweep()
     assert await house.left(document_id) == {}
     assert (await house.clear(document_id)).status_code == 200
 
 
-async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after(house: House) -> None:
+async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after(house: PurgeHarness) -> None:
     document_id, blobs = await house.desk.document(), SlowBlobs(house.blobs._root)
     blobs.pause = Pause()
     async with held_up(house, document_id, blobs.pause, blobs=blobs):
@@ -109,7 +111,7 @@ async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after
 
 @pytest.mark.parametrize("index", [SlowIndex(LocalQdrant())])
 async def test_no_receipt_while_a_worker_fills_the_index_and_nothing_of_it_after(
-    house: House, index: SlowIndex
+    house: PurgeHarness, index: SlowIndex
 ) -> None:
     document_id, index.pause = await house.desk.document(), Pause()
     async with held_up(house, document_id, index.pause):
@@ -120,9 +122,9 @@ async def test_no_receipt_while_a_worker_fills_the_index_and_nothing_of_it_after
 
 
 async def test_a_worker_that_comes_after_the_receipt_is_stopped_by_the_fence(
-    house: House, address: DatabaseAddress
+    house: PurgeHarness, address: DatabaseAddress
 ) -> None:
-    document_id, locks = await house.desk.document(), SlowLocks(service_login(address), at_once=2)
+    document_id, locks = await house.desk.document(), SlowLocks(service_login(address), max_connections=2)
     locks.pause = Pause()
     async with held_up(house, document_id, locks.pause, locks=locks):  # it has claimed the run, and nothing else
         assert (await cancel_and_clear(house, document_id))["status"] == 200
@@ -131,7 +133,7 @@ async def test_a_worker_that_comes_after_the_receipt_is_stopped_by_the_fence(
 
 
 async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_it_lives(
-    house: House,
+    house: PurgeHarness,
 ) -> None:
     document_id, key = await house.archived(), "artifacts/somebody/unkept"
     await house.blobs.put(key, b"text")
@@ -151,7 +153,7 @@ async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_i
     assert house.desk.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL AND reason = 'never_kept'") == 1
 
 
-async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: House) -> None:
+async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: PurgeHarness) -> None:
     document_id, blobs = await house.desk.document(), SlowBlobs(house.blobs._root)
     blobs.pause = Pause()
     async with held_up(house, document_id, blobs.pause, blobs=blobs):

@@ -1,4 +1,4 @@
-"""`DELETE …/{doc_id}/purge` and `…/clear`: gone from every store, or 202 (specs/lifecycle.md, I3)."""
+"""`DELETE …/{doc_id}/purge` and `…/clear`: gone from every store, or 202 (docs/contracts.md#purge, docs/design.md#i3)."""
 
 import asyncio
 from uuid import UUID, uuid4
@@ -7,7 +7,7 @@ import pytest
 
 from muniment.errors import Unavailable
 from muniment.storage.vectors.port import VectorIndex
-from tests.lifecycle.purge.harness import House
+from tests.lifecycle.purge.harness import PurgeHarness
 from tests.search.external_index_fixture import FaultyIndex
 
 PURGED, CLEARED = "Document permanently deleted", "Failed document cleared"
@@ -21,7 +21,7 @@ def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorIndex | 
 only_qdrant = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 
 
-async def test_a_purged_document_is_gone_from_every_store_and_leaves_a_receipt(house: House) -> None:
+async def test_a_purged_document_is_gone_from_every_store_and_leaves_a_receipt(house: PurgeHarness) -> None:
     document_id = await house.archived()
     before = await house.left(document_id)
     assert {"documents", "document_pages", "artifact_chunks", "objects"} <= set(before)
@@ -33,7 +33,7 @@ async def test_a_purged_document_is_gone_from_every_store_and_leaves_a_receipt(h
     assert (await house.receipt(receipt_id))["record"]["document"]["id"] == str(document_id)
 
 
-async def test_a_cleared_document_is_gone_from_every_store_and_leaves_a_receipt(house: House) -> None:
+async def test_a_cleared_document_is_gone_from_every_store_and_leaves_a_receipt(house: PurgeHarness) -> None:
     document_id = await house.completed()
     house.desk.seed.execute("UPDATE documents SET status = 'failed'")
     answer = await house.clear(document_id)
@@ -58,7 +58,7 @@ async def test_a_cleared_document_is_gone_from_every_store_and_leaves_a_receipt(
         ("processing", "clear", "Cannot clear document while processing is in progress"),
     ],
 )
-async def test_what_is_refused_changes_nothing(house: House, status: str, move: str, detail: str) -> None:
+async def test_what_is_refused_changes_nothing(house: PurgeHarness, status: str, move: str, detail: str) -> None:
     document_id = house.desk.seed.document(house.desk.kb_id, house.desk.owner, status=status)
     answer = await house.client.delete(f"{house.path(document_id)}/{move}")
     assert (answer.status_code, answer.json()) == (400, {"detail": detail})
@@ -67,16 +67,16 @@ async def test_what_is_refused_changes_nothing(house: House, status: str, move: 
     assert house.desk.seed.one("SELECT count(*) FROM receipts") == 0
 
 
-async def test_missing_pieces_are_no_error(house: House) -> None:
+async def test_missing_pieces_are_no_error(house: PurgeHarness) -> None:
     document_id = house.failed()
     answer = await house.clear(document_id)
     assert answer.status_code == 200
     assert await house.left(document_id) == {}
 
 
-async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(house: House) -> None:
+async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_sulking = True
+    house.blobs.is_unavailable = True
     answer = await house.purge(document_id)
     assert answer.status_code == 202
     assert answer.json()["receipt_id"] is None
@@ -84,7 +84,7 @@ async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(
     assert (await house.client.get(house.path(document_id))).status_code == 404
     assert set(await house.left(document_id)) == {"objects"}
     assert (await house.purge(document_id)).status_code == 202
-    house.blobs.is_sulking = False
+    house.blobs.is_unavailable = False
     await house.sweep()
     assert await house.left(document_id) == {}
     again = await house.purge(document_id)
@@ -92,17 +92,17 @@ async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(
     assert (await house.receipt(again.json()["receipt_id"]))["record"]["second_look"]["left"]["blobs"] == 0
 
 
-async def test_a_store_that_only_says_so_is_not_believed(house: House) -> None:
+async def test_a_store_that_only_says_so_is_not_believed(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_lying = True
+    house.blobs.ignores_deletes = True
     assert (await house.purge(document_id)).json()["pending"] == ["blobs"]
 
 
-async def test_an_object_that_came_back_after_its_deletion_is_found_by_the_second_look(house: House) -> None:
+async def test_an_object_that_came_back_after_its_deletion_is_found_by_the_second_look(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_sulking = True
+    house.blobs.is_unavailable = True
     assert (await house.purge(document_id)).status_code == 202
-    house.blobs.is_sulking = False
+    house.blobs.is_unavailable = False
     house.desk.seed.execute("UPDATE deletions SET done_at = now(), outcome = 'erased'")  # and yet it is there
     assert (await house.purge(document_id)).json()["pending"] == ["blobs"]
     await house.sweep()
@@ -112,7 +112,7 @@ async def test_an_object_that_came_back_after_its_deletion_is_found_by_the_secon
 
 @only_qdrant
 async def test_an_index_that_does_not_answer_gives_202_and_the_sweep_signs_later(
-    house: House, qdrant: FaultyIndex
+    house: PurgeHarness, qdrant: FaultyIndex
 ) -> None:
     document_id = await house.archived()
     qdrant.error = Unavailable("no answer")
@@ -128,7 +128,7 @@ async def test_an_index_that_does_not_answer_gives_202_and_the_sweep_signs_later
 
 @only_qdrant
 async def test_a_receipt_names_the_points_that_were_there_although_their_removal_got_no_answer(
-    house: House, qdrant: FaultyIndex
+    house: PurgeHarness, qdrant: FaultyIndex
 ) -> None:
     document_id = await house.archived()
     qdrant.error, qdrant.is_done_first = Unavailable("no answer"), True
@@ -137,7 +137,9 @@ async def test_a_receipt_names_the_points_that_were_there_although_their_removal
     assert (await house.receipt(answer.json()["receipt_id"]))["record"]["found"]["points"] > 0
 
 
-async def test_the_same_again_gives_the_same_answer_to_who_could_have_done_it_and_404_to_others(house: House) -> None:
+async def test_the_same_again_gives_the_same_answer_to_who_could_have_done_it_and_404_to_others(
+    house: PurgeHarness,
+) -> None:
     document_id = await house.archived()
     first = await house.purge(document_id)
     seed, kb_id, owner = house.desk.seed, house.desk.kb_id, house.desk.owner
@@ -162,7 +164,7 @@ async def test_the_same_again_gives_the_same_answer_to_who_could_have_done_it_an
     assert [line["action"] for line in seed.audit_lines()].count("document_purged") == 1
 
 
-async def test_who_may_only_see_it_gets_403_and_who_may_not_gets_404(house: House) -> None:
+async def test_who_may_only_see_it_gets_403_and_who_may_not_gets_404(house: PurgeHarness) -> None:
     document_id = await house.archived()
     seed, owner = house.desk.seed, house.desk.owner
     editor = seed.person(owner.organization_id)
@@ -176,7 +178,7 @@ async def test_who_may_only_see_it_gets_403_and_who_may_not_gets_404(house: Hous
 
 
 @pytest.mark.parametrize("patience_seconds", [60])
-async def test_of_many_at_once_one_destroys_and_all_get_the_same_receipt(house: House) -> None:
+async def test_of_many_at_once_one_destroys_and_all_get_the_same_receipt(house: PurgeHarness) -> None:
     document_id = await house.archived()
     answers = await asyncio.gather(*(house.purge(document_id) for _ in range(6)))
     assert {answer.status_code for answer in answers} == {200}
@@ -184,7 +186,7 @@ async def test_of_many_at_once_one_destroys_and_all_get_the_same_receipt(house: 
     assert [line["action"] for line in house.desk.seed.audit_lines()].count("document_purged") == 1
 
 
-async def test_jobs_of_its_runs_and_what_the_queue_remembers_of_them_go_too(house: House) -> None:
+async def test_jobs_of_its_runs_and_what_the_queue_remembers_of_them_go_too(house: PurgeHarness) -> None:
     document_id = await house.archived()
     job = house.desk.seed.one("SELECT job_id FROM document_processing_runs")
     house.desk.seed.execute(
@@ -200,7 +202,7 @@ async def test_jobs_of_its_runs_and_what_the_queue_remembers_of_them_go_too(hous
     assert (await house.receipt(answer.json()["receipt_id"]))["record"]["found"]["jobs"] == [job]
 
 
-async def test_what_another_document_shows_is_kept_and_named_with_the_reason(house: House) -> None:
+async def test_what_another_document_shows_is_kept_and_named_with_the_reason(house: PurgeHarness) -> None:
     document_id, other_id = await house.archived(b"the same"), await house.completed(b"the same")
     text_id = house.desk.seed.one("SELECT artifact_text_id FROM documents WHERE id = %s", other_id)
     answer = await house.purge(document_id)
@@ -216,12 +218,12 @@ async def test_what_another_document_shows_is_kept_and_named_with_the_reason(hou
     assert await house.left(document_id, other_id) == {}
 
 
-def set_hand_over(house: House, document_id: UUID, status: str) -> None:
+def set_hand_over(house: PurgeHarness, document_id: UUID, status: str) -> None:
     change = "UPDATE documents SET archive_status = %s, archive_job_id = 'job', paperless_doc_url = 'u' WHERE id = %s"
     house.desk.seed.execute(change, status, document_id)
 
 
-async def test_a_pending_hand_over_is_in_the_way_unless_it_is_cancelled(house: House) -> None:
+async def test_a_pending_hand_over_is_in_the_way_unless_it_is_cancelled(house: PurgeHarness) -> None:
     document_id = await house.archived()
     set_hand_over(house, document_id, "pending")
     answer = await house.purge(document_id)
@@ -231,7 +233,7 @@ async def test_a_pending_hand_over_is_in_the_way_unless_it_is_cancelled(house: H
     assert (await house.purge(document_id, cancel_hand_over="true")).status_code == 200
 
 
-async def test_a_copy_in_the_archive_is_named_as_kept(house: House) -> None:
+async def test_a_copy_in_the_archive_is_named_as_kept(house: PurgeHarness) -> None:
     document_id = await house.archived()
     set_hand_over(house, document_id, "archived")
     answer = await house.purge(document_id)

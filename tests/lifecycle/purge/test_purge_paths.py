@@ -1,4 +1,4 @@
-"""Every path of destruction passes `may_destroy` (I9): this walks the source for anything that does not."""
+"""Every path of destruction passes `may_purge` (docs/design.md#i9): this walks the source for anything that does not."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ import pytest
 import muniment
 from muniment.documents import purge
 from muniment.errors import Conflict
-from tests.lifecycle.purge.harness import House
+from tests.lifecycle.purge.harness import PurgeHarness
 
 SOURCE = Path(muniment.__file__).parent
 DESTRUCTION = "documents/destruction.py"
@@ -18,7 +18,7 @@ DELETES_DOCUMENTS = re.compile(r"\bdelete\s+from\s+(only\s+)?(public\.)?\"?docum
 MAY_REMOVE = {
     # Whose own `remove`, or that of something else than a document, is called there.
     "documents/repository.py": "defines it",
-    DESTRUCTION: "the one that calls it, behind `may_destroy`",
+    DESTRUCTION: "the one that calls it, behind `may_purge`",
 }
 
 
@@ -83,14 +83,16 @@ def test_the_walk_finds_nothing_else(written: str) -> None:
     assert not any(destroys(node) for node in ast.walk(ast.parse(written)))
 
 
-def test_the_database_lets_no_removal_of_something_else_take_a_document_along(house: House) -> None:
+def test_the_database_lets_no_removal_of_something_else_take_a_document_along(house: PurgeHarness) -> None:
     """A cascade would be a way past the gate."""
     to_documents = """SELECT conname FROM pg_constraint
                        WHERE contype = 'f' AND conrelid = 'documents'::regclass AND confdeltype <> 'a'"""
     assert house.desk.seed.rows(to_documents) == []
 
 
-async def test_what_may_not_be_destroyed_stays_whoever_asks(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_may_not_be_destroyed_stays_whoever_asks(
+    house: PurgeHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Held(Conflict):
         """It must be kept"""
 
@@ -99,7 +101,7 @@ async def test_what_may_not_be_destroyed_stays_whoever_asks(house: House, monkey
 
     archived, failed = await house.archived(), house.failed()
     name = house.desk.seed.one("SELECT name FROM documents WHERE id = %s", failed)
-    monkeypatch.setattr(purge, "may_destroy", refuse)
+    monkeypatch.setattr(purge, "may_purge", refuse)
     files = {"file": (name, b"%PDF-1.4 new")}
     for answer in (
         await house.purge(archived),

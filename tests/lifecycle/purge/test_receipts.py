@@ -7,13 +7,13 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from muniment.audit.receipts.record import check
+from muniment.audit.receipts.record import verify_receipt
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN
 from muniment.telemetry.metrics import render
-from tests.lifecycle.purge.harness import House
+from tests.lifecycle.purge.harness import PurgeHarness
 
 
-async def test_a_receipt_says_what_was_there_and_verifies_offline(house: House) -> None:
+async def test_a_receipt_says_what_was_there_and_verifies_offline(house: PurgeHarness) -> None:
     document_id = await house.archived(b"twelve bytes", name="Contract.pdf")
     key, sha256 = f"{house.desk.kb_id}/{document_id}/1/original", "0" * 64
     pack = house.desk.seed.one("SELECT full_text_uri FROM artifacts_full_text")
@@ -30,12 +30,12 @@ async def test_a_receipt_says_what_was_there_and_verifies_offline(house: House) 
     assert found["rows"]["document_pages"] == 2
     assert set(record["second_look"]["left"].values()) == {0}
     assert record["second_look"]["looked_for"]["blobs"] == 2
-    public_key = base64.b64encode(house.parts.removal.finishing.sealer.signer.public_key).decode()
-    assert check(json.dumps(receipt), public_key).is_key_known
+    public_key = base64.b64encode(house.parts.removal.prover.sealer.signer.public_key).decode()
+    assert verify_receipt(json.dumps(receipt), public_key).is_key_known
     assert "invoices" not in json.dumps(receipt)  # which the text says
 
 
-async def test_its_place_in_the_audit_chain_is_that_of_its_own_line(house: House) -> None:
+async def test_its_place_in_the_audit_chain_is_that_of_its_own_line(house: PurgeHarness) -> None:
     record = (await house.receipt((await house.purge(await house.archived())).json()["receipt_id"]))["record"]
     question = (
         "SELECT s.seq, s.hash, e.action FROM audit_seals s JOIN audit_events e ON e.id = s.event_id WHERE e.id = %s"
@@ -44,7 +44,7 @@ async def test_its_place_in_the_audit_chain_is_that_of_its_own_line(house: House
     assert (record["audit"]["seq"], record["audit"]["hash"], action) == (seq, digest.hex(), "document_purged")
 
 
-async def test_owner_and_admin_read_it_everybody_else_gets_404(house: House) -> None:
+async def test_owner_and_admin_read_it_everybody_else_gets_404(house: PurgeHarness) -> None:
     receipt_id = (await house.purge(await house.archived())).json()["receipt_id"]
     seed, owner = house.desk.seed, house.desk.owner
     editor = seed.person(owner.organization_id)
@@ -64,7 +64,7 @@ async def test_owner_and_admin_read_it_everybody_else_gets_404(house: House) -> 
     assert (await house.client.get(f"/api/v1/receipts/{uuid4()}")).json() == {"detail": "Receipt not found"}
 
 
-async def test_who_owns_the_knowledge_base_last_reads_its_receipts_also_when_it_is_gone(house: House) -> None:
+async def test_who_owns_the_knowledge_base_last_reads_its_receipts_also_when_it_is_gone(house: PurgeHarness) -> None:
     receipt_id = (await house.purge(await house.archived())).json()["receipt_id"]
     heir = house.desk.seed.person(house.desk.owner.organization_id)
     change = await house.client.patch(house.kb_path, json={"owner_id": str(heir.id)})
@@ -75,16 +75,16 @@ async def test_who_owns_the_knowledge_base_last_reads_its_receipts_also_when_it_
     assert (await house.client.get(f"/api/v1/receipts/{receipt_id}")).status_code == 404
 
 
-async def test_what_is_not_signed_is_no_receipt(house: House) -> None:
+async def test_what_is_not_signed_is_no_receipt(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_sulking = True
+    house.blobs.is_unavailable = True
     await house.purge(document_id)
     receipt_id = house.desk.seed.one("SELECT id FROM receipts")
     assert (await house.client.get(f"/api/v1/receipts/{receipt_id}")).status_code == 404
     assert (await house.client.get("/api/v1/receipts")).json()["total"] == 0
 
 
-async def test_a_failed_upload_that_makes_way_leaves_a_receipt_that_the_sweep_finishes(house: House) -> None:
+async def test_a_failed_upload_that_makes_way_leaves_a_receipt_that_the_sweep_finishes(house: PurgeHarness) -> None:
     failed_id = house.failed()
     name = house.desk.seed.one("SELECT name FROM documents")
     files = {"file": (name, b"%PDF-1.4 new")}
@@ -99,9 +99,9 @@ async def test_a_failed_upload_that_makes_way_leaves_a_receipt_that_the_sweep_fi
     assert (await house.clear(failed_id)).json()["receipt_id"] == listed["id"]
 
 
-async def test_what_waits_for_its_receipt_is_told_with_its_age(house: House) -> None:
+async def test_what_waits_for_its_receipt_is_told_with_its_age(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_sulking = True
+    house.blobs.is_unavailable = True
     await house.purge(document_id)
     house.desk.seed.execute("UPDATE receipts SET created_at = now() - interval '1 hour'")
     await house.sweep()
@@ -109,19 +109,19 @@ async def test_what_waits_for_its_receipt_is_told_with_its_age(house: House) -> 
     assert "muniment_receipts_unfinished 1.0" in shown
     (age,) = [line for line in shown.splitlines() if line.startswith("muniment_receipts_oldest_seconds ")]
     assert float(age.split()[1]) >= 3600
-    house.blobs.is_sulking = False
+    house.blobs.is_unavailable = False
     await house.sweep()
     assert "muniment_receipts_unfinished 0.0" in render()[0].decode()
 
 
 @pytest.mark.parametrize("login", [APP_LOGIN, SERVICE_LOGIN])
-async def test_no_login_may_delete_one(house: House, login: str) -> None:
+async def test_no_login_may_delete_one(house: PurgeHarness, login: str) -> None:
     await house.purge(await house.archived())
     assert not house.desk.seed.one("SELECT has_table_privilege(%s, 'receipts', 'DELETE')", login)
     assert house.desk.seed.one("SELECT has_table_privilege(%s, 'receipts', 'UPDATE')", login) == (login != APP_LOGIN)
 
 
-async def test_nobody_writes_a_tombstone_of_a_document_that_is_there(house: House) -> None:
+async def test_nobody_writes_a_tombstone_of_a_document_that_is_there(house: PurgeHarness) -> None:
     document_id = await house.archived()
     insertion = """INSERT INTO receipts (id, organization_id, knowledge_base_id, owner_id, document_id, document_name,
                        move, actor, event_id, found, next_attempt_at)

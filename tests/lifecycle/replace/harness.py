@@ -8,33 +8,33 @@ from uuid import UUID
 import httpx
 
 from muniment.bootstrap.stores import Stores
-from muniment.processing.pipeline.processor import Processing
-from muniment.processing.readers.contract import Method, Page, Paragraph
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.search.external_index.copier import Copies
-from muniment.storage.tasks.port import FAST, READING, MoveOn
-from muniment.storage.vectors.port import Indexed
+from muniment.processing.pipeline.processor import RunProcessor
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.search.external_index.copier import IndexCopier
+from muniment.storage.tasks.port import FAST, READING, MoveToQueue
+from muniment.storage.vectors.port import IndexedDocument
 from tests.documents.uploads import a_pdf
-from tests.processing.worker_fixture import PAGES, Desk
-from tests.search.letter_embedder import WordsEmbedder
+from tests.processing.worker_fixture import PAGES, WorkerFixture
+from tests.search.letter_embedder import LetterEmbedder
 
-ENCRYPTED = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+ENCRYPTED = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
 NEW_TEXT = "About penguins.\n\nAnd about contracts."
-NEW_PAGES = (Page(1, NEW_TEXT, Method.TEXT, paragraphs=(Paragraph(0, 15), Paragraph(17, 37))),)
+NEW_PAGES = (ExtractedPage(1, NEW_TEXT, ExtractionMethod.TEXT, paragraphs=(Paragraph(0, 15), Paragraph(17, 37))),)
 SHOWN = """SELECT p.page_number, p.annotations, p.flags, p.stale_at, p.artifact_page_id, p.updated_at
              FROM document_pages p WHERE document_id = %s ORDER BY 1"""
 WRITTEN = "SELECT * FROM document_paragraphs WHERE document_id = %s ORDER BY page_number, paragraph_index"
 DRAWN = "SELECT * FROM document_diagrams WHERE document_id = %s ORDER BY page_number, diagram_key"
 
 
-class Speechless(WordsEmbedder):
+class FailingEmbedder(LetterEmbedder):
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         raise RuntimeError("a fault of the test")
 
 
 @dataclass(frozen=True)
-class Bench:
-    desk: Desk
+class ReplaceHarness:
+    desk: WorkerFixture
     client: httpx.AsyncClient
     stores: Stores
 
@@ -74,7 +74,7 @@ class Bench:
 
     async def fail_late(self, document_id: UUID) -> None:
         """The text is read and kept, and then no passages can be made of it."""
-        able, self.desk.embedder = self.desk.embedder, Speechless()
+        able, self.desk.embedder = self.desk.embedder, FailingEmbedder()
         await self.process(document_id)
         self.desk.embedder = able
         assert self.desk.status(document_id) == "failed"
@@ -83,16 +83,16 @@ class Bench:
         worker = self.worker()
         try:
             await worker(self.desk.job(document_id, FAST))
-        except MoveOn:
+        except MoveToQueue:
             await worker(self.desk.job(document_id, READING))
 
-    def worker(self) -> Processing:
-        index = self.stores.index
-        copies = Copies(self.desk.database, index) if index.holds_copies else None
-        return Processing(replace(self.desk.tools, copies=copies))
+    def worker(self) -> RunProcessor:
+        index = self.stores.vectors
+        copies = IndexCopier(self.desk.database, index) if index.holds_copies else None
+        return RunProcessor(replace(self.desk.services, index_copier=copies))
 
-    def indexed(self, document_id: UUID) -> Indexed:
-        return Indexed(document_id, self.desk.kb_id, self.desk.owner.organization_id)
+    def indexed(self, document_id: UUID) -> IndexedDocument:
+        return IndexedDocument(document_id, self.desk.kb_id, self.desk.owner.organization_id)
 
     def row(self, document_id: UUID) -> dict[str, Any]:
         """The document, past every policy, but for what every move changes."""
@@ -110,11 +110,11 @@ class Bench:
     async def stored(self, document_id: UUID) -> list[str]:
         """The keys of its originals."""
         prefix = f"{self.desk.kb_id}/{document_id}/"
-        return sorted([info.key async for info in self.stores.blobs.list(prefix)])
+        return sorted([info.key async for info in self.stores.objects.list(prefix)])
 
     async def sweep(self) -> None:
         """What is due in the ledger."""
-        assert await self.stores.ledger.carry_out(self.desk.owner.organization_id) == 0
+        assert await self.stores.ledger.process(self.desk.owner.organization_id) == 0
 
     async def hits(self, question: str = "contracts", mode: str = "hybrid") -> list[tuple[str, str]]:
         answer = await self.client.get("/api/v1/search", params={"q": question, "mode": mode})

@@ -5,9 +5,9 @@ from qdrant_client import AsyncQdrantClient
 
 from muniment.errors import Unavailable
 from muniment.search.external_index.intent_sweep import IntentSweep
-from muniment.storage.vectors.port import Indexed, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, VectorIndex
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.lifecycle.replace.harness import NEW_PAGES, Bench
+from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
 
@@ -17,7 +17,7 @@ class Moody(QdrantIndex):
 
     is_silent = False
 
-    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
         if self.is_silent:
             raise Unavailable
         await super().set_visible(document, is_visible=is_visible)
@@ -32,7 +32,7 @@ only_with_copies = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
-async def test_nothing_of_the_old_is_found_until_the_new_is(bench: Bench, mode: str) -> None:
+async def test_nothing_of_the_old_is_found_until_the_new_is(bench: ReplaceHarness, mode: str) -> None:
     document_id = await bench.completed()
     assert set(await bench.hits(mode=mode)) == {(str(document_id), "old.pdf")}
     await bench.replace(document_id)
@@ -47,18 +47,18 @@ async def test_nothing_of_the_old_is_found_until_the_new_is(bench: Bench, mode: 
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_what_was_found_is_found_again_after_a_revert(bench: Bench, is_late: bool) -> None:
+async def test_what_was_found_is_found_again_after_a_revert(bench: ReplaceHarness, is_late: bool) -> None:
     document_id = await bench.completed()
-    found, held = await bench.hits(mode="vector"), await bench.stores.index.count(bench.indexed(document_id))
+    found, held = await bench.hits(mode="vector"), await bench.stores.vectors.count(bench.indexed(document_id))
     await bench.replace(document_id)
     bench.desk.reader.pages = NEW_PAGES
     await (bench.fail_late(document_id) if is_late else bench.fail(document_id))
     await bench.revert(document_id)
     assert await bench.hits(mode="vector") == found
-    assert await bench.stores.index.count(bench.indexed(document_id)) == held
+    assert await bench.stores.vectors.count(bench.indexed(document_id)) == held
 
 
-async def test_an_archived_one_is_not_found_after_a_revert_and_again_after_its_restore(bench: Bench) -> None:
+async def test_an_archived_one_is_not_found_after_a_revert_and_again_after_its_restore(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     found = await bench.hits(mode="vector")
     await bench.post(document_id, "archive")
@@ -69,29 +69,29 @@ async def test_an_archived_one_is_not_found_after_a_revert_and_again_after_its_r
     assert await bench.hits(mode="vector") == found
 
 
-async def test_no_older_passages_are_left_when_the_new_revision_is_complete(bench: Bench) -> None:
+async def test_no_older_passages_are_left_when_the_new_revision_is_complete(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     fresh = await bench.completed("fresh.pdf", b"fresh")
     await bench.replace(document_id)
     await bench.process(document_id)
-    index = bench.stores.index
+    index = bench.stores.vectors
     assert await index.count(bench.indexed(document_id)) == await index.count(bench.indexed(fresh))
 
 
 @only_with_copies
-async def test_passages_that_a_cancelled_run_left_go_with_the_revert(bench: Bench) -> None:
+async def test_passages_that_a_cancelled_run_left_go_with_the_revert(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
-    held = await bench.stores.index.count(bench.indexed(document_id))
+    held = await bench.stores.vectors.count(bench.indexed(document_id))
     await bench.replace(document_id)
     run = bench.desk.job(document_id)
     bench.desk.reader.pages = NEW_PAGES
 
     class Cancelling(Moody):
         async def put(self, *given: object) -> None:
-            await super().put(*given)  # type: ignore[arg-type]
+            await super().upsert(*given)  # type: ignore[arg-type]
             await bench.post(document_id, "cancel")
 
-    index = bench.stores.index
+    index = bench.stores.vectors
     assert isinstance(index, Moody)
     index.__class__ = Cancelling
     await bench.worker()(run)
@@ -103,12 +103,14 @@ async def test_passages_that_a_cancelled_run_left_go_with_the_revert(bench: Benc
 
 @only_with_copies
 @pytest.mark.parametrize("status", ["completed", "archived"])
-async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(bench: Bench, status: str) -> None:
+async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(
+    bench: ReplaceHarness, status: str
+) -> None:
     document_id = await bench.completed()
     if status == "archived":
         await bench.post(document_id, "archive")
     await bench.failed_replacement(document_id)
-    before, index = bench.row(document_id), bench.stores.index
+    before, index = bench.row(document_id), bench.stores.vectors
     assert isinstance(index, Moody)
     index.is_silent = True
     answer = await bench.revert(document_id)
@@ -121,11 +123,11 @@ async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(ben
 
 
 @only_with_copies
-async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(bench: Bench) -> None:
+async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name="old.pdf")
-    index = bench.stores.index
+    index = bench.stores.vectors
     assert isinstance(index, Moody)
     index.is_silent = True
     assert (await bench.revert(document_id)).status_code == 409
@@ -133,9 +135,11 @@ async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(be
 
 
 @only_with_copies
-async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_right_meanwhile(bench: Bench) -> None:
+async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_right_meanwhile(
+    bench: ReplaceHarness,
+) -> None:
     document_id = await bench.completed()
-    index = bench.stores.index
+    index = bench.stores.vectors
     assert isinstance(index, Moody)
     index.is_silent = True
     assert (await bench.post(document_id, "archive")).status_code == 503  # and its intent stays open
@@ -145,22 +149,22 @@ async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_r
     worker = bench.worker()
 
     async def put_and_sweep(*given: object) -> None:
-        await QdrantIndex.put(index, *given)  # type: ignore[arg-type]
+        await QdrantIndex.upsert(index, *given)  # type: ignore[arg-type]
         await put_right(bench)
 
-    index.put = put_and_sweep  # type: ignore[method-assign,assignment]
+    index.upsert = put_and_sweep  # type: ignore[method-assign,assignment]
     await worker(bench.desk.job(document_id))
     assert bench.desk.status(document_id) == "completed"
     assert await bench.hits("penguins", mode="vector") != []
 
 
-async def put_right(bench: Bench) -> None:
+async def put_right(bench: ReplaceHarness) -> None:
     """As soon as the writers had their time."""
     bench.desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
-    await IntentSweep(bench.stores.database, bench.stores.index).sweep()
+    await IntentSweep(bench.stores.database, bench.stores.vectors).sweep()
 
 
-async def index_says(bench: Bench) -> list[str]:
+async def index_says(bench: ReplaceHarness) -> list[str]:
     """Whether the index would propose anything, whatever PostgreSQL says."""
-    held = [point async for point in bench.stores.index.list_held(bench.desk.kb_id)]
+    held = [point async for point in bench.stores.vectors.iter_points(bench.desk.kb_id)]
     return sorted({"visible" for point in held if point.is_visible})

@@ -10,14 +10,16 @@ import pytest
 
 from muniment.storage.db.address import DatabaseAddress
 from tests.documents.uploads import a_form
-from tests.lifecycle.replace.harness import NEW_PAGES, Bench
-from tests.support.jobs import until
+from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
+from tests.support.jobs import wait_until
 
 WAITING = """SELECT count(*) FROM pg_stat_activity
               WHERE wait_event_type = 'Lock' AND datname = current_database()"""
 
 
-async def replace_while(bench: Bench, document_id: UUID, meanwhile: Callable[[], Awaitable[object]]) -> httpx.Response:
+async def replace_while(
+    bench: ReplaceHarness, document_id: UUID, meanwhile: Callable[[], Awaitable[object]]
+) -> httpx.Response:
     """The client sends half of its file, and the rest when that has happened."""
     form = a_form('form-data; name="file"; filename="new.pdf"')
 
@@ -30,17 +32,17 @@ async def replace_while(bench: Bench, document_id: UUID, meanwhile: Callable[[],
     return await bench.client.post(bench.path(document_id, "replace"), content=body(), headers=form["headers"])
 
 
-async def begun(bench: Bench) -> None:
-    await until(lambda: bool(bench.desk.seed.one("SELECT count(*) FROM uploads")))
+async def begun(bench: ReplaceHarness) -> None:
+    await wait_until(lambda: bool(bench.desk.seed.one("SELECT count(*) FROM uploads")))
 
 
-def are_left(bench: Bench) -> int:
+def are_left(bench: ReplaceHarness) -> int:
     """Uploads that nobody decided about, and lines of the ledger that wait."""
     rows = "SELECT (SELECT count(*) FROM uploads) + (SELECT count(*) FROM deletions WHERE done_at IS NULL)"
     return int(bench.desk.seed.one(rows))
 
 
-async def test_a_worker_that_begins_meanwhile_keeps_the_document(bench: Bench) -> None:
+async def test_a_worker_that_begins_meanwhile_keeps_the_document(bench: ReplaceHarness) -> None:
     document_id = await bench.desk.document(b"old bytes")
 
     async def begin() -> None:
@@ -53,7 +55,7 @@ async def test_a_worker_that_begins_meanwhile_keeps_the_document(bench: Bench) -
     assert are_left(bench) == 0
 
 
-async def test_a_worker_that_ends_meanwhile_has_made_what_can_be_reverted_to(bench: Bench) -> None:
+async def test_a_worker_that_ends_meanwhile_has_made_what_can_be_reverted_to(bench: ReplaceHarness) -> None:
     document_id = await bench.desk.document(b"old bytes", name="old.pdf")
     assert (await replace_while(bench, document_id, lambda: bench.process(document_id))).status_code == 200
     await bench.fail(document_id)
@@ -61,7 +63,7 @@ async def test_a_worker_that_ends_meanwhile_has_made_what_can_be_reverted_to(ben
     assert (answer.json()["status"], answer.json()["name"]) == ("completed", "old.pdf")
 
 
-async def test_a_document_that_is_gone_meanwhile_is_not_found_and_nothing_is_left(bench: Bench) -> None:
+async def test_a_document_that_is_gone_meanwhile_is_not_found_and_nothing_is_left(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
 
     async def purge() -> None:
@@ -76,7 +78,7 @@ async def test_a_document_that_is_gone_meanwhile_is_not_found_and_nothing_is_lef
     assert are_left(bench) == 0
 
 
-async def test_a_right_that_is_taken_away_meanwhile_is_gone(bench: Bench) -> None:
+async def test_a_right_that_is_taken_away_meanwhile_is_gone(bench: ReplaceHarness) -> None:
     document_id, seed = await bench.completed(), bench.desk.seed
 
     async def take_away() -> None:
@@ -88,7 +90,7 @@ async def test_a_right_that_is_taken_away_meanwhile_is_gone(bench: Bench) -> Non
     assert (len(await bench.stored(document_id)), are_left(bench)) == (1, 0)
 
 
-async def test_another_replacement_meanwhile_is_replaced_in_its_turn(bench: Bench) -> None:
+async def test_another_replacement_meanwhile_is_replaced_in_its_turn(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     answer = await replace_while(bench, document_id, lambda: bench.replace(document_id, name="between.pdf"))
     assert (answer.status_code, bench.revisions(document_id)) == (200, [1, 2, 3])
@@ -97,7 +99,7 @@ async def test_another_replacement_meanwhile_is_replaced_in_its_turn(bench: Benc
     assert len(await bench.stored(document_id)) == 1
 
 
-async def test_an_upload_that_breaks_leaves_the_document_as_it_was(bench: Bench) -> None:
+async def test_an_upload_that_breaks_leaves_the_document_as_it_was(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     before = bench.row(document_id), bench.shown(document_id)
 
@@ -106,13 +108,13 @@ async def test_an_upload_that_breaks_leaves_the_document_as_it_was(bench: Bench)
 
     with pytest.raises(ConnectionError):
         await replace_while(bench, document_id, hang_up)
-    await until(lambda: bench.desk.seed.one("SELECT count(*) FROM uploads") == 0)
+    await wait_until(lambda: bench.desk.seed.one("SELECT count(*) FROM uploads") == 0)
     await bench.sweep()
     assert (bench.row(document_id), bench.shown(document_id)) == before
     assert len(await bench.stored(document_id)) == 1
 
 
-async def test_bytes_whose_row_the_sweep_took_become_no_revision_and_no_litter(bench: Bench) -> None:
+async def test_bytes_whose_row_the_sweep_took_become_no_revision_and_no_litter(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
 
     async def expire() -> None:
@@ -122,14 +124,16 @@ async def test_bytes_whose_row_the_sweep_took_become_no_revision_and_no_litter(b
     assert (bench.revisions(document_id), len(await bench.stored(document_id))) == ([1], 1)
 
 
-async def test_of_replace_and_purge_in_one_moment_one_goes_through(bench: Bench, address: DatabaseAddress) -> None:
+async def test_of_replace_and_purge_in_one_moment_one_goes_through(
+    bench: ReplaceHarness, address: DatabaseAddress
+) -> None:
     document_id = await bench.completed()
     await bench.post(document_id, "archive")
     with psycopg.connect(address.conninfo) as holding:
         holding.execute("SELECT FROM documents WHERE id = %s FOR UPDATE", [document_id])
         purging = asyncio.create_task(bench.client.delete(bench.path(document_id, "purge")))
         replacing = asyncio.create_task(bench.replace(document_id))
-        await until(lambda: bench.desk.seed.one(WAITING) == 2)
+        await wait_until(lambda: bench.desk.seed.one(WAITING) == 2)
         holding.rollback()
     purged, replaced = await purging, await replacing
     await bench.sweep()
@@ -144,7 +148,7 @@ async def test_of_replace_and_purge_in_one_moment_one_goes_through(bench: Bench,
 
 @pytest.mark.parametrize("move", ["replace", "revert"])
 async def test_a_namesake_that_comes_in_the_same_moment_has_the_name(
-    bench: Bench, address: DatabaseAddress, move: str
+    bench: ReplaceHarness, address: DatabaseAddress, move: str
 ) -> None:
     name = "new.pdf" if move == "replace" else "old.pdf"
     document_id = await bench.completed()
@@ -155,23 +159,25 @@ async def test_a_namesake_that_comes_in_the_same_moment_has_the_name(
     with psycopg.connect(address.conninfo) as holding:
         holding.execute("UPDATE documents SET name = %s, name_key = %s WHERE id = %s", [name, name, namesake])
         moving = asyncio.create_task(bench.replace(document_id) if move == "replace" else bench.revert(document_id))
-        await until(lambda: bench.desk.seed.one(WAITING) == 1)
+        await wait_until(lambda: bench.desk.seed.one(WAITING) == 1)
         holding.commit()
     answer = await moving
     assert (answer.status_code, answer.json().get("existing_document_id")) == (409, str(namesake))
     assert bench.row(document_id) == before
 
 
-async def test_a_late_worker_of_the_old_revision_writes_nothing(bench: Bench, address: DatabaseAddress) -> None:
+async def test_a_late_worker_of_the_old_revision_writes_nothing(
+    bench: ReplaceHarness, address: DatabaseAddress
+) -> None:
     document_id = await bench.completed()
     await bench.post(document_id, "retry")
     bench.desk.reader.pages = NEW_PAGES
     with psycopg.connect(address.conninfo) as holding:
         holding.execute("SELECT FROM documents WHERE id = %s FOR UPDATE", [document_id])
         replacing = asyncio.create_task(bench.replace(document_id))
-        await until(lambda: bench.desk.seed.one(WAITING) == 1)
+        await wait_until(lambda: bench.desk.seed.one(WAITING) == 1)
         reading = asyncio.create_task(bench.worker()(bench.desk.job(document_id)))
-        await until(lambda: bench.desk.seed.one(WAITING) == 2)
+        await wait_until(lambda: bench.desk.seed.one(WAITING) == 2)
         holding.rollback()
     assert (await replacing).status_code == 200
     await reading

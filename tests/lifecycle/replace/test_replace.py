@@ -1,4 +1,4 @@
-"""`POST …/{doc_id}/replace` (specs/lifecycle.md): any but processing → pending."""
+"""`POST …/{doc_id}/replace` (docs/contracts.md#replace): any but processing → pending."""
 
 from typing import Any
 from uuid import UUID
@@ -8,7 +8,7 @@ import pytest
 from muniment.storage.db.base import new_id
 from muniment.telemetry.metrics import REGISTRY
 from tests.documents.uploads import a_pdf, upload
-from tests.lifecycle.replace.harness import Bench
+from tests.lifecycle.replace.harness import ReplaceHarness
 
 HANDED_OVER = {"archive_status": "archived", "archive_job_id": "job", "paperless_doc_url": "http://paperless/1"}
 UNTOUCHED = """SELECT (SELECT jsonb_agg(to_jsonb(d)) FROM documents d),
@@ -17,14 +17,14 @@ UNTOUCHED = """SELECT (SELECT jsonb_agg(to_jsonb(d)) FROM documents d),
                       (SELECT count(*) FROM document_processing_runs)"""
 
 
-async def everything(bench: Bench) -> tuple[Any, ...]:
+async def everything(bench: ReplaceHarness) -> tuple[Any, ...]:
     """But for what a refused upload may leave in the ledger when it is done."""
     waiting = bench.desk.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL")
-    objects = sorted([info.key async for info in bench.stores.blobs.list()])
+    objects = sorted([info.key async for info in bench.stores.objects.list()])
     return (*bench.desk.seed.rows(UNTOUCHED), waiting, objects)
 
 
-async def test_it_answers_as_the_specification_says(bench: Bench) -> None:
+async def test_it_answers_as_the_specification_says(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     answer = await bench.replace(document_id, name="new_document.pdf")
     assert answer.status_code == 200
@@ -36,7 +36,7 @@ async def test_it_answers_as_the_specification_says(bench: Bench) -> None:
     }
 
 
-async def test_the_document_keeps_its_identity_and_shows_nothing_of_what_it_was(bench: Bench) -> None:
+async def test_the_document_keeps_its_identity_and_shows_nothing_of_what_it_was(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     bench.desk.seed.execute(
         "UPDATE documents SET document_type = 'invoice', archive_status = %s, archive_job_id = %s,"
@@ -61,7 +61,7 @@ async def test_the_document_keeps_its_identity_and_shows_nothing_of_what_it_was(
     assert got.content == content
 
 
-async def test_the_old_bytes_and_pages_are_left_alone_and_the_new_run_is_queued(bench: Bench) -> None:
+async def test_the_old_bytes_and_pages_are_left_alone_and_the_new_run_is_queued(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     shown, (old,) = bench.shown(document_id), await bench.stored(document_id)
     await bench.replace(document_id)
@@ -72,7 +72,7 @@ async def test_the_old_bytes_and_pages_are_left_alone_and_the_new_run_is_queued(
     assert bench.desk.seed.one("SELECT count(*) FROM deletions") == 0
 
 
-async def test_it_is_on_record_with_both_names(bench: Bench) -> None:
+async def test_it_is_on_record_with_both_names(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.replace(document_id)
     line = bench.desk.seed.audit_lines()[-1]
@@ -95,7 +95,7 @@ async def test_it_is_on_record_with_both_names(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("status", ["pending", "completed", "failed", "archived"])
-async def test_from_every_status_but_one_it_leads_to_pending(bench: Bench, status: str) -> None:
+async def test_from_every_status_but_one_it_leads_to_pending(bench: ReplaceHarness, status: str) -> None:
     document_id = bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, status=status)
     assert (await bench.replace(document_id)).json()["status"] == "pending"
     assert bench.row(document_id)["archived_at"] is None
@@ -103,7 +103,7 @@ async def test_from_every_status_but_one_it_leads_to_pending(bench: Bench, statu
     assert bench.desk.status(document_id) == "completed"
 
 
-async def test_while_it_is_being_read_it_is_refused_before_the_first_byte(bench: Bench) -> None:
+async def test_while_it_is_being_read_it_is_refused_before_the_first_byte(bench: ReplaceHarness) -> None:
     document_id = bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, status="processing")
     before = await everything(bench)
     # A body that is no form at all: nobody has looked at it.
@@ -113,7 +113,7 @@ async def test_while_it_is_being_read_it_is_refused_before_the_first_byte(bench:
     assert await everything(bench) == before
 
 
-async def test_what_waits_is_not_read_any_more(bench: Bench) -> None:
+async def test_what_waits_is_not_read_any_more(bench: ReplaceHarness) -> None:
     document_id = await bench.desk.document(b"old bytes")
     waiting = bench.desk.job(document_id)
     await bench.replace(document_id)
@@ -123,7 +123,7 @@ async def test_what_waits_is_not_read_any_more(bench: Bench) -> None:
     assert bench.desk.seed.rows(ended) == [("failed", "superseded")]
 
 
-async def test_a_reread_that_is_under_way_writes_nothing_any_more(bench: Bench) -> None:
+async def test_a_reread_that_is_under_way_writes_nothing_any_more(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.post(document_id, "retry")
     reread = bench.desk.job(document_id)
@@ -135,7 +135,7 @@ async def test_a_reread_that_is_under_way_writes_nothing_any_more(bench: Bench) 
 
 @pytest.mark.parametrize("place", ["replace", "replace/revert"])
 async def test_owner_and_admin_may_and_members_may_not_and_for_strangers_it_does_not_exist(
-    bench: Bench, place: str
+    bench: ReplaceHarness, place: str
 ) -> None:
     seed, organization_id = bench.desk.seed, bench.desk.owner.organization_id
     document_id = await bench.completed()
@@ -160,7 +160,7 @@ async def test_owner_and_admin_may_and_members_may_not_and_for_strangers_it_does
     assert bench.row(document_id) != before
 
 
-async def test_a_document_of_another_knowledge_base_is_not_found(bench: Bench) -> None:
+async def test_a_document_of_another_knowledge_base_is_not_found(bench: ReplaceHarness) -> None:
     other = bench.desk.seed.knowledge_base(bench.desk.owner, "Other")
     elsewhere = bench.desk.seed.document(other, bench.desk.owner)
     for document_id in (elsewhere, new_id()):
@@ -172,7 +172,7 @@ async def test_a_document_of_another_knowledge_base_is_not_found(bench: Bench) -
     ("content", "status"), [(b"", 422), (b"\x7fELF" + bytes(5000), 415), (b"%PDF-1.4" + bytes(300), 200)]
 )
 async def test_what_an_upload_would_not_take_leaves_the_document_as_it_was(
-    bench: Bench, content: bytes, status: int
+    bench: ReplaceHarness, content: bytes, status: int
 ) -> None:
     document_id = await bench.completed()
     before = await everything(bench)
@@ -180,7 +180,7 @@ async def test_what_an_upload_would_not_take_leaves_the_document_as_it_was(
     assert (await everything(bench) == before) is (status != 200)
 
 
-async def test_without_a_file_it_is_refused(bench: Bench) -> None:
+async def test_without_a_file_it_is_refused(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     before = await everything(bench)
     answer = await bench.client.post(bench.path(document_id, "replace"), files={"other": ("new.pdf", a_pdf())})
@@ -189,7 +189,7 @@ async def test_without_a_file_it_is_refused(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("status", ["pending", "processing", "completed", "archived"])
-async def test_a_name_that_another_document_has_is_refused(bench: Bench, status: str) -> None:
+async def test_a_name_that_another_document_has_is_refused(bench: ReplaceHarness, status: str) -> None:
     document_id = await bench.completed()
     owner = bench.desk.owner
     namesake = bench.desk.seed.document(bench.desk.kb_id, owner, name="NEW.pdf", status=status)
@@ -207,7 +207,7 @@ async def test_a_name_that_another_document_has_is_refused(bench: Bench, status:
 
 
 @pytest.mark.parametrize("status", ["completed", "archived"])
-async def test_a_document_is_not_in_the_way_of_its_own_name(bench: Bench, status: str) -> None:
+async def test_a_document_is_not_in_the_way_of_its_own_name(bench: ReplaceHarness, status: str) -> None:
     document_id = await bench.completed(name="same.pdf")
     if status == "archived":
         await bench.post(document_id, "archive")
@@ -216,11 +216,11 @@ async def test_a_document_is_not_in_the_way_of_its_own_name(bench: Bench, status
         assert (answer.status_code, answer.json()["name"]) == (200, name)
 
 
-async def test_a_failed_namesake_that_never_completed_makes_way(bench: Bench) -> None:
+async def test_a_failed_namesake_that_never_completed_makes_way(bench: ReplaceHarness) -> None:
     document_id, owner = await bench.completed(), bench.desk.owner
     failed = bench.desk.seed.document(bench.desk.kb_id, owner, name="new.pdf", status="failed")
     key = f"{bench.desk.kb_id}/{failed}/1/original"
-    await bench.stores.blobs.put(key, b"what could not be read")
+    await bench.stores.objects.put(key, b"what could not be read")
     assert (await bench.replace(document_id)).status_code == 200
     assert bench.desk.seed.rows("SELECT id FROM documents") == [(document_id,)]
     assert await bench.stored(failed) == []
@@ -231,14 +231,14 @@ async def test_a_failed_namesake_that_never_completed_makes_way(bench: Bench) ->
     assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
 
 
-async def test_a_failed_namesake_that_once_completed_is_in_the_way(bench: Bench) -> None:
+async def test_a_failed_namesake_that_once_completed_is_in_the_way(bench: ReplaceHarness) -> None:
     document_id = await bench.completed(name="first.pdf")
     await bench.failed_replacement(document_id, "new.pdf")
     answer = await bench.replace(await bench.completed(name="second.pdf", content=b"second"))
     assert (answer.status_code, answer.json()["existing_status"]) == (409, "failed")
 
 
-async def test_an_upload_does_not_clear_a_failed_replacement_away(bench: Bench) -> None:
+async def test_an_upload_does_not_clear_a_failed_replacement_away(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     answer = await upload(bench.client, bench.desk.kb_id, name="new.pdf")
@@ -250,7 +250,7 @@ TWINS = [("Straße.pdf", "STRASSE.PDF"), ("Caf\u00e9.pdf", "Cafe\u0301.pdf"), ("
 
 
 @pytest.mark.parametrize(("name", "twin"), TWINS)
-async def test_names_that_look_the_same_are_the_same(bench: Bench, name: str, twin: str) -> None:
+async def test_names_that_look_the_same_are_the_same(bench: ReplaceHarness, name: str, twin: str) -> None:
     namesake = await bench.completed(name=name)
     failed = bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name=twin, status="failed")
     document_id = await bench.completed(name="second.pdf", content=b"second")
@@ -265,14 +265,14 @@ async def test_names_that_look_the_same_are_the_same(bench: Bench, name: str, tw
 
 
 @pytest.mark.parametrize(("name", "twin"), TWINS)
-async def test_a_failed_upload_whose_name_looks_the_same_makes_way(bench: Bench, name: str, twin: str) -> None:
+async def test_a_failed_upload_whose_name_looks_the_same_makes_way(bench: ReplaceHarness, name: str, twin: str) -> None:
     document_id = await bench.completed()
     bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name=name, status="failed")
     assert (await bench.replace(document_id, name=twin)).status_code == 200
     assert bench.desk.seed.rows("SELECT id, name FROM documents") == [(document_id, twin)]
 
 
-async def test_no_number_of_a_revision_comes_twice(bench: Bench) -> None:
+async def test_no_number_of_a_revision_comes_twice(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     tags: list[tuple[UUID, str]] = []
     for turn in range(3):

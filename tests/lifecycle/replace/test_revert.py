@@ -3,9 +3,9 @@
 import pytest
 
 from muniment.settings import Settings
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.documents.uploads import a_pdf, upload
-from tests.lifecycle.replace.harness import NEW_PAGES, NEW_TEXT, Bench
+from tests.lifecycle.replace.harness import NEW_PAGES, NEW_TEXT, ReplaceHarness
 from tests.lifecycle.replace.test_completion import NOTES
 
 HANDED_OVER = """UPDATE documents SET archive_status = 'archived', archive_job_id = 'job',
@@ -13,7 +13,7 @@ HANDED_OVER = """UPDATE documents SET archive_status = 'archived', archive_job_i
 
 
 @pytest.mark.parametrize("status", ["completed", "archived"])
-async def test_everything_is_again_as_it_was(bench: Bench, status: str) -> None:
+async def test_everything_is_again_as_it_was(bench: ReplaceHarness, status: str) -> None:
     document_id = await bench.completed()
     bench.desk.seed.execute(NOTES, document_id)
     bench.desk.seed.execute(HANDED_OVER)
@@ -31,7 +31,7 @@ async def test_everything_is_again_as_it_was(bench: Bench, status: str) -> None:
     assert pages.json()["total"] == 2
 
 
-async def test_it_is_on_record_and_ends_every_older_worker(bench: Bench) -> None:
+async def test_it_is_on_record_and_ends_every_older_worker(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     epoch = bench.desk.seed.one("SELECT epoch FROM documents")
@@ -44,7 +44,7 @@ async def test_it_is_on_record_and_ends_every_older_worker(bench: Bench) -> None
 
 
 @pytest.mark.parametrize("status", ["pending", "processing", "completed", "archived"])
-async def test_only_a_failed_replacement_can_be_reverted(bench: Bench, status: str) -> None:
+async def test_only_a_failed_replacement_can_be_reverted(bench: ReplaceHarness, status: str) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     bench.desk.seed.execute("UPDATE documents SET status = %s", status)
@@ -52,7 +52,7 @@ async def test_only_a_failed_replacement_can_be_reverted(bench: Bench, status: s
     assert (answer.status_code, answer.json()) == (400, {"detail": "Only a failed replacement can be reverted"})
 
 
-async def test_what_was_never_complete_has_nothing_to_go_back_to(bench: Bench) -> None:
+async def test_what_was_never_complete_has_nothing_to_go_back_to(bench: ReplaceHarness) -> None:
     document_id = await bench.desk.document(b"bytes")
     await bench.fail(document_id)
     details = {"detail": "There is no previous version to revert to"}
@@ -62,7 +62,7 @@ async def test_what_was_never_complete_has_nothing_to_go_back_to(bench: Bench) -
     assert (answer.status_code, answer.json()) == (400, details)
 
 
-async def test_a_name_that_was_taken_meanwhile_keeps_the_replacement(bench: Bench) -> None:
+async def test_a_name_that_was_taken_meanwhile_keeps_the_replacement(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     namesake = (await upload(bench.client, bench.desk.kb_id, name="OLD.pdf")).json()["id"]
@@ -74,7 +74,7 @@ async def test_a_name_that_was_taken_meanwhile_keeps_the_replacement(bench: Benc
 
 
 @pytest.mark.parametrize("status", ["completed", "archived"])
-async def test_an_archived_namesake_is_in_the_way_too(bench: Bench, status: str) -> None:
+async def test_an_archived_namesake_is_in_the_way_too(bench: ReplaceHarness, status: str) -> None:
     document_id = await bench.completed()
     if status == "archived":
         await bench.post(document_id, "archive")
@@ -84,7 +84,7 @@ async def test_an_archived_namesake_is_in_the_way_too(bench: Bench, status: str)
     assert (answer.status_code, answer.json()["existing_document_id"]) == (409, str(namesake))
 
 
-async def test_a_failed_namesake_that_never_completed_is_left_alone(bench: Bench) -> None:
+async def test_a_failed_namesake_that_never_completed_is_left_alone(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     failed = bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name="old.pdf", status="failed")
@@ -92,7 +92,7 @@ async def test_a_failed_namesake_that_never_completed_is_left_alone(bench: Bench
     assert bench.desk.status(failed) == "failed"
 
 
-async def test_after_several_that_failed_the_last_readable_one_comes_back(bench: Bench) -> None:
+async def test_after_several_that_failed_the_last_readable_one_comes_back(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     before = bench.row(document_id)
     await bench.failed_replacement(document_id, "a.pdf")
@@ -104,7 +104,7 @@ async def test_after_several_that_failed_the_last_readable_one_comes_back(bench:
     assert len(await bench.stored(document_id)) == 1
 
 
-async def test_of_one_that_was_complete_it_is_that_one_and_not_the_first(bench: Bench) -> None:
+async def test_of_one_that_was_complete_it_is_that_one_and_not_the_first(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     bench.desk.reader.pages = NEW_PAGES
     await bench.replace(document_id, name="second.pdf")
@@ -114,7 +114,7 @@ async def test_of_one_that_was_complete_it_is_that_one_and_not_the_first(bench: 
     assert bench.desk.seed.one("SELECT count(*) FROM document_pages") == 1
 
 
-async def test_a_replacement_that_was_cancelled_can_be_reverted(bench: Bench) -> None:
+async def test_a_replacement_that_was_cancelled_can_be_reverted(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     before = bench.row(document_id), bench.shown(document_id)
     await bench.replace(document_id)
@@ -125,7 +125,7 @@ async def test_a_replacement_that_was_cancelled_can_be_reverted(bench: Bench) ->
     assert (bench.row(document_id), bench.shown(document_id)) == before
 
 
-async def test_what_was_read_of_the_failed_bytes_leaves_with_them(bench: Bench) -> None:
+async def test_what_was_read_of_the_failed_bytes_leaves_with_them(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.replace(document_id)
     bench.desk.reader.pages = NEW_PAGES
@@ -134,10 +134,10 @@ async def test_what_was_read_of_the_failed_bytes_leaves_with_them(bench: Bench) 
     await bench.revert(document_id)
     assert bench.desk.seed.one("SELECT count(*) FROM artifacts_full_text") == 1
     assert bench.desk.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL AND reason <> 'never_kept'") == 0
-    assert len([info async for info in bench.stores.blobs.list("artifacts/")]) == 1
+    assert len([info async for info in bench.stores.objects.list("artifacts/")]) == 1
 
 
-async def test_the_same_bytes_as_before_are_not_taken_from_the_revision_that_comes_back(bench: Bench) -> None:
+async def test_the_same_bytes_as_before_are_not_taken_from_the_revision_that_comes_back(bench: ReplaceHarness) -> None:
     content = a_pdf("the same")
     document_id = await bench.completed(content=content)
     await bench.replace(document_id, content)
@@ -147,10 +147,10 @@ async def test_the_same_bytes_as_before_are_not_taken_from_the_revision_that_com
     assert (text.status_code, "invoices" in text.text) == (200, True)
 
 
-class Sweeping(FolderBlobs):
+class Sweeping(FolderObjectStore):
     """Between a text that is written and the row that keeps it, the ledger is carried out once more."""
 
-    bench: Bench
+    bench: ReplaceHarness
 
     async def put(self, key: str, data: bytes) -> None:
         await super().put(key, data)
@@ -160,7 +160,7 @@ class Sweeping(FolderBlobs):
 
 
 async def test_a_late_clearing_up_does_not_take_what_the_next_replacement_is_about_to_keep(
-    bench: Bench, settings: Settings
+    bench: ReplaceHarness, settings: Settings
 ) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
@@ -174,7 +174,7 @@ async def test_a_late_clearing_up_does_not_take_what_the_next_replacement_is_abo
     assert (text.status_code, text.text) == (200, f"{NEW_TEXT}\f")
 
 
-async def test_retry_and_clear_of_a_failed_replacement_work_as_of_any_other(bench: Bench) -> None:
+async def test_retry_and_clear_of_a_failed_replacement_work_as_of_any_other(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     assert (await bench.post(document_id, "retry")).json()["status"] == "pending"
@@ -187,7 +187,7 @@ async def test_retry_and_clear_of_a_failed_replacement_work_as_of_any_other(benc
     assert bench.desk.seed.one("SELECT count(*) FROM artifacts_full_text") == 0
 
 
-async def test_a_model_that_was_changed_meanwhile_is_made_up_for(bench: Bench) -> None:
+async def test_a_model_that_was_changed_meanwhile_is_made_up_for(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
     await bench.failed_replacement(document_id)
     bench.desk.seed.execute("UPDATE indexing_variants SET is_active = false")

@@ -5,26 +5,26 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.events.stream import Streams
-from muniment.processing.events.subscriptions import Changes
+from muniment.processing.events.stream import EventStreams
+from muniment.processing.events.subscriptions import ChangeListener
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from tests.support.cluster import app_login
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
-UseStreams = Callable[..., Streams]
+UseStreams = Callable[..., EventStreams]
 
 
 @pytest.fixture
-async def use_streams(api: Api, address: DatabaseAddress) -> AsyncIterator[UseStreams]:
+async def use_streams(api: RunningApi, address: DatabaseAddress) -> AsyncIterator[UseStreams]:
     """Let the running API tell its events otherwise than in production: sooner, to fewer, from a faulty database."""
     used: list[Callable[[], Awaitable[None]]] = []
 
-    def use(database: Database | None = None, *, streams_per_user: int = 20, **options: Any) -> Streams:
-        changes = Changes(app_login(address), streams_per_user=streams_per_user)
-        streams = Streams(database or api.stores.database, changes, **options)
-        api.app.state.parts = replace(api.parts, events=streams)
+    def use(database: Database | None = None, *, streams_per_user: int = 20, **options: Any) -> EventStreams:
+        changes = ChangeListener(app_login(address), max_streams_per_user=streams_per_user)
+        streams = EventStreams(database or api.stores.database, changes, **options)
+        api.app.state.parts = replace(api.services, events=streams)
         used.append(streams.close)
         return streams
 

@@ -9,14 +9,14 @@ from uuid import UUID
 import httpx
 
 from tests.support.clients import local_client
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person
 
 PATH = "/api/v1/events"
 Event = tuple[str, dict[str, Any]]
 
 
-class Tab:
+class EventStreamClient:
     def __init__(self, response: httpx.Response) -> None:
         self.response = response
         self.retry: str | None = None
@@ -52,7 +52,7 @@ class Tab:
                 return seen
         raise AssertionError(f"the stream ended without it, after {seen}")
 
-    async def until_beat(self) -> None:
+    async def until_heartbeat(self) -> None:
         async for line in self._lines:
             if line.startswith(": "):
                 return
@@ -74,11 +74,13 @@ def ids(events: list[Event]) -> set[UUID]:
 
 
 @asynccontextmanager
-async def open_tab(api: Api, person: Person, headers: dict[str, str] | None = None) -> AsyncIterator[Tab]:
+async def open_event_stream(
+    api: RunningApi, person: Person, headers: dict[str, str] | None = None
+) -> AsyncIterator[EventStreamClient]:
     """Before its snapshot has been read."""
     async with (
         local_client(api.url) as client,
         client.stream("GET", PATH, headers=person.headers if headers is None else headers) as response,
     ):
         assert response.status_code == 200, await response.aread()
-        yield Tab(response)
+        yield EventStreamClient(response)

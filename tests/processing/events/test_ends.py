@@ -10,27 +10,27 @@ from uuid import UUID
 import httpx
 import pytest
 
-from muniment.api import Server, framed, uvicorn_config
+from muniment.api import ApiServer, uvicorn_config, with_middleware
 from muniment.settings import Settings
 from tests.documents.uploads import until
 from tests.processing.events.conftest import UseStreams
-from tests.processing.events.event_stream_client import PATH, open_tab
-from tests.support.live_api import Api
-from tests.support.log_lines import Lines, reading_logs
+from tests.processing.events.event_stream_client import PATH, open_event_stream
+from tests.support.live_api import RunningApi
+from tests.support.log_lines import Lines, capture_logs
 from tests.support.seed import Person, Seed
 
 
 @pytest.fixture
 def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
-    with reading_logs(capsys) as read:
+    with capture_logs(capsys) as read:
         yield read
 
 
-async def test_a_quiet_stream_beats(api: Api, use_streams: UseStreams, owner: Person) -> None:
+async def test_a_quiet_stream_beats(api: RunningApi, use_streams: UseStreams, owner: Person) -> None:
     use_streams(beat_seconds=0.1)
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
-        await tab.until_beat()
+        await tab.until_heartbeat()
 
 
 @pytest.mark.parametrize(
@@ -42,21 +42,23 @@ async def test_a_quiet_stream_beats(api: Api, use_streams: UseStreams, owner: Pe
     ],
 )
 async def test_the_stream_ends_with_the_token_and_with_the_account(
-    api: Api, use_streams: UseStreams, seed: Seed, owner: Person, kb_id: UUID, farewell: str
+    api: RunningApi, use_streams: UseStreams, seed: Seed, owner: Person, kb_id: UUID, farewell: str
 ) -> None:
     use_streams(beat_seconds=0.1)
-    async with open_tab(api, owner) as tab, open_tab(api, seed.person()) as other:
+    async with open_event_stream(api, owner) as tab, open_event_stream(api, seed.person()) as other:
         await tab.expect("snapshot")
         seed.execute(farewell, owner.id)
         assert await tab.until_end() == []
         await other.expect("snapshot")
-        await other.until_beat()
+        await other.until_heartbeat()
 
 
-async def test_the_stream_ends_with_the_session(api: Api, use_streams: UseStreams, seed: Seed, owner: Person) -> None:
+async def test_the_stream_ends_with_the_session(
+    api: RunningApi, use_streams: UseStreams, seed: Seed, owner: Person
+) -> None:
     use_streams(beat_seconds=0.1)
     cookie = {"Cookie": f"muniment_session={seed.session(owner)}"}
-    async with open_tab(api, owner, cookie) as tab:
+    async with open_event_stream(api, owner, cookie) as tab:
         await tab.expect("snapshot")
         signed_out = await api.anonymous.post("/api/v1/auth/logout", headers={**cookie, "Origin": api.url})
         assert signed_out.status_code == 204
@@ -64,28 +66,28 @@ async def test_the_stream_ends_with_the_session(api: Api, use_streams: UseStream
 
 
 async def test_a_membership_that_ends_in_silence_is_noticed_with_the_next_beat(
-    api: Api, use_streams: UseStreams, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, use_streams: UseStreams, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     use_streams(beat_seconds=0.1)
     viewer = seed.person(owner.organization_id)
     seed.member(kb_id, viewer, "viewer")
     document_id = seed.document(kb_id, owner, status="pending")
-    async with open_tab(api, viewer) as tab:
+    async with open_event_stream(api, viewer) as tab:
         await tab.expect("snapshot")
         seed.execute("DELETE FROM knowledge_base_members")
         assert await tab.expect("gone") == {"document_id": str(document_id)}
 
 
 async def test_a_person_has_so_many_streams_and_no_more(
-    api: Api, use_streams: UseStreams, seed: Seed, owner: Person
+    api: RunningApi, use_streams: UseStreams, seed: Seed, owner: Person
 ) -> None:
     use_streams(streams_per_user=2)
-    async with api.client(owner) as client, open_tab(api, owner):
-        async with open_tab(api, owner):
+    async with api.client(owner) as client, open_event_stream(api, owner):
+        async with open_event_stream(api, owner):
             refused = await client.get(PATH)
             assert refused.status_code == 429
             assert int(refused.headers["retry-after"]) > 0
-            async with open_tab(api, seed.person()) as other:
+            async with open_event_stream(api, seed.person()) as other:
                 await other.expect("snapshot")
 
         async def is_free_again() -> bool:
@@ -95,8 +97,10 @@ async def test_a_person_has_so_many_streams_and_no_more(
         await until(is_free_again)
 
 
-async def test_a_stream_that_the_reader_leaves_is_no_error_in_the_log(api: Api, owner: Person, lines: Lines) -> None:
-    async with open_tab(api, owner) as tab:
+async def test_a_stream_that_the_reader_leaves_is_no_error_in_the_log(
+    api: RunningApi, owner: Person, lines: Lines
+) -> None:
+    async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
     seen: list[dict[str, Any]] = []
 
@@ -112,9 +116,11 @@ async def test_a_stream_that_the_reader_leaves_is_no_error_in_the_log(api: Api, 
 
 
 @asynccontextmanager
-async def production_server(api: Api, settings: Settings) -> AsyncIterator[tuple[Server, Api]]:
+async def production_server(api: RunningApi, settings: Settings) -> AsyncIterator[tuple[ApiServer, RunningApi]]:
     """As `api.run` builds it, with its own time limit for open answers."""
-    server = Server(uvicorn_config(settings, framed(api.app, settings)), end_streams=api.parts.events.close)
+    server = ApiServer(
+        uvicorn_config(settings, with_middleware(api.app, settings)), end_streams=api.services.events.close
+    )
     serving = asyncio.create_task(server.serve())
 
     async def is_started() -> bool:
@@ -130,9 +136,9 @@ async def production_server(api: Api, settings: Settings) -> AsyncIterator[tuple
 
 
 async def test_the_server_ends_its_streams_and_does_not_wait_for_them(
-    api: Api, settings: Settings, owner: Person, lines: Lines
+    api: RunningApi, settings: Settings, owner: Person, lines: Lines
 ) -> None:
-    async with production_server(api, settings) as (server, running), open_tab(running, owner) as tab:
+    async with production_server(api, settings) as (server, running), open_event_stream(running, owner) as tab:
         await tab.expect("snapshot")
         server.should_exit = True
         assert await tab.until_end() == []  # a stream that is cut off after the time limit raises instead
@@ -141,13 +147,13 @@ async def test_the_server_ends_its_streams_and_does_not_wait_for_them(
     assert [line for line in seen if line["level"] not in ("info", "debug")] == []
 
 
-async def test_after_the_end_no_stream_is_opened_any_more(api: Api, owner: Person) -> None:
-    await api.parts.events.close()
+async def test_after_the_end_no_stream_is_opened_any_more(api: RunningApi, owner: Person) -> None:
+    await api.services.events.close()
     async with api.client(owner) as client:
         answer = await client.get(PATH)
     assert answer.status_code == 503
 
 
-async def test_who_is_not_signed_in_gets_no_stream(api: Api) -> None:
+async def test_who_is_not_signed_in_gets_no_stream(api: RunningApi) -> None:
     answer: httpx.Response = await api.anonymous.get(PATH)
     assert answer.status_code == 401

@@ -2,14 +2,14 @@
 
 from uuid import UUID
 
-from muniment.processing.pipeline.context import Context
-from muniment.processing.pipeline.nodes.extract_text import Progress
+from muniment.processing.pipeline.context import RunContext
+from muniment.processing.pipeline.nodes.extract_text import ProgressReporter
 from muniment.processing.runs.repository import RunRepository
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
-from tests.processing.events.event_stream_client import ids, names, open_tab
-from tests.processing.worker_fixture import Desk
-from tests.support.live_api import Api
+from tests.processing.events.event_stream_client import ids, names, open_event_stream
+from tests.processing.worker_fixture import WorkerFixture
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 MOVE = "UPDATE documents SET status = %s WHERE id = %s"
@@ -30,10 +30,10 @@ def a_run(seed: Seed, document_id: UUID, owner: Person, *, epoch: int = 1, purpo
 
 
 async def test_a_change_is_told_with_everything_that_a_row_on_the_page_needs(
-    api: Api, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     document_id = seed.document(kb_id, owner, name="report.pdf", status="pending")
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
         seed.execute(
             "UPDATE documents SET status = 'failed', processing_status = 'failed', last_error = 'It is encrypted.'"
@@ -53,8 +53,8 @@ async def test_a_change_is_told_with_everything_that_a_row_on_the_page_needs(
         }
 
 
-async def test_the_answer_is_an_event_stream_that_nothing_on_the_way_holds_back(api: Api, owner: Person) -> None:
-    async with open_tab(api, owner, {**owner.headers, "Accept-Encoding": "gzip, br"}) as tab:
+async def test_the_answer_is_an_event_stream_that_nothing_on_the_way_holds_back(api: RunningApi, owner: Person) -> None:
+    async with open_event_stream(api, owner, {**owner.headers, "Accept-Encoding": "gzip, br"}) as tab:
         assert await tab.expect("snapshot") == {"documents": [], "truncated": False}
         headers = tab.response.headers
         assert headers["content-type"].startswith("text/event-stream")
@@ -64,40 +64,42 @@ async def test_the_answer_is_an_event_stream_that_nothing_on_the_way_holds_back(
 
 
 async def test_the_snapshot_shows_what_is_unfinished_the_newest_first(
-    api: Api, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     for status in ("pending", "processing", "completed", "failed", "archived"):
         seed.document(kb_id, owner, name=status, status=status)
     a_run(seed, seed.document(kb_id, owner, name="being reread"), owner)
     a_run(seed, seed.document(kb_id, owner, name="reread in vain", epoch=2), owner, epoch=1)
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         snapshot = await tab.expect("snapshot")
     assert names(snapshot) == ["being reread", "processing", "pending"]
     assert [document["purpose"] for document in snapshot["documents"]] == ["reread", None, None]
 
 
-async def test_a_snapshot_of_too_many_says_that_it_is_not_all(api: Api, seed: Seed, owner: Person, kb_id: UUID) -> None:
+async def test_a_snapshot_of_too_many_says_that_it_is_not_all(
+    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
     seed.document(kb_id, owner, name="oldest", status="pending")
     seed.execute("""
         INSERT INTO documents SELECT (jsonb_populate_record(d, jsonb_build_object(
             'id', gen_random_uuid(), 'name', n, 'name_key', n, 'created_at', now() + n * interval '1 second'))).*
         FROM documents d, generate_series(1, 500) n""")
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         snapshot = await tab.expect("snapshot")
     assert names(snapshot) == [str(number) for number in range(500, 0, -1)]
     assert snapshot["truncated"] is True
 
 
-async def test_a_reading_is_told_page_by_page_until_it_is_complete(api: Api, desk: Desk) -> None:
+async def test_a_reading_is_told_page_by_page_until_it_is_complete(api: RunningApi, desk: WorkerFixture) -> None:
     document_id = await desk.document()
     async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
         claimed = await RunRepository(work.session).claim(desk.job(document_id).run_id)
     assert claimed is not None
-    async with open_tab(api, desk.owner) as tab:
+    async with open_event_stream(api, desk.owner) as tab:
         await tab.expect("snapshot")
-        progress = Progress(Context(desk.tools, *claimed), "ExtractText", 12)
-        progress._told_at = 0
-        await progress.note(3)
+        progress = ProgressReporter(RunContext(desk.services, *claimed), "ExtractText", 12)
+        progress._reported_at = 0
+        await progress.report_page(3)
         told = await tab.expect("document")
         assert (told["step"], told["page"], told["pages"], told["purpose"]) == ("ExtractText", 3, 12, "first")
 
@@ -107,8 +109,10 @@ async def test_a_reading_is_told_page_by_page_until_it_is_complete(api: Api, des
         assert (told["total_pages"], told["processing_status"]) == (2, "basic_complete")
 
 
-async def test_new_renamed_and_removed_documents_are_told(api: Api, seed: Seed, owner: Person, kb_id: UUID) -> None:
-    async with open_tab(api, owner) as tab:
+async def test_new_renamed_and_removed_documents_are_told(
+    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
+    async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
         document_id = str(seed.document(kb_id, owner, name="new.pdf"))
         assert (await tab.expect("document"))["name"] == "new.pdf"
@@ -119,12 +123,12 @@ async def test_new_renamed_and_removed_documents_are_told(api: Api, seed: Seed, 
 
 
 async def test_strangers_and_colleagues_without_membership_are_told_nothing(
-    api: Api, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     foreign_id = seed.document(kb_id, owner, name="foreign", status="pending")
     for other in (seed.person(), seed.person(owner.organization_id), seed.person(is_operator=True)):
         own_id = seed.document(seed.knowledge_base(other), other, name="own", status="pending")
-        async with open_tab(api, other) as tab:
+        async with open_event_stream(api, other) as tab:
             assert names(await tab.expect("snapshot")) == ["own"]
             seed.execute(MOVE, "processing", foreign_id)
             seed.execute(MOVE, "failed", foreign_id)
@@ -136,11 +140,13 @@ async def test_strangers_and_colleagues_without_membership_are_told_nothing(
             assert ids(await tab.until("document", status="completed")) == {own_id}
 
 
-async def test_membership_is_asked_anew_with_each_event(api: Api, seed: Seed, owner: Person, kb_id: UUID) -> None:
+async def test_membership_is_asked_anew_with_each_event(
+    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
+) -> None:
     viewer = seed.person(owner.organization_id)
     seed.member(kb_id, viewer, "viewer")
     document_id = seed.document(kb_id, owner, status="pending")
-    async with open_tab(api, viewer) as tab:
+    async with open_event_stream(api, viewer) as tab:
         assert len((await tab.expect("snapshot"))["documents"]) == 1
         seed.execute("DELETE FROM knowledge_base_members")
         seed.execute(MOVE, "processing", document_id)
@@ -150,8 +156,8 @@ async def test_membership_is_asked_anew_with_each_event(api: Api, seed: Seed, ow
         assert (await tab.expect("document"))["status"] == "completed"
 
 
-async def test_every_tab_of_a_person_is_told(api: Api, seed: Seed, owner: Person, kb_id: UUID) -> None:
-    async with open_tab(api, owner) as one, open_tab(api, owner) as other:
+async def test_every_tab_of_a_person_is_told(api: RunningApi, seed: Seed, owner: Person, kb_id: UUID) -> None:
+    async with open_event_stream(api, owner) as one, open_event_stream(api, owner) as other:
         for tab in (one, other):
             await tab.expect("snapshot")
         seed.document(kb_id, owner)

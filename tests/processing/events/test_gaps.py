@@ -7,16 +7,16 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.events.subscriptions import MAX_WAITING, Subscription
+from muniment.processing.events.subscriptions import MAX_PENDING_CHANGES, Subscription
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, DatabaseUnavailable, Work
 from tests.documents.uploads import until
 from tests.processing.events.conftest import UseStreams
-from tests.processing.events.event_stream_client import names, open_tab
+from tests.processing.events.event_stream_client import names, open_event_stream
 from tests.support.cluster import PASSWORDS
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 KILL = """
@@ -49,7 +49,7 @@ async def eventful(address: DatabaseAddress) -> AsyncIterator[EventfulDatabase]:
 
 
 async def test_a_change_right_after_the_snapshot_was_read_is_told(
-    api: Api, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.document(kb_id, owner, status="pending")
 
@@ -58,13 +58,13 @@ async def test_a_change_right_after_the_snapshot_was_read_is_told(
 
     eventful.happenings = [complete]
     use_streams(eventful, beat_seconds=A_LONG_TIME)
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         assert [document["status"] for document in (await tab.expect("snapshot"))["documents"]] == ["pending"]
         assert (await tab.expect("document"))["status"] == "failed"
 
 
 async def test_a_change_while_the_one_before_is_looked_at_is_told_too(
-    api: Api, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.document(kb_id, owner, status="pending")
     streams = use_streams(eventful, beat_seconds=A_LONG_TIME)
@@ -72,7 +72,7 @@ async def test_a_change_while_the_one_before_is_looked_at_is_told_too(
 
     async def move_on() -> None:
         seed.execute("UPDATE documents SET status = 'failed'")
-        [subscription] = streams._changes._subscriptions
+        [subscription] = streams._listener._subscriptions
 
         async def is_heard() -> bool:
             return bool(subscription._changed)
@@ -83,7 +83,7 @@ async def test_a_change_while_the_one_before_is_looked_at_is_told_too(
     async def nothing() -> None: ...
 
     eventful.happenings = [nothing, move_on]
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
         seed.execute("UPDATE documents SET status = 'processing'")
         assert (await tab.expect("document"))["status"] == "processing"
@@ -92,10 +92,10 @@ async def test_a_change_while_the_one_before_is_looked_at_is_told_too(
 
 
 async def test_what_happens_while_nobody_listens_is_told_afterwards(
-    api: Api, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     known = seed.document(kb_id, owner, name="known", status="pending")
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
         assert seed.rows(KILL) == [(True,)]
         seed.execute("UPDATE documents SET status = 'completed', completed_at = now()")
@@ -110,7 +110,7 @@ async def test_what_happens_while_nobody_listens_is_told_afterwards(
 
 
 async def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
-    api: Api, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
+    api: RunningApi, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     async def fail() -> None:
         raise DatabaseUnavailable
@@ -119,7 +119,7 @@ async def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
 
     eventful.happenings = [fail, nothing, fail]
     use_streams(eventful, beat_seconds=A_LONG_TIME)
-    async with open_tab(api, owner) as tab:
+    async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
         seed.document(kb_id, owner, name="new")
         assert (await tab.expect("document"))["name"] == "new"
@@ -128,13 +128,13 @@ async def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
 
 async def test_a_reader_that_falls_behind_costs_no_more_memory_and_is_told_to_look_at_everything() -> None:
     subscription = Subscription(new_id())
-    assert subscription.take() == (set(), True)
-    for _ in range(MAX_WAITING):
-        subscription.note(new_id())
+    assert subscription.take_changes() == (set(), True)
+    for _ in range(MAX_PENDING_CHANGES):
+        subscription.mark_changed(new_id())
     same = new_id()
     for _ in range(2):
-        subscription.note(same)
-    changed, has_gap = subscription.take()
-    assert len(changed) < MAX_WAITING
+        subscription.mark_changed(same)
+    changed, has_gap = subscription.take_changes()
+    assert len(changed) < MAX_PENDING_CHANGES
     assert has_gap
-    assert subscription.take() == (set(), False)
+    assert subscription.take_changes() == (set(), False)

@@ -13,7 +13,7 @@ from muniment.documents.media_types.types import DOCX, EML, HTML, JPEG, ODT, PDF
 from tests.processing import bad_files
 from tests.processing.readers import pdf_files
 from tests.processing.readers.pdf_files import mapped, page_of, pdf, repeated, with_broken_page
-from tests.processing.sandboxed_worker_fixture import Bench, a_sandbox, open_bench
+from tests.processing.sandboxed_worker_fixture import SandboxedWorkerFixture, a_sandbox, open_sandboxed_worker
 from tests.support.cluster import Cluster
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -23,9 +23,9 @@ PACKED = (DOCX, ODT, PPTX, XLSX)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
     sandbox = a_sandbox(memory_bytes=MEMORY)
-    async with open_bench(cluster, tmp_path_factory.mktemp("bench"), sandbox) as bench:
+    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), sandbox) as bench:
         yield bench
 
 
@@ -63,7 +63,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("bad", REFUSED, ids=lambda bad: f"{bad.name} {bad.kind.name}")
-async def test_a_file_that_cannot_be_read_fails_with_its_code_and_a_sentence(bench: Bench, bad: Bad) -> None:
+async def test_a_file_that_cannot_be_read_fails_with_its_code_and_a_sentence(
+    bench: SandboxedWorkerFixture, bad: Bad
+) -> None:
     outcome = await bench.process(bad.build(), bad.kind.media_type)
     assert outcome.code == bad.code
     assert outcome.texts == []
@@ -109,7 +111,9 @@ COMPLETED = [
 
 
 @pytest.mark.parametrize("odd", COMPLETED, ids=lambda odd: f"{odd.name} {odd.kind.name}")
-async def test_what_can_be_read_of_a_file_is_read_and_the_rest_is_named(bench: Bench, odd: Odd) -> None:
+async def test_what_can_be_read_of_a_file_is_read_and_the_rest_is_named(
+    bench: SandboxedWorkerFixture, odd: Odd
+) -> None:
     outcome = await bench.process(odd.build(), odd.kind.media_type)
     assert outcome.code is None
     assert outcome.problems is not None
@@ -122,7 +126,7 @@ async def test_what_can_be_read_of_a_file_is_read_and_the_rest_is_named(bench: B
 @pytest.mark.parametrize("kind", [*PACKED, HTML], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("target", ["file", "network"])
 async def test_a_file_makes_its_reader_fetch_nothing(
-    bench: Bench, listener: socket.socket, tmp_path: Path, kind: MediaType, target: str
+    bench: SandboxedWorkerFixture, listener: socket.socket, tmp_path: Path, kind: MediaType, target: str
 ) -> None:
     secret = tmp_path / "secret"
     secret.write_text("root:x:0:0")

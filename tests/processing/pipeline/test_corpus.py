@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from muniment.documents.media_types.types import PDF
-from tests.processing.sandboxed_worker_fixture import Bench, a_sandbox, open_bench
+from tests.processing.sandboxed_worker_fixture import SandboxedWorkerFixture, a_sandbox, open_sandboxed_worker
 from tests.support import corpus
 from tests.support.cluster import Cluster
 
@@ -20,17 +20,19 @@ WITHOUT_TEXT = {"007-imagemagick-images.pdf", "019-grayscale-image.pdf"}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
-    async with open_bench(cluster, tmp_path_factory.mktemp("bench"), a_sandbox()) as bench:
+async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
+    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), a_sandbox()) as bench:
         yield bench
 
 
-async def test_real_files_are_completed_with_all_their_pages_or_ask_for_their_password(bench: Bench) -> None:
+async def test_real_files_are_completed_with_all_their_pages_or_ask_for_their_password(
+    bench: SandboxedWorkerFixture,
+) -> None:
     for path in corpus.FILES:
         await check(bench, path)
 
 
-async def check(bench: Bench, path: Path) -> None:
+async def check(bench: SandboxedWorkerFixture, path: Path) -> None:
     outcome = await bench.process(path.read_bytes(), PDF.media_type)
     if path.name in ENCRYPTED:
         assert outcome.code == "encrypted"

@@ -5,20 +5,20 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from muniment.processing.readers.contract import Means
+from muniment.processing.readers.contract import ReaderResources
 from muniment.processing.sandbox.client import Sandbox
 from tests.processing.sandbox.conftest import WORKPLACE
-from tests.processing.sandboxed_worker_fixture import Bench, open_bench
+from tests.processing.sandboxed_worker_fixture import SandboxedWorkerFixture, open_sandboxed_worker
 from tests.support.cluster import Cluster
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
     """The media type says what the reader does."""
-    sandbox = Sandbox(Means(), memory_bytes=256 << 20, stall_seconds=2, workplace=WORKPLACE)
-    async with open_bench(cluster, tmp_path_factory.mktemp("bench"), sandbox) as bench:
+    sandbox = Sandbox(ReaderResources(), memory_bytes=256 << 20, stall_seconds=2, server_config=WORKPLACE)
+    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), sandbox) as bench:
         yield bench
 
 
@@ -39,7 +39,7 @@ async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> A
     ],
 )
 async def test_a_reader_that_crashes_hangs_or_takes_too_much_fails_its_document_only(
-    bench: Bench, deed: str, code: str
+    bench: SandboxedWorkerFixture, deed: str, code: str
 ) -> None:
     outcome = await bench.process(deed.encode(), deed)
     assert outcome.code == code

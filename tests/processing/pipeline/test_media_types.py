@@ -9,12 +9,12 @@ import pytest
 import pytest_asyncio
 
 from muniment.documents.media_types import types
-from muniment.documents.media_types.detection import recognise
-from muniment.documents.media_types.types import KNOWN, MediaType
+from muniment.documents.media_types.detection import detect_media_type
+from muniment.documents.media_types.types import SUPPORTED, MediaType
 from tests.processing.readers.image_files import a_scan
 from tests.processing.readers.office_files import a_docx, an_odt, w
 from tests.processing.readers.pdf_files import page_of, pdf
-from tests.processing.sandboxed_worker_fixture import Bench, a_sandbox, open_bench
+from tests.processing.sandboxed_worker_fixture import SandboxedWorkerFixture, a_sandbox, open_sandboxed_worker
 from tests.support.cluster import Cluster
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -26,8 +26,8 @@ HEADERS = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
-    async with open_bench(cluster, tmp_path_factory.mktemp("bench"), a_sandbox()) as bench:
+async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
+    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), a_sandbox()) as bench:
         yield bench
 
 
@@ -74,12 +74,12 @@ FILES: dict[MediaType, Callable[[], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KNOWN, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", SUPPORTED, ids=lambda kind: kind.name)
 async def test_a_file_of_every_known_kind_is_recognised_and_completed_with_its_text(
-    bench: Bench, kind: MediaType
+    bench: SandboxedWorkerFixture, kind: MediaType
 ) -> None:
     content = FILES[kind]()
-    assert recognise(content, content, len(content), name=f"boats{kind.extension}") == kind
+    assert detect_media_type(content, content, len(content), name=f"boats{kind.extension}") == kind
     outcome = await bench.process(content, kind.media_type)
     assert (outcome.code, outcome.problems, outcome.total_pages) == (None, [], 1)
     assert WORDS in outcome.texts[0]

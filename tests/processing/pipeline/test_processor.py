@@ -5,23 +5,23 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event
 
-from muniment.artifacts.deletion import ArtifactEraser, OfDocument, artifact_lines
-from muniment.artifacts.keys import Scope, reading_variant
-from muniment.artifacts.text_packs import read_page
+from muniment.artifacts.deletion import ArtifactDeleter, DeletedDocument, artifact_deletions
+from muniment.artifacts.keys import SharingScope, reading_variant
+from muniment.artifacts.text_packs import read_page_text
 from muniment.processing.pipeline import artifact_builder
-from muniment.processing.pipeline.nodes.error_handling import MAX_FAILURES
-from muniment.processing.readers.contract import Method, Page, Word
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.pipeline.nodes.error_handling import MAX_CRASHES
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Word
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.runs.repository import RunRepository
 from muniment.processing.sandbox.parent.job import ReaderKilled
 from muniment.storage.db.principal import Service
-from muniment.storage.deletions.deleters import BlobEraser
-from muniment.storage.deletions.ledger import DeletionRepository, Ledger, reserve
-from muniment.storage.deletions.tables import Store
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.objects.port import BlobNotFound
-from muniment.storage.tasks.port import FAST, READING, PutBack
-from tests.processing.worker_fixture import FIRST_TEXT, SECOND_TEXT, Desk
+from muniment.storage.deletions.deleters import ObjectDeleter
+from muniment.storage.deletions.ledger import Ledger, LedgerRepository, reserve
+from muniment.storage.deletions.tables import LedgerStore
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.objects.port import ObjectNotFound
+from muniment.storage.tasks.port import FAST, READING, RetryLater
+from tests.processing.worker_fixture import FIRST_TEXT, SECOND_TEXT, WorkerFixture
 
 ROWS = {
     "artifacts_full_text": 1,
@@ -34,11 +34,11 @@ ROWS = {
 }
 
 
-def counts(desk: Desk) -> dict[str, int]:
+def counts(desk: WorkerFixture) -> dict[str, int]:
     return {table: desk.seed.one(f"SELECT count(*) FROM {table}") for table in ROWS}
 
 
-async def test_unknown_content_is_read_and_completed(desk: Desk) -> None:
+async def test_unknown_content_is_read_and_completed(desk: WorkerFixture) -> None:
     document_id = await desk.document()
     assert await desk.process(document_id) == READING
     assert counts(desk) == ROWS
@@ -52,7 +52,7 @@ async def test_unknown_content_is_read_and_completed(desk: Desk) -> None:
     assert desk.seed.one("SELECT count(*) FROM deletions") == 0
 
 
-async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(desk: Desk) -> None:
+async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(desk: WorkerFixture) -> None:
     """The driver forgets all statements that it has prepared on a connection when something is rolled back there."""
     rolled_back: list[Connection] = []
     event.listen(desk.database.service_engine.sync_engine, "rollback", rolled_back.append)
@@ -60,13 +60,13 @@ async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(desk: Desk) 
     assert rolled_back == []
 
 
-async def test_the_text_of_each_page_is_in_the_pack(desk: Desk) -> None:
+async def test_the_text_of_each_page_is_in_the_pack(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     pages = desk.seed.rows("SELECT page_text_uri, page_text_sha256 FROM artifact_pages ORDER BY page_number")
-    assert [await read_page(desk.blobs, *page) for page in pages] == [FIRST_TEXT, SECOND_TEXT]
+    assert [await read_page_text(desk.blobs, *page) for page in pages] == [FIRST_TEXT, SECOND_TEXT]
 
 
-async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_file(desk: Desk) -> None:
+async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_file(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     second = await desk.document()
     await desk.blobs.delete(f"{desk.kb_id}/{second}/1/original")
@@ -76,7 +76,7 @@ async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_fi
     assert counts(desk) == {**ROWS, "document_pages": 4, "document_diagrams": 6}
 
 
-async def test_known_content_that_nobody_shows_yet_gets_its_diagrams(desk: Desk) -> None:
+async def test_known_content_that_nobody_shows_yet_gets_its_diagrams(desk: WorkerFixture) -> None:
     """Of a worker that died after it had read and indexed, before it made anything of what it found."""
     first = await desk.document()
     await desk.process(first)
@@ -87,7 +87,7 @@ async def test_known_content_that_nobody_shows_yet_gets_its_diagrams(desk: Desk)
     assert counts(desk) == ROWS
 
 
-async def test_people_see_the_same_steps_whether_computed_or_found(desk: Desk) -> None:
+async def test_people_see_the_same_steps_whether_computed_or_found(desk: WorkerFixture) -> None:
     first, second = await desk.document(), await desk.document()
     for document_id in (first, second):
         await desk.process(document_id)
@@ -97,14 +97,14 @@ async def test_people_see_the_same_steps_whether_computed_or_found(desk: Desk) -
     assert len(shown[0]) == 11
 
 
-async def test_a_diagram_key_contains_the_page_and_tells_twins_apart(desk: Desk) -> None:
+async def test_a_diagram_key_contains_the_page_and_tells_twins_apart(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     digest = "ab" * 8
     keys = desk.seed.rows("SELECT diagram_key FROM document_diagrams ORDER BY 1")
     assert [key for (key,) in keys] == [f"p1-{digest}", f"p1-{digest}-2", f"p2-{digest}"]
 
 
-async def test_other_organizations_compute_for_themselves(desk: Desk) -> None:
+async def test_other_organizations_compute_for_themselves(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     stranger = desk.seed.person()
     document_id = await desk.document(owner=stranger, kb_id=desk.seed.knowledge_base(stranger))
@@ -112,19 +112,19 @@ async def test_other_organizations_compute_for_themselves(desk: Desk) -> None:
     assert counts(desk)["artifacts_full_text"] == 2
 
 
-async def test_somebody_computing_the_same_puts_the_job_back(desk: Desk) -> None:
+async def test_somebody_computing_the_same_puts_the_job_back(desk: WorkerFixture) -> None:
     document_id = await desk.document()
     content_key = desk.seed.one("SELECT content_hmac FROM documents")
-    async with desk.locks.attempt(f"compute {content_key} {desk.reading}"):
-        with pytest.raises(PutBack):
+    async with desk.locks.try_acquire(f"compute {content_key} {desk.reading}"):
+        with pytest.raises(RetryLater):
             await desk.process(document_id)
     assert desk.reader.opened == 0
     await desk.worker()(desk.job(document_id))
     assert desk.status(document_id) == "completed"
 
 
-async def test_an_unreadable_file_fails_with_a_code_and_a_sentence(desk: Desk) -> None:
-    desk.reader.error = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+async def test_an_unreadable_file_fails_with_a_code_and_a_sentence(desk: WorkerFixture) -> None:
+    desk.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
     document_id = await desk.document()
     await desk.process(document_id)
     status, last_error, errors, run = desk.seed.rows(
@@ -137,7 +137,7 @@ async def test_an_unreadable_file_fails_with_a_code_and_a_sentence(desk: Desk) -
     assert desk.seed.rows(step) == [("failed", "encrypted")]
 
 
-async def test_an_unexpected_error_fails_the_document_and_names_nothing_of_it(desk: Desk) -> None:
+async def test_an_unexpected_error_fails_the_document_and_names_nothing_of_it(desk: WorkerFixture) -> None:
     desk.reader.error = ValueError("a secret sentence of the document")
     await desk.process(await desk.document())
     (error,) = desk.seed.one("SELECT processing_errors FROM documents")
@@ -145,8 +145,8 @@ async def test_an_unexpected_error_fails_the_document_and_names_nothing_of_it(de
     assert "secret" not in error["message"]
 
 
-async def test_without_sharing_every_document_is_computed_and_completed(desk: Desk) -> None:
-    desk.scope = Scope.DOCUMENT
+async def test_without_sharing_every_document_is_computed_and_completed(desk: WorkerFixture) -> None:
+    desk.scope = SharingScope.DOCUMENT
     for _ in range(2):
         document_id = await desk.document()
         assert await desk.process(document_id) == READING
@@ -154,8 +154,8 @@ async def test_without_sharing_every_document_is_computed_and_completed(desk: De
     assert counts(desk)["artifacts_full_text"] == 2
 
 
-async def test_shared_by_all_another_organization_finds_it_and_saves_nothing_that_shows(desk: Desk) -> None:
-    desk.scope = Scope.SHARED
+async def test_shared_by_all_another_organization_finds_it_and_saves_nothing_that_shows(desk: WorkerFixture) -> None:
+    desk.scope = SharingScope.SHARED
     await desk.process(await desk.document())
     stranger = desk.seed.person()
     document_id = await desk.document(owner=stranger, kb_id=desk.seed.knowledge_base(stranger))
@@ -164,7 +164,7 @@ async def test_shared_by_all_another_organization_finds_it_and_saves_nothing_tha
     assert desk.seed.rows("SELECT saved_seconds FROM document_processing_runs") == [(None,), (None,)]
 
 
-async def test_reuse_within_the_organization_is_counted_as_saved(desk: Desk) -> None:
+async def test_reuse_within_the_organization_is_counted_as_saved(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     desk.seed.execute("UPDATE artifacts_full_text SET timings = '{\"seconds\": 12.5}'")
     second = await desk.document()
@@ -173,24 +173,26 @@ async def test_reuse_within_the_organization_is_counted_as_saved(desk: Desk) -> 
     assert desk.seed.one(saved, second) == 12.5
 
 
-async def test_another_variant_computes_beside_the_old_one(desk: Desk) -> None:
+async def test_another_variant_computes_beside_the_old_one(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     desk.reading = reading_variant({"of": "a newer reader"})
     assert await desk.process(await desk.document()) == READING
     assert counts(desk)["artifacts_full_text"] == 2
 
 
-async def test_what_went_well_has_no_error_at_all(desk: Desk) -> None:
+async def test_what_went_well_has_no_error_at_all(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     assert desk.seed.one("SELECT count(*) FROM documents WHERE processing_errors IS NULL AND last_error IS NULL") == 1
     assert desk.seed.one("SELECT count(*) FROM document_processing_runs WHERE error IS NULL") == 1
 
 
-async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_only_at_the_end(desk: Desk) -> None:
+async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_only_at_the_end(
+    desk: WorkerFixture,
+) -> None:
     document_id = await desk.document()
     desk.reader.error = ReaderKilled()
     worker = desk.worker()
-    for _ in range(MAX_FAILURES - 1):
+    for _ in range(MAX_CRASHES - 1):
         with pytest.raises(ReaderKilled):
             await worker(desk.job(document_id))
         assert desk.status(document_id) == "processing"
@@ -200,10 +202,10 @@ async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_on
     assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"
 
 
-class FullDisk(FolderBlobs):
+class FullDisk(FolderObjectStore):
     """Takes the pack, and then the worker's transaction fails."""
 
-    def __init__(self, desk: Desk, root: Path) -> None:
+    def __init__(self, desk: WorkerFixture, root: Path) -> None:
         super().__init__(root)
         self._desk = desk
 
@@ -215,7 +217,7 @@ class FullDisk(FolderBlobs):
             )
 
 
-async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(desk: Desk, tmp_path: Path) -> None:
+async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(desk: WorkerFixture, tmp_path: Path) -> None:
     desk.blobs = FullDisk(desk, tmp_path / "blobs")
     await desk.process(await desk.document())
     due = "SELECT count(*) FROM deletions WHERE reason = 'never_kept' AND next_attempt_at <= now()"
@@ -223,28 +225,32 @@ async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(desk: D
     assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "internal"
 
 
-async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(desk: Desk) -> None:
+async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(desk: WorkerFixture) -> None:
     document_id = await desk.document()
     key = "artifacts/somebody/unkept"
     await desk.blobs.put(key, b"text")
     service = Service(desk.owner.organization_id)
     async with desk.database.service_work(service) as work:
         await reserve(work, key, kb_id=desk.kb_id, document_id=document_id)
-        of_document = OfDocument(desk.owner.organization_id, desk.kb_id, document_id)
-        lines = artifact_lines(of_document, ["a:b"], reason="test")
-        line_ids = await DeletionRepository(work.session).add(lines)
+        of_document = DeletedDocument(desk.owner.organization_id, desk.kb_id, document_id)
+        lines = artifact_deletions(of_document, ["a:b"], reason="test")
+        line_ids = await LedgerRepository(work.session).add(lines)
     desk.seed.execute("DELETE FROM documents")
     ledger = Ledger(
-        desk.database, {Store.BLOBS: BlobEraser(desk.blobs), Store.ARTIFACTS: ArtifactEraser(desk.database, desk.blobs)}
+        desk.database,
+        {
+            LedgerStore.OBJECTS: ObjectDeleter(desk.blobs),
+            LedgerStore.ARTIFACTS: ArtifactDeleter(desk.database, desk.blobs),
+        },
     )
-    assert await ledger.carry_out(desk.owner.organization_id, line_ids) == 0
-    with pytest.raises(BlobNotFound):
+    assert await ledger.process(desk.owner.organization_id, line_ids) == 0
+    with pytest.raises(ObjectNotFound):
         await desk.blobs.size_bytes(key)
 
 
-async def test_a_document_over_which_workers_die_again_and_again_is_given_up(desk: Desk) -> None:
+async def test_a_document_over_which_workers_die_again_and_again_is_given_up(desk: WorkerFixture) -> None:
     document_id = await desk.document()
-    for _ in range(MAX_FAILURES):
+    for _ in range(MAX_CRASHES):
         async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
             await RunRepository(work.session).claim(desk.job(document_id).run_id)  # and dies
     await desk.worker()(desk.job(document_id))
@@ -253,10 +259,10 @@ async def test_a_document_over_which_workers_die_again_and_again_is_given_up(des
 
 
 async def test_a_document_that_holds_more_than_a_library_is_refused(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: WorkerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artifact_builder, "MAX_WORDS", 10_000)
     words = tuple(Word(0, 1, (0, 0, 1, 1)) for _ in range(1001))
-    desk.reader.pages = [Page(number, "a", Method.TEXT, words=words) for number in range(1, 11)]
+    desk.reader.pages = [ExtractedPage(number, "a", ExtractionMethod.TEXT, words=words) for number in range(1, 11)]
     await desk.process(await desk.document())
     assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"

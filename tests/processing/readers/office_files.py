@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from PIL import Image
 
 from muniment.documents.media_types.types import MediaType
-from muniment.processing.readers.contract import PARAGRAPH_BREAK, Means, Options, Page
+from muniment.processing.readers.contract import PARAGRAPH_BREAK, ExtractedPage, ReaderResources, ReadingOptions
 from muniment.processing.readers.registry import reader_for
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -15,10 +15,14 @@ R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 STRICT_W = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 
 
-def read(data: bytes, kind: MediaType, options: Options | None = None, means: Means | None = None) -> list[Page]:
+def read(
+    data: bytes, kind: MediaType, options: ReadingOptions | None = None, means: ReaderResources | None = None
+) -> list[ExtractedPage]:
     """All pages, after a check of what is promised for each of them."""
     reader = reader_for(kind.media_type)
-    reading = reader.open_file(io.BytesIO(data), kind.media_type, options or Options(), means or Means())
+    reading = reader.open_file(
+        io.BytesIO(data), kind.media_type, options or ReadingOptions(), means or ReaderResources()
+    )
     pages = list(reading.pages)
     assert [page.number for page in pages] == list(range(1, reading.total_pages + 1))
     for page in pages:
@@ -28,7 +32,7 @@ def read(data: bytes, kind: MediaType, options: Options | None = None, means: Me
     return pages
 
 
-def paragraphs(page: Page) -> list[tuple[str, str]]:
+def paragraphs(page: ExtractedPage) -> list[tuple[str, str]]:
     return [(each.kind.value, page.text[each.start : each.end]) for each in page.paragraphs]
 
 

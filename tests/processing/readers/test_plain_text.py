@@ -1,8 +1,8 @@
 import pytest
 
 from muniment.documents.media_types.types import MARKDOWN, TEXT
-from muniment.processing.readers.contract import Means, Method, Options
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import ExtractionMethod, ReaderResources, ReadingOptions
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from tests.processing.readers.office_files import paragraphs, read
 
 ENCODED = [
@@ -44,22 +44,22 @@ def test_wrapped_prose_is_joined_and_an_address_is_not() -> None:
 
 
 def test_text_is_cut_at_paragraph_ends_and_a_giant_line_hard() -> None:
-    pages = read(b"word " * 15 + b"\n\n" + b"x" * 350 + b"\n\nend", TEXT, Options(text_page_characters=100))
+    pages = read(b"word " * 15 + b"\n\n" + b"x" * 350 + b"\n\nend", TEXT, ReadingOptions(text_page_characters=100))
     assert [len(page.text) for page in pages] == [74, 100, 100, 100, 55]
     assert pages[-1].text.endswith("x\n\nend")
 
 
 def test_an_empty_file_is_one_page_without_text() -> None:
     (page,) = read(b"", TEXT)
-    assert (page.text, page.method) == ("", Method.NONE)
+    assert (page.text, page.method) == ("", ExtractionMethod.NONE)
 
 
 def test_pages_that_a_file_claims_are_bounded_but_not_the_pieces_of_a_long_text() -> None:
-    few = Means(max_pages=3)
-    assert len(read(b"x" * 1000, TEXT, Options(text_page_characters=100), few)) == 10
+    few = ReaderResources(max_pages=3)
+    assert len(read(b"x" * 1000, TEXT, ReadingOptions(text_page_characters=100), few)) == 10
     with pytest.raises(Unreadable) as refused:
         read(b"x\f" * 5, TEXT, means=few)
-    assert refused.value.code is Code.TOO_MANY_PAGES
+    assert refused.value.code is UnreadableCode.TOO_MANY_PAGES
 
 
 def test_markdown_has_headings_items_tables_and_code() -> None:

@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from muniment.documents.media_types.types import KNOWN, MediaType
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.documents.media_types.types import SUPPORTED, MediaType
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.readers.registry import reader_for
 
 # As in the sandbox, where the interpreter's files are out of reach.
@@ -32,7 +32,7 @@ for data, kind in samples:
 """
 
 
-@pytest.mark.parametrize("kind", KNOWN, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", SUPPORTED, ids=lambda kind: kind.name)
 def test_every_known_type_has_a_reader(kind: MediaType) -> None:
     assert callable(reader_for(kind.media_type).open_file)
 
@@ -40,7 +40,7 @@ def test_every_known_type_has_a_reader(kind: MediaType) -> None:
 def test_an_unknown_type_is_refused() -> None:
     with pytest.raises(Unreadable) as refused:
         reader_for("application/x-unknown")
-    assert refused.value.code is Code.UNSUPPORTED
+    assert refused.value.code is UnreadableCode.UNSUPPORTED
 
 
 def test_nothing_is_imported_once_reading_has_begun() -> None:

@@ -4,37 +4,37 @@ from dataclasses import replace
 import pytest
 
 from muniment.accounts.credentials import Passwords
-from muniment.api import framed
-from muniment.bootstrap.services import build_parts
+from muniment.api import with_middleware
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
-from muniment.processing.results.images import Pictures
+from muniment.processing.results.images import ImageService
 from muniment.settings import Settings
-from tests.processing.results.results_fixture import Drawer, Shelf
-from tests.support.apps import app_of
-from tests.support.live_api import Api
+from tests.processing.results.results_fixture import FakeRenderer, ResultsFixture
+from tests.support.apps import borrow_app
+from tests.support.live_api import RunningApi
 from tests.support.live_server import serving
 from tests.support.seed import CHEAP_HASHER, Seed
 
 
 @pytest.fixture
-async def drawer() -> Drawer:
-    return Drawer()
+async def drawer() -> FakeRenderer:
+    return FakeRenderer()
 
 
 @pytest.fixture
-async def api(settings: Settings, drawer: Drawer) -> AsyncIterator[Api]:
+async def api(settings: Settings, drawer: FakeRenderer) -> AsyncIterator[RunningApi]:
     """As everywhere, but its pictures are drawn by the test's own hand."""
     stores = build_stores(settings)
-    pictures = Pictures(stores.blobs, drawer)
-    parts = replace(build_parts(settings, stores, Passwords(CHEAP_HASHER)), pictures=pictures)
-    with app_of(parts) as app:
-        async with serving(framed(app, settings)) as anonymous:
-            yield Api(str(anonymous.base_url), app, settings, stores, parts, anonymous)
+    pictures = ImageService(stores.objects, drawer)
+    parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), images=pictures)
+    with borrow_app(parts) as app:
+        async with serving(with_middleware(app, settings)) as anonymous:
+            yield RunningApi(str(anonymous.base_url), app, settings, stores, parts, anonymous)
     await stores.close()
 
 
 @pytest.fixture
-async def shelf(api: Api, seed: Seed) -> AsyncIterator[Shelf]:
+async def shelf(api: RunningApi, seed: Seed) -> AsyncIterator[ResultsFixture]:
     owner = seed.person()
     async with api.client(owner) as client:
-        yield Shelf(api, seed, owner, seed.knowledge_base(owner), client)
+        yield ResultsFixture(api, seed, owner, seed.knowledge_base(owner), client)

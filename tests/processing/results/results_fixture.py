@@ -8,25 +8,25 @@ from uuid import UUID
 
 import httpx
 
-from muniment.artifacts.keys import Variant
+from muniment.artifacts.keys import ReadingVariant
 from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
-from muniment.processing.pipeline.artifact_builder import Draft
-from muniment.processing.pipeline.publishing import show
+from muniment.processing.pipeline.artifact_builder import ArtifactBuilder
+from muniment.processing.pipeline.publishing import publish
 from muniment.processing.readers.contract import (
     Box,
+    ExtractedPage,
+    ExtractionMethod,
     Figure,
     FigureKind,
-    Image,
-    Method,
-    Page,
     Paragraph,
     ParagraphKind,
+    RenderedImage,
     Word,
 )
 from muniment.processing.runs.repository import ClaimedRun
 from muniment.storage.db.base import new_id
 from muniment.storage.db.principal import Service
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 FIRST, SECOND = "Rechnung Größe\n\nAbout an invoice.", "Scanned words."
@@ -34,24 +34,24 @@ PICTURE = Figure(FigureKind.PICTURE, "ab" * 32, 640, 480, box=(72, 72, 272.128, 
 DRAWING = Figure(FigureKind.DRAWING, "cd" * 32, 300, 200, source="word/media/image1.png")
 PICTURE_KEY, DRAWING_KEY = "p1-" + "ab" * 8, "p2-" + "cd" * 8
 PAGES = (
-    Page(
+    ExtractedPage(
         1,
         FIRST,
-        Method.TEXT,
+        ExtractionMethod.TEXT,
         paragraphs=(Paragraph(0, 14, ParagraphKind.HEADING, (72, 72, 200, 84)), Paragraph(16, 33)),
         words=(Word(0, 8, (72, 72, 100, 84)), Word(9, 14, (104, 72, 150, 84))),
         figures=(PICTURE,),
         width=595.0,
         height=842.0,
     ),
-    Page(2, SECOND, Method.OCR, paragraphs=(Paragraph(0, 14),), figures=(DRAWING,), confidence=0.93),
-    Page(3, "", Method.NONE, problem="The page is damaged."),
+    ExtractedPage(2, SECOND, ExtractionMethod.OCR, paragraphs=(Paragraph(0, 14),), figures=(DRAWING,), confidence=0.93),
+    ExtractedPage(3, "", ExtractionMethod.NONE, problem="The page is damaged."),
 )
 ORIGINAL = b"bytes of the original"
 
 
 @dataclass
-class Drawer:
+class FakeRenderer:
     """Draws nothing, and tells what it was asked for."""
 
     asked: list[tuple[Any, ...]] = field(default_factory=list)
@@ -63,15 +63,15 @@ class Drawer:
     def __post_init__(self) -> None:
         self.may_go_on.set()
 
-    async def page_picture(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> Image:
+    async def render_page(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> RenderedImage:
         return await self._draw(file, media_type, page_number, width_px)
 
-    async def figure_picture(
+    async def render_figure(
         self, file: BinaryIO, media_type: str, page_number: int, box: Box | None, source: str | None
-    ) -> Image:
+    ) -> RenderedImage:
         return await self._draw(file, media_type, page_number, box, source)
 
-    async def _draw(self, file: BinaryIO, *asked: Any) -> Image:
+    async def _draw(self, file: BinaryIO, *asked: Any) -> RenderedImage:
         assert file.read() == ORIGINAL
         self.asked.append(asked)
         self.at_work += 1
@@ -82,49 +82,49 @@ class Drawer:
             self.at_work -= 1
         if self.error:
             raise self.error
-        return Image(f"picture of {asked}".encode())
+        return RenderedImage(f"picture of {asked}".encode())
 
     async def close(self) -> None:
         pass
 
 
 @dataclass(frozen=True)
-class Shelf:
+class ResultsFixture:
     """One knowledge base with its owner, and a client of theirs."""
 
-    api: Api
+    api: RunningApi
     seed: Seed
     owner: Person
     kb_id: UUID
     client: httpx.AsyncClient
 
     async def document(
-        self, pages: Sequence[Page] = PAGES, *, status: str = "completed", media_type: str = "application/pdf"
+        self, pages: Sequence[ExtractedPage] = PAGES, *, status: str = "completed", media_type: str = "application/pdf"
     ) -> UUID:
         """Shows these pages; its original is in the store."""
         count = self.seed.one("SELECT count(*) FROM documents")
         document_id = self.seed.document(
             self.kb_id, self.owner, name=f"{count}.pdf", status=status, media_type=media_type
         )
-        await self.api.stores.blobs.put(self.original_key(document_id), ORIGINAL)
-        await self.show(document_id, pages)
+        await self.api.stores.objects.put(self.original_key(document_id), ORIGINAL)
+        await self.publish(document_id, pages)
         return document_id
 
     def unread(self, status: str) -> UUID:
         return self.seed.document(self.kb_id, self.owner, name="unread.pdf", status=status)
 
-    async def show(self, document_id: UUID, pages: Sequence[Page], *, version: int = 1) -> None:
+    async def publish(self, document_id: UUID, pages: Sequence[ExtractedPage], *, version: int = 1) -> None:
         """As a run does when it ends; another version is a reread."""
-        draft = Draft(self.owner.organization_id)
+        draft = ArtifactBuilder(self.owner.organization_id)
         for page in pages:
-            draft.add(page)
-        await self.api.stores.blobs.put(draft.pack.key, draft.pack.data)
+            draft.add_page(page)
+        await self.api.stores.objects.put(draft.pack.key, draft.pack.getvalue)
         content_key = self.seed.one("SELECT content_hmac FROM documents WHERE id = %s", document_id)
-        key = ArtifactKey(self.owner.organization_id, content_key, Variant(version, "of the tests"))
+        key = ArtifactKey(self.owner.organization_id, content_key, ReadingVariant(version, "of the tests"))
         run = ClaimedRun(new_id(), self.owner.organization_id, document_id, epoch=1, attempt=1)
         async with self.api.stores.database.service_work(Service(self.owner.organization_id)) as work:
-            full, _ = await ArtifactRepository(work.session).add_once(key, draft.finished(0.5))
-            await show(work, run, full.id, is_shown=False)
+            full, _ = await ArtifactRepository(work.session).add_once(key, draft.build(0.5))
+            await publish(work, run, full.id, has_diagrams=False)
 
     def original_key(self, document_id: UUID) -> str:
         return f"{self.kb_id}/{document_id}/1/original"

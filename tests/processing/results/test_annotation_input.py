@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.processing.results.annotation_input import storable
+from muniment.processing.results.annotation_input import validate_annotation
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=5)
 OBJECTS = st.dictionaries(
@@ -30,7 +30,7 @@ def can_be_kept(value: Any) -> bool:
 @given(OBJECTS)
 def test_exactly_what_can_be_kept_is_let_through(value: dict[str, Any]) -> None:
     try:
-        is_let_through = storable(value) is value
+        is_let_through = validate_annotation(value) is value
     except ValueError:
         is_let_through = False
     assert is_let_through == can_be_kept(value)

@@ -9,17 +9,17 @@ import pytest
 from muniment.artifacts.tables import ArtifactParagraph
 from muniment.documents.tables import Document
 from muniment.errors import Forbidden
-from muniment.processing.readers.contract import Method, Page, Paragraph
-from muniment.processing.results.annotations import NoteRepository
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph
+from muniment.processing.results.annotations import AnnotationRepository
 from muniment.storage.db.base import new_id
-from tests.processing.results.results_fixture import DRAWING_KEY, PAGES, PICTURE_KEY, Shelf
+from tests.processing.results.results_fixture import DRAWING_KEY, PAGES, PICTURE_KEY, ResultsFixture
 
 NOTE = {"by": "somebody", "colours": ["red", {"depth": 3}], "NaN": "a word", "back\\u0000slash": 1}
 PLACES = ("pages/1", "pages/1/paragraphs/1", f"diagrams/{PICTURE_KEY}")
 PARAGRAPHS = "SELECT page_number, paragraph_index, annotations FROM document_paragraphs ORDER BY 1, 2"
 
 
-async def written(shelf: Shelf, document_id: UUID, place: str, **changes: Any) -> Any:
+async def written(shelf: ResultsFixture, document_id: UUID, place: str, **changes: Any) -> Any:
     answer = await shelf.patch(document_id, place, **changes)
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -52,7 +52,7 @@ REFUSED = (
 )
 
 
-async def test_a_page_takes_annotations_and_flags_each_on_its_own(shelf: Shelf) -> None:
+async def test_a_page_takes_annotations_and_flags_each_on_its_own(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     body = await written(shelf, document_id, "pages/1", annotations=NOTE)
     assert body == {"page_number": 1, "annotations": NOTE, "flags": None, "stale_at": None}
@@ -63,7 +63,7 @@ async def test_a_page_takes_annotations_and_flags_each_on_its_own(shelf: Shelf) 
     assert (await shelf.json(document_id, "pages"))["items"][0].items() >= {**both, "annotations": None}.items()
 
 
-async def test_null_leaves_nothing_behind_and_not_the_json_value_null(shelf: Shelf) -> None:
+async def test_null_leaves_nothing_behind_and_not_the_json_value_null(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     for place in ("pages/1", f"diagrams/{PICTURE_KEY}"):
         await written(shelf, document_id, place, annotations=NOTE)
@@ -72,14 +72,14 @@ async def test_null_leaves_nothing_behind_and_not_the_json_value_null(shelf: She
     assert shelf.seed.one("SELECT count(*) FROM document_diagrams WHERE annotations IS NOT NULL") == 0
 
 
-async def test_a_diagram_takes_annotations(shelf: Shelf) -> None:
+async def test_a_diagram_takes_annotations(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     body = await written(shelf, document_id, f"diagrams/{DRAWING_KEY}", annotations=NOTE)
     assert body == {"key": DRAWING_KEY, "page_number": 2, "annotations": NOTE, "stale_at": None}
     assert [item["annotations"] for item in (await shelf.json(document_id, "diagrams"))["items"]] == [None, NOTE]
 
 
-async def test_a_paragraph_has_a_row_only_while_something_is_written_on_it(shelf: Shelf) -> None:
+async def test_a_paragraph_has_a_row_only_while_something_is_written_on_it(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     assert shelf.seed.rows(PARAGRAPHS) == []
     body = await written(shelf, document_id, "pages/1/paragraphs/1", annotations={"first": 1})
@@ -97,7 +97,7 @@ async def test_a_paragraph_has_a_row_only_while_something_is_written_on_it(shelf
     assert shelf.seed.rows(PARAGRAPHS) == []
 
 
-async def test_a_page_tells_that_something_is_written_anywhere_on_it(shelf: Shelf) -> None:
+async def test_a_page_tells_that_something_is_written_anywhere_on_it(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     await written(shelf, document_id, "pages/1/paragraphs/0", annotations=NOTE)
     await written(shelf, document_id, f"diagrams/{DRAWING_KEY}", annotations=NOTE)
@@ -109,7 +109,7 @@ async def test_a_page_tells_that_something_is_written_anywhere_on_it(shelf: Shel
     ]
 
 
-async def test_a_place_that_is_not_there_is_404(shelf: Shelf) -> None:
+async def test_a_place_that_is_not_there_is_404(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     for place, sentence in (
         ("pages/4", "Page not found"),
@@ -125,14 +125,14 @@ async def test_a_place_that_is_not_there_is_404(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("status", ["pending", "processing", "failed"])
-async def test_nothing_is_written_on_what_is_not_shown(shelf: Shelf, status: str) -> None:
+async def test_nothing_is_written_on_what_is_not_shown(shelf: ResultsFixture, status: str) -> None:
     document_id = await shelf.document(status=status)
     assert [(await shelf.patch(document_id, place, annotations=NOTE)).status_code for place in PLACES] == [404] * 3
 
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 200), (None, 404)])
 async def test_editors_write_viewers_may_not_and_strangers_see_nothing(
-    shelf: Shelf, role: str | None, status: int
+    shelf: ResultsFixture, role: str | None, status: int
 ) -> None:
     document_id = await shelf.document()
     async with shelf.api.client(shelf.colleague(role)) as client:
@@ -142,7 +142,7 @@ async def test_editors_write_viewers_may_not_and_strangers_see_nothing(
     assert len(shelf.seed.audit_lines()) == (3 if status == 200 else 0)
 
 
-async def test_nobody_and_other_organizations_write_nothing(shelf: Shelf) -> None:
+async def test_nobody_and_other_organizations_write_nothing(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     async with shelf.api.client(shelf.seed.person(is_admin=True)) as client:
         for place in PLACES:
@@ -153,7 +153,7 @@ async def test_nobody_and_other_organizations_write_nothing(shelf: Shelf) -> Non
 
 
 @pytest.mark.parametrize("place", PLACES)
-async def test_what_cannot_or_should_not_be_kept_is_422(shelf: Shelf, place: str) -> None:
+async def test_what_cannot_or_should_not_be_kept_is_422(shelf: ResultsFixture, place: str) -> None:
     document_id = await shelf.document()
     for text in REFUSED:
         answer = await shelf.client.patch(
@@ -163,14 +163,14 @@ async def test_what_cannot_or_should_not_be_kept_is_422(shelf: Shelf, place: str
     assert shelf.seed.audit_lines() == []
 
 
-async def test_what_is_just_within_bounds_is_kept_as_it_was_sent(shelf: Shelf) -> None:
+async def test_what_is_just_within_bounds_is_kept_as_it_was_sent(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     for note in ({"text": "x" * (64 * 1024 - 11)}, nested(10), {"big": 10**30 - 1, "quotes": '"\\'}, {}):
         await written(shelf, document_id, "pages/1", annotations=note, flags={})
         assert (await shelf.json(document_id, "pages/1"))["annotations"] == note
 
 
-async def test_the_trail_says_who_wrote_where_and_not_what(shelf: Shelf) -> None:
+async def test_the_trail_says_who_wrote_where_and_not_what(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     await written(shelf, document_id, "pages/1", annotations=NOTE, flags={"x": 1})
     await written(shelf, document_id, "pages/1/paragraphs/1", annotations=NOTE)
@@ -191,12 +191,14 @@ async def test_the_trail_says_who_wrote_where_and_not_what(shelf: Shelf) -> None
     assert "somebody" not in json.dumps([line["payload"] for line in lines])
 
 
-async def test_what_was_written_survives_a_reread_and_is_stale_where_its_place_is_gone(shelf: Shelf) -> None:
+async def test_what_was_written_survives_a_reread_and_is_stale_where_its_place_is_gone(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     for place in ("pages/2", "pages/1", "pages/1/paragraphs/0", "pages/1/paragraphs/1", f"diagrams/{DRAWING_KEY}"):
         await written(shelf, document_id, place, annotations={"at": place})
-    new = Page(1, "New.\n\nAbout an invoice.", Method.TEXT, paragraphs=(Paragraph(0, 4), Paragraph(6, 23)))
-    await shelf.show(document_id, [new], version=2)
+    new = ExtractedPage(
+        1, "New.\n\nAbout an invoice.", ExtractionMethod.TEXT, paragraphs=(Paragraph(0, 4), Paragraph(6, 23))
+    )
+    await shelf.publish(document_id, [new], version=2)
 
     pages = await shelf.json(document_id, "pages")
     assert [item["annotations"] for item in pages["items"]] == [{"at": "pages/1"}]
@@ -212,12 +214,12 @@ async def test_what_was_written_survives_a_reread_and_is_stale_where_its_place_i
     assert (await shelf.get(document_id, "pages/2")).status_code == 404
 
 
-async def test_a_stale_annotation_can_be_changed_and_removed(shelf: Shelf) -> None:
+async def test_a_stale_annotation_can_be_changed_and_removed(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     places = ("pages/2", "pages/1/paragraphs/0", f"diagrams/{DRAWING_KEY}")
     for place in places:
         await written(shelf, document_id, place, annotations=NOTE)
-    await shelf.show(document_id, [Page(1, "", Method.NONE)], version=2)
+    await shelf.publish(document_id, [ExtractedPage(1, "", ExtractionMethod.NONE)], version=2)
     (stale,) = (await shelf.json(document_id, "paragraphs"))["stale"]
     gone = f"pages/1/paragraphs/{stale['paragraph_index']}"
     assert (await written(shelf, document_id, gone, annotations={"b": 2}))["stale_at"]
@@ -229,11 +231,11 @@ async def test_a_stale_annotation_can_be_changed_and_removed(shelf: Shelf) -> No
     assert (await shelf.json(document_id, "diagrams"))["items"] == []
 
 
-async def test_stale_annotations_come_in_portions_like_the_list(shelf: Shelf) -> None:
+async def test_stale_annotations_come_in_portions_like_the_list(shelf: ResultsFixture) -> None:
     document_id = await shelf.document(PAGES)
     for place in ("pages/1/paragraphs/0", "pages/1/paragraphs/1", "pages/2/paragraphs/0"):
         await written(shelf, document_id, place, annotations={"at": place})
-    await shelf.show(document_id, [Page(1, "", Method.NONE)], version=2)
+    await shelf.publish(document_id, [ExtractedPage(1, "", ExtractionMethod.NONE)], version=2)
     portions = [await shelf.json(document_id, f"paragraphs?limit=2&page={page}") for page in (1, 2)]
     assert [[item["annotations"]["at"][:7] for item in body["stale"]] for body in portions] == [
         ["pages/1", "pages/1"],
@@ -242,19 +244,19 @@ async def test_stale_annotations_come_in_portions_like_the_list(shelf: Shelf) ->
     assert [body["stale_total"] for body in portions] == [3, 3]
 
 
-async def test_the_database_itself_lets_no_viewer_write(shelf: Shelf) -> None:
+async def test_the_database_itself_lets_no_viewer_write(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     await written(shelf, document_id, "pages/1/paragraphs/0", annotations=NOTE)
     viewer, database = shelf.colleague("viewer").principal, shelf.api.stores.database
     async with database.work(viewer) as work:
-        notes = NoteRepository(work.session)
-        assert await notes.write_page(document_id, 1, {"annotations": {}}) is None
-        assert await notes.write_diagram(document_id, PICTURE_KEY, {}) is None
-        assert await notes.change_paragraph(document_id, 1, 0, {}) is None
-        assert not await notes.remove_paragraph(document_id, 1, 0)
+        notes = AnnotationRepository(work.session)
+        assert await notes.update_page(document_id, 1, {"annotations": {}}) is None
+        assert await notes.update_diagram(document_id, PICTURE_KEY, {}) is None
+        assert await notes.update_paragraph(document_id, 1, 0, {}) is None
+        assert not await notes.delete_paragraph(document_id, 1, 0)
     new = ArtifactParagraph(id=new_id(), page_number=1, paragraph_index=1, paragraph_text_sha256="0")
     document = Document(id=document_id, organization_id=shelf.owner.organization_id)
     with pytest.raises(Forbidden):
         async with database.work(viewer) as work:
-            await NoteRepository(work.session).put_paragraph(document, new, {})
+            await AnnotationRepository(work.session).upsert_paragraph(document, new, {})
     assert shelf.seed.rows(PARAGRAPHS) == [(1, 0, NOTE)]

@@ -5,26 +5,26 @@ from uuid import UUID
 
 import psycopg
 
-from muniment.processing.results.annotations import Annotator
+from muniment.processing.results.annotations import AnnotationService
 from muniment.storage.db.address import DatabaseAddress
-from tests.processing.results.results_fixture import PAGES, Shelf
+from tests.processing.results.results_fixture import PAGES, ResultsFixture
 
 FENCE = "SELECT FROM documents WHERE id = %s FOR NO KEY UPDATE"
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
 
-async def until_somebody_waits(shelf: Shelf) -> None:
+async def until_somebody_waits(shelf: ResultsFixture) -> None:
     async with asyncio.timeout(15):
         while not shelf.seed.one(WAITING):  # noqa: ASYNC110  # what it looks at is outside of this process
             await asyncio.sleep(0.02)
 
 
 async def test_a_writer_waits_for_the_fence_and_learns_that_the_document_was_read_again(
-    shelf: Shelf, address: DatabaseAddress
+    shelf: ResultsFixture, address: DatabaseAddress
 ) -> None:
     document_id = await shelf.document()
     old = shelf.seed.one("SELECT artifact_text_id FROM documents")
-    await shelf.show(document_id, PAGES[:1], version=2)
+    await shelf.publish(document_id, PAGES[:1], version=2)
     new = shelf.seed.one("SELECT artifact_text_id FROM documents")
     shelf.seed.execute("UPDATE documents SET artifact_text_id = %s", old)
     with psycopg.connect(address.conninfo) as worker:
@@ -41,18 +41,18 @@ async def test_a_writer_waits_for_the_fence_and_learns_that_the_document_was_rea
     assert shelf.seed.one("SELECT count(*) FROM document_paragraphs") == 0
 
 
-async def test_two_who_write_on_one_paragraph_for_the_first_time_leave_one_row(shelf: Shelf) -> None:
+async def test_two_who_write_on_one_paragraph_for_the_first_time_leave_one_row(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
-    annotator = Annotator(shelf.api.stores.database, shelf.api.stores.blobs, shelf.owner.principal)
+    annotator = AnnotationService(shelf.api.stores.database, shelf.api.stores.objects, shelf.owner.principal)
 
     async def write(number: int) -> None:
-        await annotator.write_paragraph(shelf.kb_id, document_id, 1, 1, {"number": number})
+        await annotator.annotate_paragraph(shelf.kb_id, document_id, 1, 1, {"number": number})
 
     await asyncio.gather(*map(write, range(6)))
     assert shelf.seed.one("SELECT count(*) FROM document_paragraphs") == 1
 
 
-async def test_fields_written_at_the_same_time_do_not_undo_each_other(shelf: Shelf) -> None:
+async def test_fields_written_at_the_same_time_do_not_undo_each_other(shelf: ResultsFixture) -> None:
     document_id: UUID = await shelf.document()
     writers = [
         shelf.patch(document_id, "pages/1", **({"annotations": {"n": 1}} if number % 2 else {"flags": {"n": 2}}))

@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from muniment.documents.repository import DocumentNotFound
-from muniment.processing.readers.contract import Method, Page
-from muniment.processing.results.viewer import Viewer
-from muniment.storage.objects.folder.store import FolderBlobs
-from tests.processing.results.results_fixture import FIRST, PICTURE_KEY, SECOND, Shelf
-from tests.support.log_lines import Lines, reading_logs
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod
+from muniment.processing.results.viewer import ResultViewer
+from muniment.storage.objects.folder.store import FolderObjectStore
+from tests.processing.results.results_fixture import FIRST, PICTURE_KEY, SECOND, ResultsFixture
+from tests.support.log_lines import Lines, capture_logs
 from tests.support.seed import Seed
 
 KINDS = {
@@ -32,11 +32,13 @@ WITH_TEXT = ("pages/1", "paragraphs", "text")
 
 @pytest.fixture
 def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
-    with reading_logs(capsys) as read:
+    with capture_logs(capsys) as read:
         yield read
 
 
-async def test_each_read_is_noted_with_who_what_and_where_and_no_word_of_the_text(shelf: Shelf, lines: Lines) -> None:
+async def test_each_read_is_noted_with_who_what_and_where_and_no_word_of_the_text(
+    shelf: ResultsFixture, lines: Lines
+) -> None:
     document_id = await shelf.document()
     content_key, pack_key = shelf.seed.one("SELECT content_hmac FROM documents"), shelf.pack_key()
     lines()
@@ -50,7 +52,7 @@ async def test_each_read_is_noted_with_who_what_and_where_and_no_word_of_the_tex
         assert not any(secret in everything for secret in (*WORDS, content_key, pack_key))
 
 
-async def test_whoever_may_not_read_is_not_noted_as_a_reader(shelf: Shelf, lines: Lines) -> None:
+async def test_whoever_may_not_read_is_not_noted_as_a_reader(shelf: ResultsFixture, lines: Lines) -> None:
     document_id = await shelf.document()
     lines()
     async with shelf.api.client(shelf.colleague(None)) as client:
@@ -59,19 +61,19 @@ async def test_whoever_may_not_read_is_not_noted_as_a_reader(shelf: Shelf, lines
     assert [line for line in lines() if line["event"] == "artifacts.read"] == []
 
 
-async def spoil(shelf: Shelf, how: str) -> None:
+async def spoil(shelf: ResultsFixture, how: str) -> None:
     key = shelf.pack_key()
-    data = await shelf.api.stores.blobs.get(key)
+    data = await shelf.api.stores.objects.get(key)
     if how == "missing":
-        await shelf.api.stores.blobs.delete(key)
+        await shelf.api.stores.objects.delete(key)
         return
     flipped = data[:12] + bytes([data[12] ^ 1]) + data[13:]
-    await shelf.api.stores.blobs.put(key, {"cut short": data[:20], "flipped": flipped, "empty": b""}[how])
+    await shelf.api.stores.objects.put(key, {"cut short": data[:20], "flipped": flipped, "empty": b""}[how])
 
 
 @pytest.mark.parametrize("how", ["missing", "cut short", "flipped", "empty"])
 async def test_damaged_text_is_an_error_that_the_log_has_and_never_wrong_text(
-    shelf: Shelf, lines: Lines, how: str
+    shelf: ResultsFixture, lines: Lines, how: str
 ) -> None:
     document_id = await shelf.document()
     await spoil(shelf, how)
@@ -82,7 +84,7 @@ async def test_damaged_text_is_an_error_that_the_log_has_and_never_wrong_text(
         assert {(line["level"], line["document_id"]) for line in damaged} == {("error", str(document_id))}
 
 
-async def test_a_text_of_another_page_is_not_taken_for_this_one(shelf: Shelf) -> None:
+async def test_a_text_of_another_page_is_not_taken_for_this_one(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
     shelf.seed.execute(
         "UPDATE artifact_pages SET page_text_uri ="
@@ -91,19 +93,21 @@ async def test_a_text_of_another_page_is_not_taken_for_this_one(shelf: Shelf) ->
     assert (await shelf.get(document_id, "pages/1")).status_code == 500
 
 
-async def test_a_long_text_that_is_damaged_at_its_end_never_comes_to_its_end(shelf: Shelf) -> None:
+async def test_a_long_text_that_is_damaged_at_its_end_never_comes_to_its_end(shelf: ResultsFixture) -> None:
     # No two pieces alike, so that it stays long when packed.
-    pages = [Page(n, " ".join(str(hash((n, i))) for i in range(20_000)), Method.TEXT) for n in range(1, 9)]
+    pages = [
+        ExtractedPage(n, " ".join(str(hash((n, i))) for i in range(20_000)), ExtractionMethod.TEXT) for n in range(1, 9)
+    ]
     document_id = await shelf.document(pages)
     whole = await shelf.get(document_id, "text")
     assert whole.text == "".join(page.text + "\f" for page in pages)
     key = shelf.pack_key()
-    await shelf.api.stores.blobs.put(key, (await shelf.api.stores.blobs.get(key))[:-5])
+    await shelf.api.stores.objects.put(key, (await shelf.api.stores.objects.get(key))[:-5])
     with pytest.raises(httpx.RemoteProtocolError):
         await shelf.get(document_id, "text")
 
 
-async def test_an_artifact_that_a_purge_took_away_meanwhile_is_no_damage(shelf: Shelf, lines: Lines) -> None:
+async def test_an_artifact_that_a_purge_took_away_meanwhile_is_no_damage(shelf: ResultsFixture, lines: Lines) -> None:
     document_id = await shelf.document()
     shelf.seed.execute("ALTER TABLE documents DROP CONSTRAINT fk_documents_artifact_text_id")
     shelf.seed.execute("ALTER TABLE document_revisions DROP CONSTRAINT fk_document_revisions_artifact_text_id")
@@ -113,7 +117,7 @@ async def test_an_artifact_that_a_purge_took_away_meanwhile_is_no_damage(shelf: 
     assert [line for line in lines() if line["level"] == "error"] == []
 
 
-class PurgedMeanwhile(FolderBlobs):
+class StorePurgedDuringRead(FolderObjectStore):
     """The purge comes after the rows were read and before their bytes."""
 
     def __init__(self, root: Path, seed: Seed) -> None:
@@ -127,16 +131,18 @@ class PurgedMeanwhile(FolderBlobs):
             yield piece
 
 
-async def test_bytes_that_a_purge_took_away_meanwhile_are_no_damage(shelf: Shelf, lines: Lines, tmp_path: Path) -> None:
+async def test_bytes_that_a_purge_took_away_meanwhile_are_no_damage(
+    shelf: ResultsFixture, lines: Lines, tmp_path: Path
+) -> None:
     document_id = await shelf.document()
-    blobs = PurgedMeanwhile(tmp_path / "purged", shelf.seed)
-    viewer = Viewer(shelf.api.stores.database, blobs, shelf.owner.principal)
+    blobs = StorePurgedDuringRead(tmp_path / "purged", shelf.seed)
+    viewer = ResultViewer(shelf.api.stores.database, blobs, shelf.owner.principal)
     with pytest.raises(DocumentNotFound):
         await viewer.get_page(shelf.kb_id, document_id, 1)
     assert [line for line in lines() if line["level"] == "error"] == []
 
 
-class Trickle(FolderBlobs):
+class ByteByByteStore(FolderObjectStore):
     """Byte by byte: many a piece unpacks to nothing yet."""
 
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
@@ -145,10 +151,10 @@ class Trickle(FolderBlobs):
                 yield bytes([byte])
 
 
-async def test_the_text_is_the_same_however_its_bytes_come_in(shelf: Shelf) -> None:
+async def test_the_text_is_the_same_however_its_bytes_come_in(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
-    blobs = Trickle(shelf.api.settings.server.data_dir / "blobs")
-    viewer = Viewer(shelf.api.stores.database, blobs, shelf.owner.principal)
-    pieces = [piece async for piece in viewer.full_text(await viewer.get_shown(shelf.kb_id, document_id))]
+    blobs = ByteByByteStore(shelf.api.settings.server.data_dir / "blobs")
+    viewer = ResultViewer(shelf.api.stores.database, blobs, shelf.owner.principal)
+    pieces = [piece async for piece in viewer.stream_text(await viewer.get_published(shelf.kb_id, document_id))]
     assert len(pieces) > 1
     assert b"".join(pieces).decode() == f"{FIRST}\f{SECOND}\f\f"

@@ -7,20 +7,22 @@ import httpx
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.processing.results.images import WAITING_OF_ONE
-from tests.processing.results.results_fixture import DRAWING_KEY, PICTURE_KEY, Drawer, Shelf
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.processing.results.images import MAX_WAITING_PER_USER
+from tests.processing.results.results_fixture import DRAWING_KEY, PICTURE_KEY, FakeRenderer, ResultsFixture
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
-async def until_asked(drawer: Drawer, times: int) -> None:
+async def until_asked(drawer: FakeRenderer, times: int) -> None:
     async with asyncio.timeout(15):
         while len(drawer.asked) < times:  # noqa: ASYNC110  # the server is in the same loop, behind a socket
             await asyncio.sleep(0.01)
 
 
-async def test_a_page_picture_is_a_png_of_the_width_that_was_asked_for(shelf: Shelf, drawer: Drawer) -> None:
+async def test_a_page_picture_is_a_png_of_the_width_that_was_asked_for(
+    shelf: ResultsFixture, drawer: FakeRenderer
+) -> None:
     document_id = await shelf.document()
     answer = await shelf.get(document_id, "pages/2/image?width=300")
     assert answer.content == b"picture of ('application/pdf', 2, 300)"
@@ -31,18 +33,18 @@ async def test_a_page_picture_is_a_png_of_the_width_that_was_asked_for(shelf: Sh
 
 
 @pytest.mark.parametrize("width", ["49", "3001", "wide"])
-async def test_a_width_out_of_bounds_is_422(shelf: Shelf, width: str) -> None:
+async def test_a_width_out_of_bounds_is_422(shelf: ResultsFixture, width: str) -> None:
     assert (await shelf.get(await shelf.document(), f"pages/1/image?width={width}")).status_code == 422
 
 
-async def test_a_figure_is_found_by_its_box_or_its_source(shelf: Shelf, drawer: Drawer) -> None:
+async def test_a_figure_is_found_by_its_box_or_its_source(shelf: ResultsFixture, drawer: FakeRenderer) -> None:
     document_id = await shelf.document(media_type=DOCX)
     for key in (PICTURE_KEY, DRAWING_KEY):
         assert (await shelf.get(document_id, f"diagrams/{key}/image")).status_code == 200
     assert drawer.asked == [(DOCX, 1, (72, 72, 272.13, 222), None), (DOCX, 2, None, "word/media/image1.png")]
 
 
-async def test_a_picture_is_drawn_once_and_known_by_its_tag(shelf: Shelf, drawer: Drawer) -> None:
+async def test_a_picture_is_drawn_once_and_known_by_its_tag(shelf: ResultsFixture, drawer: FakeRenderer) -> None:
     document_id = await shelf.document()
     first, second = [await shelf.get(document_id, "pages/1/image") for _ in range(2)]
     assert first.content == second.content
@@ -54,14 +56,14 @@ async def test_a_picture_is_drawn_once_and_known_by_its_tag(shelf: Shelf, drawer
     assert len(drawer.asked) == 1
 
 
-async def test_one_person_waits_for_a_few_pictures_at_a_time(shelf: Shelf, drawer: Drawer) -> None:
+async def test_one_person_waits_for_a_few_pictures_at_a_time(shelf: ResultsFixture, drawer: FakeRenderer) -> None:
     document_id = await shelf.document()
     drawer.may_go_on.clear()
-    widths = range(100, 100 + WAITING_OF_ONE)
+    widths = range(100, 100 + MAX_WAITING_PER_USER)
     waiting = [asyncio.create_task(shelf.get(document_id, f"pages/1/image?width={width}")) for width in widths]
     await until_asked(drawer, 2)
     async with asyncio.timeout(15):
-        while shelf.api.parts.pictures._waiting[shelf.owner.id] < WAITING_OF_ONE:  # noqa: ASYNC110  # as above
+        while shelf.api.services.images._waiting[shelf.owner.id] < MAX_WAITING_PER_USER:  # noqa: ASYNC110  # as above
             await asyncio.sleep(0.01)
     refused = await shelf.get(document_id, "pages/1/image?width=999")
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
@@ -69,7 +71,7 @@ async def test_one_person_waits_for_a_few_pictures_at_a_time(shelf: Shelf, drawe
     assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}
 
 
-async def test_a_drawing_that_nobody_waits_for_any_more_ends(shelf: Shelf, drawer: Drawer) -> None:
+async def test_a_drawing_that_nobody_waits_for_any_more_ends(shelf: ResultsFixture, drawer: FakeRenderer) -> None:
     document_id = await shelf.document()
     drawer.may_go_on.clear()
     asking = asyncio.create_task(shelf.get(document_id, "pages/1/image"))
@@ -82,7 +84,9 @@ async def test_a_drawing_that_nobody_waits_for_any_more_ends(shelf: Shelf, drawe
     assert (await shelf.get(document_id, "pages/1/image")).status_code == 200
 
 
-async def test_another_revision_has_another_picture_and_another_tag(shelf: Shelf, drawer: Drawer) -> None:
+async def test_another_revision_has_another_picture_and_another_tag(
+    shelf: ResultsFixture, drawer: FakeRenderer
+) -> None:
     document_id = await shelf.document()
     first = await shelf.get(document_id, "pages/1/image")
     shelf.seed.execute("UPDATE documents SET revision = 2")
@@ -90,7 +94,9 @@ async def test_another_revision_has_another_picture_and_another_tag(shelf: Shelf
     assert (second.status_code, len(drawer.asked)) == (200, 2)
 
 
-async def test_rights_are_asked_before_the_cache_and_before_the_tag(shelf: Shelf, drawer: Drawer) -> None:
+async def test_rights_are_asked_before_the_cache_and_before_the_tag(
+    shelf: ResultsFixture, drawer: FakeRenderer
+) -> None:
     document_id = await shelf.document()
     viewer = shelf.colleague("viewer")
     async with shelf.api.client(viewer) as client:
@@ -104,7 +110,7 @@ async def test_rights_are_asked_before_the_cache_and_before_the_tag(shelf: Shelf
     assert len(drawer.asked) == 1
 
 
-async def test_many_who_ask_at_once_wait_for_one_drawing(shelf: Shelf, drawer: Drawer) -> None:
+async def test_many_who_ask_at_once_wait_for_one_drawing(shelf: ResultsFixture, drawer: FakeRenderer) -> None:
     document_id = await shelf.document()
     drawer.may_go_on.clear()
     asking = [asyncio.create_task(shelf.get(document_id, "pages/1/image")) for _ in range(5)]
@@ -115,7 +121,7 @@ async def test_many_who_ask_at_once_wait_for_one_drawing(shelf: Shelf, drawer: D
     assert len(drawer.asked) == 1
 
 
-async def test_no_more_than_two_are_drawn_at_the_same_time(shelf: Shelf, drawer: Drawer) -> None:
+async def test_no_more_than_two_are_drawn_at_the_same_time(shelf: ResultsFixture, drawer: FakeRenderer) -> None:
     document_id = await shelf.document()
     drawer.may_go_on.clear()
     asking = [asyncio.create_task(shelf.get(document_id, f"pages/1/image?width={width}")) for width in range(100, 106)]
@@ -127,7 +133,7 @@ async def test_no_more_than_two_are_drawn_at_the_same_time(shelf: Shelf, drawer:
 
 @pytest.mark.parametrize("media_type", [DOCX, "message/rfc822", "text/plain"])
 async def test_kinds_without_page_pictures_are_415_and_the_original_is_not_even_fetched(
-    shelf: Shelf, drawer: Drawer, media_type: str
+    shelf: ResultsFixture, drawer: FakeRenderer, media_type: str
 ) -> None:
     answer = await shelf.get(await shelf.document(media_type=media_type), "pages/1/image")
     assert (answer.status_code, answer.json()["detail"]) == (415, "Page images are not available for this file type")
@@ -137,14 +143,14 @@ async def test_kinds_without_page_pictures_are_415_and_the_original_is_not_even_
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (Unreadable(Code.UNSUPPORTED, "This figure cannot be shown."), 415),
-        (Unreadable(Code.CORRUPT, "The page is damaged."), 422),
-        (Unreadable(Code.READER_TIMEOUT, "It takes too long."), 422),
+        (Unreadable(UnreadableCode.UNSUPPORTED, "This figure cannot be shown."), 415),
+        (Unreadable(UnreadableCode.CORRUPT, "The page is damaged."), 422),
+        (Unreadable(UnreadableCode.READER_TIMEOUT, "It takes too long."), 422),
         (Unavailable("The reader does not run."), 503),
     ],
 )
 async def test_what_cannot_be_drawn_says_why_and_is_tried_again(
-    shelf: Shelf, drawer: Drawer, error: Unreadable | Unavailable, status: int
+    shelf: ResultsFixture, drawer: FakeRenderer, error: Unreadable | Unavailable, status: int
 ) -> None:
     document_id, drawer.error = await shelf.document(), error
     answer = await shelf.get(document_id, "pages/1/image")
@@ -153,15 +159,15 @@ async def test_what_cannot_be_drawn_says_why_and_is_tried_again(
     assert (await shelf.get(document_id, "pages/1/image")).status_code == 200
 
 
-async def test_a_missing_original_is_a_loss_and_not_a_404(shelf: Shelf) -> None:
+async def test_a_missing_original_is_a_loss_and_not_a_404(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
-    await shelf.api.stores.blobs.delete(shelf.original_key(document_id))
+    await shelf.api.stores.objects.delete(shelf.original_key(document_id))
     answer = await shelf.get(document_id, "pages/1/image")
     assert (answer.status_code, answer.json()["detail"][:27]) == (500, "The stored file is missing.")
 
 
 @pytest.mark.parametrize("place", ["pages/4/image", "diagrams/p1-unknown/image"])
-async def test_a_picture_of_nothing_is_404(shelf: Shelf, place: str) -> None:
+async def test_a_picture_of_nothing_is_404(shelf: ResultsFixture, place: str) -> None:
     document_id: UUID = await shelf.document()
     answer: httpx.Response = await shelf.get(document_id, place)
     assert answer.status_code == 404

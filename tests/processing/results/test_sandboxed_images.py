@@ -6,10 +6,16 @@ import pytest
 from PIL import Image
 
 from muniment.bootstrap.processing import build_sandbox
-from muniment.processing.results.images import FigureView, NotDrawable, Original, PageView, Pictures
+from muniment.processing.results.images import (
+    FigureImageRequest,
+    ImageNotRenderable,
+    ImageService,
+    OriginalFile,
+    PageImageRequest,
+)
 from muniment.settings import Settings
 from muniment.storage.db.base import new_id
-from muniment.storage.objects.folder.store import FolderBlobs
+from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.documents.uploads import a_pdf
 
 PDF = "application/pdf"
@@ -17,18 +23,18 @@ PDF = "application/pdf"
 
 @pytest.mark.slow
 async def test_pages_and_figures_are_drawn_by_the_sandbox(settings: Settings) -> None:
-    blobs = FolderBlobs(settings.server.data_dir / "drawn")
+    blobs = FolderObjectStore(settings.server.data_dir / "drawn")
     await blobs.put("good", a_pdf("Words on a page"))
     await blobs.put("bad", b"%PDF-1.7 nothing of the kind")
-    pictures = Pictures(blobs, build_sandbox(settings))
+    pictures = ImageService(blobs, build_sandbox(settings))
     try:
-        good = Original(new_id(), 1, "good", PDF)
-        page = Image.open(io.BytesIO(await pictures.get(good, PageView(1, 400), new_id())))
+        good = OriginalFile(new_id(), 1, "good", PDF)
+        page = Image.open(io.BytesIO(await pictures.get(good, PageImageRequest(1, 400), new_id())))
         figure = Image.open(
-            io.BytesIO(await pictures.get(good, FigureView("p1-a", 1, (72, 50, 200, 90), None), new_id()))
+            io.BytesIO(await pictures.get(good, FigureImageRequest("p1-a", 1, (72, 50, 200, 90), None), new_id()))
         )
-        with pytest.raises(NotDrawable):
-            await pictures.get(Original(new_id(), 1, "bad", PDF), PageView(1, 400), new_id())
+        with pytest.raises(ImageNotRenderable):
+            await pictures.get(OriginalFile(new_id(), 1, "bad", PDF), PageImageRequest(1, 400), new_id())
     finally:
         await pictures.close()
     assert (page.format, page.width) == ("PNG", 400)

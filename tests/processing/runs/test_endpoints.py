@@ -3,21 +3,23 @@
 from typing import Any
 from uuid import UUID, uuid4
 
-from muniment.processing.pipeline.context import Context
+from muniment.processing.pipeline.context import RunContext
 from muniment.processing.pipeline.graph import NODES
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.runs.repository import RunRepository
-from muniment.processing.runs.tables import STEPS, StepStatus
+from muniment.processing.runs.tables import STEP_ORDER, StepStatus
 from muniment.storage.db.principal import Service
-from tests.processing.worker_fixture import Desk
-from tests.support.live_api import Api
+from tests.processing.worker_fixture import WorkerFixture
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person
 
 FIELDS = {"id", "purpose", "status", "attempt", "revision", "created_at", "updated_at", "ended_at", "error", "steps"}
 STEP_FIELDS = {"name", "status", "started_at", "completed_at", "page", "pages", "error"}
 
 
-async def runs_of(api: Api, desk: Desk, document_id: UUID, person: Person | None = None) -> list[dict[str, Any]]:
+async def runs_of(
+    api: RunningApi, desk: WorkerFixture, document_id: UUID, person: Person | None = None
+) -> list[dict[str, Any]]:
     async with api.client(person or desk.owner) as client:
         answer = await client.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/runs")
     assert answer.status_code == 200, answer.text
@@ -26,10 +28,10 @@ async def runs_of(api: Api, desk: Desk, document_id: UUID, person: Person | None
 
 
 def test_every_node_that_leaves_a_record_has_its_place_among_the_steps() -> None:
-    assert [*STEPS, "BuildSummary"] == list(NODES)
+    assert [*STEP_ORDER, "BuildSummary"] == list(NODES)
 
 
-async def test_a_run_shows_its_steps_in_the_order_of_the_graph(api: Api, desk: Desk) -> None:
+async def test_a_run_shows_its_steps_in_the_order_of_the_graph(api: RunningApi, desk: WorkerFixture) -> None:
     document_id = await desk.document()
     await desk.process(document_id)
     [run] = await runs_of(api, desk, document_id)
@@ -42,7 +44,7 @@ async def test_a_run_shows_its_steps_in_the_order_of_the_graph(api: Api, desk: D
     assert {step["status"] for step in steps} == {"success"}
 
 
-async def test_known_content_shows_the_same_as_content_that_was_computed(api: Api, desk: Desk) -> None:
+async def test_known_content_shows_the_same_as_content_that_was_computed(api: RunningApi, desk: WorkerFixture) -> None:
     computed, found = await desk.document(b"same"), await desk.document(b"same")
     assert await desk.process(computed) != await desk.process(found)
     shown = []
@@ -53,8 +55,8 @@ async def test_known_content_shows_the_same_as_content_that_was_computed(api: Ap
     assert shown[0] == shown[1]
 
 
-async def test_a_run_that_failed_says_why_and_where(api: Api, desk: Desk) -> None:
-    desk.reader.error = Unreadable(Code.ENCRYPTED, "The file is protected by a password.")
+async def test_a_run_that_failed_says_why_and_where(api: RunningApi, desk: WorkerFixture) -> None:
+    desk.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
     document_id = await desk.document()
     await desk.process(document_id)
     [run] = await runs_of(api, desk, document_id)
@@ -64,21 +66,21 @@ async def test_a_run_that_failed_says_why_and_where(api: Api, desk: Desk) -> Non
     assert [(step["name"], step["error"]) for step in failed] == [("ExtractText", why)]
 
 
-async def test_a_step_that_has_begun_says_how_far_it_is(api: Api, desk: Desk) -> None:
+async def test_a_step_that_has_begun_says_how_far_it_is(api: RunningApi, desk: WorkerFixture) -> None:
     document_id = await desk.document()
     async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
         claimed = await RunRepository(work.session).claim(desk.job(document_id).run_id)
     assert claimed is not None
-    context = Context(desk.tools, *claimed)
+    context = RunContext(desk.services, *claimed)
     for status, expected in ((StepStatus.STARTED, (7, 12)), (StepStatus.SUCCESS, (None, None))):
-        async with context.step("ExtractText", status, {"page": 7, "pages": 12}):
+        async with context.transaction("ExtractText", status, {"page": 7, "pages": 12}):
             pass
         [shown] = await runs_of(api, desk, document_id)
         [step] = shown["steps"]
         assert (step["status"], step["page"], step["pages"]) == (status, *expected)
 
 
-async def test_the_newest_run_comes_first_and_pages_are_counted(api: Api, desk: Desk) -> None:
+async def test_the_newest_run_comes_first_and_pages_are_counted(api: RunningApi, desk: WorkerFixture) -> None:
     document_id = await desk.document()
     for epoch in (2, 3):
         desk.seed.execute("UPDATE documents SET epoch = %s", epoch)
@@ -92,7 +94,7 @@ async def test_the_newest_run_comes_first_and_pages_are_counted(api: Api, desk: 
     assert second["items"] == [runs[2]]
 
 
-async def test_a_stranger_finds_no_runs_and_a_viewer_does(api: Api, desk: Desk) -> None:
+async def test_a_stranger_finds_no_runs_and_a_viewer_does(api: RunningApi, desk: WorkerFixture) -> None:
     document_id = await desk.document()
     viewer = desk.seed.person(desk.owner.organization_id)
     desk.seed.member(desk.kb_id, viewer, "viewer")

@@ -1,4 +1,4 @@
-"""The fence: a worker that was overtaken can write nothing (DESIGN §5.4, I4)."""
+"""The fence: a worker that was overtaken can write nothing (docs/design.md#fence, #i4)."""
 
 import asyncio
 from contextlib import suppress
@@ -7,11 +7,11 @@ import psycopg
 import pytest
 from psycopg.errors import LockNotAvailable
 
-from muniment.processing.runs.repository import ClaimedRun, RunRepository, Superseded
+from muniment.processing.runs.repository import ClaimedRun, RunRepository, RunSuperseded
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from tests.support.seed import Person, Seed
 
 
@@ -25,7 +25,7 @@ async def run(database: Database, seed: Seed, owner: Person) -> ClaimedRun:
     """Claimed once, by a first worker."""
     document_id = seed.document(seed.knowledge_base(owner), owner, status="pending")
     async with database.work(owner.principal) as work:
-        run_id = await QueuedTasks().enqueue_run(work, document_id, 1)
+        run_id = await ProcrastinateQueue().enqueue_run(work, document_id, 1)
     claimed = await claim(database, ClaimedRun(run_id, owner.organization_id, document_id, epoch=1, attempt=0))
     assert claimed is not None
     return claimed
@@ -53,7 +53,7 @@ async def test_the_fence_refuses_an_attempt_that_was_taken_over(database: Databa
     assert second is not None
     assert second.attempt == 2
     await hold(database, second)
-    with pytest.raises(Superseded):
+    with pytest.raises(RunSuperseded):
         await hold(database, run)
 
 
@@ -61,10 +61,10 @@ async def test_the_fence_refuses_an_older_epoch_and_a_document_that_is_gone(
     database: Database, seed: Seed, run: ClaimedRun
 ) -> None:
     seed.execute("UPDATE documents SET epoch = 2")
-    with pytest.raises(Superseded):
+    with pytest.raises(RunSuperseded):
         await hold(database, run)
     seed.execute("DELETE FROM documents")
-    with pytest.raises(Superseded):
+    with pytest.raises(RunSuperseded):
         await hold(database, run)
 
 
@@ -86,7 +86,7 @@ async def test_of_workers_that_claim_at_once_one_holds_the_fence(database: Datab
     assert sorted(item.attempt for item in claims) == [2, 3, 4, 5, 6]
     holders = []
     for item in claims:
-        with suppress(Superseded):
+        with suppress(RunSuperseded):
             await hold(database, item)
             holders.append(item.attempt)
     assert holders == [6]

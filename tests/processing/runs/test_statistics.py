@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from muniment.storage.db.base import new_id
-from tests.support.live_api import Api
+from tests.support.live_api import RunningApi
 from tests.support.seed import Person, Seed
 
 QUEUE, SAVINGS = "/api/v1/processing/queue", "/api/v1/artifacts/savings"
@@ -39,7 +39,7 @@ def document_id(seed: Seed, owner: Person) -> UUID:
 
 
 async def test_the_queue_is_counted_hour_by_hour_over_all_organizations(
-    api: Api, seed: Seed, owner: Person, document_id: UUID
+    api: RunningApi, seed: Seed, owner: Person, document_id: UUID
 ) -> None:
     this_hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     long_ago, yesterday = this_hour - timedelta(hours=24), this_hour - timedelta(hours=23)
@@ -66,13 +66,13 @@ async def test_the_queue_is_counted_hour_by_hour_over_all_organizations(
     }
 
 
-async def test_an_empty_queue_has_its_zeros(api: Api, seed: Seed) -> None:
+async def test_an_empty_queue_has_its_zeros(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_operator=True)) as client:
         body = (await client.get(QUEUE)).json()
     assert (body["waiting"], body["running"], len(body["hours"])) == (0, 0, 24)
 
 
-async def test_the_queue_is_for_operators_and_the_savings_are_for_admins(api: Api, seed: Seed) -> None:
+async def test_the_queue_is_for_operators_and_the_savings_are_for_admins(api: RunningApi, seed: Seed) -> None:
     refused = {QUEUE: seed.person(is_admin=True), SAVINGS: seed.person(is_operator=True)}
     for path, person in refused.items():
         for other in (person, seed.person()):
@@ -82,7 +82,7 @@ async def test_the_queue_is_for_operators_and_the_savings_are_for_admins(api: Ap
 
 
 async def test_what_was_spared_is_summed_over_the_admins_organization_alone(
-    api: Api, seed: Seed, owner: Person, document_id: UUID
+    api: RunningApi, seed: Seed, owner: Person, document_id: UUID
 ) -> None:
     admin, other = seed.person(owner.organization_id, is_admin=True), seed.person(is_admin=True)
     second_id = seed.document(seed.knowledge_base(owner), owner)
@@ -99,6 +99,6 @@ async def test_what_was_spared_is_summed_over_the_admins_organization_alone(
     assert body == {"documents": 2, "seconds_saved": 8.0}
 
 
-async def test_before_anything_was_spared_there_is_no_beginning(api: Api, seed: Seed) -> None:
+async def test_before_anything_was_spared_there_is_no_beginning(api: RunningApi, seed: Seed) -> None:
     async with api.client(seed.person(is_admin=True)) as client:
         assert (await client.get(SAVINGS)).json() == {"documents": 0, "seconds_saved": 0.0, "since": None}

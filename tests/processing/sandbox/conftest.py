@@ -7,16 +7,18 @@ from typing import BinaryIO
 
 import pytest
 
-from muniment.processing.readers.contract import Means, Options, Page
+from muniment.processing.readers.contract import ExtractedPage, ReaderResources, ReadingOptions
 from muniment.processing.sandbox.client import Sandbox
-from muniment.processing.sandbox.parent.fork_server import Workplace
+from muniment.processing.sandbox.parent.fork_server import ForkServerConfig
 
-WORKPLACE = Workplace(jobs="tests.processing.sandbox.jobs", folders=(str(Path(__file__).parents[3]),))
+WORKPLACE = ForkServerConfig(
+    jobs_module="tests.processing.sandbox.jobs", import_paths=(str(Path(__file__).parents[3]),)
+)
 
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
-    sandbox = Sandbox(Means(), memory_bytes=256 << 20, stall_seconds=60, workplace=WORKPLACE)
+    sandbox = Sandbox(ReaderResources(), memory_bytes=256 << 20, stall_seconds=60, server_config=WORKPLACE)
     yield sandbox
     await sandbox.close()
 
@@ -28,9 +30,9 @@ def a_file(content: bytes | str = b"") -> BinaryIO:
     return file
 
 
-async def read(sandbox: Sandbox, deed: str, content: bytes | str = b"") -> list[Page]:
+async def read(sandbox: Sandbox, deed: str, content: bytes | str = b"") -> list[ExtractedPage]:
     with a_file(content) as file:
-        async with sandbox.read(file, deed, Options()) as reading:
+        async with sandbox.read(file, deed, ReadingOptions()) as reading:
             return [page async for page in reading.pages]
 
 

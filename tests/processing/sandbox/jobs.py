@@ -12,29 +12,29 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from muniment.processing.readers.contract import Image, Method, Page
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, RenderedImage
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.sandbox.child.main import Job
-from muniment.processing.sandbox.protocol.frames import Outlet
+from muniment.processing.sandbox.protocol.frames import FrameWriter
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d")
 
 
-def read(file: BinaryIO, arguments: Mapping[str, Any], outlet: Outlet) -> None:
+def read(file: BinaryIO, arguments: Mapping[str, Any], outlet: FrameWriter) -> None:
     """The media type names what to do; the file is its argument."""
     DEEDS[arguments["media_type"]](file, outlet)
 
 
-def tell(outlet: Outlet, *texts: str) -> None:
+def tell(outlet: FrameWriter, *texts: str) -> None:
     outlet.opened(len(texts))
     for number, text in enumerate(texts, 1):
-        outlet.page(Page(number, text, Method.TEXT))
+        outlet.page(ExtractedPage(number, text, ExtractionMethod.TEXT))
 
 
-def told(deed: Callable[[str], str]) -> Callable[[BinaryIO, Outlet], None]:
+def told(deed: Callable[[str], str]) -> Callable[[BinaryIO, FrameWriter], None]:
     """A deed whose answer is the text of page one; what it is refused becomes the name of the error."""
 
-    def do(file: BinaryIO, outlet: Outlet) -> None:
+    def do(file: BinaryIO, outlet: FrameWriter) -> None:
         try:
             answer = deed(file.read().decode())
         except OSError as error:
@@ -44,54 +44,54 @@ def told(deed: Callable[[str], str]) -> Callable[[BinaryIO, Outlet], None]:
     return do
 
 
-def endless(_: BinaryIO, outlet: Outlet) -> None:
+def endless(_: BinaryIO, outlet: FrameWriter) -> None:
     outlet.opened(1_000_000)
     for number in range(1, 1_000_001):
-        outlet.page(Page(number, "x" * 1000, Method.TEXT))
+        outlet.page(ExtractedPage(number, "x" * 1000, ExtractionMethod.TEXT))
 
 
-def drip(_: BinaryIO, outlet: Outlet) -> None:
+def drip(_: BinaryIO, outlet: FrameWriter) -> None:
     """Never silent for long, never busy, never done."""
     outlet.opened(1_000_000)
     for number in range(1, 1_000_001):
-        outlet.page(Page(number, "", Method.NONE))
+        outlet.page(ExtractedPage(number, "", ExtractionMethod.NONE))
         time.sleep(0.02)
 
 
-def hang(file: BinaryIO, outlet: Outlet) -> None:
+def hang(file: BinaryIO, outlet: FrameWriter) -> None:
     tell(outlet, str(os.getpid()), "second")
     signal.pause()
 
 
-def hang_with_family(file: BinaryIO, outlet: Outlet) -> None:
+def hang_with_family(file: BinaryIO, outlet: FrameWriter) -> None:
     """A page with the numbers of this process, of what it executes, and of what tries to leave its group."""
     executed = subprocess.Popen(["sleep", "1000"])
     runaway = subprocess.Popen(["sleep", "1000"], start_new_session=True)
     outlet.opened(2)
-    outlet.page(Page(1, f"{os.getpid()} {executed.pid} {runaway.pid}", Method.TEXT))
+    outlet.page(ExtractedPage(1, f"{os.getpid()} {executed.pid} {runaway.pid}", ExtractionMethod.TEXT))
     signal.pause()
 
 
-def crash_with_family(file: BinaryIO, outlet: Outlet) -> None:
+def crash_with_family(file: BinaryIO, outlet: FrameWriter) -> None:
     executed = subprocess.Popen(["sleep", "1000"])
     outlet.opened(2)
-    outlet.page(Page(1, f"{os.getpid()} {executed.pid}", Method.TEXT))
+    outlet.page(ExtractedPage(1, f"{os.getpid()} {executed.pid}", ExtractionMethod.TEXT))
     os.abort()
 
 
-def burn(file: BinaryIO, outlet: Outlet) -> None:
+def burn(file: BinaryIO, outlet: FrameWriter) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (1, 2))  # as the real limit does, only sooner
     while True:
         pass
 
 
-def hog(file: BinaryIO, outlet: Outlet) -> None:
+def hog(file: BinaryIO, outlet: FrameWriter) -> None:
     held = []
     while True:
         held.append(bytearray(1 << 24))
 
 
-def hog_and_abort(file: BinaryIO, outlet: Outlet) -> None:
+def hog_and_abort(file: BinaryIO, outlet: FrameWriter) -> None:
     """As a library in C++ does when it gets no more memory."""
     held = []
     try:
@@ -101,7 +101,7 @@ def hog_and_abort(file: BinaryIO, outlet: Outlet) -> None:
         os.abort()
 
 
-def segfault(file: BinaryIO, outlet: Outlet) -> None:
+def segfault(file: BinaryIO, outlet: FrameWriter) -> None:
     ctypes.string_at(0)
 
 
@@ -131,7 +131,7 @@ def write_file(path: str) -> str:
     return "written"
 
 
-def write_input(file: BinaryIO, outlet: Outlet) -> None:
+def write_input(file: BinaryIO, outlet: FrameWriter) -> None:
     answers = []
     for deed in (lambda: os.write(3, b"x"), lambda: os.ftruncate(3, 0)):
         try:
@@ -156,35 +156,37 @@ def open_descriptors(_: str) -> str:
     return " ".join(map(str, found))
 
 
-def say(file: BinaryIO, outlet: Outlet) -> None:
+def say(file: BinaryIO, outlet: FrameWriter) -> None:
     """The bytes of the file as they are, instead of frames."""
     outlet._connection.sendall(file.read())
     signal.pause()
 
 
-def encrypted(file: BinaryIO, outlet: Outlet) -> None:
-    raise Unreadable(Code.ENCRYPTED, "The file is protected by a password. Remove it and upload the file again.")
+def encrypted(file: BinaryIO, outlet: FrameWriter) -> None:
+    raise Unreadable(
+        UnreadableCode.ENCRYPTED, "The file is protected by a password. Remove it and upload the file again."
+    )
 
 
-def stumble(file: BinaryIO, outlet: Outlet) -> None:
+def stumble(file: BinaryIO, outlet: FrameWriter) -> None:
     raise KeyError("a secret of the document")
 
 
-def late_failure(file: BinaryIO, outlet: Outlet) -> None:
+def late_failure(file: BinaryIO, outlet: FrameWriter) -> None:
     tell(outlet, "first")
-    raise Unreadable(Code.CORRUPT, "The rest is missing.")
+    raise Unreadable(UnreadableCode.CORRUPT, "The rest is missing.")
 
 
-def close_output(file: BinaryIO, outlet: Outlet) -> None:
+def close_output(file: BinaryIO, outlet: FrameWriter) -> None:
     os.close(4)
     signal.pause()
 
 
-def picture(file: BinaryIO, arguments: Mapping[str, Any], outlet: Outlet) -> None:
-    outlet.image(Image(PNG + f"{arguments['page_number']}".encode()))
+def picture(file: BinaryIO, arguments: Mapping[str, Any], outlet: FrameWriter) -> None:
+    outlet.image(RenderedImage(PNG + f"{arguments['page_number']}".encode()))
 
 
-DEEDS: dict[str, Callable[[BinaryIO, Outlet], None]] = {
+DEEDS: dict[str, Callable[[BinaryIO, FrameWriter], None]] = {
     "echo": told(lambda text: text),
     "lines": lambda file, outlet: tell(outlet, *file.read().decode().splitlines()),
     "endless": endless,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.processing.readers.contract import Options
+from muniment.processing.readers.contract import ReadingOptions
 from muniment.processing.sandbox.client import Sandbox
 from tests.processing.sandbox.conftest import a_file, ask
 
@@ -15,7 +15,7 @@ IS_ROOT = os.geteuid() == 0
 
 
 async def test_on_this_machine_every_protection_holds_that_its_kernel_and_user_allow(sandbox: Sandbox) -> None:
-    protections = await sandbox.describe()
+    protections = await sandbox.probe()
     assert protections["no_new_privileges"]
     assert protections["dies_with_server"]
     assert protections["not_traceable"]
@@ -45,7 +45,10 @@ async def test_root_becomes_a_user_that_nobody_knows(sandbox: Sandbox) -> None:
 
 async def test_two_children_at_once_are_two_users(sandbox: Sandbox) -> None:
     with a_file() as one, a_file() as other:
-        async with sandbox.read(one, "who", Options()) as first, sandbox.read(other, "who", Options()) as second:
+        async with (
+            sandbox.read(one, "who", ReadingOptions()) as first,
+            sandbox.read(other, "who", ReadingOptions()) as second,
+        ):
             users = {page.text async for page in first.pages} | {page.text async for page in second.pages}
     assert len(users) == (2 if IS_ROOT else 1)
 
@@ -60,7 +63,7 @@ async def test_no_file_can_be_written(sandbox: Sandbox) -> None:
 
 async def test_the_document_itself_can_be_neither_changed_nor_shortened(sandbox: Sandbox) -> None:
     with a_file("as it was") as file:
-        async with sandbox.read(file, "write_input", Options()) as reading:
+        async with sandbox.read(file, "write_input", ReadingOptions()) as reading:
             assert [page.text async for page in reading.pages] == ["refused refused"]
         file.seek(0)
         assert file.read() == b"as it was"
@@ -69,7 +72,7 @@ async def test_the_document_itself_can_be_neither_changed_nor_shortened(sandbox:
 async def test_reading_moves_no_place_in_the_file_of_the_caller(sandbox: Sandbox) -> None:
     with a_file("abcdef") as file:
         file.seek(2)
-        async with sandbox.read(file, "echo", Options()) as reading:
+        async with sandbox.read(file, "echo", ReadingOptions()) as reading:
             assert [page.text async for page in reading.pages] == ["abcdef"]
         assert file.read() == b"cdef"
 
@@ -78,14 +81,14 @@ async def test_secrets_of_the_machine_cannot_be_read(sandbox: Sandbox, tmp_path:
     tmp_path.chmod(0o700)
     secret = tmp_path / "secret"
     secret.write_text("very secret")
-    protections = await sandbox.describe()
+    protections = await sandbox.probe()
     for path in ("/etc/shadow", str(secret)):
         if protections["user"] or protections["files"]:
             assert await ask(sandbox, "read_file", path) == "PermissionError"
 
 
 async def test_what_everybody_may_read_is_hidden_too_where_the_kernel_has_landlock(sandbox: Sandbox) -> None:
-    protections = await sandbox.describe()
+    protections = await sandbox.probe()
     with tempfile.NamedTemporaryFile(dir="/tmp") as file:
         file.write(b"open to all")
         file.flush()
@@ -95,14 +98,14 @@ async def test_what_everybody_may_read_is_hidden_too_where_the_kernel_has_landlo
 
 
 async def test_network_is_out_of_reach(sandbox: Sandbox) -> None:
-    protections = await sandbox.describe()
+    protections = await sandbox.probe()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         answer = await ask(sandbox, "connect", str(listener.getsockname()[1]))
     assert (answer == "connected") is not (protections["network"] or protections["system_calls"])
 
 
 async def test_sockets_in_the_file_system_are_out_of_reach(sandbox: Sandbox) -> None:
-    protections = await sandbox.describe()
+    protections = await sandbox.probe()
     with tempfile.TemporaryDirectory(dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as listener:
         Path(folder).chmod(0o755)
         path = Path(folder) / "socket"
@@ -114,12 +117,12 @@ async def test_sockets_in_the_file_system_are_out_of_reach(sandbox: Sandbox) -> 
 
 
 async def test_our_own_processes_cannot_be_signalled(sandbox: Sandbox) -> None:
-    protections = await sandbox.describe()
+    protections = await sandbox.probe()
     answer = await ask(sandbox, "signal_process", str(os.getpid()))
     assert answer == "PermissionError" or not (protections["user"] or protections["files"])
 
 
 async def test_root_stops_a_fork_bomb(sandbox: Sandbox) -> None:
-    if (await sandbox.describe())["user"]:
+    if (await sandbox.probe())["user"]:
         assert int(await ask(sandbox, "fork_bomb")) < 64
     assert await ask(sandbox, "echo", "still here") == "still here"

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.processing.readers.contract import Method, Page, Paragraph, ParagraphKind, Word
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph, ParagraphKind, Word
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.sandbox.client import Sandbox
 from muniment.processing.sandbox.protocol.decoding import (
     MAX_CHARACTERS,
     MAX_FIGURES,
     MAX_FRAME_BYTES,
-    Violation,
-    failure_of,
-    image_of,
-    place_of,
-    total_pages_of,
-    unpack_page,
+    ProtocolViolation,
+    decode_crash_location,
+    decode_failure,
+    decode_image,
+    decode_page,
+    decode_total_pages,
 )
-from muniment.processing.sandbox.protocol.frames import HEAD, PAGE_HEAD, Kind, pack_page
+from muniment.processing.sandbox.protocol.frames import FRAME_HEADER, PAGE_HEADER, FrameType, encode_page
 from tests.processing.sandbox.conftest import ask, read
 from tests.processing.sandbox.jobs import PNG
 
@@ -35,32 +35,32 @@ SOUND |= {"width": 10, "height": 10.5, "rotation": 90, "problem": None, "confide
 
 def packed(text: bytes = b"some text", words: tuple[int, ...] = (), **changes: Any) -> bytes:
     rest, numbers = json.dumps({**SOUND, **changes}).encode(), array("i", words).tobytes()
-    return PAGE_HEAD.pack(len(rest), len(numbers)) + rest + numbers + text
+    return PAGE_HEADER.pack(len(rest), len(numbers)) + rest + numbers + text
 
 
-def frame(kind: Kind, body: bytes) -> bytes:
-    return HEAD.pack(kind.value, len(body)) + body
+def frame(kind: FrameType, body: bytes) -> bytes:
+    return FRAME_HEADER.pack(kind.value, len(body)) + body
 
 
 def opened(total: Any) -> bytes:
-    return frame(Kind.OPENED, json.dumps({"total_pages": total}).encode())
+    return frame(FrameType.OPENED, json.dumps({"total_pages": total}).encode())
 
 
 HOSTILE = {
     "unknown kind": b"?\0\0\0\0",
-    "longer than any": HEAD.pack(b"P", MAX_FRAME_BYTES + 1),
-    "page before it is opened": frame(Kind.PAGE, packed()),
+    "longer than any": FRAME_HEADER.pack(b"P", MAX_FRAME_BYTES + 1),
+    "page before it is opened": frame(FrameType.PAGE, packed()),
     "no number of pages": opened("many"),
     "negative number of pages": opened(-1),
     "true pages": opened(True),
-    "gap": opened(2) + frame(Kind.PAGE, packed(number=2)),
-    "the same page twice": opened(2) + frame(Kind.PAGE, packed()) * 2,
-    "too few pages": opened(2) + frame(Kind.PAGE, packed()) + frame(Kind.DONE, b""),
-    "too many pages": opened(1) + frame(Kind.PAGE, packed()) * 2,
+    "gap": opened(2) + frame(FrameType.PAGE, packed(number=2)),
+    "the same page twice": opened(2) + frame(FrameType.PAGE, packed()) * 2,
+    "too few pages": opened(2) + frame(FrameType.PAGE, packed()) + frame(FrameType.DONE, b""),
+    "too many pages": opened(1) + frame(FrameType.PAGE, packed()) * 2,
     "opened twice": opened(1) + opened(1),
-    "picture instead of a page": opened(1) + frame(Kind.IMAGE, PNG),
-    "unknown failure": frame(Kind.FAILED, b'{"code": "bored", "message": "No."}'),
-    "line break for the log": frame(Kind.CRASHED, b'{"where": "a.py:1 E\\nroot logged in"}'),
+    "picture instead of a page": opened(1) + frame(FrameType.IMAGE, PNG),
+    "unknown failure": frame(FrameType.FAILED, b'{"code": "bored", "message": "No."}'),
+    "line break for the log": frame(FrameType.CRASHED, b'{"where": "a.py:1 E\\nroot logged in"}'),
 }
 
 
@@ -68,12 +68,12 @@ HOSTILE = {
 async def test_hostile_child_is_killed_and_its_file_called_corrupt(sandbox: Sandbox, said: bytes) -> None:
     with pytest.raises(Unreadable) as caught:
         await read(sandbox, "say", said)
-    assert caught.value.code is Code.CORRUPT
+    assert caught.value.code is UnreadableCode.CORRUPT
     assert await ask(sandbox, "echo", "still here") == "still here"
 
 
 def test_a_sound_page_is_taken() -> None:
-    page = unpack_page(packed(words=(0, 4, 100, 250, 300, 400), paragraphs=[[0, 9, "heading", [1, 2, 3, 4]]]))
+    page = decode_page(packed(words=(0, 4, 100, 250, 300, 400), paragraphs=[[0, 9, "heading", [1, 2, 3, 4]]]))
     assert page.words == (Word(0, 4, (1.0, 2.5, 3.0, 4.0)),)
     assert page.paragraphs == (Paragraph(0, 9, ParagraphKind.HEADING, (1, 2, 3, 4)),)
     assert page.text == "some text"
@@ -117,37 +117,37 @@ WRONG: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", WRONG.values(), ids=WRONG.keys())
 def test_a_page_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(Violation):
-        unpack_page(packed(**changes))
+    with pytest.raises(ProtocolViolation):
+        decode_page(packed(**changes))
 
 
 @pytest.mark.parametrize("name", SOUND)
 def test_a_page_with_a_part_missing_is_refused(name: str) -> None:
     rest = json.dumps({key: value for key, value in SOUND.items() if key != name}).encode()
-    with pytest.raises(Violation):
-        unpack_page(PAGE_HEAD.pack(len(rest), 0) + rest)
+    with pytest.raises(ProtocolViolation):
+        decode_page(PAGE_HEADER.pack(len(rest), 0) + rest)
 
 
 @pytest.mark.parametrize("rest", [b"[" * 100_000, b"9" * 10_000, b'"', b"", b"null", b"[]", b'{"number": NaN}'])
 def test_json_that_breaks_parsers_is_refused(rest: bytes) -> None:
-    with pytest.raises(Violation):
-        unpack_page(PAGE_HEAD.pack(len(rest), 0) + rest)
+    with pytest.raises(ProtocolViolation):
+        decode_page(PAGE_HEADER.pack(len(rest), 0) + rest)
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_raise_anything_but_a_violation(body: bytes) -> None:
-    for unpack in (unpack_page, image_of, failure_of, place_of, total_pages_of):
-        with pytest.raises(Violation):
+    for unpack in (decode_page, decode_image, decode_failure, decode_crash_location, decode_total_pages):
+        with pytest.raises(ProtocolViolation):
             unpack(body)
 
 
 def test_characters_that_no_database_holds_are_replaced_one_by_one() -> None:
-    page = Page(1, "a\0b\ud800c", Method.TEXT, (Paragraph(0, 5),), problem="nul \0")
-    assert unpack_page(pack_page(page)).text == "a\ufffdb\ufffdc"
-    assert unpack_page(pack_page(page)).problem == "nul \ufffd"
-    assert unpack_page(packed(text=b"a\0b")).text == "a\ufffdb"
+    page = ExtractedPage(1, "a\0b\ud800c", ExtractionMethod.TEXT, (Paragraph(0, 5),), problem="nul \0")
+    assert decode_page(encode_page(page)).text == "a\ufffdb\ufffdc"
+    assert decode_page(encode_page(page)).problem == "nul \ufffd"
+    assert decode_page(packed(text=b"a\0b")).text == "a\ufffdb"
 
 
 def test_size_of_a_picture_is_what_the_picture_says() -> None:
-    image = image_of(PNG)
+    image = decode_image(PNG)
     assert (image.width_px, image.height_px) == struct.unpack(">II", PNG[16:24]) == (3, 2)

@@ -6,14 +6,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from muniment.errors import Unavailable
-from muniment.processing.readers.contract import Means
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import ReaderResources
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.sandbox.client import Sandbox
-from muniment.processing.sandbox.parent.job import ReaderKilled, judge
-from muniment.processing.sandbox.protocol.control import Ended, Limits
+from muniment.processing.sandbox.parent.job import ReaderKilled, classify_exit
+from muniment.processing.sandbox.protocol.control import JobExited, JobLimits
 from tests.processing.sandbox.conftest import WORKPLACE, ask, read
 
-LIMITS = Limits(memory_bytes=100, cpu_seconds=10)
+LIMITS = JobLimits(memory_bytes=100, cpu_seconds=10)
 
 
 async def failure(sandbox: Sandbox, deed: str) -> Unreadable:
@@ -25,17 +25,17 @@ async def failure(sandbox: Sandbox, deed: str) -> Unreadable:
 @pytest.mark.parametrize(
     ("deed", "code"),
     [
-        ("abort", Code.CORRUPT),
-        ("segfault", Code.CORRUPT),
-        ("exit", Code.CORRUPT),
-        ("stumble", Code.CORRUPT),
-        ("encrypted", Code.ENCRYPTED),
-        ("hog", Code.READER_MEMORY),
-        ("hog_and_abort", Code.READER_MEMORY),
-        ("burn", Code.READER_TIMEOUT),
+        ("abort", UnreadableCode.CORRUPT),
+        ("segfault", UnreadableCode.CORRUPT),
+        ("exit", UnreadableCode.CORRUPT),
+        ("stumble", UnreadableCode.CORRUPT),
+        ("encrypted", UnreadableCode.ENCRYPTED),
+        ("hog", UnreadableCode.READER_MEMORY),
+        ("hog_and_abort", UnreadableCode.READER_MEMORY),
+        ("burn", UnreadableCode.READER_TIMEOUT),
     ],
 )
-async def test_every_way_to_fail_has_its_code_and_a_sentence(sandbox: Sandbox, deed: str, code: Code) -> None:
+async def test_every_way_to_fail_has_its_code_and_a_sentence(sandbox: Sandbox, deed: str, code: UnreadableCode) -> None:
     error = await failure(sandbox, deed)
     assert error.code is code
     assert error.message.endswith(".")
@@ -52,14 +52,14 @@ async def test_failure_after_the_last_page_is_a_failure(sandbox: Sandbox) -> Non
 
 @pytest.mark.parametrize("deed", ["hang", "close_output"])
 async def test_child_that_falls_silent_is_a_timeout(deed: str) -> None:
-    sandbox = Sandbox(Means(), stall_seconds=0.5, workplace=WORKPLACE)
-    assert (await failure(sandbox, deed)).code is Code.READER_TIMEOUT
+    sandbox = Sandbox(ReaderResources(), stall_seconds=0.5, server_config=WORKPLACE)
+    assert (await failure(sandbox, deed)).code is UnreadableCode.READER_TIMEOUT
     await sandbox.close()
 
 
 async def test_child_that_never_comes_to_an_end_is_a_timeout() -> None:
-    sandbox = Sandbox(Means(), total_seconds=0.5, workplace=WORKPLACE)
-    assert (await failure(sandbox, "drip")).code is Code.READER_TIMEOUT
+    sandbox = Sandbox(ReaderResources(), total_seconds=0.5, server_config=WORKPLACE)
+    assert (await failure(sandbox, "drip")).code is UnreadableCode.READER_TIMEOUT
     await sandbox.close()
 
 
@@ -72,30 +72,30 @@ async def test_log_says_where_a_reader_stumbled_and_quotes_nothing(sandbox: Sand
     assert "secret" not in str(lines)
 
 
-def code_of(ended: Ended) -> Code:
-    error = judge(ended, LIMITS)
+def code_of(ended: JobExited) -> UnreadableCode:
+    error = classify_exit(ended, LIMITS)
     assert isinstance(error, Unreadable)
     return error.code
 
 
 def test_death_near_the_memory_limit_is_for_want_of_memory() -> None:
-    assert code_of(Ended(1, -signal.SIGSEGV, peak_bytes=70)) is Code.READER_MEMORY
-    assert code_of(Ended(1, -signal.SIGSEGV, peak_bytes=69)) is Code.CORRUPT
+    assert code_of(JobExited(1, -signal.SIGSEGV, peak_bytes=70)) is UnreadableCode.READER_MEMORY
+    assert code_of(JobExited(1, -signal.SIGSEGV, peak_bytes=69)) is UnreadableCode.CORRUPT
 
 
 def test_exit_near_the_memory_limit_is_a_crash() -> None:
-    assert code_of(Ended(1, 70, peak_bytes=99)) is Code.CORRUPT
+    assert code_of(JobExited(1, 70, peak_bytes=99)) is UnreadableCode.CORRUPT
 
 
 def test_a_kill_far_from_the_limit_is_not_the_files_fault_and_is_tried_again() -> None:
-    assert isinstance(judge(Ended(1, -signal.SIGKILL, peak_bytes=1), LIMITS), ReaderKilled)
+    assert isinstance(classify_exit(JobExited(1, -signal.SIGKILL, peak_bytes=1), LIMITS), ReaderKilled)
 
 
 def test_a_kill_near_the_limit_is_for_memory_unless_the_time_is_spent() -> None:
-    assert code_of(Ended(1, -signal.SIGKILL, peak_bytes=70)) is Code.READER_MEMORY
-    assert code_of(Ended(1, -signal.SIGKILL, cpu_seconds=10)) is Code.READER_TIMEOUT
-    assert code_of(Ended(1, -signal.SIGXCPU)) is Code.READER_TIMEOUT
+    assert code_of(JobExited(1, -signal.SIGKILL, peak_bytes=70)) is UnreadableCode.READER_MEMORY
+    assert code_of(JobExited(1, -signal.SIGKILL, cpu_seconds=10)) is UnreadableCode.READER_TIMEOUT
+    assert code_of(JobExited(1, -signal.SIGXCPU)) is UnreadableCode.READER_TIMEOUT
 
 
 def test_child_that_could_not_start_is_worth_a_retry() -> None:
-    assert isinstance(judge(Ended(1, code=None), LIMITS), Unavailable)
+    assert isinstance(classify_exit(JobExited(1, exit_code=None), LIMITS), Unavailable)

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image as Pillow
 from reportlab.pdfgen.canvas import Canvas
 
-from muniment.processing.readers.contract import Means, Method, Options
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import ExtractionMethod, ReaderResources, ReadingOptions
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.readers.ocr.engine import find_engine
 from muniment.processing.sandbox.client import Sandbox
 from tests.processing.sandbox.conftest import a_file
@@ -53,13 +53,13 @@ def a_pptx() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def means() -> Means:
+def means() -> ReaderResources:
     engine = find_engine()
-    return Means(tesseract=engine.program, tessdata=engine.data) if engine else Means()
+    return ReaderResources(tesseract=engine.path, tessdata=engine.data_folder) if engine else ReaderResources()
 
 
 @pytest.fixture
-async def sandbox(means: Means) -> AsyncIterator[Sandbox]:
+async def sandbox(means: ReaderResources) -> AsyncIterator[Sandbox]:
     sandbox = Sandbox(means)
     yield sandbox
     await sandbox.close()
@@ -79,7 +79,7 @@ async def sandbox(means: Means) -> AsyncIterator[Sandbox]:
 )
 async def test_every_kind_of_file_is_read(sandbox: Sandbox, media_type: str, build: Callable[[], bytes]) -> None:
     with a_file(build()) as file:
-        async with sandbox.read(file, media_type, Options()) as reading:
+        async with sandbox.read(file, media_type, ReadingOptions()) as reading:
             pages = [page async for page in reading.pages]
     assert len(pages) == reading.total_pages == 1
     assert "Some words" in pages[0].text
@@ -87,32 +87,32 @@ async def test_every_kind_of_file_is_read(sandbox: Sandbox, media_type: str, bui
 
 
 async def test_scanned_words_are_recognised_by_a_program_that_the_child_executes(
-    sandbox: Sandbox, means: Means
+    sandbox: Sandbox, means: ReaderResources
 ) -> None:
     with a_file(a_pdf()) as file:
-        picture = await sandbox.page_picture(file, PDF, 1, 1654)
+        picture = await sandbox.render_page(file, PDF, 1, 1654)
     with a_file(picture.png) as scan:
-        async with sandbox.read(scan, "image/png", Options()) as reading:
+        async with sandbox.read(scan, "image/png", ReadingOptions()) as reading:
             [page] = [page async for page in reading.pages]
-    assert (page.method, page.text.strip()) == (Method.OCR, "Some words") or not means.tesseract
+    assert (page.method, page.text.strip()) == (ExtractionMethod.OCR, "Some words") or not means.tesseract
 
 
 async def test_picture_of_a_page_has_the_width_that_was_asked_for(sandbox: Sandbox) -> None:
     with a_file(a_pdf()) as file:
-        image = await sandbox.page_picture(file, PDF, 1, 300)
+        image = await sandbox.render_page(file, PDF, 1, 300)
     assert image.width_px == 300
     assert Pillow.open(io.BytesIO(image.png)).size == (image.width_px, image.height_px)
 
 
 async def test_damaged_file_says_so(sandbox: Sandbox) -> None:
     with a_file(b"%PDF-1.7 and no more") as file, pytest.raises(Unreadable) as caught:
-        await sandbox.page_picture(file, PDF, 1, 300)
-    assert caught.value.code is Code.CORRUPT
+        await sandbox.render_page(file, PDF, 1, 300)
+    assert caught.value.code is UnreadableCode.CORRUPT
 
 
 async def test_real_files_give_all_their_pages_or_say_why_not(sandbox: Sandbox) -> None:
     for path in corpus.FILES[:5]:
         with path.open("rb") as file, contextlib.suppress(Unreadable):  # one of them has a password
-            async with sandbox.read(file, PDF, Options()) as reading:
+            async with sandbox.read(file, PDF, ReadingOptions()) as reading:
                 numbers = [page.number async for page in reading.pages]
             assert numbers == list(range(1, reading.total_pages + 1))

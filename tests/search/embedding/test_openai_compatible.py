@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from muniment.search.embedding.openai_compatible import Backoff, OpenAICompatibleEmbedder
+from muniment.search.embedding.openai_compatible import OpenAICompatibleEmbedder, RetryBackoff
 from muniment.search.embedding.port import EmbeddingsRefused, EmbeddingsUnavailable
 from muniment.storage.db.base import now
 from tests.support.live_server import serving
@@ -70,7 +70,7 @@ async def embedder_of(service: Service, waits: Waits | None = None, **options: A
                 "model": "some-model",
                 "dimensions": 3,
                 "key": KEY,
-                "backoff": Backoff(attempts=3),
+                "backoff": RetryBackoff(attempts=3),
                 "sleep": waits or Waits(),
                 "chance": lambda: 1.0,
                 **options,
@@ -115,7 +115,7 @@ async def test_a_server_that_asks_for_time_gets_it_within_bounds() -> None:
     soon = format_datetime(now() + timedelta(seconds=30), usegmt=True)
     busy = [Response(status_code=429, headers={"Retry-After": wanted}) for wanted in ("7", soon, "86400", "nonsense")]
     waits = Waits()
-    async with embedder_of(Service([*busy]), waits, backoff=Backoff(attempts=5)) as embedder:
+    async with embedder_of(Service([*busy]), waits, backoff=RetryBackoff(attempts=5)) as embedder:
         await embedder.embed_query("a")
     seven, date, longest, nonsense = waits.seconds
     assert (seven, longest, nonsense) == (7, 60, 4)

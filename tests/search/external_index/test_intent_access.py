@@ -7,20 +7,20 @@ import pytest
 from muniment.errors import Forbidden
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.intents import IndexBeingPutBack, IntentRepository
-from muniment.storage.vectors.port import Indexed
-from muniment.storage.vectors.tables import Wanted
+from muniment.storage.vectors.intents import IndexUpdatePending, IntentRepository
+from muniment.storage.vectors.port import IndexedDocument
+from muniment.storage.vectors.tables import IntendedState
 from tests.support.seed import Person, Seed
 
 
-def a_document(seed: Seed, owner: Person, kb_id: UUID | None = None) -> Indexed:
+def a_document(seed: Seed, owner: Person, kb_id: UUID | None = None) -> IndexedDocument:
     kb_id = kb_id or seed.knowledge_base(owner)
-    return Indexed(seed.document(kb_id, owner), kb_id, owner.organization_id)
+    return IndexedDocument(seed.document(kb_id, owner), kb_id, owner.organization_id)
 
 
-async def add(database: Database, person: Person, document: Indexed) -> UUID:
+async def add(database: Database, person: Person, document: IndexedDocument) -> UUID:
     async with database.work(person.principal) as work:
-        return await IntentRepository(work.session).add(document, Wanted.HIDDEN, 1)
+        return await IntentRepository(work.session).open(document, IntendedState.HIDDEN, 1)
 
 
 @pytest.mark.parametrize("role", ["viewer", None])
@@ -35,7 +35,7 @@ async def test_who_may_not_change_a_document_writes_no_intent_for_it(
         await add(database, other, document)
     with pytest.raises(Forbidden):
         async with database.work(other.principal) as work:
-            await IntentRepository(work.session).put_gone(document, 1)
+            await IntentRepository(work.session).open_delete(document, 1)
     assert seed.rows("SELECT * FROM index_intents") == []
 
 
@@ -44,7 +44,7 @@ async def test_an_intent_cannot_be_put_before_a_document_of_others_through_a_kno
 ) -> None:
     owner = seed.person()
     document, stranger = a_document(seed, owner), seed.person()
-    squatter = Indexed(document.document_id, seed.knowledge_base(stranger), stranger.organization_id)
+    squatter = IndexedDocument(document.document_id, seed.knowledge_base(stranger), stranger.organization_id)
     with pytest.raises(Forbidden):
         await add(database, stranger, squatter)
     await add(database, owner, document)
@@ -53,11 +53,11 @@ async def test_an_intent_cannot_be_put_before_a_document_of_others_through_a_kno
 async def test_nobody_takes_away_the_intent_of_others(database: Database, seed: Seed) -> None:
     owner, stranger = seed.person(), seed.person()
     intent_id = await add(database, owner, a_document(seed, owner))
-    with pytest.raises(IndexBeingPutBack):
+    with pytest.raises(IndexUpdatePending):
         async with database.work(stranger.principal) as work:
-            await IntentRepository(work.session).settle(intent_id)
+            await IntentRepository(work.session).close(intent_id)
     async with database.service_work(Service(stranger.organization_id)) as service_work:
-        await IntentRepository(service_work.session).remove(intent_id)
+        await IntentRepository(service_work.session).delete(intent_id)
     assert seed.rows("SELECT id FROM index_intents") == [(intent_id,)]
 
 

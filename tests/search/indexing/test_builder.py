@@ -8,20 +8,26 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.artifacts.repository import ArtifactRepository
-from muniment.artifacts.tables import FullText
-from muniment.artifacts.text_packs import Pack
+from muniment.artifacts.tables import TextArtifact
+from muniment.artifacts.text_packs import TextPackWriter
 from muniment.errors import Forbidden
 from muniment.search.embedding.local import LocalEmbedder
 from muniment.search.embedding.port import Vector
-from muniment.search.indexing.builder import SLICE_PAGES, index_text
+from muniment.search.indexing.builder import PAGES_PER_BATCH, build_index
 from muniment.search.indexing.chunking import Chunk, ChunkOptions
-from muniment.search.indexing.repository import BATCH_ROWS, EmbeddedChunk, IndexRepository, NewIndex, packed
+from muniment.search.indexing.repository import (
+    BATCH_ROWS,
+    EmbeddedChunk,
+    IndexRepository,
+    NewIndex,
+    pack_half_precision,
+)
 from muniment.search.variants import IndexingVariant, indexing_variant
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
-from tests.artifacts.artifacts_fixture import Shelf, a_key, a_reading
-from tests.support.jobs import until
+from muniment.storage.objects.folder.store import FolderObjectStore
+from tests.artifacts.artifacts_fixture import ArtifactsFixture, a_key, a_reading
+from tests.support.jobs import wait_until
 from tests.support.seed import Seed
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -30,8 +36,8 @@ OTHER = IndexingVariant("another", "a newer model", 3)
 
 
 @pytest.fixture
-def shelf(seed: Seed, database: Database, tmp_path: Path) -> Shelf:
-    return Shelf(seed, database, FolderBlobs(tmp_path))
+def shelf(seed: Seed, database: Database, tmp_path: Path) -> ArtifactsFixture:
+    return ArtifactsFixture(seed, database, FolderObjectStore(tmp_path))
 
 
 @pytest.fixture
@@ -41,44 +47,45 @@ async def embedder() -> AsyncIterator[LocalEmbedder]:
     await embedder.close()
 
 
-async def a_text(shelf: Shelf, pages: Sequence[str], *, is_shared: bool = False) -> FullText:
+async def a_text(shelf: ArtifactsFixture, pages: Sequence[str], *, is_shared: bool = False) -> TextArtifact:
     key = a_key(None if is_shared else shelf.owner.organization_id)
-    pack = Pack(key.organization_id)
+    pack = TextPackWriter(key.organization_id)
     new = a_reading(pack, pages)
-    await shelf.blobs.put(pack.key, pack.data)
+    await shelf.blobs.put(pack.key, pack.getvalue)
     async with shelf.database.service_work(shelf.service) as work:
         full, _ = await ArtifactRepository(work.session).add_once(key, new)
     return full
 
 
-def an_index(full: FullText, count: int = 2, *, variant: IndexingVariant = VARIANT, text: str = "") -> NewIndex:
+def an_index(full: TextArtifact, count: int = 2, *, variant: IndexingVariant = VARIANT, text: str = "") -> NewIndex:
     chunks = [
         EmbeddedChunk(
-            Chunk(index // 3 + 1, index, index + 9, text or f"The houses number {index}"), packed([1, 0.5, -0.1])
+            Chunk(index // 3 + 1, index, index + 9, text or f"The houses number {index}"),
+            pack_half_precision([1, 0.5, -0.1]),
         )
         for index in range(count)
     ]
     return NewIndex(full.id, full.organization_id, variant, "english", chunks)
 
 
-async def register(shelf: Shelf, *variants: IndexingVariant) -> None:
+async def register(shelf: ArtifactsFixture, *variants: IndexingVariant) -> None:
     async with shelf.database.service_work(shelf.service) as work:
         for variant in variants:
             await IndexRepository(work.session).register_variant(variant)
 
 
-async def add(shelf: Shelf, new: NewIndex, service: Service | None = None) -> tuple[UUID, int, bool]:
+async def add(shelf: ArtifactsFixture, new: NewIndex, service: Service | None = None) -> tuple[UUID, int, bool]:
     async with shelf.database.service_work(service or shelf.service) as work:
         kept, is_ours = await IndexRepository(work.session).add_once(new)
         return kept.artifact_text_id, kept.total_chunks, is_ours
 
 
-async def active(shelf: Shelf) -> IndexingVariant | None:
+async def active(shelf: ArtifactsFixture) -> IndexingVariant | None:
     async with shelf.database.work(shelf.owner.principal) as work:
-        return await IndexRepository(work.session).active_variant()
+        return await IndexRepository(work.session).find_active_variant()
 
 
-async def test_the_first_variant_ever_answers_until_the_switch(shelf: Shelf) -> None:
+async def test_the_first_variant_ever_answers_until_the_switch(shelf: ArtifactsFixture) -> None:
     assert await active(shelf) is None
     await register(shelf, VARIANT, VARIANT, OTHER, VARIANT)
     assert await active(shelf) == VARIANT
@@ -90,11 +97,11 @@ async def test_the_first_variant_ever_answers_until_the_switch(shelf: Shelf) -> 
     assert await active(shelf) == OTHER
 
 
-async def test_of_two_that_want_to_be_the_first_one_is_and_both_are_known(shelf: Shelf) -> None:
+async def test_of_two_that_want_to_be_the_first_one_is_and_both_are_known(shelf: ArtifactsFixture) -> None:
     async with shelf.database.service_work(shelf.service) as work:
         await IndexRepository(work.session).register_variant(VARIANT)
         second = asyncio.create_task(register(shelf, OTHER))
-        await until(lambda: shelf.seed.one(WAITING) == 1)
+        await wait_until(lambda: shelf.seed.one(WAITING) == 1)
     await second
     assert shelf.seed.rows("SELECT fingerprint, is_active FROM indexing_variants ORDER BY 2") == [
         (OTHER.fingerprint, False),
@@ -102,7 +109,7 @@ async def test_of_two_that_want_to_be_the_first_one_is_and_both_are_known(shelf:
     ]
 
 
-async def test_a_kept_index_has_stems_and_vectors_and_its_places(shelf: Shelf) -> None:
+async def test_a_kept_index_has_stems_and_vectors_and_its_places(shelf: ArtifactsFixture) -> None:
     full = await a_text(shelf, ["The only page"])
     await register(shelf, VARIANT)
     assert await add(shelf, an_index(full, 2)) == (full.id, 2, True)
@@ -114,7 +121,7 @@ async def test_a_kept_index_has_stems_and_vectors_and_its_places(shelf: Shelf) -
     assert shelf.seed.one("SELECT max(embedding <-> '[1,0.5,-0.1]'::halfvec) FROM artifact_chunks") == 0
 
 
-async def test_more_chunks_than_one_statement_takes_are_all_there(shelf: Shelf) -> None:
+async def test_more_chunks_than_one_statement_takes_are_all_there(shelf: ArtifactsFixture) -> None:
     full = await a_text(shelf, ["The only page"])
     await register(shelf, VARIANT)
     await add(shelf, an_index(full, BATCH_ROWS + 1))
@@ -122,19 +129,19 @@ async def test_more_chunks_than_one_statement_takes_are_all_there(shelf: Shelf) 
     assert shelf.seed.rows(numbers) == [(BATCH_ROWS + 1, 0, BATCH_ROWS)]
 
 
-async def test_the_second_gets_what_the_first_kept(shelf: Shelf) -> None:
+async def test_the_second_gets_what_the_first_kept(shelf: ArtifactsFixture) -> None:
     full = await a_text(shelf, ["The only page"])
     await register(shelf, VARIANT, OTHER)
     async with shelf.database.service_work(shelf.service) as work:
         await IndexRepository(work.session).add_once(an_index(full, 3))
         second = asyncio.create_task(add(shelf, an_index(full, 2)))
-        await until(lambda: shelf.seed.one(WAITING) == 1)
+        await wait_until(lambda: shelf.seed.one(WAITING) == 1)
     assert await second == (full.id, 3, False)
     assert await add(shelf, an_index(full, 2, variant=OTHER)) == (full.id, 2, True)
     assert shelf.seed.one("SELECT count(*) FROM artifact_chunks") == 5
 
 
-async def test_an_index_goes_with_its_text(shelf: Shelf) -> None:
+async def test_an_index_goes_with_its_text(shelf: ArtifactsFixture) -> None:
     full = await a_text(shelf, ["The only page"])
     await register(shelf, VARIANT)
     await add(shelf, an_index(full))
@@ -144,7 +151,7 @@ async def test_an_index_goes_with_its_text(shelf: Shelf) -> None:
     )
 
 
-async def test_another_organization_neither_finds_nor_adds(shelf: Shelf) -> None:
+async def test_another_organization_neither_finds_nor_adds(shelf: ArtifactsFixture) -> None:
     full = await a_text(shelf, ["The only page"])
     await register(shelf, VARIANT)
     stranger = Service(uuid4())
@@ -155,7 +162,7 @@ async def test_another_organization_neither_finds_nor_adds(shelf: Shelf) -> None
         assert await IndexRepository(work.session).find(full.id, VARIANT.fingerprint) is None
 
 
-async def test_a_character_that_postgresql_cannot_keep_becomes_a_blank(shelf: Shelf) -> None:
+async def test_a_character_that_postgresql_cannot_keep_becomes_a_blank(shelf: ArtifactsFixture) -> None:
     full = await a_text(shelf, ["The only page"])
     await register(shelf, VARIANT)
     await add(shelf, an_index(full, 1, text='a\0b "quoted" \\ 契約'))
@@ -164,12 +171,12 @@ async def test_a_character_that_postgresql_cannot_keep_becomes_a_blank(shelf: Sh
 
 @pytest.mark.parametrize("is_shared", [False, True])
 async def test_a_text_is_indexed_page_by_page_and_its_meaning_is_found(
-    shelf: Shelf, embedder: LocalEmbedder, is_shared: bool
+    shelf: ArtifactsFixture, embedder: LocalEmbedder, is_shared: bool
 ) -> None:
-    pages = [f"Seite {n}: Die Rechnung ist innerhalb von dreißig Tagen zahlbar." for n in range(SLICE_PAGES + 1)]
+    pages = [f"Seite {n}: Die Rechnung ist innerhalb von dreißig Tagen zahlbar." for n in range(PAGES_PER_BATCH + 1)]
     pages[5] = ""
     full = await a_text(shelf, pages, is_shared=is_shared)
-    new = await index_text(shelf.database, shelf.blobs, embedder, full, organization_id=shelf.owner.organization_id)
+    new = await build_index(shelf.database, shelf.blobs, embedder, full, organization_id=shelf.owner.organization_id)
     assert (new.language, new.organization_id) == ("german", full.organization_id)
     assert [item.chunk.text for item in new.chunks] == [page for page in pages if page]
     assert [item.chunk.page_number for item in new.chunks] == [n for n, page in enumerate(pages, 1) if page]
@@ -180,7 +187,7 @@ async def test_a_text_is_indexed_page_by_page_and_its_meaning_is_found(
     assert shelf.seed.one(nearest, str(query)) == 8
 
 
-async def test_no_transaction_is_open_while_the_model_computes(shelf: Shelf) -> None:
+async def test_no_transaction_is_open_while_the_model_computes(shelf: ArtifactsFixture) -> None:
     open_ones: list[int] = []
 
     class Watched(LocalEmbedder):
@@ -191,7 +198,7 @@ async def test_no_transaction_is_open_while_the_model_computes(shelf: Shelf) -> 
 
     watched = Watched(threads=1)
     full = await a_text(shelf, ["One page", "and another"])
-    await index_text(shelf.database, shelf.blobs, watched, full, organization_id=shelf.owner.organization_id)
+    await build_index(shelf.database, shelf.blobs, watched, full, organization_id=shelf.owner.organization_id)
     await watched.close()
     assert open_ones == [0]
 

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.search.indexing.chunking import HEADING, TABLE, TEXT, Chunk, ChunkOptions, PageSource, Span, make_chunks
+from muniment.search.indexing.chunking import (
+    HEADING,
+    TABLE,
+    TEXT,
+    Chunk,
+    ChunkOptions,
+    ParagraphSpan,
+    SourcePage,
+    make_chunks,
+)
 
 OPTIONS = ChunkOptions(target_tokens=20, max_tokens=26, overlap_sentences=2)
 
@@ -16,16 +25,16 @@ def count_words(text: str) -> int:
     return len(text.split())
 
 
-def a_page(*paragraphs: str | tuple[str, str]) -> PageSource:
+def a_page(*paragraphs: str | tuple[str, str]) -> SourcePage:
     """Paragraphs as the readers give them: spans, with a blank line between two."""
     text = ""
-    spans: list[Span] = []
+    spans: list[ParagraphSpan] = []
     for paragraph in paragraphs:
         content, kind = paragraph if isinstance(paragraph, tuple) else (paragraph, TEXT)
         text += "\n\n" if spans else ""
-        spans.append(Span(len(text), len(text) + len(content), kind))
+        spans.append(ParagraphSpan(len(text), len(text) + len(content), kind))
         text += content
-    return PageSource(3, text, spans)
+    return SourcePage(3, text, spans)
 
 
 def a_sentence(words: int, name: str = "word") -> str:
@@ -42,13 +51,13 @@ def test_short_paragraphs_share_a_chunk_that_says_where_it_stands() -> None:
 
 
 def test_a_page_without_paragraphs_is_cut_by_its_sentences() -> None:
-    page = PageSource(1, " \n" + " ".join(a_sentence(9) for _ in range(3)), [])
+    page = SourcePage(1, " \n" + " ".join(a_sentence(9) for _ in range(3)), [])
     assert [count_words(chunk.text) for chunk in make_chunks(page, count_words, OPTIONS)] == [18, 9]
 
 
 @pytest.mark.parametrize("text", ["", "  \n\n "])
 def test_an_empty_page_has_no_chunks(text: str) -> None:
-    assert make_chunks(PageSource(1, text, []), count_words, OPTIONS) == []
+    assert make_chunks(SourcePage(1, text, []), count_words, OPTIONS) == []
 
 
 def test_the_next_chunk_repeats_whole_sentences_of_the_one_before() -> None:

@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from muniment.search.indexing.languages import CONFIGURATIONS, detect
+from muniment.search.indexing.languages import CONFIGURATIONS, detect_text_search_config
 from muniment.storage.db.address import DatabaseAddress
 
 TEXTS = {
@@ -99,12 +99,12 @@ TEXTS = {
 
 @pytest.mark.parametrize(("language", "text"), [(name, text) for name, texts in TEXTS.items() for text in texts])
 def test_a_sentence_of_a_letter_is_recognized(language: str, text: str) -> None:
-    assert detect(text) == language
+    assert detect_text_search_config(text) == language
 
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_a_page_in_capitals_is_recognized(language: str) -> None:
-    assert detect("\n".join(TEXTS[language]).upper()) == language
+    assert detect_text_search_config("\n".join(TEXTS[language]).upper()) == language
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,11 @@ def test_a_page_in_capitals_is_recognized(language: str) -> None:
     ],
 )
 def test_what_has_no_configuration_or_says_too_little_is_simple(text: str) -> None:
-    assert detect(text) == "simple"
+    assert detect_text_search_config(text) == "simple"
 
 
 def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:
-    assert detect(" ".join(TEXTS["german"]) * 100 + " ".join(TEXTS["french"]) * 1000) == "german"
+    assert detect_text_search_config(" ".join(TEXTS["german"]) * 100 + " ".join(TEXTS["french"]) * 1000) == "german"
 
 
 def test_every_answer_is_a_configuration_of_postgresql(address: DatabaseAddress) -> None:

@@ -9,71 +9,73 @@ import pytest
 from sqlalchemy import insert
 
 from muniment.audit.events import Event
-from muniment.audit.log import line
+from muniment.audit.log import event_row
 from muniment.audit.tables import AuditEvent
 from muniment.errors import Forbidden
-from muniment.lifecycle.reprocess import Reprocessing
-from muniment.search.indexing.model_switch import IndexSwitched, StillLacking, Switching
-from muniment.search.query.request import Mode, Question
-from muniment.search.query.service import NoModel, Searching
-from muniment.search.variants import variant_of
+from muniment.lifecycle.reprocess import BulkReread
+from muniment.search.indexing.model_switch import DocumentsNotIndexed, IndexSwitched, ModelSwitch
+from muniment.search.query.request import SearchMode, SearchRequest
+from muniment.search.query.service import SearchService, SemanticSearchUnavailable
+from muniment.search.variants import variant_for
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.principal import SYSTEM, Service
 from muniment.storage.db.work import Database
-from muniment.storage.objects.folder.store import FolderBlobs
-from muniment.storage.tasks.port import RunWish
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
-from tests.processing.worker_fixture import Desk
-from tests.search.letter_embedder import WordsEmbedder
+from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.tasks.port import RunRequest
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from tests.processing.worker_fixture import WorkerFixture
+from tests.search.letter_embedder import LetterEmbedder
 from tests.support.cluster import service_login
 from tests.support.seed import Seed
 
-OLD, NEW = WordsEmbedder("letters"), WordsEmbedder("newer letters")
-OLD_NAME, NEW_NAME = variant_of(OLD).fingerprint, variant_of(NEW).fingerprint
+OLD, NEW = LetterEmbedder("letters"), LetterEmbedder("newer letters")
+OLD_NAME, NEW_NAME = variant_for(OLD).fingerprint, variant_for(NEW).fingerprint
 
 
 @pytest.fixture
-async def desk(address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path) -> AsyncIterator[Desk]:
-    locks = AdvisoryLocks(service_login(address), at_once=4)
-    yield Desk(seed, database, FolderBlobs(tmp_path / "blobs"), locks)
+async def desk(
+    address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path
+) -> AsyncIterator[WorkerFixture]:
+    locks = AdvisoryLocks(service_login(address), max_connections=4)
+    yield WorkerFixture(seed, database, FolderObjectStore(tmp_path / "blobs"), locks)
     await locks.close()
 
 
-def set_up(desk: Desk) -> Switching:
+def set_up(desk: WorkerFixture) -> ModelSwitch:
     """An operator sets the newer model up: workers index for both."""
     desk.embedder, desk.other_embedders = NEW, (OLD,)
-    return Switching(desk.database, NEW)
+    return ModelSwitch(desk.database, NEW)
 
 
-async def processed(desk: Desk, content: bytes = b"bytes") -> UUID:
+async def processed(desk: WorkerFixture, content: bytes = b"bytes") -> UUID:
     document_id = await desk.document(content)
     await desk.process(document_id)
     return document_id
 
 
-async def reprocess(desk: Desk, *documents: UUID) -> None:
-    assert await Reprocessing(desk.database, QueuedTasks(), RunWish()).queue() == len(documents)
+async def reprocess(desk: WorkerFixture, *documents: UUID) -> None:
+    assert await BulkReread(desk.database, ProcrastinateQueue(), RunRequest()).enqueue() == len(documents)
     for document_id in documents:
         await desk.process(document_id)
 
 
-def variants_of(desk: Desk, document_id: UUID) -> set[str]:
+def variants_of(desk: WorkerFixture, document_id: UUID) -> set[str]:
     """Those that really have passages."""
     question = """SELECT DISTINCT c.fingerprint FROM documents d
                     JOIN artifact_chunks c ON c.artifact_text_id = d.artifact_text_id WHERE d.id = %s"""
     return {fingerprint for (fingerprint,) in desk.seed.rows(question, document_id)}
 
 
-async def answering(desk: Desk, embedder: WordsEmbedder) -> set[UUID]:
+async def answering(desk: WorkerFixture, embedder: LetterEmbedder) -> set[UUID]:
     """What is found by meaning when this model is the only one that can be asked."""
-    searching = Searching(desk.database, PgVectorIndex(desk.database), {embedder.model: embedder})
-    answer = await searching.search(desk.owner.principal, Question("invoices", mode=Mode.VECTOR))
+    searching = SearchService(desk.database, PgvectorSearch(desk.database), {embedder.model: embedder})
+    answer = await searching.search(desk.owner.principal, SearchRequest("invoices", mode=SearchMode.VECTOR))
     return {hit.passage.document_id for hit in answer.hits}
 
 
-async def test_another_model_reads_nothing_again_and_the_old_one_answers_until_the_switch(desk: Desk) -> None:
+async def test_another_model_reads_nothing_again_and_the_old_one_answers_until_the_switch(desk: WorkerFixture) -> None:
     document_id = await processed(desk)
     switching = set_up(desk)
     opened = desk.reader.opened
@@ -81,17 +83,17 @@ async def test_another_model_reads_nothing_again_and_the_old_one_answers_until_t
     assert desk.reader.opened == opened
     assert variants_of(desk, document_id) == {OLD_NAME, NEW_NAME}
     assert await answering(desk, OLD) == {document_id}
-    with pytest.raises(NoModel):
+    with pytest.raises(SemanticSearchUnavailable):
         await answering(desk, NEW)
 
     await switching.switch()
 
     assert await answering(desk, NEW) == {document_id}
-    with pytest.raises(NoModel):
+    with pytest.raises(SemanticSearchUnavailable):
         await answering(desk, OLD)
 
 
-async def test_reprocessing_twice_embeds_once(desk: Desk) -> None:
+async def test_reprocessing_twice_embeds_once(desk: WorkerFixture) -> None:
     document_id = await processed(desk)
     set_up(desk)
     await reprocess(desk, document_id)
@@ -100,7 +102,7 @@ async def test_reprocessing_twice_embeds_once(desk: Desk) -> None:
     assert NEW.embedded == embedded
 
 
-async def test_a_new_upload_gets_both_until_the_switch_and_the_new_one_alone_after_it(desk: Desk) -> None:
+async def test_a_new_upload_gets_both_until_the_switch_and_the_new_one_alone_after_it(desk: WorkerFixture) -> None:
     first = await processed(desk)
     switching = set_up(desk)
     between = await processed(desk, b"between")
@@ -115,7 +117,7 @@ async def test_a_new_upload_gets_both_until_the_switch_and_the_new_one_alone_aft
     assert await answering(desk, NEW) == {first, between, after}
 
 
-async def test_the_status_counts_completed_documents_of_every_organization(desk: Desk) -> None:
+async def test_the_status_counts_completed_documents_of_every_organization(desk: WorkerFixture) -> None:
     await processed(desk)
     stranger = desk.seed.person()
     of_stranger = await desk.document(owner=stranger, kb_id=desk.seed.knowledge_base(stranger))
@@ -126,34 +128,36 @@ async def test_the_status_counts_completed_documents_of_every_organization(desk:
 
     status = await switching.status()
 
-    assert (status.completed_documents, status.lacking) == (3, 2)
+    assert (status.completed_documents, status.unindexed_documents) == (3, 2)
     counted = [(item.model, item.documents, item.is_active, item.is_configured) for item in status.variants]
     assert counted == [(NEW.model, 1, False, True), (OLD.model, 3, True, False)]
     assert status.active is not None
     assert status.active.fingerprint == OLD_NAME
 
 
-async def test_a_switch_that_would_lose_documents_is_refused_with_their_number(desk: Desk) -> None:
+async def test_a_switch_that_would_lose_documents_is_refused_with_their_number(desk: WorkerFixture) -> None:
     await processed(desk)
     switching = set_up(desk)
     await processed(desk, b"both")
-    with pytest.raises(StillLacking, match=r"^1 of 2 completed documents .* Run `muniment reprocess` first$"):
+    with pytest.raises(DocumentsNotIndexed, match=r"^1 of 2 completed documents .* Run `muniment reprocess` first$"):
         await switching.switch()
     assert desk.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(OLD_NAME,)]
     assert desk.seed.audit_lines() == []
 
 
-async def test_a_switch_anyway_to_a_model_that_no_worker_has_used_leaves_exactly_one_active(desk: Desk) -> None:
+async def test_a_switch_anyway_to_a_model_that_no_worker_has_used_leaves_exactly_one_active(
+    desk: WorkerFixture,
+) -> None:
     await processed(desk)
-    await Switching(desk.database, NEW).switch(anyway=True)
+    await ModelSwitch(desk.database, NEW).switch(force=True)
     assert desk.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(NEW_NAME,)]
     assert await answering(desk, NEW) == set()
 
 
-async def test_a_switch_stands_once_in_the_trail_of_the_installation(desk: Desk) -> None:
+async def test_a_switch_stands_once_in_the_trail_of_the_installation(desk: WorkerFixture) -> None:
     await processed(desk)
     switching = set_up(desk)
-    before = await switching.switch(anyway=True)
+    before = await switching.switch(force=True)
     assert not before.configured.is_active
     again = await switching.switch()
     assert again.configured.is_active
@@ -162,19 +166,21 @@ async def test_a_switch_stands_once_in_the_trail_of_the_installation(desk: Desk)
     assert written["payload"] == {"before": OLD_NAME, "after": NEW_NAME, "model": NEW.model, "lacking": 1}
 
 
-async def test_an_empty_installation_can_be_switched_before_its_first_document(desk: Desk) -> None:
-    status = await Switching(desk.database, NEW).status()
-    assert (status.completed_documents, status.lacking, status.active) == (0, 0, None)
-    await Switching(desk.database, NEW).switch()
+async def test_an_empty_installation_can_be_switched_before_its_first_document(desk: WorkerFixture) -> None:
+    status = await ModelSwitch(desk.database, NEW).status()
+    assert (status.completed_documents, status.unindexed_documents, status.active) == (0, 0, None)
+    await ModelSwitch(desk.database, NEW).switch()
     assert desk.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(NEW_NAME,)]
 
 
-async def write_for_the_installation(desk: Desk, caller: Service, event: Event) -> None:
+async def write_for_the_installation(desk: WorkerFixture, caller: Service, event: Event) -> None:
     async with desk.database.service_work(caller) as work:
-        await work.session.execute(insert(AuditEvent).values(line(event, actor=SYSTEM, organization_id=None)))
+        await work.session.execute(insert(AuditEvent).values(event_row(event, actor=SYSTEM, organization_id=None)))
 
 
-async def test_a_job_of_an_organization_can_write_nothing_into_the_trail_of_the_installation(desk: Desk) -> None:
+async def test_a_job_of_an_organization_can_write_nothing_into_the_trail_of_the_installation(
+    desk: WorkerFixture,
+) -> None:
     of_a_job = Service(desk.owner.organization_id)
     with pytest.raises(Forbidden):
         await write_for_the_installation(desk, of_a_job, IndexSwitched(None, "made up", "made up", 0))

@@ -1,6 +1,6 @@
 import pytest
 
-from muniment.search.query.ranking import K, Ranking, fuse
+from muniment.search.query.ranking import RRF_K, Ranking, fuse
 
 
 def test_what_two_rankings_agree_upon_comes_before_what_one_of_them_puts_first() -> None:
@@ -11,7 +11,7 @@ def test_what_two_rankings_agree_upon_comes_before_what_one_of_them_puts_first()
 def test_the_first_of_every_ranking_scores_one_and_the_rest_less() -> None:
     scores = dict(fuse([Ranking(["a", "b"]), Ranking(["a"])]))
     assert scores["a"] == pytest.approx(1)
-    assert scores["b"] == pytest.approx((K + 1) / (K + 2) / 2)
+    assert scores["b"] == pytest.approx((RRF_K + 1) / (RRF_K + 2) / 2)
 
 
 def test_a_weight_lets_one_ranking_decide() -> None:

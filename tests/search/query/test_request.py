@@ -1,6 +1,6 @@
 import pytest
 
-from muniment.search.query.request import parse
+from muniment.search.query.request import parse_query
 
 
 @pytest.mark.parametrize(
@@ -19,10 +19,10 @@ from muniment.search.query.request import parse
 def test_words_phrases_and_excluded_ones_are_told_apart(
     typed: str, words: tuple[str, ...], phrases: tuple[str, ...], excluded: tuple[str, ...]
 ) -> None:
-    query = parse(typed)
+    query = parse_query(typed)
     assert (query.words, query.phrases, query.excluded) == (words, phrases, excluded)
 
 
 def test_a_model_is_asked_for_what_is_wanted_alone() -> None:
-    assert parse('the "red house" -blue').spoken == "the red house"
-    assert parse("-blue").spoken == ""
+    assert parse_query('the "red house" -blue').plain_text == "the red house"
+    assert parse_query("-blue").plain_text == ""

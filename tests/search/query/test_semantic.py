@@ -1,4 +1,4 @@
-"""Promise I2, with an index that was made to lie: whatever it proposes, PostgreSQL decides."""
+"""docs/design.md#i2, with an index that was made to lie: whatever it proposes, PostgreSQL decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,18 +8,18 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.search.query.request import Mode, Question
-from muniment.search.query.semantic import ROUNDS
-from muniment.search.query.service import Searching
-from muniment.search.query.similar import Likeness
+from muniment.search.query.request import SearchMode, SearchRequest
+from muniment.search.query.semantic import MAX_ROUNDS
+from muniment.search.query.service import SearchService
+from muniment.search.query.similar import SimilarDocuments
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.pgvector.search import PgVectorIndex
-from muniment.storage.vectors.port import Candidate, Model, Vector
-from tests.search.passages_fixture import Library, Passage, Speaker
+from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from muniment.storage.vectors.port import Candidate, IndexingVariant, Vector
+from tests.search.passages_fixture import FakeEmbedder, Passage, PassagesFixture
 from tests.support.seed import Person, Seed
 
 
-class Liar(PgVectorIndex):
+class LyingIndex(PgvectorSearch):
     """Proposes what it is told to, whoever asks and for whatever."""
 
     def __init__(self, database: Database, proposals: Sequence[Candidate], *, holds_copies: bool = False) -> None:
@@ -31,22 +31,22 @@ class Liar(PgVectorIndex):
     async def nearest(
         self,
         work: Work[Any],
-        model: Model,
+        model: IndexingVariant,
         kb_ids: Sequence[UUID],
         vector: Vector,
         *,
         limit: int,
-        skip: int = 0,
-        among: int | None = None,
+        offset: int = 0,
+        scope_size: int | None = None,
     ) -> Sequence[Candidate]:
         self.rounds += 1
-        return self.proposals[skip : skip + limit]
+        return self.proposals[offset : offset + limit]
 
 
-class Endless(Liar):
+class EndlessIndex(LyingIndex):
     """Never runs out of passages that do not exist."""
 
-    async def nearest(self, *args: Any, limit: int, skip: int = 0, **_: Any) -> Sequence[Candidate]:
+    async def nearest(self, *args: Any, limit: int, offset: int = 0, **_: Any) -> Sequence[Candidate]:
         self.rounds += 1
         return [proposal(uuid4()) for _ in range(limit + 7)]
 
@@ -56,31 +56,31 @@ def proposal(document_id: UUID, chunk_index: int = 0, epoch: int | None = None) 
 
 
 @dataclass
-class Asker:
+class SemanticSearchFixture:
     database: Database
-    library: Library
+    library: PassagesFixture
     seed: Seed
     owner: Person
     kb_id: UUID
-    speaker: Speaker = field(default_factory=Speaker)
+    speaker: FakeEmbedder = field(default_factory=FakeEmbedder)
 
     def document(self, kb_id: UUID | None = None, owner: Person | None = None, **columns: Any) -> UUID:
         return self.library.add(kb_id or self.kb_id, owner or self.owner, [Passage("A dog.")], **columns)
 
-    async def found(self, index: PgVectorIndex, **changes: Any) -> list[UUID]:
-        searching = Searching(self.database, index, {self.speaker.model: self.speaker})
-        question = Question(**{"typed": "dog", "mode": Mode.VECTOR, **changes})
+    async def found(self, index: PgvectorSearch, **changes: Any) -> list[UUID]:
+        searching = SearchService(self.database, index, {self.speaker.model: self.speaker})
+        question = SearchRequest(**{"typed": "dog", "mode": SearchMode.VECTOR, **changes})
         answer = await searching.search(self.owner.principal, question)
         return [hit.passage.document_id for hit in answer.hits]
 
 
 @pytest.fixture
-def asker(database: Database, library: Library, seed: Seed) -> Asker:
+def asker(database: Database, library: PassagesFixture, seed: Seed) -> SemanticSearchFixture:
     owner = seed.person()
-    return Asker(database, library, seed, owner, seed.knowledge_base(owner))
+    return SemanticSearchFixture(database, library, seed, owner, seed.knowledge_base(owner))
 
 
-async def test_nothing_reaches_a_caller_that_they_may_not_see_now(asker: Asker) -> None:
+async def test_nothing_reaches_a_caller_that_they_may_not_see_now(asker: SemanticSearchFixture) -> None:
     mine = asker.document()
     stranger, colleague = asker.seed.person(), asker.seed.person(asker.owner.organization_id)
     hidden = [
@@ -91,51 +91,53 @@ async def test_nothing_reaches_a_caller_that_they_may_not_see_now(asker: Asker) 
         asker.document(status="processing"),
         uuid4(),
     ]
-    lies = Liar(asker.database, [proposal(document_id) for document_id in [*hidden, mine]])
+    lies = LyingIndex(asker.database, [proposal(document_id) for document_id in [*hidden, mine]])
 
-    for mode in (Mode.VECTOR, Mode.HYBRID):
+    for mode in (SearchMode.VECTOR, SearchMode.HYBRID):
         assert await asker.found(lies, mode=mode) == [mine]
 
 
-async def test_a_document_outside_of_the_named_knowledge_base_is_left_out(asker: Asker) -> None:
+async def test_a_document_outside_of_the_named_knowledge_base_is_left_out(asker: SemanticSearchFixture) -> None:
     here, other = asker.document(), asker.document(asker.seed.knowledge_base(asker.owner, "Other"))
-    lies = Liar(asker.database, [proposal(other), proposal(here)])
+    lies = LyingIndex(asker.database, [proposal(other), proposal(here)])
 
     assert await asker.found(lies, kb_ids=[asker.kb_id]) == [here]
     assert await asker.found(lies) == [other, here]
 
 
-async def test_deleted_documents_and_chunks_that_do_not_exist_are_left_out(asker: Asker) -> None:
+async def test_deleted_documents_and_chunks_that_do_not_exist_are_left_out(asker: SemanticSearchFixture) -> None:
     gone, mine = asker.document(), asker.document()
     asker.seed.execute("DELETE FROM documents WHERE id = %s", gone)
-    lies = Liar(asker.database, [proposal(gone), proposal(mine, 99), proposal(mine, -1), proposal(mine)])
+    lies = LyingIndex(asker.database, [proposal(gone), proposal(mine, 99), proposal(mine, -1), proposal(mine)])
 
     assert await asker.found(lies) == [mine]
 
 
-async def test_the_same_passage_again_and_again_is_one_hit(asker: Asker) -> None:
+async def test_the_same_passage_again_and_again_is_one_hit(asker: SemanticSearchFixture) -> None:
     first, second = asker.document(), asker.document()
-    lies = Liar(asker.database, [proposal(first)] * 500 + [proposal(second)])
+    lies = LyingIndex(asker.database, [proposal(first)] * 500 + [proposal(second)])
 
     assert await asker.found(lies) == [first, second]
 
 
-async def test_more_is_asked_for_until_the_page_is_full(asker: Asker) -> None:
+async def test_more_is_asked_for_until_the_page_is_full(asker: SemanticSearchFixture) -> None:
     mine = [asker.document() for _ in range(3)]
-    lies = Liar(asker.database, [proposal(uuid4()) for _ in range(3000)] + [proposal(document) for document in mine])
+    lies = LyingIndex(
+        asker.database, [proposal(uuid4()) for _ in range(3000)] + [proposal(document) for document in mine]
+    )
 
     assert await asker.found(lies) == mine
 
 
-async def test_endless_nonsense_ends(asker: Asker) -> None:
+async def test_endless_nonsense_ends(asker: SemanticSearchFixture) -> None:
     asker.document()
-    lies = Endless(asker.database, [])
+    lies = EndlessIndex(asker.database, [])
 
     assert await asker.found(lies) == []
-    assert lies.rounds == ROUNDS
+    assert lies.rounds == MAX_ROUNDS
 
 
-async def test_of_copies_only_those_of_the_live_epoch_count(asker: Asker) -> None:
+async def test_of_copies_only_those_of_the_live_epoch_count(asker: SemanticSearchFixture) -> None:
     live, stale, unknown = (asker.document(index_epoch=number) for number in (3, 3, None))
     proposals = [
         proposal(stale, epoch=2),
@@ -144,44 +146,44 @@ async def test_of_copies_only_those_of_the_live_epoch_count(asker: Asker) -> Non
         proposal(live, epoch=3),
     ]
 
-    assert await asker.found(Liar(asker.database, proposals, holds_copies=True)) == [live]
-    assert set(await asker.found(Liar(asker.database, proposals))) == {live, stale, unknown}
+    assert await asker.found(LyingIndex(asker.database, proposals, holds_copies=True)) == [live]
+    assert set(await asker.found(LyingIndex(asker.database, proposals))) == {live, stale, unknown}
 
 
-async def test_a_right_that_is_taken_away_while_the_index_thinks_counts(asker: Asker) -> None:
+async def test_a_right_that_is_taken_away_while_the_index_thinks_counts(asker: SemanticSearchFixture) -> None:
     reader = asker.seed.person(asker.owner.organization_id)
     asker.seed.member(asker.kb_id, reader, "viewer")
     mine = asker.document()
 
-    class Slow(Liar):
+    class Slow(LyingIndex):
         async def nearest(self, *args: Any, **given: Any) -> Sequence[Candidate]:
             asker.seed.execute("DELETE FROM knowledge_base_members WHERE user_id = %s", reader.id)
             return self.proposals
 
     asker.owner = reader
-    assert await asker.found(Liar(asker.database, [proposal(mine)])) == [mine]
+    assert await asker.found(LyingIndex(asker.database, [proposal(mine)])) == [mine]
     assert await asker.found(Slow(asker.database, [proposal(mine)])) == []
 
 
-async def test_similar_documents_are_decided_the_same_way(asker: Asker) -> None:
+async def test_similar_documents_are_decided_the_same_way(asker: SemanticSearchFixture) -> None:
     stranger = asker.seed.person()
     mine, archived, near = asker.document(), asker.document(status="archived"), asker.document()
     foreign = asker.document(asker.seed.knowledge_base(stranger), stranger)
-    lies = Liar(
+    lies = LyingIndex(
         asker.database, [proposal(document_id) for document_id in (mine, foreign, archived, near, near, uuid4())]
     )
 
-    hits = await Likeness(asker.database, lies, asker.owner.principal).similar(asker.kb_id, mine, limit=10)
+    hits = await SimilarDocuments(asker.database, lies, asker.owner.principal).find(asker.kb_id, mine, limit=10)
 
     assert [hit.passage.document_id for hit in hits] == [near]
 
 
-async def test_an_index_that_does_not_answer_leaves_the_words(asker: Asker) -> None:
-    class Silent(Liar):
+async def test_an_index_that_does_not_answer_leaves_the_words(asker: SemanticSearchFixture) -> None:
+    class Silent(LyingIndex):
         async def nearest(self, *args: Any, **given: Any) -> Sequence[Candidate]:
             raise Unavailable
 
     mine, silent = asker.document(), Silent(asker.database, [])
-    assert await asker.found(silent, mode=Mode.HYBRID) == [mine]
+    assert await asker.found(silent, mode=SearchMode.HYBRID) == [mine]
     with pytest.raises(Unavailable):
         await asker.found(silent)

@@ -1,7 +1,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muniment.search.query.snippets import ELLIPSIS, LENGTH, cut, merged, substring_spans, word_spans, words_of
+from muniment.search.query.snippets import (
+    ELLIPSIS,
+    MAX_SNIPPET_CHARACTERS,
+    make_snippet,
+    merge_spans,
+    split_words,
+    substring_spans,
+    word_spans,
+)
 
 LONG = "start " + "filler " * 100 + "the needle and another needle " + "filler " * 100 + "lone needle"
 
@@ -11,38 +19,38 @@ def spans(text: str, word: str) -> list[tuple[int, int]]:
 
 
 def test_a_short_text_is_shown_whole() -> None:
-    snippet = cut("A needle.", spans("A needle.", "needle"))
+    snippet = make_snippet("A needle.", spans("A needle.", "needle"))
     assert (snippet.text, snippet.highlights) == ("A needle.", [(2, 8)])
 
 
 def test_a_long_text_is_cut_at_spaces_where_most_matches_stand() -> None:
-    snippet = cut(LONG, spans(LONG, "needle"))
+    snippet = make_snippet(LONG, spans(LONG, "needle"))
     assert "the needle and another needle" in snippet.text
     assert [snippet.text[start:end] for start, end in snippet.highlights] == ["needle", "needle"]
     assert snippet.text.startswith(f"{ELLIPSIS}filler ")
     assert snippet.text.endswith(f" filler{ELLIPSIS}")
-    assert LENGTH - 60 <= len(snippet.text) <= LENGTH + 2
+    assert MAX_SNIPPET_CHARACTERS - 60 <= len(snippet.text) <= MAX_SNIPPET_CHARACTERS + 2
 
 
 def test_without_a_match_the_beginning_is_shown() -> None:
-    snippet = cut(LONG, [])
+    snippet = make_snippet(LONG, [])
     assert snippet.text.startswith("start filler")
     assert snippet.highlights == []
 
 
 def test_line_ends_become_spaces_and_the_spans_stay_true() -> None:
     text = "one\n\ntwo\tneedle"
-    snippet = cut(text, spans(text, "needle"))
+    snippet = make_snippet(text, spans(text, "needle"))
     assert snippet.text == "one  two needle"
     assert [snippet.text[start:end] for start, end in snippet.highlights] == ["needle"]
 
 
 def test_overlapping_spans_are_one() -> None:
-    assert merged([(5, 8), (0, 3), (7, 9), (2, 4)]) == [(0, 4), (5, 9)]
+    assert merge_spans([(5, 8), (0, 3), (7, 9), (2, 4)]) == [(0, 4), (5, 9)]
 
 
 def test_words_that_are_joined_are_one() -> None:
-    assert words_of("Send an E-Mail, 3.14 km (now)!") == {"send", "an", "e-mail", "3.14", "km", "now"}
+    assert split_words("Send an E-Mail, 3.14 km (now)!") == {"send", "an", "e-mail", "3.14", "km", "now"}
 
 
 def test_substrings_are_found_whatever_their_case() -> None:
@@ -53,8 +61,8 @@ def test_substrings_are_found_whatever_their_case() -> None:
 @given(st.text(max_size=700), st.lists(st.tuples(st.integers(0, 700), st.integers(1, 300)), max_size=8))
 def test_whatever_the_text_every_span_marks_what_it_marked_before(text: str, pieces: list[tuple[int, int]]) -> None:
     found = [(start, min(start + length, len(text))) for start, length in pieces if start < len(text)]
-    snippet = cut(text, found)
-    assert len(snippet.text) <= LENGTH + 2
+    snippet = make_snippet(text, found)
+    assert len(snippet.text) <= MAX_SNIPPET_CHARACTERS + 2
     marked = {character for start, end in found for character in text[start:end]}
     for start, end in snippet.highlights:
         assert 0 <= start <= end <= len(snippet.text)

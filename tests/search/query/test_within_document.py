@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.search.conftest import Room
+from tests.search.conftest import SearchFixture
 from tests.search.passages_fixture import Passage
-from tests.support.log_lines import Lines, reading_logs
+from tests.support.log_lines import Lines, capture_logs
 
 FIRST = "Payment terms. Invoices are paid within thirty days."
 THIRD = "The last invoice was paid late."
@@ -15,7 +15,7 @@ THIRD = "The last invoice was paid late."
 
 @pytest.fixture
 def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
-    with reading_logs(capsys) as read:
+    with capture_logs(capsys) as read:
         yield read
 
 
@@ -24,7 +24,7 @@ def box(text: str, word: str, page: int) -> list[float]:
     return [start * 10.0, 100.0 * page, (start + len(word)) * 10.0, 100.0 * page + 12]
 
 
-def a_document(room: Room) -> Any:
+def a_document(room: SearchFixture) -> Any:
     cut = FIRST.index("Invoices")
     passages = [
         Passage(FIRST[:cut], page=1),
@@ -38,7 +38,7 @@ def a_document(room: Room) -> Any:
     return document_id
 
 
-async def test_pages_come_in_their_order_with_the_boxes_of_the_words(room: Room) -> None:
+async def test_pages_come_in_their_order_with_the_boxes_of_the_words(room: SearchFixture) -> None:
     document_id = a_document(room)
 
     first, third = await room.look(document_id, "search", q="invoice")
@@ -51,7 +51,7 @@ async def test_pages_come_in_their_order_with_the_boxes_of_the_words(room: Room)
     assert [THIRD[start:end] for start, end in third["spans"]] == ["invoice"]
 
 
-async def test_a_part_of_a_word_is_found_whatever_its_case(room: Room) -> None:
+async def test_a_part_of_a_word_is_found_whatever_its_case(room: SearchFixture) -> None:
     document_id = a_document(room)
 
     assert [item["page"] for item in await room.look(document_id, "search", q="VOIC")] == [1, 3]
@@ -61,7 +61,7 @@ async def test_a_part_of_a_word_is_found_whatever_its_case(room: Room) -> None:
         assert await room.look(document_id, "search", q=q) == []
 
 
-async def test_every_word_must_be_there_and_no_excluded_one(room: Room) -> None:
+async def test_every_word_must_be_there_and_no_excluded_one(room: SearchFixture) -> None:
     document_id = a_document(room)
 
     assert [item["page"] for item in await room.look(document_id, "search", q="paid late")] == [3]
@@ -70,25 +70,25 @@ async def test_every_word_must_be_there_and_no_excluded_one(room: Room) -> None:
     assert await room.look(document_id, "search", q="-late") == []
 
 
-async def test_other_documents_are_not_looked_into(room: Room) -> None:
+async def test_other_documents_are_not_looked_into(room: SearchFixture) -> None:
     document_id = a_document(room)
     room.document("An invoice of another document.")
     assert [item["page"] for item in await room.look(document_id, "search", q="invoice")] == [1, 3]
     assert len(await room.look(document_id, "search", q="invoice", limit=1)) == 1
 
 
-async def test_without_a_layout_the_page_is_still_named(room: Room) -> None:
+async def test_without_a_layout_the_page_is_still_named(room: SearchFixture) -> None:
     document_id = room.document("An invoice.")
     assert [(item["page"], item["boxes"]) for item in await room.look(document_id, "search", q="invoice")] == [(1, [])]
 
 
-async def test_an_archived_document_shows_nothing(room: Room) -> None:
+async def test_an_archived_document_shows_nothing(room: SearchFixture) -> None:
     document_id = a_document(room)
     room.library.set_status(document_id, "archived")
     assert await room.look(document_id, "search", q="invoice") == []
 
 
-async def test_each_look_is_noted_without_what_was_asked(room: Room, lines: Lines) -> None:
+async def test_each_look_is_noted_without_what_was_asked(room: SearchFixture, lines: Lines) -> None:
     document_id = a_document(room)
     lines()
     await room.look(document_id, "search", q="thirty")
@@ -101,6 +101,6 @@ async def test_each_look_is_noted_without_what_was_asked(room: Room, lines: Line
 
 
 @pytest.mark.parametrize("q", ["", "  ", "x" * 1001, "a\0"])
-async def test_what_cannot_be_asked_is_422(room: Room, q: str) -> None:
+async def test_what_cannot_be_asked_is_422(room: SearchFixture, q: str) -> None:
     document_id = room.document("x")
     assert (await room.client.get(room.path(document_id, "search"), params={"q": q})).status_code == 422

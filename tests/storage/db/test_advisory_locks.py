@@ -11,7 +11,7 @@ from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, DatabaseUnavailable
 from tests.support.cluster import service_login
-from tests.support.jobs import until
+from tests.support.jobs import wait_until
 from tests.support.seed import Seed
 
 HELD = """
@@ -27,7 +27,7 @@ KILL = """
 
 @pytest.fixture
 async def locks(address: DatabaseAddress) -> AsyncIterator[AdvisoryLocks]:
-    locks = AdvisoryLocks(service_login(address), at_once=2)
+    locks = AdvisoryLocks(service_login(address), max_connections=2)
     yield locks
     await locks.close()
 
@@ -35,25 +35,25 @@ async def locks(address: DatabaseAddress) -> AsyncIterator[AdvisoryLocks]:
 @pytest.fixture
 async def others(address: DatabaseAddress) -> AsyncIterator[AdvisoryLocks]:
     """Of another process."""
-    locks = AdvisoryLocks(service_login(address), at_once=2)
+    locks = AdvisoryLocks(service_login(address), max_connections=2)
     yield locks
     await locks.close()
 
 
 async def is_free(locks: AdvisoryLocks, name: str = "a") -> bool:
-    async with locks.attempt(name) as is_ours:
+    async with locks.try_acquire(name) as is_ours:
         return is_ours
 
 
 async def test_a_second_attempt_is_refused_at_once_by_everybody(locks: AdvisoryLocks, others: AdvisoryLocks) -> None:
-    async with locks.attempt("a") as is_ours:
+    async with locks.try_acquire("a") as is_ours:
         assert is_ours
         assert not await is_free(others)
         assert not await is_free(locks)  # the same process, which is on another connection
 
 
 async def test_it_is_held_across_transactions(locks: AdvisoryLocks, others: AdvisoryLocks, database: Database) -> None:
-    async with locks.attempt("a"):
+    async with locks.try_acquire("a"):
         for _ in range(3):
             async with database.service_work(Service()) as work:
                 await work.session.connection()
@@ -62,26 +62,26 @@ async def test_it_is_held_across_transactions(locks: AdvisoryLocks, others: Advi
 
 async def test_it_is_free_when_the_block_has_ended(locks: AdvisoryLocks, others: AdvisoryLocks, seed: Seed) -> None:
     for _ in range(3):
-        async with locks.attempt("a") as is_ours:
+        async with locks.try_acquire("a") as is_ours:
             assert is_ours
         assert seed.one(HELD) == 0
         assert await is_free(others)
 
 
 async def test_a_refused_attempt_frees_nothing(locks: AdvisoryLocks, others: AdvisoryLocks) -> None:
-    async with locks.attempt("a"):
+    async with locks.try_acquire("a"):
         for _ in range(2):
             assert not await is_free(others)
 
 
 async def test_it_is_free_after_an_error(locks: AdvisoryLocks, others: AdvisoryLocks, seed: Seed) -> None:
     async def fail() -> None:
-        async with locks.attempt("a"):
+        async with locks.try_acquire("a"):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await fail()
-    await until(lambda: seed.one(HELD) == 0)
+    await wait_until(lambda: seed.one(HELD) == 0)
     assert await is_free(others)
     assert await is_free(locks)
 
@@ -90,7 +90,7 @@ async def test_it_is_free_after_a_cancellation(locks: AdvisoryLocks, others: Adv
     began = asyncio.Event()
 
     async def hold() -> None:
-        async with locks.attempt("a"):
+        async with locks.try_acquire("a"):
             began.set()
             await asyncio.Event().wait()
 
@@ -100,7 +100,7 @@ async def test_it_is_free_after_a_cancellation(locks: AdvisoryLocks, others: Adv
     holder.cancel()
     with pytest.raises(asyncio.CancelledError):
         await holder
-    await until(lambda: seed.one(HELD) == 0)
+    await wait_until(lambda: seed.one(HELD) == 0)
     assert await is_free(others)
     assert await is_free(locks)
 
@@ -109,10 +109,10 @@ async def test_it_dies_with_the_connection_of_its_holder_who_is_told_at_the_end(
     locks: AdvisoryLocks, others: AdvisoryLocks, seed: Seed
 ) -> None:
     async def hold() -> None:
-        async with locks.attempt("a") as is_ours:
+        async with locks.try_acquire("a") as is_ours:
             assert is_ours
             assert seed.one(KILL) == 1
-            await until(lambda: seed.one(HELD) == 0)
+            await wait_until(lambda: seed.one(HELD) == 0)
             assert await is_free(others)
 
     with pytest.raises(DatabaseUnavailable):
@@ -123,7 +123,7 @@ async def test_it_dies_with_the_connection_of_its_holder_who_is_told_at_the_end(
 async def test_who_is_refused_while_connections_die_is_told(locks: AdvisoryLocks, seed: Seed) -> None:
     assert await is_free(locks)
     assert seed.one(KILL) == 1  # one that rests in the pool
-    await until(lambda: seed.one(KILL) == 0)
+    await wait_until(lambda: seed.one(KILL) == 0)
     with pytest.raises(DatabaseUnavailable):
         await is_free(locks)
     assert await is_free(locks)
@@ -133,7 +133,7 @@ async def test_many_names_are_held_at_once(locks: AdvisoryLocks, others: Advisor
     names = [f"name {number}" for number in range(8)]  # more than rest in the pool
     async with AsyncExitStack() as held:
         for name in names:
-            assert await held.enter_async_context(locks.attempt(name))
+            assert await held.enter_async_context(locks.try_acquire(name))
         assert seed.one(HELD) == len(names)
         assert not any([await is_free(others, name) for name in names])
         assert await is_free(others, "another name")
@@ -146,7 +146,7 @@ async def test_of_many_at_once_one_gets_it(locks: AdvisoryLocks, others: Advisor
     answers: list[bool] = []
 
     async def attempt(locks: AdvisoryLocks) -> None:
-        async with locks.attempt("a") as is_ours:
+        async with locks.try_acquire("a") as is_ours:
             answers.append(is_ours)
             if len(answers) == 8:
                 done.set()

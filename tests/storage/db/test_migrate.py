@@ -87,14 +87,14 @@ def test_what_comes_after_runs_as_the_owner_and_in_the_same_breath(address: Data
 async def test_a_program_accepts_the_newest_version_only(
     address: DatabaseAddress, database: Database, seed: Seed
 ) -> None:
-    await database.require_current()
+    await database.require_current_schema()
     for behind in ("-1", "base"):
         downgrade(address, behind)
         with pytest.raises(SchemaOutOfDate):
-            await database.require_current()
+            await database.require_current_schema()
     seed.execute("DROP TABLE alembic_version")
     with pytest.raises(SchemaOutOfDate):
-        await database.require_current()
+        await database.require_current_schema()
 
 
 async def test_a_server_that_is_not_there_is_named(address: DatabaseAddress) -> None:
@@ -103,5 +103,5 @@ async def test_a_server_that_is_not_there_is_named(address: DatabaseAddress) -> 
         migrate(nowhere, PASSWORDS)
     database = Database(nowhere, app_password="", service_password="", pool_size=1)
     with pytest.raises(DatabaseUnreachable):
-        await database.require_current()
+        await database.require_current_schema()
     await database.close()

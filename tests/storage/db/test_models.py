@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql.base import ischema_names
 import muniment
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import Table
-from muniment.storage.db.migrate import ensure
+from muniment.storage.db.migrate import ensure_pgvector
 from tests.support.cluster import Cluster
 
 ischema_names["regconfig"] = REGCONFIG  # which SQLAlchemy knows, but does not recognize in a table
@@ -47,7 +47,7 @@ def from_models(cluster: Cluster) -> Iterator[DatabaseAddress]:
     with cluster.new_database(template="template0") as address:
         engine = create_engine(address.sqlalchemy_url)
         with engine.begin() as connection:
-            ensure(connection)
+            ensure_pgvector(connection)
             Table.metadata.create_all(connection)
         engine.dispose()
         yield address

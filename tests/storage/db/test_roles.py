@@ -12,7 +12,7 @@ from psycopg import sql
 
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
-from muniment.storage.db.migrate import NoVectors, migrate
+from muniment.storage.db.migrate import PgvectorMissing, migrate
 from muniment.storage.db.roles import CannotCreateRoles
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ def test_a_login_that_may_not_make_vectors_usable_says_who_must(
     superuser: psycopg.Connection, server: DatabaseAddress
 ) -> None:
     address = a_login(superuser, server, "maker", "CREATEROLE")
-    with pytest.raises(NoVectors, match="CREATE EXTENSION vector"):
+    with pytest.raises(PgvectorMissing, match="CREATE EXTENSION vector"):
         migrate(address, FIRST)
 
 

@@ -42,7 +42,7 @@ def connect(address: DatabaseAddress, *, pool_timeout_seconds: float = 10, rest_
         service_password=PASSWORDS.service,
         pool_size=1,
         pool_timeout_seconds=pool_timeout_seconds,
-        rest_seconds=rest_seconds,
+        idle_seconds=rest_seconds,
     )
 
 
@@ -114,7 +114,7 @@ async def test_a_transaction_that_is_cut_off_as_it_begins_is_not_left_open(
 
 async def _left_behind(database: Database) -> tuple[str, psycopg.pq.TransactionStatus]:
     """What the next borrower of the only connection finds: somebody's name, and whether a transaction is open."""
-    async with database.look_up() as connection:
+    async with database.lookup_connection() as connection:
         found = await connection.scalar(text("SELECT current_setting('app.user_id', true)"))
         assert connection.sync_connection is not None
         driver: psycopg.AsyncConnection = connection.sync_connection.connection.driver_connection  # type: ignore[assignment]

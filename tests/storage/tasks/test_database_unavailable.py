@@ -8,7 +8,7 @@ import structlog.testing
 
 from muniment.storage.db.address import DatabaseAddress
 from tests.support.cluster import Cluster
-from tests.support.jobs import Enqueuer, Recorder, until, working
+from tests.support.jobs import Enqueuer, RecordingHandler, running_worker, wait_until
 from tests.support.seed import Seed
 
 CUT_OFF = """
@@ -27,13 +27,13 @@ def let_in(cluster: Cluster, database: str, *, allowed: bool) -> None:
 async def test_a_worker_whose_connections_are_cut_takes_jobs_again(
     address: DatabaseAddress, queue: Enqueuer, seed: Seed
 ) -> None:
-    process = Recorder()
-    async with working(address, process) as worker:
+    process = RecordingHandler()
+    async with running_worker(address, process) as worker:
         await queue.enqueue()
-        await until(lambda: process.began)
+        await wait_until(lambda: process.began)
         assert seed.one(CUT_OFF) > 0
         await queue.enqueue()
-        await until(lambda: len(process.began) == 2 and not queue.jobs())
+        await wait_until(lambda: len(process.began) == 2 and not queue.jobs())
         assert not worker.done()
 
 
@@ -41,36 +41,36 @@ async def test_the_end_of_a_job_is_noted_although_the_connection_breaks_just_the
     address: DatabaseAddress, queue: Enqueuer, seed: Seed
 ) -> None:
     is_finishing = asyncio.Event()
-    process = Recorder(lambda _: is_finishing.wait())
-    async with working(address, process):
+    process = RecordingHandler(lambda _: is_finishing.wait())
+    async with running_worker(address, process):
         await queue.enqueue()
-        await until(lambda: process.began)
+        await wait_until(lambda: process.began)
         with psycopg.connect(address.conninfo) as holding:
             holding.execute("SELECT FROM procrastinate_jobs WHERE task_name = 'processing.run' FOR UPDATE")
             is_finishing.set()
-            assert await until(lambda: seed.one(CUT_OFF_WHO_WAITS))
-        await until(lambda: not queue.jobs())
+            assert await wait_until(lambda: seed.one(CUT_OFF_WHO_WAITS))
+        await wait_until(lambda: not queue.jobs())
 
 
 @pytest.mark.every_fault  # half a minute of waiting
 async def test_a_worker_waits_for_a_database_that_lets_nobody_in(
     address: DatabaseAddress, cluster: Cluster, queue: Enqueuer, seed: Seed
 ) -> None:
-    process = Recorder()
+    process = RecordingHandler()
     with structlog.testing.capture_logs() as lines:
-        async with working(address, process) as worker:
+        async with running_worker(address, process) as worker:
             await queue.enqueue()
-            await until(lambda: process.began)
+            await wait_until(lambda: process.began)
             await queue.enqueue(queue.document())
-            await until(lambda: len(process.began) == 2)
+            await wait_until(lambda: len(process.began) == 2)
             let_in(cluster, address.database, allowed=False)
             assert seed.one(CUT_OFF) > 0
             # First its loops give up, then the attempt to begin anew does, and it is still there.
-            await until(lambda: told(lines, "worker.database_away") >= 2, within=90)
+            await wait_until(lambda: told(lines, "worker.database_away") >= 2, within=90)
             let_in(cluster, address.database, allowed=True)
-            await until(lambda: told(lines, "worker.started") == 2, within=60)
+            await wait_until(lambda: told(lines, "worker.started") == 2, within=60)
             await queue.enqueue()
-            await until(lambda: len(process.began) == 3 and not queue.jobs())
+            await wait_until(lambda: len(process.began) == 3 and not queue.jobs())
             assert not worker.done()
 
 

@@ -7,8 +7,8 @@ from sqlalchemy.exc import IntegrityError
 
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.tasks.port import RunWish
-from muniment.storage.tasks.procrastinate.queue import QueuedTasks
+from muniment.storage.tasks.port import RunRequest
+from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from tests.support.jobs import Enqueuer
 from tests.support.seed import Seed
 
@@ -28,7 +28,7 @@ async def test_no_commit_no_run_and_no_job(queue: Enqueuer, database: Database, 
     document_id = queue.document()
     with suppress(ZeroDivisionError):
         async with database.work(queue.owner.principal) as work:
-            await QueuedTasks().enqueue_run(work, document_id, 1)
+            await ProcrastinateQueue().enqueue_run(work, document_id, 1)
             raise ZeroDivisionError
     assert queue.jobs() == []
     assert seed.one("SELECT count(*) FROM document_processing_runs") == 0
@@ -48,7 +48,7 @@ async def test_a_worker_enqueues_within_the_organization_of_its_job(
 ) -> None:
     document_id = queue.document()
     async with database.service_work(Service(queue.owner.organization_id)) as work:
-        await QueuedTasks().enqueue_run(work, document_id, 1, RunWish(purpose="reread"))
+        await ProcrastinateQueue().enqueue_run(work, document_id, 1, RunRequest(purpose="reread"))
     assert seed.rows("SELECT user_id, purpose FROM document_processing_runs") == [(queue.owner.id, "reread")]
 
 
@@ -64,6 +64,6 @@ async def test_revoking_is_undone_with_the_callers_transaction(queue: Enqueuer, 
     await queue.enqueue(document_id)
     with suppress(ZeroDivisionError):
         async with database.work(queue.owner.principal) as work:
-            assert await QueuedTasks().revoke_run(work, document_id, 1)
+            assert await ProcrastinateQueue().revoke_run(work, document_id, 1)
             raise ZeroDivisionError
     assert queue.jobs() == [WAITING]

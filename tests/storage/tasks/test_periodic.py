@@ -11,11 +11,11 @@ from muniment.bootstrap.stores import build_stores
 from muniment.bootstrap.worker import build_worker
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import MAINTENANCE, NIGHTLY, Periodic
-from muniment.storage.tasks.procrastinate.connector import queue_app
-from muniment.storage.tasks.procrastinate.worker import forget_old, rescue_stalled, seconds_last
+from muniment.storage.tasks.port import MAINTENANCE, NIGHTLY, PeriodicTask
+from muniment.storage.tasks.procrastinate.connector import build_queue_app
+from muniment.storage.tasks.procrastinate.worker import delete_old_jobs, requeue_stalled_jobs, to_procrastinate_cron
 from tests.support.cluster import service_login
-from tests.support.jobs import STALLED_AFTER, until, working
+from tests.support.jobs import STALLED_AFTER, running_worker, wait_until
 from tests.support.seed import Seed
 
 EVERY_SECOND = "* * * * * *"
@@ -38,15 +38,15 @@ class Sweep:
     ("cron", "seconds"), [("*/5 * * * * *", 5), ("*/10 * * * * *", 10), ("0 * * * * *", 60), ("30 7 * * * *", 3600)]
 )
 def test_the_seconds_stand_in_front(cron: str, seconds: int) -> None:
-    times = croniter(seconds_last(cron), start_time=1_700_000_000)
+    times = croniter(to_procrastinate_cron(cron), start_time=1_700_000_000)
     first, second = times.get_next(float), times.get_next(float)
     assert second - first == seconds
 
 
 async def test_a_sweep_every_two_seconds_runs_every_two_seconds(address: DatabaseAddress) -> None:
     sweep = Sweep()
-    async with working(address, None, periodic=[Periodic("test.sweep", "*/2 * * * * *", sweep)]):
-        await until(lambda: len(sweep.times) >= 4)
+    async with running_worker(address, None, periodic=[PeriodicTask("test.sweep", "*/2 * * * * *", sweep)]):
+        await wait_until(lambda: len(sweep.times) >= 4)
     # The first one makes up for the last that was due; from then on at every even second, half a second late.
     pauses = [later - earlier for earlier, later in zip(sweep.times[1:], sweep.times[2:], strict=False)]
     assert all(1.5 < pause < 2.5 for pause in pauses), pauses
@@ -54,27 +54,27 @@ async def test_a_sweep_every_two_seconds_runs_every_two_seconds(address: Databas
 
 async def test_of_two_workers_one_runs_a_sweep_each_time(address: DatabaseAddress, seed: Seed) -> None:
     sweep = Sweep()
-    periodic = [Periodic("test.sweep", EVERY_SECOND, sweep)]
+    periodic = [PeriodicTask("test.sweep", EVERY_SECOND, sweep)]
     began = time.time()
-    async with working(address, None, periodic=periodic), working(address, None, periodic=periodic):
-        await until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 4)  # two queues each
-        await until(lambda: len(sweep.times) >= 4)
+    async with running_worker(address, None, periodic=periodic), running_worker(address, None, periodic=periodic):
+        await wait_until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 4)  # two queues each
+        await wait_until(lambda: len(sweep.times) >= 4)
     assert len(sweep.times) <= time.time() - began + 2
 
 
 async def test_sweeps_leave_no_rows_whether_they_succeed_or_fail(address: DatabaseAddress, seed: Seed) -> None:
     good, bad = Sweep(), Sweep(fails=True)
-    periodic = [Periodic("test.good", EVERY_SECOND, good), Periodic("test.bad", EVERY_SECOND, bad)]
-    async with working(address, None, periodic=periodic) as worker:
-        await until(lambda: len(good.times) >= 2 and len(bad.times) >= 2)
+    periodic = [PeriodicTask("test.good", EVERY_SECOND, good), PeriodicTask("test.bad", EVERY_SECOND, bad)]
+    async with running_worker(address, None, periodic=periodic) as worker:
+        await wait_until(lambda: len(good.times) >= 2 and len(bad.times) >= 2)
         assert not worker.done()
     assert seed.one("SELECT count(*) FROM procrastinate_jobs WHERE status <> 'todo'") == 0
 
 
 async def test_a_sweep_that_is_cut_short_by_a_stop_is_not_an_error(address: DatabaseAddress, seed: Seed) -> None:
     sweep = Sweep(hangs=True)
-    async with working(address, None, periodic=[Periodic("test.sweep", EVERY_SECOND, sweep)]):
-        await until(lambda: sweep.times)
+    async with running_worker(address, None, periodic=[PeriodicTask("test.sweep", EVERY_SECOND, sweep)]):
+        await wait_until(lambda: sweep.times)
     assert seed.one("SELECT count(*) FROM procrastinate_jobs WHERE status <> 'todo'") == 0
 
 
@@ -83,8 +83,10 @@ async def test_a_sweep_of_a_dead_worker_does_not_hold_up_the_rescue(address: Dat
     seed.execute(add, MAINTENANCE, "test.sweep", "test.sweep", "doing")
     seed.execute(add, MAINTENANCE, "test.sweep", "test.sweep", "todo")
     seed.execute(add, "reading", "processing.run", "a run", "doing")
-    async with queue_app(service_login(address), patience=timedelta(seconds=5)).open_async() as app:
-        await asyncio.gather(*(rescue_stalled(app, STALLED_AFTER) for _ in range(5)))  # as by many workers at once
+    async with build_queue_app(service_login(address), timeout=timedelta(seconds=5)).open_async() as app:
+        await asyncio.gather(
+            *(requeue_stalled_jobs(app, STALLED_AFTER) for _ in range(5))
+        )  # as by many workers at once
     left = seed.rows("SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
     assert left == [("test.sweep", "todo"), ("processing.run", "todo")]
 
@@ -103,8 +105,8 @@ async def test_ended_jobs_are_forgotten_after_a_week_and_waiting_ones_never(
         "UPDATE procrastinate_events SET at = now() - interval '8 days'"
         " WHERE job_id IN (SELECT id FROM procrastinate_jobs WHERE task_name LIKE 'old%%')"
     )
-    async with queue_app(service_login(address), patience=timedelta(seconds=5)).open_async() as app:
-        await forget_old(app)
+    async with build_queue_app(service_login(address), timeout=timedelta(seconds=5)).open_async() as app:
+        await delete_old_jobs(app)
     left = {name for (name,) in seed.rows("SELECT task_name FROM procrastinate_jobs WHERE task_name LIKE 'old%%'")}
     assert left == {"old todo", "old doing"}
     assert seed.one("SELECT count(*) FROM procrastinate_jobs WHERE task_name LIKE 'new%%'") == 5
@@ -115,7 +117,7 @@ async def test_the_sweeps_of_the_program_really_run(settings: Settings, seed: Se
     task = asyncio.create_task(build_worker(settings, stores).run())
     names = "SELECT DISTINCT task_name FROM procrastinate_periodic_defers"
     expected = {("documents.sweep_uploads",), ("deletions.carry_out",)}
-    await until(lambda: expected <= set(seed.rows(names)))
+    await wait_until(lambda: expected <= set(seed.rows(names)))
     task.cancel()
     await asyncio.wait([task])
     await stores.close()
@@ -123,6 +125,6 @@ async def test_the_sweeps_of_the_program_really_run(settings: Settings, seed: Se
 
 async def test_a_sweep_that_takes_its_time_does_not_hold_up_the_others(address: DatabaseAddress) -> None:
     long, short = Sweep(hangs=True), Sweep()
-    periodic = [Periodic("test.long", EVERY_SECOND, long, NIGHTLY), Periodic("test.short", EVERY_SECOND, short)]
-    async with working(address, None, periodic=periodic):
-        await until(lambda: len(long.times) == 1 and len(short.times) >= 2)
+    periodic = [PeriodicTask("test.long", EVERY_SECOND, long, NIGHTLY), PeriodicTask("test.short", EVERY_SECOND, short)]
+    async with running_worker(address, None, periodic=periodic):
+        await wait_until(lambda: len(long.times) == 1 and len(short.times) >= 2)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, create_engine
 
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.procrastinate.schema import ForeignQueueTables, bring_up, migrations_since
+from muniment.storage.tasks.procrastinate.schema import ForeignQueueTables, migrations_since, upgrade_schema
 from tests.support.cluster import Cluster
 from tests.support.seed import Seed
 
@@ -62,7 +62,7 @@ def test_a_database_that_an_older_version_laid_becomes_as_a_new_one(address: Dat
         assert parts(older) < parts(address)
         engine = create_engine(older.sqlalchemy_url)
         with engine.begin() as connection:
-            bring_up(connection)
+            upgrade_schema(connection)
         engine.dispose()
         assert parts(older) == parts(address)
 
@@ -74,7 +74,7 @@ def parts(address: DatabaseAddress) -> set[Any]:
 
 def test_a_newer_version_is_not_taken_back(seed: Seed, connection: Connection) -> None:
     seed.execute("COMMENT ON TABLE procrastinate_jobs IS 'procrastinate 3.99.0'")
-    bring_up(connection)
+    upgrade_schema(connection)
     connection.commit()
     assert seed.one(COMMENT) == "procrastinate 3.99.0"
 
@@ -82,14 +82,14 @@ def test_a_newer_version_is_not_taken_back(seed: Seed, connection: Connection) -
 def test_tables_that_somebody_else_laid_are_left_alone(seed: Seed, connection: Connection) -> None:
     seed.execute("COMMENT ON TABLE procrastinate_jobs IS NULL")
     with pytest.raises(ForeignQueueTables):
-        bring_up(connection)
+        upgrade_schema(connection)
 
 
 def test_a_new_database_gets_the_whole_schema_in_the_callers_transaction(cluster: Cluster) -> None:
     with cluster.new_database(template="template0") as address:
         engine = create_engine(address.sqlalchemy_url)
         with engine.connect() as connection:
-            bring_up(connection)
+            upgrade_schema(connection)
             connection.rollback()
         engine.dispose()
         with psycopg.connect(address.conninfo) as looking:

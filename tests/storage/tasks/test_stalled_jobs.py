@@ -13,12 +13,12 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.runs.repository import ClaimedRun, RunRepository, Superseded
+from muniment.processing.runs.repository import ClaimedRun, RunRepository, RunSuperseded
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.port import RunJob
-from tests.support.jobs import Enqueuer, Recorder, hang, until, working
+from tests.support.jobs import Enqueuer, RecordingHandler, never_finish, running_worker, wait_until
 from tests.support.seed import Seed
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ async def may_write(database: Database, run: ClaimedRun) -> bool:
     try:
         async with database.service_work(Service(run.organization_id)) as work:
             await RunRepository(work.session).hold(run)
-    except Superseded:
+    except RunSuperseded:
         return False
     return True
 
@@ -70,12 +70,12 @@ async def test_a_killed_workers_run_is_taken_over_and_its_fence_holds_no_more(
         first = await claimed_by(killed)
         assert first.attempt == 1
         assert await may_write(database, first)
-        async with working(address, claim):
+        async with running_worker(address, claim):
             await asyncio.sleep(1.5)  # longer than the silence that counts as death: a living one keeps its run
             assert second == []
             killed.send_signal(signal.SIGKILL)
-            await until(lambda: second, within=10)
-            await until(lambda: not queue.jobs())
+            await wait_until(lambda: second, within=10)
+            await wait_until(lambda: not queue.jobs())
     taken_over = second[0]
     assert taken_over == replace(first, attempt=2, failures=1)
     assert await may_write(database, taken_over)
@@ -90,10 +90,10 @@ async def test_a_worker_that_starts_after_all_have_died_takes_over(
         await claimed_by(killed)
         killed.send_signal(signal.SIGKILL)
     silent = "SELECT now() - max(last_heartbeat) > interval '1 second' FROM procrastinate_workers"
-    await until(lambda: seed.one(silent))
-    process = Recorder()
-    async with working(address, process):
-        await until(lambda: process.began and not queue.jobs(), within=5)
+    await wait_until(lambda: seed.one(silent))
+    process = RecordingHandler()
+    async with running_worker(address, process):
+        await wait_until(lambda: process.began and not queue.jobs(), within=5)
 
 
 async def test_sigterm_hands_a_running_job_back(address: DatabaseAddress, queue: Enqueuer, tmp_path: Path) -> None:
@@ -103,6 +103,6 @@ async def test_sigterm_hands_a_running_job_back(address: DatabaseAddress, queue:
         stopped.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(stopped.wait(), 30) == 0
     assert queue.jobs() == [("fast", "todo", 1)]
-    process = Recorder(hang)
-    async with working(address, process):
-        await until(lambda: process.began)
+    process = RecordingHandler(never_finish)
+    async with running_worker(address, process):
+        await wait_until(lambda: process.began)

@@ -6,27 +6,27 @@ from datetime import timedelta
 
 from muniment.errors import Unavailable
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import READING, MoveOn, PutBack, RunJob
-from tests.support.jobs import Enqueuer, Recorder, hang, raising, until, working
+from muniment.storage.tasks.port import READING, MoveToQueue, RetryLater, RunJob
+from tests.support.jobs import Enqueuer, RecordingHandler, never_finish, raising, running_worker, wait_until
 from tests.support.seed import Seed
 
 
 async def test_a_job_is_carried_out_and_leaves_no_row(address: DatabaseAddress, queue: Enqueuer) -> None:
-    process = Recorder()
-    async with working(address, process):
+    process = RecordingHandler()
+    async with running_worker(address, process):
         run_id = await queue.enqueue()
-        await until(lambda: process.began and not queue.jobs())
+        await wait_until(lambda: process.began and not queue.jobs())
     assert process.began == [RunJob(run_id, queue.owner.organization_id, "fast")]
 
 
 async def test_a_revoked_running_job_is_stopped_within_two_seconds(address: DatabaseAddress, queue: Enqueuer) -> None:
-    process = Recorder(hang)
-    async with working(address, process):
+    process = RecordingHandler(never_finish)
+    async with running_worker(address, process):
         run_id = await queue.enqueue()
-        await until(lambda: process.began)
+        await wait_until(lambda: process.began)
         assert await queue.revoke(run_id)
-        await until(lambda: process.stopped, within=2)
-        await until(lambda: queue.jobs() == [("fast", "aborted", 1)])
+        await wait_until(lambda: process.stopped, within=2)
+        await wait_until(lambda: queue.jobs() == [("fast", "aborted", 1)])
     assert len(process.began) == 1
     assert not await queue.revoke(run_id)
 
@@ -34,12 +34,12 @@ async def test_a_revoked_running_job_is_stopped_within_two_seconds(address: Data
 async def test_move_on_puts_the_job_into_the_other_queue(address: DatabaseAddress, queue: Enqueuer) -> None:
     def move_on(job: RunJob) -> None:
         if job.queue != READING:
-            raise MoveOn(READING)
+            raise MoveToQueue(READING)
 
-    process = Recorder(move_on)
-    async with working(address, process):
+    process = RecordingHandler(move_on)
+    async with running_worker(address, process):
         await queue.enqueue()
-        await until(lambda: len(process.began) == 2 and not queue.jobs(), within=5)
+        await wait_until(lambda: len(process.began) == 2 and not queue.jobs(), within=5)
     assert process.queues == ["fast", "reading"]
 
 
@@ -49,19 +49,19 @@ async def test_put_back_comes_again_after_its_delay(address: DatabaseAddress, qu
     def put_back_once(_: RunJob) -> None:
         times.append(time.monotonic())
         if len(times) == 1:
-            raise PutBack(2)
+            raise RetryLater(2)
 
-    async with working(address, Recorder(put_back_once)):
+    async with running_worker(address, RecordingHandler(put_back_once)):
         await queue.enqueue()
-        await until(lambda: len(times) == 2 and not queue.jobs())
+        await wait_until(lambda: len(times) == 2 and not queue.jobs())
     assert times[1] - times[0] > 1.9
 
 
 async def test_a_job_that_was_put_back_can_be_revoked(address: DatabaseAddress, queue: Enqueuer) -> None:
-    process = Recorder(raising(PutBack(600)))
-    async with working(address, process):
+    process = RecordingHandler(raising(RetryLater(600)))
+    async with running_worker(address, process):
         run_id = await queue.enqueue()
-        await until(lambda: queue.jobs() == [("fast", "todo", 1)])
+        await wait_until(lambda: queue.jobs() == [("fast", "todo", 1)])
         assert await queue.revoke(run_id)
     assert queue.jobs() == []
 
@@ -71,19 +71,19 @@ async def test_an_error_ends_the_job_and_the_worker_lives_on(address: DatabaseAd
         if len(process.began) == 1:
             raise ZeroDivisionError
 
-    process = Recorder(stumble)
-    async with working(address, process) as worker:
+    process = RecordingHandler(stumble)
+    async with running_worker(address, process) as worker:
         await queue.enqueue()
         await queue.enqueue()
-        await until(lambda: len(process.began) == 2 and queue.jobs() == [("fast", "failed", 1)])
+        await wait_until(lambda: len(process.began) == 2 and queue.jobs() == [("fast", "failed", 1)])
         assert not worker.done()
 
 
 async def test_what_is_unavailable_is_tried_again(address: DatabaseAddress, queue: Enqueuer, seed: Seed) -> None:
-    process = Recorder(raising(Unavailable()))
-    async with working(address, process):
+    process = RecordingHandler(raising(Unavailable()))
+    async with running_worker(address, process):
         await queue.enqueue()
-        await until(lambda: queue.jobs() == [("fast", "todo", 1)])
+        await wait_until(lambda: queue.jobs() == [("fast", "todo", 1)])
     wait = seed.one("SELECT extract(epoch FROM scheduled_at - now()) FROM procrastinate_jobs")
     assert 0 < wait <= 2
 
@@ -94,39 +94,39 @@ async def test_the_fast_queue_is_not_held_up_by_a_full_reading_queue(address: Da
     async def read(job: RunJob) -> None:
         if job.run_id in slow:
             if job.queue != READING:
-                raise MoveOn(READING)
+                raise MoveToQueue(READING)
             await asyncio.Event().wait()
 
-    process = Recorder(read)
-    async with working(address, process, concurrency=2):
-        await until(lambda: process.queues.count(READING) == 2)
+    process = RecordingHandler(read)
+    async with running_worker(address, process, concurrency=2):
+        await wait_until(lambda: process.queues.count(READING) == 2)
         known = await queue.enqueue()
-        await until(lambda: any(job.run_id == known for job in process.began), within=2)
+        await wait_until(lambda: any(job.run_id == known for job in process.began), within=2)
         assert len(process.queues) - process.queues.count(READING) == 4
         assert process.queues.count(READING) == 2, "more at a time than there are slots"
 
 
 async def test_a_worker_that_stops_finishes_what_is_almost_done(address: DatabaseAddress, queue: Enqueuer) -> None:
-    process = Recorder(lambda _: asyncio.sleep(0.5))
-    async with working(address, process, grace=timedelta(seconds=10)):
+    process = RecordingHandler(lambda _: asyncio.sleep(0.5))
+    async with running_worker(address, process, grace=timedelta(seconds=10)):
         await queue.enqueue()
-        await until(lambda: process.began)
+        await wait_until(lambda: process.began)
     assert (queue.jobs(), process.stopped) == ([], [])
 
 
 async def test_a_worker_that_stops_hands_back_what_would_take_too_long(
     address: DatabaseAddress, queue: Enqueuer
 ) -> None:
-    process = Recorder(hang)
-    async with working(address, process):
+    process = RecordingHandler(never_finish)
+    async with running_worker(address, process):
         await queue.enqueue()
-        await until(lambda: process.began)
+        await wait_until(lambda: process.began)
     assert len(process.stopped) == 1
     assert queue.jobs() == [("fast", "todo", 1)]
 
 
 async def test_without_a_reader_documents_wait(address: DatabaseAddress, queue: Enqueuer, seed: Seed) -> None:
     await queue.enqueue()
-    async with working(address, None):  # its two queues are those of the sweeps
-        await until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 2)
+    async with running_worker(address, None):  # its two queues are those of the sweeps
+        await wait_until(lambda: seed.one("SELECT count(*) FROM procrastinate_workers") == 2)
     assert queue.jobs() == [("fast", "todo", 0)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.support.fake_paperless.call import Call, insufficient, refuse
 from tests.support.fake_paperless.consumer import with_parents
-from tests.support.fake_paperless.state import Document, moment
+from tests.support.fake_paperless.state import Document, utc_now
 from tests.support.fake_paperless.wire import Response
 
 
@@ -25,7 +25,7 @@ def bulk_edit(call: Call) -> Response:
             _modify_fields(call, documents, parameters)
         case "delete":
             for document in documents:
-                document.deleted_at = moment()
+                document.deleted_at = utc_now()
         case method:
             raise refuse(400, {"method": [f"Unsupported method {method}."]})
     return call.unless_redis_is_down(Response.of_json({"result": "OK"}))

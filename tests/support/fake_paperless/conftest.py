@@ -3,26 +3,26 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.support.fake_paperless.fake import StandIn, stand_in
-from tests.support.fake_paperless.raw_client import Asking
+from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
+from tests.support.fake_paperless.raw_client import RawClient
 
 
 @pytest.fixture(scope="module", params=[pytest.param(2, id="2.x"), pytest.param(3, id="3.x")])
-def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
-    with stand_in(tmp_path_factory.mktemp("paperless"), flavour=request.param) as server:
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakePaperless]:
+    with fake_paperless(tmp_path_factory.mktemp("paperless"), flavour=request.param) as server:
         yield server
 
 
 @pytest.fixture
-def server(running: StandIn) -> Iterator[StandIn]:
-    running.forget_requests()
+def server(running: FakePaperless) -> Iterator[FakePaperless]:
+    running.clear_requests()
     yield running
     running.clear()
     running.recover()
 
 
 @pytest.fixture
-def flavour(server: StandIn) -> int:
+def flavour(server: FakePaperless) -> int:
     return int(server.switches["flavour"])
 
 
@@ -33,6 +33,6 @@ def wire() -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def ask(server: StandIn, wire: httpx.Client) -> Asking:
+def ask(server: FakePaperless, wire: httpx.Client) -> RawClient:
     """As the archiver's user, in version 9."""
-    return Asking(wire, server.url)
+    return RawClient(wire, server.url)

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from tests.support.fake_paperless.outcomes import Outcome
-from tests.support.fake_paperless.state import Document, State, Task, Thing, Upload, moment
+from tests.support.fake_paperless.state import Document, NamedObject, State, Task, Upload, utc_now
 
 _MOST_TITLE = 127
 _MOST_NAME_BYTES = 255
@@ -28,7 +28,7 @@ def _advance(state: State, task: Task, now: float) -> bool:
     if stuck == "pending":
         return False
     if task.started is None:
-        task.status, task.started = "started", moment()
+        task.status, task.started = "started", utc_now()
     if stuck == "started" or state.switches.worker == "killed":
         return True  # whoever had taken it is gone, and nobody takes it again
     if now < task.due_at:
@@ -43,7 +43,7 @@ def _advance(state: State, task: Task, now: float) -> bool:
 
 def _finish(task: Task) -> None:
     failed = task.message is not None or task.duplicate_of is not None
-    task.status, task.done = ("failure" if failed else "success"), moment()
+    task.status, task.done = ("failure" if failed else "success"), utc_now()
 
 
 def _take_in(state: State, task: Task) -> None:
@@ -107,7 +107,7 @@ def mime_type(content: bytes) -> str:
 
 
 def store(state: State, upload: Upload) -> Document:
-    now = moment()
+    now = utc_now()
     is_pdf = mime_type(upload.content) == "application/pdf"
     archive = upload.content + b"\n% archived as PDF/A\n" if state.switches.makes_archive and is_pdf else None
     document = Document(
@@ -170,7 +170,7 @@ def _add_by_rules(state: State, document: Document) -> None:
             setattr(document, field, next((t.id for t in state.of_kind(kind).values() if _matches(t, text)), None))
 
 
-def _matches(thing: Thing, text: str) -> bool:
+def _matches(thing: NamedObject, text: str) -> bool:
     match, algorithm = thing.values.get("match", ""), thing.values.get("matching_algorithm", 1)
     if not match or not algorithm:
         return False

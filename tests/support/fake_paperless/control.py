@@ -9,7 +9,7 @@ from tests.support.fake_paperless import objects
 from tests.support.fake_paperless.consumer import checksum_of, store
 from tests.support.fake_paperless.faults import Fault
 from tests.support.fake_paperless.outcomes import Outcome
-from tests.support.fake_paperless.state import Document, State, Switches, Upload, moment
+from tests.support.fake_paperless.state import Document, State, Switches, Upload, utc_now
 
 Body = dict[str, Any]
 
@@ -40,16 +40,16 @@ def _put_document(state: State, body: Body) -> int:
     fields = {int(key): value for key, value in body.pop("custom_fields", {}).items()}
     upload = Upload(**{**body, "content": base64.b64decode(body["content"]), "custom_fields": fields})
     document = store(state, upload)
-    document.deleted_at = moment() if is_trashed else None
+    document.deleted_at = utc_now() if is_trashed else None
     return document.id
 
 
 def _make_thing(state: State, body: Body) -> int:
-    return objects.make(state, body["kind"], body["name"], body["owner"], body["values"]).id
+    return objects.create(state, body["kind"], body["name"], body["owner"], body["values"]).id
 
 
 def _forget_thing(state: State, body: Body) -> None:
-    objects.forget(state, state.of_kind(body["kind"])[body["id"]])
+    objects.delete(state, state.of_kind(body["kind"])[body["id"]])
 
 
 def _forget_tasks(state: State, _: Body) -> None:

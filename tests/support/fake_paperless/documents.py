@@ -10,7 +10,7 @@ from tests.support.fake_paperless.consumer import with_parents
 from tests.support.fake_paperless.field_values import check_value
 from tests.support.fake_paperless.filters import predicates
 from tests.support.fake_paperless.paging import paged
-from tests.support.fake_paperless.state import Document, moment
+from tests.support.fake_paperless.state import Document, utc_now
 from tests.support.fake_paperless.wire import Response
 
 _REFERENCES = {"correspondent": "correspondents", "document_type": "document_types", "storage_path": "storage_paths"}
@@ -32,7 +32,7 @@ def get_document(call: Call) -> Response:
 
 def delete_document(call: Call) -> Response:
     call.demand("delete_document")
-    one(call).deleted_at = moment()
+    one(call).deleted_at = utc_now()
     return Response(204, content_type=None)
 
 
@@ -47,7 +47,7 @@ def patch_document(call: Call) -> Response:
         changes["custom_fields"] = _custom_fields(call, body["custom_fields"])
     for name, value in changes.items():
         setattr(document, name, value)
-    document.modified = moment()
+    document.modified = utc_now()
     return call.unless_redis_is_down(Response.of_json(shown(call, document)))
 
 

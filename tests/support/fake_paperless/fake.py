@@ -59,7 +59,7 @@ class SeenRequest:
 
 
 @dataclass
-class StandIn:
+class FakePaperless:
     """A Paperless in a process of its own. It forgets nothing between `stop` and `start`, and keeps its port."""
 
     folder: Path
@@ -130,7 +130,7 @@ class StandIn:
         found = [SeenRequest(**row) for row in self._control("requests")]
         return [request for request in found if fnmatchcase(request.name, name)]
 
-    def forget_requests(self) -> None:
+    def clear_requests(self) -> None:
         self._control("forget-requests")
 
     def put_document(
@@ -146,18 +146,18 @@ class StandIn:
         given = {"content": base64.b64encode(content).decode(), "file_name": file_name, "is_trashed": is_trashed}
         return cast("int", self._control("put-document", **given, owner=owner.id if owner else None, **values))
 
-    def make(self, kind: str, name: str, *, owner: User | None = ARCHIVER, **values: Any) -> int:
+    def create_object(self, kind: str, name: str, *, owner: User | None = ARCHIVER, **values: Any) -> int:
         """A tag (`tags`), correspondent and so on that somebody else made; its id."""
         given = {"kind": kind, "name": name, "owner": owner.id if owner else None, "values": values}
         return cast("int", self._control("make-thing", **given))
 
-    def things(self, kind: str) -> list[dict[str, Any]]:
+    def objects(self, kind: str) -> list[dict[str, Any]]:
         return cast("list[dict[str, Any]]", self._control("things", kind=kind))
 
-    def forget_thing(self, kind: str, key: int) -> None:
+    def delete_object(self, kind: str, key: int) -> None:
         self._control("forget-thing", kind=kind, id=key)
 
-    def forget_tasks(self) -> None:
+    def delete_tasks(self) -> None:
         self._control("forget-tasks")
 
     def lose_queue(self) -> None:
@@ -179,9 +179,9 @@ class StandIn:
 
 
 @contextmanager
-def stand_in(folder: Path, *, flavour: int = 3, **switches: Any) -> Iterator[StandIn]:
+def fake_paperless(folder: Path, *, flavour: int = 3, **switches: Any) -> Iterator[FakePaperless]:
     """A running server, for as long as the block lasts."""
-    server = StandIn(folder, {"flavour": flavour, **switches})
+    server = FakePaperless(folder, {"flavour": flavour, **switches})
     server.start()
     try:
         yield server

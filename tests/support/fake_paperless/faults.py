@@ -1,4 +1,4 @@
-"""What can be made to go wrong with a request, on the side of the wire. Set through `StandIn.fault`."""
+"""What can be made to go wrong with a request, on the side of the wire. Set through `FakePaperless.fault`."""
 
 from dataclasses import dataclass, field
 

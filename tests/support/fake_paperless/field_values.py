@@ -4,10 +4,10 @@ import re
 from datetime import date
 from typing import Any
 
-from tests.support.fake_paperless.state import Thing
+from tests.support.fake_paperless.state import NamedObject
 
 
-def check_value(field: Thing, value: Any) -> str | None:
+def check_value(field: NamedObject, value: Any) -> str | None:
     """What is wrong with the value, in Paperless's words."""
     if value is None:
         return None

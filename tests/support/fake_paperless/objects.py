@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.fake_paperless.call import Call, no_such, refuse
 from tests.support.fake_paperless.paging import page_of
-from tests.support.fake_paperless.state import State, Thing
+from tests.support.fake_paperless.state import NamedObject, State
 from tests.support.fake_paperless.wire import Response
 
 KINDS = ("tags", "correspondents", "document_types", "storage_paths", "custom_fields")
@@ -35,7 +35,7 @@ _DATA_TYPES = ("string", "url", "date", "boolean", "integer", "float", "monetary
 _MOST_CHARACTERS = 128
 
 
-def list_things(kind: str) -> Callable[[Call], Response]:
+def list_objects(kind: str) -> Callable[[Call], Response]:
     def handle(call: Call) -> Response:
         call.demand(f"view_{_PERMISSION[kind]}")
         found = [thing for thing in call.state.of_kind(kind).values() if _is_visible(call, thing)]
@@ -49,7 +49,7 @@ def list_things(kind: str) -> Callable[[Call], Response]:
     return handle
 
 
-def get_thing(kind: str) -> Callable[[Call], Response]:
+def get_object(kind: str) -> Callable[[Call], Response]:
     def handle(call: Call) -> Response:
         call.demand(f"view_{_PERMISSION[kind]}")
         return Response.of_json(show(call, _one(call, kind)))
@@ -57,16 +57,16 @@ def get_thing(kind: str) -> Callable[[Call], Response]:
     return handle
 
 
-def delete_thing(kind: str) -> Callable[[Call], Response]:
+def delete_object(kind: str) -> Callable[[Call], Response]:
     def handle(call: Call) -> Response:
         call.demand(f"delete_{_PERMISSION[kind]}")
-        forget(call.state, _one(call, kind))
+        delete(call.state, _one(call, kind))
         return Response(204, content_type=None)
 
     return handle
 
 
-def make_thing(kind: str) -> Callable[[Call], Response]:
+def create_object_handler(kind: str) -> Callable[[Call], Response]:
     def handle(call: Call) -> Response:
         call.demand(f"add_{_PERMISSION[kind]}")
         body = call.json()
@@ -75,19 +75,19 @@ def make_thing(kind: str) -> Callable[[Call], Response]:
         if kind == "custom_fields" and body.get("data_type") not in _DATA_TYPES:
             raise refuse(400, {"data_type": [f'"{body.get("data_type")}" is not a valid choice.']})
         _refuse_collision(call.state, kind, name, owner)
-        thing = make(call.state, kind, name, owner, body)
+        thing = create(call.state, kind, name, owner, body)
         return call.unless_redis_is_down(Response.of_json(show(call, thing), 201))
 
     return handle
 
 
-def make(state: State, kind: str, name: str, owner: int | None, values: dict[str, Any]) -> Thing:
-    thing = Thing(state.next_id(kind), kind, name, owner, dict(values))
+def create(state: State, kind: str, name: str, owner: int | None, values: dict[str, Any]) -> NamedObject:
+    thing = NamedObject(state.next_id(kind), kind, name, owner, dict(values))
     state.of_kind(kind)[thing.id] = thing
     return thing
 
 
-def forget(state: State, thing: Thing) -> None:
+def delete(state: State, thing: NamedObject) -> None:
     """Documents stay; what they said of it is gone at once."""
     del state.of_kind(thing.kind)[thing.id]
     reference = {"correspondents": "correspondent", "document_types": "document_type", "storage_paths": "storage_path"}
@@ -100,7 +100,7 @@ def forget(state: State, thing: Thing) -> None:
             setattr(document, reference[thing.kind], None)
 
 
-def show(call: Call, thing: Thing) -> dict[str, Any]:
+def show(call: Call, thing: NamedObject) -> dict[str, Any]:
     values = thing.values
     if thing.kind == "custom_fields":
         return {"id": thing.id, "name": thing.name, "data_type": values["data_type"], "extra_data": None}
@@ -120,18 +120,18 @@ def show(call: Call, thing: Thing) -> dict[str, Any]:
     return row
 
 
-def _show_row(call: Call, thing: Thing) -> dict[str, Any]:
+def _show_row(call: Call, thing: NamedObject) -> dict[str, Any]:
     return {**show(call, thing), "document_count": 0}
 
 
-def _one(call: Call, kind: str) -> Thing:
+def _one(call: Call, kind: str) -> NamedObject:
     thing = call.state.of_kind(kind).get(call.number)
     if thing is None or not _is_visible(call, thing):
         raise no_such(_SINGULAR[kind])
     return thing
 
 
-def _is_visible(call: Call, thing: Thing) -> bool:
+def _is_visible(call: Call, thing: NamedObject) -> bool:
     return call.state.is_visible(thing.owner, call.user)
 
 
@@ -140,7 +140,7 @@ def _fold(text: str) -> str:
     return "".join(letter.lower() if letter.isascii() else letter for letter in text)
 
 
-def _passes(call: Call, thing: Thing) -> bool:
+def _passes(call: Call, thing: NamedObject) -> bool:
     """The filters that there are; all others are left out without a word."""
     name = _fold(thing.name)
     filters: dict[str, Callable[[str], bool]] = {

@@ -1,4 +1,4 @@
-"""What can be made to become of an upload after it was accepted. Set through `StandIn.next_uploads`."""
+"""What can be made to become of an upload after it was accepted. Set through `FakePaperless.next_uploads`."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Raw requests that bypass our client, to check the statements of PAPERLESS.md."""
+"""Raw requests that bypass our client, to check the statements of docs/contracts.md#paperless."""
 
 import json
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ def a_pdf(text: str = "") -> bytes:
 
 
 @dataclass(frozen=True)
-class Asking:
+class RawClient:
     wire: httpx.Client
     url: str
     user: User = ARCHIVER
     version: int | str | None = 9
 
-    def as_(self, user: User) -> "Asking":
+    def as_(self, user: User) -> "RawClient":
         return replace(self, user=user)
 
-    def in_version(self, version: int | str | None) -> "Asking":
+    def in_version(self, version: int | str | None) -> "RawClient":
         return replace(self, version=version)
 
     def __call__(self, method: str, path: str, **content: Any) -> httpx.Response:

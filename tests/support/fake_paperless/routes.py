@@ -26,13 +26,13 @@ def _of_kind(kind: str) -> list[Route]:
     return [
         _route(
             f"/api/{kind}/",
-            GET=(f"{kind}.list", objects.list_things(kind)),
-            POST=(f"{kind}.make", objects.make_thing(kind)),
+            GET=(f"{kind}.list", objects.list_objects(kind)),
+            POST=(f"{kind}.make", objects.create_object_handler(kind)),
         ),
         _route(
             f"/api/{kind}/{{key}}/",
-            GET=(f"{kind}.get", objects.get_thing(kind)),
-            DELETE=(f"{kind}.delete", objects.delete_thing(kind)),
+            GET=(f"{kind}.get", objects.get_object(kind)),
+            DELETE=(f"{kind}.delete", objects.delete_object(kind)),
         ),
     ]
 

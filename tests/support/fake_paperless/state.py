@@ -40,7 +40,7 @@ class Switches:
 
 
 @dataclass
-class Thing:
+class NamedObject:
     """A tag, correspondent, document type, storage path or custom field."""
 
     id: int
@@ -116,7 +116,7 @@ class Task:
 class State:
     switches: Switches
     users: list[User] = field(default_factory=lambda: list(USERS))
-    things: dict[str, dict[int, Thing]] = field(default_factory=dict)
+    things: dict[str, dict[int, NamedObject]] = field(default_factory=dict)
     documents: dict[int, Document] = field(default_factory=dict)
     tasks: dict[int, Task] = field(default_factory=dict)
     unfinished: list[Task] = field(default_factory=list)
@@ -131,12 +131,12 @@ class State:
         self._last_ids[of] = self._last_ids.get(of, 0) + 1
         return self._last_ids[of]
 
-    def of_kind(self, kind: str) -> dict[int, Thing]:
+    def of_kind(self, kind: str) -> dict[int, NamedObject]:
         return self.things.setdefault(kind, {})
 
     def is_visible(self, owner: int | None, user: User) -> bool:
         return user.is_superuser or owner is None or owner == user.id
 
 
-def moment() -> str:
+def utc_now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")

@@ -1,9 +1,9 @@
-"""PAPERLESS.md §1: who may ask, in which version, at which address."""
+"""docs/contracts.md#paperless-access: who may ask, in which version, at which address."""
 
 import pytest
 
-from tests.support.fake_paperless.fake import StandIn
-from tests.support.fake_paperless.raw_client import Asking
+from tests.support.fake_paperless.fake import FakePaperless
+from tests.support.fake_paperless.raw_client import RawClient
 from tests.support.fake_paperless.users import ADMIN, COLLEAGUE, UPLOADER, WITHOUT_TASKS
 
 
@@ -16,14 +16,14 @@ from tests.support.fake_paperless.users import ADMIN, COLLEAGUE, UPLOADER, WITHO
         ("Token", "Invalid token header. No credentials provided."),
     ],
 )
-def test_a_wrong_token_is_401_without_the_versions(ask: Asking, header: str, detail: str) -> None:
+def test_a_wrong_token_is_401_without_the_versions(ask: RawClient, header: str, detail: str) -> None:
     answer = ask("GET", "/api/tags/", headers={"Authorization": header})
     assert (answer.status_code, answer.json()) == (401, {"detail": detail})
     assert answer.headers["WWW-Authenticate"] == "Token"
     assert "X-Version" not in answer.headers
 
 
-def test_which_versions_are_spoken(ask: Asking, flavour: int) -> None:
+def test_which_versions_are_spoken(ask: RawClient, flavour: int) -> None:
     spoken = {2: {1, 8, 9, None}, 3: {9, 10, None}}[flavour]
     for version in (1, 8, 9, 10, 11, "x", None):
         answer = ask.in_version(version)("GET", "/api/tags/")
@@ -35,13 +35,13 @@ def test_which_versions_are_spoken(ask: Asking, flavour: int) -> None:
             assert "X-Version" not in answer.headers
 
 
-def test_without_a_version_the_servers_newest_is_spoken(ask: Asking, flavour: int) -> None:
+def test_without_a_version_the_servers_newest_is_spoken(ask: RawClient, flavour: int) -> None:
     assert ("all" in ask.in_version(None).get("/api/tags/")) == (flavour == 2)
     assert isinstance(ask.in_version(None).get("/api/tasks/"), list) == (flavour == 2)
     assert isinstance(ask.get("/api/tasks/"), list)
 
 
-def test_a_missing_slash_and_an_unknown_path_lead_to_the_login(ask: Asking) -> None:
+def test_a_missing_slash_and_an_unknown_path_lead_to_the_login(ask: RawClient) -> None:
     for path in ("/api/tags", "/api/nosuch/"):
         answer = ask("GET", path)
         assert (answer.status_code, answer.headers["Location"]) == (302, f"/accounts/login/?next={path}")
@@ -51,7 +51,7 @@ def test_a_missing_slash_and_an_unknown_path_lead_to_the_login(ask: Asking) -> N
     assert ask("GET", "/api/documents/post_document/").status_code == 405
 
 
-def test_missing_permissions_are_403_in_two_ways(ask: Asking, server: StandIn) -> None:
+def test_missing_permissions_are_403_in_two_ways(ask: RawClient, server: FakePaperless) -> None:
     listing = ask.as_(UPLOADER)("GET", "/api/documents/")
     assert (listing.status_code, listing.headers["Content-Type"]) == (403, "application/json")
     assert ask.as_(WITHOUT_TASKS)("GET", "/api/tasks/").status_code == 403
@@ -67,9 +67,9 @@ def test_missing_permissions_are_403_in_two_ways(ask: Asking, server: StandIn) -
         assert answer.headers["Content-Type"].startswith("text/html")
 
 
-def test_what_belongs_to_another_user_is_not_there_but_for_the_superuser(ask: Asking, server: StandIn) -> None:
+def test_what_belongs_to_another_user_is_not_there_but_for_the_superuser(ask: RawClient, server: FakePaperless) -> None:
     document = server.put_document(b"%PDF- theirs", owner=COLLEAGUE)
-    tag = server.make("tags", "theirs", owner=COLLEAGUE)
+    tag = server.create_object("tags", "theirs", owner=COLLEAGUE)
     for path, detail in (
         (f"/api/documents/{document}/", "No Document matches the given query."),
         (f"/api/documents/{document}/download/", "Not found."),
@@ -82,7 +82,7 @@ def test_what_belongs_to_another_user_is_not_there_but_for_the_superuser(ask: As
     assert ask.as_(ADMIN).get(f"/api/documents/{document}/")["id"] == document
 
 
-def test_only_3_throttles_and_only_the_call_for_tokens(ask: Asking, flavour: int) -> None:
+def test_only_3_throttles_and_only_the_call_for_tokens(ask: RawClient, flavour: int) -> None:
     given = {"username": "archiver", "password": "secret"}
     answers = [ask("POST", "/api/token/", json=given) for _ in range(6)]
     assert answers[0].json() == {"token": ask.user.token}

@@ -1,4 +1,4 @@
-"""PAPERLESS.md §6 and §7: filters that are left out, changes, bytes, trash."""
+"""docs/contracts.md#paperless-filters and #paperless-documents: filters that are left out, changes, bytes, trash."""
 
 import hashlib
 import json
@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.fake_paperless.fake import StandIn
-from tests.support.fake_paperless.raw_client import Asking, a_pdf
+from tests.support.fake_paperless.fake import FakePaperless
+from tests.support.fake_paperless.raw_client import RawClient, a_pdf
 
 IGNORED = [
     {"custom_fields__value": "v"},
@@ -38,10 +38,10 @@ IGNORED = [
 
 
 @pytest.fixture
-def shelf(ask: Asking, server: StandIn) -> dict[str, Any]:
+def shelf(ask: RawClient, server: FakePaperless) -> dict[str, Any]:
     """Two documents: one with both tags and the field, one with one tag."""
-    first, second = server.make("tags", "first"), server.make("tags", "second")
-    field = server.make("custom_fields", name := str(uuid4()), data_type="string")
+    first, second = server.create_object("tags", "first"), server.create_object("tags", "second")
+    field = server.create_object("custom_fields", name := str(uuid4()), data_type="string")
     pdf = a_pdf()
     both = ask.put(pdf, "both.pdf", tags=[str(first), str(second)], custom_fields=json.dumps({field: "Value"}))
     one = ask.put(None, "one.pdf", tags=[str(first)])
@@ -56,18 +56,18 @@ def shelf(ask: Asking, server: StandIn) -> dict[str, Any]:
     }
 
 
-def _ids(ask: Asking, **params: Any) -> set[int]:
+def _ids(ask: RawClient, **params: Any) -> set[int]:
     return {row["id"] for row in ask.get("/api/documents/", page_size=10_000, **params)["results"]}
 
 
 @pytest.mark.parametrize("params", IGNORED, ids=str)
 def test_an_unknown_filter_or_value_is_left_out_and_finds_everything(
-    ask: Asking, shelf: dict[str, Any], params: dict[str, str]
+    ask: RawClient, shelf: dict[str, Any], params: dict[str, str]
 ) -> None:
     assert _ids(ask, **params) == _ids(ask) >= {shelf["both"], shelf["one"]}
 
 
-def test_filters_that_are_known(ask: Asking, shelf: dict[str, Any], flavour: int) -> None:
+def test_filters_that_are_known(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
     first, second, both, one = shelf["first"], shelf["second"], shelf["both"], shelf["one"]
     checksum = (hashlib.md5 if flavour == 2 else hashlib.sha256)(shelf["pdf"]).hexdigest()
     other = (hashlib.sha256 if flavour == 2 else hashlib.md5)(shelf["pdf"]).hexdigest()
@@ -88,17 +88,17 @@ def test_filters_that_are_known(ask: Asking, shelf: dict[str, Any], flavour: int
         assert _ids(ask, **params) == wanted, params
 
 
-def test_of_a_filter_given_twice_the_last_counts(ask: Asking, shelf: dict[str, Any]) -> None:
+def test_of_a_filter_given_twice_the_last_counts(ask: RawClient, shelf: dict[str, Any]) -> None:
     answer = ask("GET", f"/api/documents/?tags__id__all={shelf['second']}&tags__id__all={shelf['first']}")
     assert {row["id"] for row in answer.json()["results"]} == {shelf["both"], shelf["one"]}
 
 
-def test_only_3_searches_by_title_search(ask: Asking, shelf: dict[str, Any], flavour: int) -> None:
+def test_only_3_searches_by_title_search(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
     found = _ids(ask, title_search="nothing has this title")
     assert found == (_ids(ask) if flavour == 2 else set())
 
 
-def test_filters_that_are_refused(ask: Asking, shelf: dict[str, Any], flavour: int) -> None:
+def test_filters_that_are_refused(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
     for params in (
         {"tags__id": "abc"},
         {"custom_field_query": "no json"},
@@ -110,16 +110,18 @@ def test_filters_that_are_refused(ask: Asking, shelf: dict[str, Any], flavour: i
     assert ask("GET", "/api/documents/", params={"query": 'broken"'}).status_code == {2: 200, 3: 400}[flavour]
 
 
-def test_fields_cut_the_text_out_of_documents_but_not_of_the_trash(ask: Asking, server: StandIn) -> None:
+def test_fields_cut_the_text_out_of_documents_but_not_of_the_trash(ask: RawClient, server: FakePaperless) -> None:
     ask.put()
     server.put_document(a_pdf(), is_trashed=True)
     assert set(ask.get("/api/documents/", fields="id,tags")["results"][0]) == {"id", "tags"}
     assert "content" in ask.get("/api/trash/", fields="id")["results"][0]
 
 
-def test_patch_replaces_tags_and_fields_as_a_whole(ask: Asking, server: StandIn, shelf: dict[str, Any]) -> None:
+def test_patch_replaces_tags_and_fields_as_a_whole(
+    ask: RawClient, server: FakePaperless, shelf: dict[str, Any]
+) -> None:
     path = f"/api/documents/{shelf['both']}/"
-    third = server.make("custom_fields", "third", data_type="integer")
+    third = server.create_object("custom_fields", "third", data_type="integer")
     changed = ask("PATCH", path, json={"tags": [shelf["second"]], "custom_fields": [{"field": third, "value": 3}]})
     assert changed.json()["tags"] == [shelf["second"]]
     assert changed.json()["custom_fields"] == [{"value": 3, "field": third}]
@@ -135,7 +137,7 @@ def test_patch_replaces_tags_and_fields_as_a_whole(ask: Asking, server: StandIn,
     assert ask.get(path)["tags"] == [shelf["second"]]
 
 
-def test_bulk_edit_adds_and_removes(ask: Asking, shelf: dict[str, Any]) -> None:
+def test_bulk_edit_adds_and_removes(ask: RawClient, shelf: dict[str, Any]) -> None:
     def edit(document: int, method: str, **parameters: Any) -> Any:
         body = {"documents": [document], "method": method, "parameters": parameters}
         return ask("POST", "/api/documents/bulk_edit/", json=body)
@@ -151,7 +153,7 @@ def test_bulk_edit_adds_and_removes(ask: Asking, shelf: dict[str, Any]) -> None:
 
 
 def test_the_default_download_is_the_archive_version_where_there_is_one(
-    ask: Asking, shelf: dict[str, Any], flavour: int
+    ask: RawClient, shelf: dict[str, Any], flavour: int
 ) -> None:
     path = f"/api/documents/{shelf['both']}/download/"
     assert ask("GET", path, params={"original": "true"}).content == shelf["pdf"]
@@ -160,13 +162,13 @@ def test_the_default_download_is_the_archive_version_where_there_is_one(
     assert default.headers["Content-Disposition"].startswith("attachment; ")
 
 
-def test_the_checksum_in_the_metadata_is_of_the_original(ask: Asking, shelf: dict[str, Any], flavour: int) -> None:
+def test_the_checksum_in_the_metadata_is_of_the_original(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
     found = ask.get(f"/api/documents/{shelf['both']}/metadata/")
     assert found["original_checksum"] == (hashlib.md5 if flavour == 2 else hashlib.sha256)(shelf["pdf"]).hexdigest()
     assert found["has_archive_version"] == (flavour == 2)
 
 
-def test_what_is_trashed_can_be_restored_once_under_the_same_id(ask: Asking, shelf: dict[str, Any]) -> None:
+def test_what_is_trashed_can_be_restored_once_under_the_same_id(ask: RawClient, shelf: dict[str, Any]) -> None:
     one = shelf["one"]
     assert ask("DELETE", f"/api/documents/{one}/").status_code == 204
     assert ask("GET", f"/api/documents/{one}/").status_code == 404
@@ -180,7 +182,7 @@ def test_what_is_trashed_can_be_restored_once_under_the_same_id(ask: Asking, she
     assert ask.get(f"/api/documents/{one}/")["deleted_at"] is None
 
 
-def test_shapes_of_a_document_differ(ask: Asking, shelf: dict[str, Any], flavour: int) -> None:
+def test_shapes_of_a_document_differ(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
     document = ask.get(f"/api/documents/{shelf['both']}/")
     for name in ("duplicate_documents", "root_document", "versions"):
         assert (name in document) == (flavour == 3)

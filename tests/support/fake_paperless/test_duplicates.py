@@ -1,16 +1,16 @@
-"""PAPERLESS.md §4, row by row."""
+"""docs/contracts.md#paperless-duplicates, row by row."""
 
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.support.fake_paperless.fake import StandIn, stand_in
-from tests.support.fake_paperless.raw_client import Asking, a_pdf
+from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
+from tests.support.fake_paperless.raw_client import RawClient, a_pdf
 from tests.support.fake_paperless.users import ADMIN, COLLEAGUE
 
 
-def test_identical_bytes(ask: Asking, flavour: int) -> None:
+def test_identical_bytes(ask: RawClient, flavour: int) -> None:
     pdf = a_pdf()
     first = ask.put(pdf, "first.pdf", title="Original one")
     task = ask.task(ask.upload(pdf, "other.pdf", title="changed"))
@@ -26,7 +26,7 @@ def test_identical_bytes(ask: Asking, flavour: int) -> None:
     assert ask.get(f"/api/documents/{first['id']}/")["title"] == "Original one"
 
 
-def test_identical_bytes_where_3_was_told_to_refuse_them(ask: Asking, server: StandIn, flavour: int) -> None:
+def test_identical_bytes_where_3_was_told_to_refuse_them(ask: RawClient, server: FakePaperless, flavour: int) -> None:
     server.set(delete_duplicates=True)
     pdf = a_pdf()
     first = ask.put(pdf, title="Original one")["id"]
@@ -43,7 +43,9 @@ def test_identical_bytes_where_3_was_told_to_refuse_them(ask: Asking, server: St
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_the_original_belongs_to_somebody_else(ask: Asking, server: StandIn, flavour: int, is_refused: bool) -> None:
+def test_the_original_belongs_to_somebody_else(
+    ask: RawClient, server: FakePaperless, flavour: int, is_refused: bool
+) -> None:
     server.set(delete_duplicates=is_refused)
     pdf = a_pdf()
     theirs = server.put_document(pdf, owner=COLLEAGUE)
@@ -57,7 +59,7 @@ def test_the_original_belongs_to_somebody_else(ask: Asking, server: StandIn, fla
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_the_original_lies_in_the_trash(ask: Asking, server: StandIn, flavour: int, is_refused: bool) -> None:
+def test_the_original_lies_in_the_trash(ask: RawClient, server: FakePaperless, flavour: int, is_refused: bool) -> None:
     server.set(delete_duplicates=is_refused)
     pdf = a_pdf()
     trashed = server.put_document(pdf, is_trashed=True)
@@ -72,7 +74,7 @@ def test_the_original_lies_in_the_trash(ask: Asking, server: StandIn, flavour: i
         assert task["status"] == "SUCCESS"
 
 
-def test_what_was_purged_from_the_trash_is_forgotten(ask: Asking, server: StandIn) -> None:
+def test_what_was_purged_from_the_trash_is_forgotten(ask: RawClient, server: FakePaperless) -> None:
     server.set(delete_duplicates=True)
     pdf = a_pdf()
     trashed = server.put_document(pdf, is_trashed=True)
@@ -83,7 +85,7 @@ def test_what_was_purged_from_the_trash_is_forgotten(ask: Asking, server: StandI
     assert int(task["related_document"]) > trashed
 
 
-def test_the_archive_version_is_a_duplicate_on_2(ask: Asking, flavour: int) -> None:
+def test_the_archive_version_is_a_duplicate_on_2(ask: RawClient, flavour: int) -> None:
     document = ask.put()
     archive = ask("GET", f"/api/documents/{document['id']}/download/").content
     if flavour == 2:
@@ -94,8 +96,8 @@ def test_the_archive_version_is_a_duplicate_on_2(ask: Asking, flavour: int) -> N
 
 @pytest.mark.slow
 def test_an_upgrade_makes_the_checksums_anew_and_drops_the_tasks(tmp_path: Path, wire: httpx.Client) -> None:
-    with stand_in(tmp_path, flavour=2) as server:
-        ask = Asking(wire, server.url)
+    with fake_paperless(tmp_path, flavour=2) as server:
+        ask = RawClient(wire, server.url)
         document = ask.put()["id"]
         assert len(ask.get(f"/api/documents/{document}/metadata/")["original_checksum"]) == 32
         server.upgrade()

@@ -1,14 +1,14 @@
-"""PAPERLESS.md §5: names, owners, collisions, pages."""
+"""docs/contracts.md#paperless-objects: names, owners, collisions, pages."""
 
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
-from tests.support.fake_paperless.fake import StandIn
-from tests.support.fake_paperless.raw_client import Asking
+from tests.support.fake_paperless.fake import FakePaperless
+from tests.support.fake_paperless.raw_client import RawClient
 from tests.support.fake_paperless.users import COLLEAGUE
 
 
-def test_names_collide_by_owner_and_with_regard_to_case(ask: Asking, server: StandIn) -> None:
+def test_names_collide_by_owner_and_with_regard_to_case(ask: RawClient, server: FakePaperless) -> None:
     name = f"alpha {uuid4()}"
     assert ask("POST", "/api/tags/", json={"name": f" {name} "}).json()["name"] == name
     again = ask("POST", "/api/tags/", json={"name": name})
@@ -16,12 +16,12 @@ def test_names_collide_by_owner_and_with_regard_to_case(ask: Asking, server: Sta
     assert ask("POST", "/api/tags/", json={"name": name.upper()}).status_code == 201
     assert ask.as_(COLLEAGUE)("POST", "/api/tags/", json={"name": name}).status_code == 201
     for kind, noun in {"tags": "tag", "correspondents": "correspondent", "document_types": "document type"}.items():
-        server.make(kind, f"{name} of all", owner=None)
+        server.create_object(kind, f"{name} of all", owner=None)
         shared = ask("POST", f"/api/{kind}/", json={"name": f"{name} of all"})
         assert (shared.status_code, shared.json()) == (400, {"name": [f"{noun} with this name already exists."]})
 
 
-def test_custom_fields_belong_to_nobody(ask: Asking) -> None:
+def test_custom_fields_belong_to_nobody(ask: RawClient) -> None:
     name = f"field {uuid4()}"
     assert ask("POST", "/api/custom_fields/", json={"name": name, "data_type": "string"}).status_code == 201
     again = ask("POST", "/api/custom_fields/", json={"name": name, "data_type": "string"})
@@ -30,14 +30,14 @@ def test_custom_fields_belong_to_nobody(ask: Asking) -> None:
     assert bogus.json() == {"data_type": ['"bogus" is not a valid choice.']}
 
 
-def test_of_eight_at_once_one_is_made(ask: Asking) -> None:
+def test_of_eight_at_once_one_is_made(ask: RawClient) -> None:
     name = f"race {uuid4()}"
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: ask("POST", "/api/tags/", json={"name": name}).status_code, range(8)))
     assert sorted(answers) == [201] + [400] * 7
 
 
-def test_names_have_limits(ask: Asking) -> None:
+def test_names_have_limits(ask: RawClient) -> None:
     for body, problem in (
         ({"name": "x" * 129}, "Ensure this field has no more than 128 characters."),
         ({"name": " "}, "This field may not be blank."),
@@ -50,7 +50,7 @@ def test_names_have_limits(ask: Asking) -> None:
     assert (broken.status_code, list(broken.json())) == (400, ["detail"])
 
 
-def test_only_some_filters_of_names_are_known(ask: Asking) -> None:
+def test_only_some_filters_of_names_are_known(ask: RawClient) -> None:
     name = f"Šišmiš {uuid4()}"
     made = ask.make("tags", name)
     everything = ask.get("/api/tags/")["count"]
@@ -59,9 +59,9 @@ def test_only_some_filters_of_names_are_known(ask: Asking) -> None:
     assert ask.get("/api/tags/", name=name)["count"] == ask.get("/api/tags/", name__exact=name)["count"] == everything
 
 
-def test_lists_come_in_pages_with_absolute_links(ask: Asking, server: StandIn, flavour: int) -> None:
+def test_lists_come_in_pages_with_absolute_links(ask: RawClient, server: FakePaperless, flavour: int) -> None:
     for _ in range(30):
-        server.make("correspondents", str(uuid4()))
+        server.create_object("correspondents", str(uuid4()))
     page = ask.get("/api/correspondents/")
     assert len(page["results"]) == 25
     assert page["next"] == f"{server.url}/api/correspondents/?page=2"
@@ -75,7 +75,7 @@ def test_lists_come_in_pages_with_absolute_links(ask: Asking, server: StandIn, f
 
 
 def test_without_redis_a_tag_is_made_and_a_document_changed_though_the_answer_is_500(
-    ask: Asking, server: StandIn
+    ask: RawClient, server: FakePaperless
 ) -> None:
     name, document = f"tag {uuid4()}", ask.put()
     server.set(redis=False)
@@ -85,11 +85,14 @@ def test_without_redis_a_tag_is_made_and_a_document_changed_though_the_answer_is
     assert ask.get(f"/api/documents/{document['id']}/")["title"] == "changed"
 
 
-def test_a_thing_that_is_deleted_leaves_its_documents(ask: Asking, server: StandIn) -> None:
-    tag, field = server.make("tags", str(uuid4())), server.make("custom_fields", str(uuid4()), data_type="string")
+def test_a_thing_that_is_deleted_leaves_its_documents(ask: RawClient, server: FakePaperless) -> None:
+    tag, field = (
+        server.create_object("tags", str(uuid4())),
+        server.create_object("custom_fields", str(uuid4()), data_type="string"),
+    )
     document = ask.put(tags=[str(tag)], custom_fields=f'{{"{field}": "v"}}')
-    server.forget_thing("tags", tag)
-    server.forget_thing("custom_fields", field)
+    server.delete_object("tags", tag)
+    server.delete_object("custom_fields", field)
     again = ask.get(f"/api/documents/{document['id']}/")
     assert (again["tags"], again["custom_fields"]) == ([], [])
     assert ask.get("/api/documents/", tags__id__all=tag)["count"] == 0

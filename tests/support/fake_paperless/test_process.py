@@ -7,13 +7,13 @@ import httpx
 import pytest
 
 from tests.support.fake_paperless import faults
-from tests.support.fake_paperless.fake import StandIn
-from tests.support.fake_paperless.raw_client import Asking, a_pdf
+from tests.support.fake_paperless.fake import FakePaperless
+from tests.support.fake_paperless.raw_client import RawClient, a_pdf
 
 pytestmark = pytest.mark.slow
 
 
-def _raw_upload(server: StandIn, ask: Asking, pdf: bytes) -> bytes:
+def _raw_upload(server: FakePaperless, ask: RawClient, pdf: bytes) -> bytes:
     path = "/api/documents/post_document/"
     headers = {"Authorization": f"Token {ask.user.token}"}
     request = httpx.Request("POST", server.url + path, headers=headers, files={"document": ("raw.pdf", pdf)})
@@ -21,11 +21,11 @@ def _raw_upload(server: StandIn, ask: Asking, pdf: bytes) -> bytes:
     return "\r\n".join(head).encode() + request.read()
 
 
-def _names(ask: Asking, name: str) -> int:
+def _names(ask: RawClient, name: str) -> int:
     return int(ask.get("/api/documents/", original_filename__iexact=name)["count"])
 
 
-def test_a_restart_keeps_everything_and_the_port(ask: Asking, server: StandIn) -> None:
+def test_a_restart_keeps_everything_and_the_port(ask: RawClient, server: FakePaperless) -> None:
     before = ask.put()
     url = server.url
     server.restart()
@@ -33,7 +33,7 @@ def test_a_restart_keeps_everything_and_the_port(ask: Asking, server: StandIn) -
     assert ask.get(f"/api/documents/{before['id']}/") == before
 
 
-def test_a_client_that_leaves_in_the_middle_of_the_body_leaves_nothing(ask: Asking, server: StandIn) -> None:
+def test_a_client_that_leaves_in_the_middle_of_the_body_leaves_nothing(ask: RawClient, server: FakePaperless) -> None:
     whole = _raw_upload(server, ask, a_pdf())
     place = urlsplit(server.url)
     with socket.create_connection((place.hostname, place.port)) as connection:
@@ -42,7 +42,7 @@ def test_a_client_that_leaves_in_the_middle_of_the_body_leaves_nothing(ask: Aski
     assert server.requests("upload") == []
 
 
-def test_a_client_that_leaves_after_the_whole_body_leaves_a_document(ask: Asking, server: StandIn) -> None:
+def test_a_client_that_leaves_after_the_whole_body_leaves_a_document(ask: RawClient, server: FakePaperless) -> None:
     before = _names(ask, "raw.pdf")
     place = urlsplit(server.url)
     with socket.create_connection((place.hostname, place.port)) as connection:
@@ -55,7 +55,9 @@ def test_a_client_that_leaves_after_the_whole_body_leaves_a_document(ask: Asking
 @pytest.mark.parametrize(
     ("fault", "is_there"), [(faults.lost_answer(), True), (faults.cut_off(), True), (faults.dropped(), False)]
 )
-def test_a_lost_answer_is_not_a_lost_upload(ask: Asking, server: StandIn, fault: faults.Fault, is_there: bool) -> None:
+def test_a_lost_answer_is_not_a_lost_upload(
+    ask: RawClient, server: FakePaperless, fault: faults.Fault, is_there: bool
+) -> None:
     name = f"{fault.delivery} {fault.is_applied}.pdf"
     server.fault("upload", fault)
     with pytest.raises(httpx.RemoteProtocolError):
@@ -63,7 +65,9 @@ def test_a_lost_answer_is_not_a_lost_upload(ask: Asking, server: StandIn, fault:
     assert _names(ask, name) == is_there
 
 
-def test_faults_are_for_the_named_calls_after_those_that_pass_and_so_many_times(ask: Asking, server: StandIn) -> None:
+def test_faults_are_for_the_named_calls_after_those_that_pass_and_so_many_times(
+    ask: RawClient, server: FakePaperless
+) -> None:
     server.fault("tags.*", faults.server_error(503), times=2, skip=1)
     statuses = [ask("GET", "/api/tags/").status_code for _ in range(4)]
     assert statuses == [200, 503, 503, 200]
@@ -74,7 +78,7 @@ def test_faults_are_for_the_named_calls_after_those_that_pass_and_so_many_times(
     assert [request.status for request in server.requests("tags.list")] == [200, 503, 503, 200, 401, 200]
 
 
-def test_requests_are_seen_without_their_token(ask: Asking, server: StandIn) -> None:
+def test_requests_are_seen_without_their_token(ask: RawClient, server: FakePaperless) -> None:
     ask.get("/api/documents/", tags__id__all="1,2")
     [request] = server.requests("documents.list")
     assert request.query == {"tags__id__all": ["1,2"]}

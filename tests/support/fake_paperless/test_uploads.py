@@ -1,4 +1,4 @@
-"""PAPERLESS.md §2 and §3: what an upload takes, and the task that follows."""
+"""docs/contracts.md#paperless-uploads and #paperless-tasks: what an upload takes, and the task that follows."""
 
 import http.client
 import json
@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from tests.support.fake_paperless import outcomes
-from tests.support.fake_paperless.fake import StandIn
-from tests.support.fake_paperless.raw_client import Asking, a_pdf
+from tests.support.fake_paperless.fake import FakePaperless
+from tests.support.fake_paperless.raw_client import RawClient, a_pdf
 from tests.support.fake_paperless.users import ADMIN, COLLEAGUE, UPLOADER
 
 
-def test_the_answer_is_a_bare_uuid_and_the_row_is_there_at_once(ask: Asking, server: StandIn) -> None:
+def test_the_answer_is_a_bare_uuid_and_the_row_is_there_at_once(ask: RawClient, server: FakePaperless) -> None:
     server.set(worker="stopped")
     answer = ask.upload(a_pdf())
     assert answer.status_code == 200
@@ -24,14 +24,14 @@ def test_the_answer_is_a_bare_uuid_and_the_row_is_there_at_once(ask: Asking, ser
     assert ask.task(answer)["status"] == "SUCCESS"
 
 
-def test_the_id_in_the_task_is_a_string_on_2_and_a_number_on_3(ask: Asking, flavour: int) -> None:
+def test_the_id_in_the_task_is_a_string_on_2_and_a_number_on_3(ask: RawClient, flavour: int) -> None:
     task = ask.task(ask.upload(a_pdf()))
     assert isinstance(task["related_document"], {2: str, 3: int}[flavour])
     assert task["result"] == f"Success. New document id {task['related_document']} created"
     assert ("duplicate_documents" in task) == (flavour == 3)
 
 
-def test_version_10_has_other_names(ask: Asking, flavour: int) -> None:
+def test_version_10_has_other_names(ask: RawClient, flavour: int) -> None:
     if flavour == 2:
         assert ask.in_version(10)("GET", "/api/tasks/").status_code == 406
         return
@@ -41,7 +41,7 @@ def test_version_10_has_other_names(ask: Asking, flavour: int) -> None:
     assert row["related_document_ids"] == [row["result_data"]["document_id"]]
 
 
-def test_an_unknown_task_and_another_users_are_an_empty_list(ask: Asking) -> None:
+def test_an_unknown_task_and_another_users_are_an_empty_list(ask: RawClient) -> None:
     task_id = ask.upload(a_pdf()).json()
     for who, wanted in ((ask, 1), (ask.as_(COLLEAGUE), 0), (ask.as_(ADMIN), 1)):
         assert len(who.get("/api/tasks/", task_id=task_id)) == wanted
@@ -50,21 +50,21 @@ def test_an_unknown_task_and_another_users_are_an_empty_list(ask: Asking) -> Non
     assert ask("GET", f"/api/tasks/{task_id}/").status_code == 404
 
 
-def test_the_document_is_there_before_the_task_says_so(ask: Asking, server: StandIn) -> None:
+def test_the_document_is_there_before_the_task_says_so(ask: RawClient, server: FakePaperless) -> None:
     server.set(task_lag=3600)
     answer = ask.upload(a_pdf(), "early bird.pdf")
     assert ask.get("/api/documents/", original_filename__iexact="early bird.pdf")["count"] == 1
     assert ask.task(answer)["status"] == "STARTED"
 
 
-def test_a_delayed_task_waits(ask: Asking, server: StandIn) -> None:
+def test_a_delayed_task_waits(ask: RawClient, server: FakePaperless) -> None:
     server.set(task_delay=3600)
     answer = ask.upload(a_pdf(), "late.pdf")
     assert ask.task(answer)["status"] in ("PENDING", "STARTED")
     assert ask.get("/api/documents/", original_filename__iexact="late.pdf")["count"] == 0
 
 
-def test_tasks_hang_for_ever_when_worker_or_queue_were_lost(ask: Asking, server: StandIn) -> None:
+def test_tasks_hang_for_ever_when_worker_or_queue_were_lost(ask: RawClient, server: FakePaperless) -> None:
     server.set(worker="killed")
     killed = ask.upload(a_pdf())
     assert ask.task(killed)["status"] == "STARTED"
@@ -75,7 +75,9 @@ def test_tasks_hang_for_ever_when_worker_or_queue_were_lost(ask: Asking, server:
     assert [ask.task(killed)["status"], ask.task(lost)["status"]] == ["STARTED", "PENDING"]
 
 
-def test_without_redis_every_upload_is_500_and_only_2_leaves_a_row(ask: Asking, server: StandIn, flavour: int) -> None:
+def test_without_redis_every_upload_is_500_and_only_2_leaves_a_row(
+    ask: RawClient, server: FakePaperless, flavour: int
+) -> None:
     server.set(redis=False)
     answer = ask.upload(a_pdf(), "no redis.pdf")
     assert (answer.status_code, answer.headers["Content-Type"]) == (500, "text/html")
@@ -86,7 +88,7 @@ def test_without_redis_every_upload_is_500_and_only_2_leaves_a_row(ask: Asking, 
     assert ask.get("/api/documents/", original_filename__iexact="no redis.pdf")["count"] == 0
 
 
-def test_a_chunked_body_has_no_file(server: StandIn, ask: Asking) -> None:
+def test_a_chunked_body_has_no_file(server: FakePaperless, ask: RawClient) -> None:
     place = urlsplit(server.url)
     connection = http.client.HTTPConnection(place.hostname or "", place.port)
     request = httpx.Request("POST", server.url, files={"document": ("x.pdf", a_pdf())})
@@ -97,9 +99,9 @@ def test_a_chunked_body_has_no_file(server: StandIn, ask: Asking) -> None:
     connection.close()
 
 
-def test_what_is_refused_at_once(ask: Asking, server: StandIn) -> None:
-    field = server.make("custom_fields", "number", data_type="integer")
-    text = server.make("custom_fields", "text", data_type="string")
+def test_what_is_refused_at_once(ask: RawClient, server: FakePaperless) -> None:
+    field = server.create_object("custom_fields", "number", data_type="integer")
+    text = server.create_object("custom_fields", "text", data_type="string")
     missing = 'Invalid pk "99999" - object does not exist.'
     wrong_type = "Incorrect type. Expected pk value, received str."
     for fields, problem in (
@@ -137,8 +139,8 @@ def test_what_is_refused_at_once(ask: Asking, server: StandIn) -> None:
     assert ask.as_(UPLOADER).upload(a_pdf()).status_code == 200
 
 
-def test_a_list_of_custom_fields_leaves_them_empty_and_a_map_fills_them(ask: Asking, server: StandIn) -> None:
-    field = server.make("custom_fields", "a field", data_type="string")
+def test_a_list_of_custom_fields_leaves_them_empty_and_a_map_fills_them(ask: RawClient, server: FakePaperless) -> None:
+    field = server.create_object("custom_fields", "a field", data_type="string")
     filled = ask.put(custom_fields=json.dumps({field: "v"}))
     empty = ask.put(custom_fields=json.dumps([field]))
     assert (filled["custom_fields"], empty["custom_fields"]) == (
@@ -155,26 +157,26 @@ def test_a_list_of_custom_fields_leaves_them_empty_and_a_map_fills_them(ask: Ask
         ("2024-03-05 23:30:00Z", "2024-03-05"),
     ],
 )
-def test_a_time_is_moved_to_the_servers_zone_before_it_becomes_a_date(ask: Asking, given: str, kept: str) -> None:
+def test_a_time_is_moved_to_the_servers_zone_before_it_becomes_a_date(ask: RawClient, given: str, kept: str) -> None:
     assert ask.put(created=given)["created"] == kept
 
 
-def test_the_servers_zone_decides(ask: Asking, server: StandIn) -> None:
+def test_the_servers_zone_decides(ask: RawClient, server: FakePaperless) -> None:
     server.set(time_zone="Europe/Oslo")
     assert ask.put(created="2024-03-05T23:30:00Z")["created"] == "2024-03-06"
 
 
-def test_a_missing_date_is_read_in_the_text(ask: Asking) -> None:
+def test_a_missing_date_is_read_in_the_text(ask: RawClient) -> None:
     assert ask.put(a_pdf("from the 17.03.2021"))["created"] == "2021-03-17"
 
 
-def test_titles_and_names_are_cut_and_cleaned(ask: Asking) -> None:
+def test_titles_and_names_are_cut_and_cleaned(ask: RawClient) -> None:
     document = ask.put(name="../../etc/pass wd.pdf", title=f" {'x' * 200} ")
     assert (document["title"], document["original_file_name"]) == ("x" * 127, "pass wd.pdf")
     assert ask.put(name="no title.pdf")["title"] == "no title"
 
 
-def test_files_that_are_accepted_and_then_fail(ask: Asking) -> None:
+def test_files_that_are_accepted_and_then_fail(ask: RawClient) -> None:
     for content, name, problem in (
         (b"\x00\xff\x01", "rnd.pdf", "rnd.pdf: Unsupported mime type application/octet-stream"),
         (
@@ -190,28 +192,28 @@ def test_files_that_are_accepted_and_then_fail(ask: Asking) -> None:
     assert ask.put(b"plain text\n", "text.pdf")["mime_type"] == "text/plain"
 
 
-def test_a_failure_can_first_be_a_traceback_object(ask: Asking, server: StandIn) -> None:
+def test_a_failure_can_first_be_a_traceback_object(ask: RawClient, server: FakePaperless) -> None:
     server.next_uploads(outcomes.half_written("the reason"))
     answer = ask.upload(a_pdf())
     assert ask.task(answer)["result"].startswith("<traceback object at 0x7f")
     assert ask.task(answer)["result"] == "the reason"
 
 
-def test_inbox_tags_and_rules_add_tags_and_fill_only_what_is_empty(ask: Asking, server: StandIn) -> None:
-    inbox = server.make("tags", "the inbox", is_inbox_tag=True)
-    rule = server.make("tags", "zebras", match="zebra")
-    off = server.make("tags", "off", match="zebra", matching_algorithm=0)
-    matching = server.make("correspondents", "Zoo", match="zebra", matching_algorithm=3)
-    ours = server.make("correspondents", "ours")
+def test_inbox_tags_and_rules_add_tags_and_fill_only_what_is_empty(ask: RawClient, server: FakePaperless) -> None:
+    inbox = server.create_object("tags", "the inbox", is_inbox_tag=True)
+    rule = server.create_object("tags", "zebras", match="zebra")
+    off = server.create_object("tags", "off", match="zebra", matching_algorithm=0)
+    matching = server.create_object("correspondents", "Zoo", match="zebra", matching_algorithm=3)
+    ours = server.create_object("correspondents", "ours")
     given = ask.put(a_pdf("a ZEBRA here"), correspondent=str(ours))
     filled = ask.put(a_pdf("a zebra there"))
     for tag in (inbox, rule, off):
-        server.forget_thing("tags", tag)
+        server.delete_object("tags", tag)
     assert set(given["tags"]) == {inbox, rule}
     assert (given["correspondent"], filled["correspondent"]) == (ours, matching)
 
 
-def test_a_child_brings_its_parent(ask: Asking, server: StandIn) -> None:
-    parent = server.make("tags", "parent")
-    child = server.make("tags", "child", parent=parent)
+def test_a_child_brings_its_parent(ask: RawClient, server: FakePaperless) -> None:
+    parent = server.create_object("tags", "parent")
+    child = server.create_object("tags", "child", parent=parent)
     assert set(ask.put(tags=[str(child), str(child)])["tags"]) == {parent, child}

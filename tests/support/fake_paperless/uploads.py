@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from tests.support.fake_paperless.call import Call, insufficient, refuse, server_error
 from tests.support.fake_paperless.field_values import check_value
 from tests.support.fake_paperless.forms import Part, parts_of
-from tests.support.fake_paperless.state import State, Task, Upload, moment
+from tests.support.fake_paperless.state import State, Task, Upload, utc_now
 from tests.support.fake_paperless.wire import Response
 
 _NO_FILE = "No file was submitted."
@@ -68,7 +68,7 @@ def accept(state: State, upload: Upload) -> str:
 
 def _row(state: State, upload: Upload) -> Task:
     due_at = time.time() + state.switches.task_delay
-    task = Task(state.next_id("tasks"), str(uuid4()), upload, due_at, None, upload.owner, created=moment())
+    task = Task(state.next_id("tasks"), str(uuid4()), upload, due_at, None, upload.owner, created=utc_now())
     state.tasks[task.id] = task
     return task
 

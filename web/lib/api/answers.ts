@@ -20,7 +20,7 @@ const BY_STATUS: Readonly<Record<number, Plain>> = {
   507: errors.StorageFull,
 };
 
-/** `specs/lifecycle.md`, story 6.2: the one 409 that has no body of its own to know it by. */
+/** docs/contracts.md#restore: the one 409 that has no body of its own to know it by. */
 const NAME_TAKEN = /with this name already exists/i;
 const STATUSES: readonly string[] = ["pending", "processing", "completed", "failed", "archived"] satisfies Status[];
 

@@ -1256,47 +1256,51 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * ArchiveJobRead
-         * @description One job, for operators: no name, no text, nothing that its document says.
-         */
-        ArchiveJobRead: {
-            /** Key */
-            key: string;
-            /**
-             * Organization Id
-             * Format: uuid
-             */
-            organization_id: string;
-            /** Document Type */
-            document_type: string;
-            /** Sha256 */
-            sha256: string;
-            /** Document Id */
-            document_id: string | null;
-            /**
-             * Since
-             * Format: date-time
-             */
-            since: string;
-            /** Size Bytes */
-            size_bytes: number | null;
-            /** Retry Count */
-            retry_count: number | null;
-            /** Last Attempt At */
-            last_attempt_at: string | null;
-            /** Last Error */
-            last_error: string | null;
-            /** Problem */
-            problem: string | null;
-        };
-        /**
-         * ArchiveStatus
+         * AccessLevel
+         * @description How somebody stands to a knowledge base, the strongest first.
          * @enum {string}
          */
-        ArchiveStatus: "pending" | "archived" | "failed";
+        AccessLevel: "owner" | "admin" | "editor" | "viewer";
+        /** AnnotatedList[PageItem, PageAnnotations] */
+        AnnotatedList_PageItem_PageAnnotations_: {
+            /** Items */
+            items: components["schemas"]["PageItem"][];
+            /** Total */
+            total: number;
+            /** Page */
+            page: number;
+            /** Limit */
+            limit: number;
+            /** Stale */
+            stale: components["schemas"]["PageAnnotations"][];
+            /** Stale Total */
+            stale_total: number;
+        };
+        /** AnnotatedList[ParagraphRead, ParagraphAnnotations] */
+        AnnotatedList_ParagraphRead_ParagraphAnnotations_: {
+            /** Items */
+            items: components["schemas"]["ParagraphRead"][];
+            /** Total */
+            total: number;
+            /** Page */
+            page: number;
+            /** Limit */
+            limit: number;
+            /** Stale */
+            stale: components["schemas"]["ParagraphAnnotations"][];
+            /** Stale Total */
+            stale_total: number;
+        };
+        /** AnnotationPatch */
+        AnnotationPatch: {
+            /** Annotations */
+            annotations: {
+                [key: string]: unknown;
+            } | null;
+        };
         /**
          * ArchivedRead
-         * @description A line of the archive (specs/lifecycle.md).
+         * @description A line of the archive (docs/contracts.md#lifecycle).
          */
         ArchivedRead: {
             /**
@@ -1324,18 +1328,6 @@ export interface components {
             /** File Size */
             file_size: number;
         };
-        /**
-         * BeingRemovedRead
-         * @description A document that is gone and found by nobody; some stores were not seen empty yet.
-         */
-        BeingRemovedRead: {
-            /** Message */
-            message: string;
-            /** Receipt Id */
-            receipt_id: null;
-            /** Pending */
-            pending: string[];
-        };
         /** BulkArchivedRead */
         BulkArchivedRead: {
             /** Archived */
@@ -1362,28 +1354,13 @@ export interface components {
             /** Message */
             message: string;
         };
-        /** CheckRead */
-        CheckRead: {
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "ok" | "failed";
-            /** Detail */
-            detail: string;
+        /** BulkRequest */
+        BulkRequest: {
+            /** Document Ids */
+            document_ids: string[];
         };
-        /** ColleagueRead */
-        ColleagueRead: {
-            /**
-             * User Id
-             * Format: uuid
-             */
-            user_id: string;
-            /** Email */
-            email: string;
-        };
-        /** DiagramNotes */
-        DiagramNotes: {
+        /** DiagramAnnotations */
+        DiagramAnnotations: {
             /** Page Number */
             page_number: number;
             /** Annotations */
@@ -1512,10 +1489,10 @@ export interface components {
             paperless_doc_url: string | null;
         };
         /**
-         * DocumentCreatedAfterClearing
-         * @description The answer when a failed upload of the same name made way (specs/lifecycle.md).
+         * DocumentCreatedAfterAutoClear
+         * @description The answer when a failed upload of the same name made way (docs/contracts.md#duplicates).
          */
-        DocumentCreatedAfterClearing: {
+        DocumentCreatedAfterAutoClear: {
             /**
              * Id
              * Format: uuid
@@ -1675,6 +1652,27 @@ export interface components {
             /** Paperless Doc Url */
             paperless_doc_url: string | null;
         };
+        /** DocumentSearchRead */
+        DocumentSearchRead: {
+            /** Items */
+            items: components["schemas"]["PageMatchRead"][];
+        };
+        /**
+         * DocumentStatusRead
+         * @description A document after it was archived or restored (docs/contracts.md#lifecycle).
+         */
+        DocumentStatusRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            status: components["schemas"]["Status"];
+            /** Archived At */
+            archived_at: string | null;
+        };
         /** DocumentSummary */
         DocumentSummary: {
             /** Total Pages */
@@ -1731,7 +1729,7 @@ export interface components {
         };
         /**
          * DuplicateBody
-         * @description 409: the name belongs to another document (specs/lifecycle.md).
+         * @description 409: the name belongs to another document (docs/contracts.md#duplicates).
          */
         DuplicateBody: {
             /** Error */
@@ -1745,18 +1743,38 @@ export interface components {
             /** Message */
             message: string;
         };
-        /**
-         * Ending
-         * @description How a document left.
-         * @enum {string}
-         */
-        Ending: "purge" | "clear" | "auto_clear";
-        /** ErrorRead */
-        ErrorRead: {
-            /** Code */
-            code: string;
-            /** Message */
-            message: string;
+        /** EventRead */
+        EventRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Action */
+            action: string;
+            /** Actor */
+            actor: string;
+            /** Organization Id */
+            organization_id: string | null;
+            /** Kb Id */
+            kb_id: string | null;
+            /** Document Id */
+            document_id: string | null;
+            /** Address */
+            address: string | null;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Seq */
+            seq: number | null;
+            /** Sealed */
+            sealed: boolean;
         };
         /** ExplanationRead */
         ExplanationRead: {
@@ -1776,12 +1794,12 @@ export interface components {
             index_is_being_put_back: boolean;
             /** @description The one that is under way */
             run: components["schemas"]["OpenRunRead"] | null;
-            hand_over: components["schemas"]["HandOverRead"] | null;
+            hand_over: components["schemas"]["HandoverRead"] | null;
             /**
              * Events
              * @description Newest first; null if you may not read the audit trail
              */
-            events: components["schemas"]["muniment__lifecycle__explain__schemas__EventRead"][] | null;
+            events: components["schemas"]["RecentEventRead"][] | null;
             /** Moves */
             moves: components["schemas"]["MoveRead"][];
             /**
@@ -1790,6 +1808,12 @@ export interface components {
              */
             next: string[];
         };
+        /**
+         * ExtractionMethod
+         * @description Where a page's text came from.
+         * @enum {string}
+         */
+        ExtractionMethod: "text" | "ocr" | "none";
         /**
          * FigureKind
          * @enum {string}
@@ -1801,13 +1825,13 @@ export interface components {
             detail?: components["schemas"]["ValidationError"][];
         };
         /**
-         * HandOverPolicy
+         * HandoverPolicy
          * @description When the documents of a knowledge base are handed over to the archive.
          * @enum {string}
          */
-        HandOverPolicy: "never" | "on_completed" | "on_archived";
-        /** HandOverRead */
-        HandOverRead: {
+        HandoverPolicy: "never" | "on_completed" | "on_archived";
+        /** HandoverRead */
+        HandoverRead: {
             /** Status */
             status: string;
             /** Job Id */
@@ -1815,11 +1839,20 @@ export interface components {
             /** Handed Over At */
             handed_over_at: string | null;
         };
-        /** HandedOverRead */
-        HandedOverRead: {
-            /** Job Id */
-            job_id: string;
-            archive_status: components["schemas"]["ArchiveStatus"];
+        /**
+         * HandoverStatus
+         * @enum {string}
+         */
+        HandoverStatus: "pending" | "archived" | "failed";
+        /** HealthCheckRead */
+        HealthCheckRead: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ok" | "failed";
+            /** Detail */
+            detail: string;
         };
         /** HitRead */
         HitRead: {
@@ -1873,11 +1906,6 @@ export interface components {
             /** Failed */
             failed: number;
         };
-        /** InsideRead */
-        InsideRead: {
-            /** Items */
-            items: components["schemas"]["PageMatchRead"][];
-        };
         /** KeyRead */
         KeyRead: {
             /** Key Id */
@@ -1911,7 +1939,18 @@ export interface components {
             description?: string | null;
             /** Owner Id */
             owner_id?: string | null;
-            hand_over_policy?: components["schemas"]["HandOverPolicy"] | null;
+            hand_over_policy?: components["schemas"]["HandoverPolicy"] | null;
+        };
+        /** KnowledgeBasePurgeRead */
+        KnowledgeBasePurgeRead: {
+            /** Message */
+            message: string;
+            /** Remaining */
+            remaining: number;
+            /** Pending */
+            pending: number;
+            /** Blocked Ids */
+            blocked_ids: string[];
         };
         /** KnowledgeBaseRead */
         KnowledgeBaseRead: {
@@ -1931,8 +1970,8 @@ export interface components {
             owner_id: string;
             /** Owner Email */
             owner_email: string;
-            hand_over_policy: components["schemas"]["HandOverPolicy"];
-            role: components["schemas"]["Standing"];
+            hand_over_policy: components["schemas"]["HandoverPolicy"];
+            role: components["schemas"]["AccessLevel"];
             counts: components["schemas"]["StatusCounts"];
             /**
              * Created At
@@ -1945,17 +1984,6 @@ export interface components {
              */
             updated_at: string;
         };
-        /** KnowledgeBaseRemovedRead */
-        KnowledgeBaseRemovedRead: {
-            /** Message */
-            message: string;
-            /** Remaining */
-            remaining: number;
-            /** Pending */
-            pending: number;
-            /** Blocked Ids */
-            blocked_ids: string[];
-        };
         /** KnowledgeBaseRequest */
         KnowledgeBaseRequest: {
             /** Name */
@@ -1965,63 +1993,6 @@ export interface components {
              * @default
              */
             description: string;
-        };
-        /** Layout */
-        Layout: {
-            /**
-             * Width
-             * @description In points (1/72 inch), as a person sees the page
-             */
-            width: number;
-            /** Height */
-            height: number;
-            /**
-             * Rotation
-             * @description Degrees clockwise that were applied
-             */
-            rotation: number;
-            /**
-             * Words
-             * @description Each as [start, end, left, top, right, bottom]: its characters in `text`, its box in points
-             */
-            words: [
-                number,
-                number,
-                number,
-                number,
-                number,
-                number
-            ][];
-        };
-        /** Listing[PageItem, PageNotes] */
-        Listing_PageItem_PageNotes_: {
-            /** Items */
-            items: components["schemas"]["PageItem"][];
-            /** Total */
-            total: number;
-            /** Page */
-            page: number;
-            /** Limit */
-            limit: number;
-            /** Stale */
-            stale: components["schemas"]["PageNotes"][];
-            /** Stale Total */
-            stale_total: number;
-        };
-        /** Listing[ParagraphRead, ParagraphNotes] */
-        Listing_ParagraphRead_ParagraphNotes_: {
-            /** Items */
-            items: components["schemas"]["ParagraphRead"][];
-            /** Total */
-            total: number;
-            /** Page */
-            page: number;
-            /** Limit */
-            limit: number;
-            /** Stale */
-            stale: components["schemas"]["ParagraphNotes"][];
-            /** Stale Total */
-            stale_total: number;
         };
         /** LoginRequest */
         LoginRequest: {
@@ -2074,17 +2045,6 @@ export interface components {
             message: string;
         };
         /**
-         * Method
-         * @description Where a page's text came from.
-         * @enum {string}
-         */
-        Method: "text" | "ocr" | "none";
-        /**
-         * Mode
-         * @enum {string}
-         */
-        Mode: "hybrid" | "vector" | "text";
-        /**
          * Move
          * @enum {string}
          */
@@ -2112,29 +2072,6 @@ export interface components {
              * @description The document whose name is in the way
              */
             blocked_by: string | null;
-        };
-        /**
-         * MovedRead
-         * @description A document after it was archived or restored (specs/lifecycle.md).
-         */
-        MovedRead: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            status: components["schemas"]["Status"];
-            /** Archived At */
-            archived_at: string | null;
-        };
-        /** NotesPatch */
-        NotesPatch: {
-            /** Annotations */
-            annotations: {
-                [key: string]: unknown;
-            } | null;
         };
         /** OpenRunRead */
         OpenRunRead: {
@@ -2177,6 +2114,24 @@ export interface components {
             /** Name */
             name: string;
         };
+        /** PageAnnotations */
+        PageAnnotations: {
+            /** Page Number */
+            page_number: number;
+            /** Annotations */
+            annotations: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Stale At
+             * @description Since when the place is gone; what was written there is kept
+             */
+            stale_at: string | null;
+            /** Flags */
+            flags: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** PageItem */
         PageItem: {
             /** Page Number */
@@ -2195,7 +2150,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description Where the text came from */
-            method: components["schemas"]["Method"];
+            method: components["schemas"]["ExtractionMethod"];
             /** Words */
             words: number;
             /** Characters */
@@ -2215,6 +2170,33 @@ export interface components {
              * @description On the page itself, on a paragraph or on a diagram of it
              */
             has_annotations: boolean;
+        };
+        /** PageLayout */
+        PageLayout: {
+            /**
+             * Width
+             * @description In points (1/72 inch), as a person sees the page
+             */
+            width: number;
+            /** Height */
+            height: number;
+            /**
+             * Rotation
+             * @description Degrees clockwise that were applied
+             */
+            rotation: number;
+            /**
+             * Words
+             * @description Each as [start, end, left, top, right, bottom]: its characters in `text`, its box in points
+             */
+            words: [
+                number,
+                number,
+                number,
+                number,
+                number,
+                number
+            ][];
         };
         /** PageMatchRead */
         PageMatchRead: {
@@ -2248,24 +2230,6 @@ export interface components {
                 number,
                 number
             ][];
-        };
-        /** PageNotes */
-        PageNotes: {
-            /** Page Number */
-            page_number: number;
-            /** Annotations */
-            annotations: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Stale At
-             * @description Since when the place is gone; what was written there is kept
-             */
-            stale_at: string | null;
-            /** Flags */
-            flags: {
-                [key: string]: unknown;
-            } | null;
         };
         /**
          * PagePatch
@@ -2306,7 +2270,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description Where the text came from */
-            method: components["schemas"]["Method"];
+            method: components["schemas"]["ExtractionMethod"];
             /** Words */
             words: number;
             /** Characters */
@@ -2323,21 +2287,10 @@ export interface components {
             problem: string | null;
             /** Text */
             text: string;
-            layout: components["schemas"]["Layout"] | null;
+            layout: components["schemas"]["PageLayout"] | null;
         };
-        /** Page[ArchiveJobRead] */
-        Page_ArchiveJobRead_: {
-            /** Items */
-            items: components["schemas"]["ArchiveJobRead"][];
-            /** Total */
-            total: number;
-            /** Page */
-            page: number;
-            /** Limit */
-            limit: number;
-        };
-        /** Page[ArchivedRead] */
-        Page_ArchivedRead_: {
+        /** PaginatedRead[ArchivedRead] */
+        PaginatedRead_ArchivedRead_: {
             /** Items */
             items: components["schemas"]["ArchivedRead"][];
             /** Total */
@@ -2347,8 +2300,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[DiagramRead] */
-        Page_DiagramRead_: {
+        /** PaginatedRead[DiagramRead] */
+        PaginatedRead_DiagramRead_: {
             /** Items */
             items: components["schemas"]["DiagramRead"][];
             /** Total */
@@ -2358,8 +2311,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[DocumentRead] */
-        Page_DocumentRead_: {
+        /** PaginatedRead[DocumentRead] */
+        PaginatedRead_DocumentRead_: {
             /** Items */
             items: components["schemas"]["DocumentRead"][];
             /** Total */
@@ -2369,10 +2322,10 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[EventRead] */
-        Page_EventRead_: {
+        /** PaginatedRead[EventRead] */
+        PaginatedRead_EventRead_: {
             /** Items */
-            items: components["schemas"]["muniment__audit__schemas__EventRead"][];
+            items: components["schemas"]["EventRead"][];
             /** Total */
             total: number;
             /** Page */
@@ -2380,8 +2333,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[KnowledgeBaseRead] */
-        Page_KnowledgeBaseRead_: {
+        /** PaginatedRead[KnowledgeBaseRead] */
+        PaginatedRead_KnowledgeBaseRead_: {
             /** Items */
             items: components["schemas"]["KnowledgeBaseRead"][];
             /** Total */
@@ -2391,8 +2344,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[MemberRead] */
-        Page_MemberRead_: {
+        /** PaginatedRead[MemberRead] */
+        PaginatedRead_MemberRead_: {
             /** Items */
             items: components["schemas"]["MemberRead"][];
             /** Total */
@@ -2402,8 +2355,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[OrganizationRead] */
-        Page_OrganizationRead_: {
+        /** PaginatedRead[OrganizationRead] */
+        PaginatedRead_OrganizationRead_: {
             /** Items */
             items: components["schemas"]["OrganizationRead"][];
             /** Total */
@@ -2413,10 +2366,10 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[ReceiptListed] */
-        Page_ReceiptListed_: {
+        /** PaginatedRead[QueueEntryRead] */
+        PaginatedRead_QueueEntryRead_: {
             /** Items */
-            items: components["schemas"]["ReceiptListed"][];
+            items: components["schemas"]["QueueEntryRead"][];
             /** Total */
             total: number;
             /** Page */
@@ -2424,8 +2377,19 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[RunRead] */
-        Page_RunRead_: {
+        /** PaginatedRead[ReceiptSummaryRead] */
+        PaginatedRead_ReceiptSummaryRead_: {
+            /** Items */
+            items: components["schemas"]["ReceiptSummaryRead"][];
+            /** Total */
+            total: number;
+            /** Page */
+            page: number;
+            /** Limit */
+            limit: number;
+        };
+        /** PaginatedRead[RunRead] */
+        PaginatedRead_RunRead_: {
             /** Items */
             items: components["schemas"]["RunRead"][];
             /** Total */
@@ -2435,8 +2399,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[TokenRead] */
-        Page_TokenRead_: {
+        /** PaginatedRead[TokenRead] */
+        PaginatedRead_TokenRead_: {
             /** Items */
             items: components["schemas"]["TokenRead"][];
             /** Total */
@@ -2446,8 +2410,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[UserRead] */
-        Page_UserRead_: {
+        /** PaginatedRead[UserRead] */
+        PaginatedRead_UserRead_: {
             /** Items */
             items: components["schemas"]["UserRead"][];
             /** Total */
@@ -2457,13 +2421,8 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /**
-         * ParagraphKind
-         * @enum {string}
-         */
-        ParagraphKind: "text" | "heading" | "list_item" | "table" | "caption";
-        /** ParagraphNotes */
-        ParagraphNotes: {
+        /** ParagraphAnnotations */
+        ParagraphAnnotations: {
             /** Page Number */
             page_number: number;
             /** Annotations */
@@ -2481,6 +2440,11 @@ export interface components {
              */
             paragraph_index: number;
         };
+        /**
+         * ParagraphKind
+         * @enum {string}
+         */
+        ParagraphKind: "text" | "heading" | "list_item" | "table" | "caption";
         /** ParagraphRead */
         ParagraphRead: {
             /** Page Number */
@@ -2535,16 +2499,63 @@ export interface components {
             sentence: string;
         };
         /**
-         * Purpose
-         * @enum {string}
+         * PurgePendingRead
+         * @description A document that is gone and found by nobody; some stores were not seen empty yet.
          */
-        Purpose: "first" | "reread";
-        /** QueueFailureBody */
-        QueueFailureBody: {
-            /** Error */
-            error: string;
-            /** Code */
-            code: string;
+        PurgePendingRead: {
+            /** Message */
+            message: string;
+            /** Receipt Id */
+            receipt_id: null;
+            /** Pending */
+            pending: string[];
+        };
+        /**
+         * PurgedRead
+         * @description A document that is gone, proven by its receipt.
+         */
+        PurgedRead: {
+            /** Message */
+            message: string;
+            /**
+             * Receipt Id
+             * Format: uuid
+             */
+            receipt_id: string;
+        };
+        /**
+         * QueueEntryRead
+         * @description One job, for operators: no name, no text, nothing that its document says.
+         */
+        QueueEntryRead: {
+            /** Key */
+            key: string;
+            /**
+             * Organization Id
+             * Format: uuid
+             */
+            organization_id: string;
+            /** Document Type */
+            document_type: string;
+            /** Sha256 */
+            sha256: string;
+            /** Document Id */
+            document_id: string | null;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+            /** Size Bytes */
+            size_bytes: number | null;
+            /** Retry Count */
+            retry_count: number | null;
+            /** Last Attempt At */
+            last_attempt_at: string | null;
+            /** Last Error */
+            last_error: string | null;
+            /** Problem */
+            problem: string | null;
         };
         /** QueueRead */
         QueueRead: {
@@ -2559,6 +2570,13 @@ export interface components {
             /** Hours */
             hours: components["schemas"]["HourRead"][];
         };
+        /** QueueWriteFailedBody */
+        QueueWriteFailedBody: {
+            /** Error */
+            error: string;
+            /** Code */
+            code: string;
+        };
         /** Readiness */
         Readiness: {
             /**
@@ -2568,17 +2586,45 @@ export interface components {
             status: "ok" | "degraded" | "failed";
             /** Checks */
             checks: {
-                [key: string]: components["schemas"]["CheckRead"];
+                [key: string]: components["schemas"]["HealthCheckRead"];
             };
         };
-        /** ReceiptListed */
-        ReceiptListed: {
+        /**
+         * ReceiptMove
+         * @description How a document left.
+         * @enum {string}
+         */
+        ReceiptMove: "purge" | "clear" | "auto_clear";
+        /**
+         * ReceiptRead
+         * @description A file of this can be checked offline: `muniment receipt verify`.
+         */
+        ReceiptRead: {
             /**
              * Id
              * Format: uuid
              */
             id: string;
-            move: components["schemas"]["Ending"];
+            /**
+             * Signed At
+             * Format: date-time
+             */
+            signed_at: string;
+            /** Record */
+            record: {
+                [key: string]: unknown;
+            };
+            /** Signature */
+            signature: string;
+        };
+        /** ReceiptSummaryRead */
+        ReceiptSummaryRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            move: components["schemas"]["ReceiptMove"];
             /**
              * Document Id
              * Format: uuid
@@ -2604,27 +2650,22 @@ export interface components {
              */
             signed_at: string;
         };
-        /**
-         * ReceiptRead
-         * @description A file of this can be checked offline: `muniment receipt verify`.
-         */
-        ReceiptRead: {
+        /** RecentEventRead */
+        RecentEventRead: {
             /**
              * Id
              * Format: uuid
              */
             id: string;
             /**
-             * Signed At
+             * At
              * Format: date-time
              */
-            signed_at: string;
-            /** Record */
-            record: {
-                [key: string]: unknown;
-            };
-            /** Signature */
-            signature: string;
+            at: string;
+            /** Action */
+            action: string;
+            /** Actor */
+            actor: string;
         };
         /** ReconcileRead */
         ReconcileRead: {
@@ -2651,21 +2692,8 @@ export interface components {
             token: string;
         };
         /**
-         * RemovedRead
-         * @description A document that is gone, proven by its receipt.
-         */
-        RemovedRead: {
-            /** Message */
-            message: string;
-            /**
-             * Receipt Id
-             * Format: uuid
-             */
-            receipt_id: string;
-        };
-        /**
          * ReplacedRead
-         * @description A document whose new bytes are stored (specs/lifecycle.md).
+         * @description A document whose new bytes are stored (docs/contracts.md#lifecycle).
          */
         ReplacedRead: {
             /**
@@ -2685,15 +2713,15 @@ export interface components {
             job_id: string;
             /**
              * Message
-             * @default It waits in the queue again
+             * @default Dead letter requeued
              */
             message: string;
         };
         /**
-         * RetryWish
+         * RetryRequest
          * @description What a person asks for when a document is to be read again.
          */
-        RetryWish: {
+        RetryRequest: {
             /**
              * Force
              * @description Take the results anew although the document shows them already
@@ -2711,6 +2739,18 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "editor";
+        /** RunErrorRead */
+        RunErrorRead: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+        };
+        /**
+         * RunPurpose
+         * @enum {string}
+         */
+        RunPurpose: "first" | "reread";
         /**
          * RunRead
          * @description Says what was done, never whether it was computed or found.
@@ -2721,7 +2761,7 @@ export interface components {
              * Format: uuid
              */
             id: string;
-            purpose: components["schemas"]["Purpose"];
+            purpose: components["schemas"]["RunPurpose"];
             status: components["schemas"]["RunStatus"];
             /** Attempt */
             attempt: number;
@@ -2739,7 +2779,7 @@ export interface components {
             updated_at: string;
             /** Ended At */
             ended_at: string | null;
-            error: components["schemas"]["ErrorRead"] | null;
+            error: components["schemas"]["RunErrorRead"] | null;
             /** Steps */
             steps: components["schemas"]["StepRead"][];
         };
@@ -2757,19 +2797,19 @@ export interface components {
             /** Since */
             since: string | null;
         };
+        /**
+         * SearchMode
+         * @enum {string}
+         */
+        SearchMode: "hybrid" | "vector" | "text";
         /** SearchRead */
         SearchRead: {
             /** Items */
             items: components["schemas"]["HitRead"][];
             /** @description What answered: `text` for a hybrid question while the model does not answer */
-            mode: components["schemas"]["Mode"];
+            mode: components["schemas"]["SearchMode"];
             /** Took Ms */
             took_ms: number;
-        };
-        /** SeveralDocuments */
-        SeveralDocuments: {
-            /** Document Ids */
-            document_ids: string[];
         };
         /** SimilarRead */
         SimilarRead: {
@@ -2777,14 +2817,8 @@ export interface components {
             items: components["schemas"]["HitRead"][];
         };
         /**
-         * Standing
-         * @description How somebody stands to a knowledge base, the strongest first.
-         * @enum {string}
-         */
-        Standing: "owner" | "admin" | "editor" | "viewer";
-        /**
          * Status
-         * @description Where a document stands in its lifecycle (specs/lifecycle.md).
+         * @description Where a document stands in its lifecycle (docs/design.md#state-machine).
          * @enum {string}
          */
         Status: "pending" | "processing" | "completed" | "failed" | "archived";
@@ -2817,15 +2851,21 @@ export interface components {
             page: number | null;
             /** Pages */
             pages: number | null;
-            error: components["schemas"]["ErrorRead"] | null;
+            error: components["schemas"]["RunErrorRead"] | null;
         };
         /**
          * StepStatus
          * @enum {string}
          */
         StepStatus: "started" | "success" | "failed" | "skipped";
-        /** TokenCreated */
-        TokenCreated: {
+        /** SubmissionRead */
+        SubmissionRead: {
+            /** Job Id */
+            job_id: string;
+            archive_status: components["schemas"]["HandoverStatus"];
+        };
+        /** TokenCreatedRead */
+        TokenCreatedRead: {
             /**
              * Id
              * Format: uuid
@@ -2874,6 +2914,16 @@ export interface components {
              * @default 90
              */
             expires_in_days: number;
+        };
+        /** UserMatchRead */
+        UserMatchRead: {
+            /**
+             * User Id
+             * Format: uuid
+             */
+            user_id: string;
+            /** Email */
+            email: string;
         };
         /** UserPatch */
         UserPatch: {
@@ -2967,56 +3017,6 @@ export interface components {
             problem_count: number;
             /** Problems */
             problems: components["schemas"]["ProblemRead"][];
-        };
-        /** EventRead */
-        muniment__audit__schemas__EventRead: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Action */
-            action: string;
-            /** Actor */
-            actor: string;
-            /** Organization Id */
-            organization_id: string | null;
-            /** Kb Id */
-            kb_id: string | null;
-            /** Document Id */
-            document_id: string | null;
-            /** Address */
-            address: string | null;
-            /** Payload */
-            payload: {
-                [key: string]: unknown;
-            };
-            /** Seq */
-            seq: number | null;
-            /** Sealed */
-            sealed: boolean;
-        };
-        /** EventRead */
-        muniment__lifecycle__explain__schemas__EventRead: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Action */
-            action: string;
-            /** Actor */
-            actor: string;
         };
     };
     responses: never;
@@ -3180,7 +3180,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_TokenRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_TokenRead_"];
                 };
             };
             /** @description Validation Error */
@@ -3213,7 +3213,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TokenCreated"];
+                    "application/json": components["schemas"]["TokenCreatedRead"];
                 };
             };
             /** @description Validation Error */
@@ -3274,7 +3274,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_OrganizationRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_OrganizationRead_"];
                 };
             };
             /** @description Validation Error */
@@ -3376,7 +3376,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_UserRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_UserRead_"];
                 };
             };
             /** @description Validation Error */
@@ -3486,7 +3486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_EventRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_EventRead_"];
                 };
             };
             /** @description Validation Error */
@@ -3610,7 +3610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ReceiptListed_"];
+                    "application/json": components["schemas"]["PaginatedRead_ReceiptSummaryRead_"];
                 };
             };
             /** @description Validation Error */
@@ -3674,7 +3674,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_KnowledgeBaseRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_KnowledgeBaseRead_"];
                 };
             };
             /** @description Validation Error */
@@ -3772,7 +3772,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KnowledgeBaseRemovedRead"];
+                    "application/json": components["schemas"]["KnowledgeBasePurgeRead"];
                 };
             };
             /** @description Not done yet: ask again to go on (`purge=true`) */
@@ -3781,7 +3781,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KnowledgeBaseRemovedRead"];
+                    "application/json": components["schemas"]["KnowledgeBasePurgeRead"];
                 };
             };
             /** @description It was empty, and is gone */
@@ -3856,7 +3856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ColleagueRead"];
+                    "application/json": components["schemas"]["UserMatchRead"];
                 };
             };
             /** @description Validation Error */
@@ -3890,7 +3890,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_MemberRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_MemberRead_"];
                 };
             };
             /** @description Validation Error */
@@ -3995,7 +3995,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_DocumentRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_DocumentRead_"];
                 };
             };
             /** @description Validation Error */
@@ -4035,7 +4035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DocumentCreatedAfterClearing"] | components["schemas"]["DocumentCreated"];
+                    "application/json": components["schemas"]["DocumentCreatedAfterAutoClear"] | components["schemas"]["DocumentCreated"];
                 };
             };
             /** @description Conflict */
@@ -4142,7 +4142,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_DocumentRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_DocumentRead_"];
                 };
             };
             /** @description Validation Error */
@@ -4174,7 +4174,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MovedRead"];
+                    "application/json": components["schemas"]["DocumentStatusRead"];
                 };
             };
             /** @description Validation Error */
@@ -4206,7 +4206,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MovedRead"];
+                    "application/json": components["schemas"]["DocumentStatusRead"];
                 };
             };
             /** @description Validation Error */
@@ -4296,7 +4296,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RetryWish"] | null;
+                "application/json": components["schemas"]["RetryRequest"] | null;
             };
         };
         responses: {
@@ -4350,7 +4350,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RemovedRead"] | components["schemas"]["BeingRemovedRead"];
+                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
                 };
             };
             /** @description Gone and found by nobody; not all stores seen empty yet */
@@ -4359,7 +4359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BeingRemovedRead"];
+                    "application/json": components["schemas"]["PurgePendingRead"];
                 };
             };
             /** @description Validation Error */
@@ -4391,7 +4391,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RemovedRead"] | components["schemas"]["BeingRemovedRead"];
+                    "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
                 };
             };
             /** @description Gone and found by nobody; not all stores seen empty yet */
@@ -4400,7 +4400,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BeingRemovedRead"];
+                    "application/json": components["schemas"]["PurgePendingRead"];
                 };
             };
             /** @description Validation Error */
@@ -4425,7 +4425,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SeveralDocuments"];
+                "application/json": components["schemas"]["BulkRequest"];
             };
         };
         responses: {
@@ -4549,7 +4549,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SeveralDocuments"];
+                "application/json": components["schemas"]["BulkRequest"];
             };
         };
         responses: {
@@ -4598,7 +4598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ArchivedRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_ArchivedRead_"];
                 };
             };
             /** @description Validation Error */
@@ -4633,7 +4633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_RunRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_RunRead_"];
                 };
             };
             /** @description Validation Error */
@@ -4728,7 +4728,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing_PageItem_PageNotes_"];
+                    "application/json": components["schemas"]["AnnotatedList_PageItem_PageAnnotations_"];
                 };
             };
             /** @description Validation Error */
@@ -4798,7 +4798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageNotes"];
+                    "application/json": components["schemas"]["PageAnnotations"];
                 };
             };
             /** @description Validation Error */
@@ -4835,7 +4835,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing_ParagraphRead_ParagraphNotes_"];
+                    "application/json": components["schemas"]["AnnotatedList_ParagraphRead_ParagraphAnnotations_"];
                 };
             };
             /** @description Validation Error */
@@ -4863,7 +4863,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NotesPatch"];
+                "application/json": components["schemas"]["AnnotationPatch"];
             };
         };
         responses: {
@@ -4873,7 +4873,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ParagraphNotes"];
+                    "application/json": components["schemas"]["ParagraphAnnotations"];
                 };
             };
             /** @description Validation Error */
@@ -4910,7 +4910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_DiagramRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_DiagramRead_"];
                 };
             };
             /** @description Validation Error */
@@ -4937,7 +4937,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NotesPatch"];
+                "application/json": components["schemas"]["AnnotationPatch"];
             };
         };
         responses: {
@@ -4947,7 +4947,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DiagramNotes"];
+                    "application/json": components["schemas"]["DiagramAnnotations"];
                 };
             };
             /** @description Validation Error */
@@ -5122,7 +5122,7 @@ export interface operations {
                 /** @description All by default */
                 kb_id?: string[] | null;
                 limit?: number;
-                mode?: components["schemas"]["Mode"];
+                mode?: components["schemas"]["SearchMode"];
                 document_type?: components["schemas"]["DocumentType"][] | null;
             };
             header?: never;
@@ -5207,7 +5207,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InsideRead"];
+                    "application/json": components["schemas"]["DocumentSearchRead"];
                 };
             };
             /** @description Validation Error */
@@ -5255,7 +5255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HandedOverRead"];
+                    "application/json": components["schemas"]["SubmissionRead"];
                 };
             };
             /** @description Validation Error */
@@ -5273,7 +5273,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QueueFailureBody"];
+                    "application/json": components["schemas"]["QueueWriteFailedBody"];
                 };
             };
         };
@@ -5296,7 +5296,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HandedOverRead"];
+                    "application/json": components["schemas"]["SubmissionRead"];
                 };
             };
             /** @description Validation Error */
@@ -5314,7 +5314,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["QueueFailureBody"];
+                    "application/json": components["schemas"]["QueueWriteFailedBody"];
                 };
             };
         };
@@ -5337,7 +5337,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ArchiveJobRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_QueueEntryRead_"];
                 };
             };
             /** @description Validation Error */
@@ -5369,7 +5369,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_ArchiveJobRead_"];
+                    "application/json": components["schemas"]["PaginatedRead_QueueEntryRead_"];
                 };
             };
             /** @description Validation Error */

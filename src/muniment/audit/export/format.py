@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from muniment.audit.chain_check import Link
-from muniment.audit.hashing import canonical, written
+from muniment.audit.chain_check import ChainLink
+from muniment.audit.hashing import canonical_json, to_rfc3339
 from muniment.audit.heads import Head
 from muniment.audit.keys import PublicKey
-from muniment.audit.repository import Wanted
+from muniment.audit.repository import EventFilter
 from muniment.audit.sealing import envelope_of
 from muniment.audit.signing import Signer
 from muniment.audit.tables import AuditEvent, AuditSeal
@@ -23,7 +23,7 @@ FORMAT = "muniment-audit/1"
 
 
 @dataclass(frozen=True)
-class End:
+class ExportFooter:
     """What the file holds, signed when it was made: nobody can cut off its beginning or its end."""
 
     chain: str
@@ -38,31 +38,31 @@ class End:
     signature: str = ""
 
     def message(self) -> bytes:
-        return canonical({"kind": "muniment.audit.export.writer/1", **asdict(replace(self, signature=""))})
+        return canonical_json({"kind": "muniment.audit.export.writer/1", **asdict(replace(self, signature=""))})
 
-    def signed_by(self, signer: Signer) -> "End":
+    def signed_by(self, signer: Signer) -> "ExportFooter":
         return replace(self, signature=signer.sign(self.message()).hex())
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "End":
+    def from_json(cls, values: Mapping[str, Any]) -> "ExportFooter":
         """`KeyError`, `TypeError` or `ValueError` for anything that is not one."""
         end = cls(**{name: values[name] for name in cls.__dataclass_fields__})
         bytes.fromhex(end.signature)
         return end
 
 
-def filters_of(wanted: Wanted) -> dict[str, Any]:
+def filters_as_json(event_filter: EventFilter) -> dict[str, Any]:
     """What was asked for, as JSON shows it."""
-    return {name: _plain(value) for name, value in asdict(wanted).items() if value is not None}
+    return {name: _plain(value) for name, value in asdict(event_filter).items() if value is not None}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
-        return written(value)
+        return to_rfc3339(value)
     return str(value) if isinstance(value, UUID) else value
 
 
-def header_line(chain: UUID, first: Link, signer: Signer, keys: Sequence[PublicKey]) -> bytes:
+def header_line(chain: UUID, first: ChainLink, signer: Signer, keys: Sequence[PublicKey]) -> bytes:
     """`first` is the place before the first line."""
     return _line(
         "header",
@@ -83,12 +83,12 @@ def event_line(seal: AuditSeal, event: AuditEvent) -> bytes:
         "hash": seal.hash.hex(),
         "event_hash": seal.event_hash.hex(),
         "salt": seal.salt.hex(),
-        "sealed_at": written(seal.sealed_at),
+        "sealed_at": to_rfc3339(seal.sealed_at),
     }
     return _line("event", {**sealed, **envelope_of(event), "payload": event.payload})
 
 
-def stub_line(link: Link) -> bytes:
+def stub_line(link: ChainLink) -> bytes:
     return _line("stub", {"seq": link.seq, "event_hash": link.event_hash.hex(), "hash": link.hash.hex()})
 
 
@@ -96,9 +96,9 @@ def head_line(head: Head) -> bytes:
     return _line("head", head.as_json())
 
 
-def end_line(end: End) -> bytes:
-    return _line("end", asdict(end))
+def footer_line(footer: ExportFooter) -> bytes:
+    return _line("end", asdict(footer))
 
 
 def _line(kind: str, values: Mapping[str, Any]) -> bytes:
-    return canonical({"kind": kind, **values}) + b"\n"
+    return canonical_json({"kind": kind, **values}) + b"\n"

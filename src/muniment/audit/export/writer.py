@@ -12,12 +12,20 @@ from datetime import datetime
 
 import structlog
 
-from muniment.audit.chain_check import Link
-from muniment.audit.export.format import End, end_line, event_line, filters_of, head_line, header_line, stub_line
-from muniment.audit.hashing import INSTALLATION, beginning_of, written
-from muniment.audit.heads import ChainBroken, Head, HeadRepository, Heads
+from muniment.audit.chain_check import ChainLink
+from muniment.audit.export.format import (
+    ExportFooter,
+    event_line,
+    filters_as_json,
+    footer_line,
+    head_line,
+    header_line,
+    stub_line,
+)
+from muniment.audit.hashing import INSTALLATION_CHAIN, genesis_hash, to_rfc3339
+from muniment.audit.heads import ChainBroken, Head, HeadRepository, HeadSigner
 from muniment.audit.keys import KeyRepository
-from muniment.audit.repository import TrailRepository, Wanted
+from muniment.audit.repository import EventFilter, TrailRepository
 from muniment.audit.sealing import BATCH, Sealer, SealRepository, envelope_of
 from muniment.audit.tables import AuditEvent, AuditSeal
 from muniment.errors import Forbidden
@@ -43,25 +51,27 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Batch:
+class ExportBatch:
     """A stretch of the chain: every link, the events among them that are shown, and the heads that were signed."""
 
-    links: Sequence[Link]
+    links: Sequence[ChainLink]
     shown: dict[int, tuple[AuditSeal, AuditEvent]]
     heads: dict[int, Head]
 
 
-class Export:
+class TrailExport:
     """One export for one person."""
 
-    def __init__(self, database: Database, sealer: Sealer, heads: Heads, principal: Principal, wanted: Wanted) -> None:
+    def __init__(
+        self, database: Database, sealer: Sealer, heads: HeadSigner, principal: Principal, event_filter: EventFilter
+    ) -> None:
         self._database = database
         self._sealer = sealer
         self._heads = heads
         self._principal = principal
-        self._wanted = wanted
-        self._organization_id = None if wanted.is_installation else principal.organization_id
-        self._chain = self._organization_id or INSTALLATION
+        self._event_filter = event_filter
+        self._organization_id = None if event_filter.is_installation else principal.organization_id
+        self._chain = self._organization_id or INSTALLATION_CHAIN
 
     async def json_lines(self, at: datetime) -> AsyncIterator[bytes]:
         """See `export_lines.py`. `Forbidden` for who may read nothing of this chain."""
@@ -76,38 +86,38 @@ class Export:
                 if link.seq in batch.heads:
                     yield head_line(batch.heads[link.seq])
             last, events = batch.links[-1], events + len(batch.shown)
-        yield end_line(self._end(before, last, events, at).signed_by(self._sealer.signer))
+        yield footer_line(self._build_footer(before, last, events, at).signed_by(self._sealer.signer))
 
     async def csv(self) -> AsyncIterator[bytes]:
         """For a spreadsheet, which cannot check it."""
         before, until = await self._bounds()
-        yield csv_line(COLUMNS)
+        yield csv_row(COLUMNS)
         async for batch in self._batches(before.seq, until):
             for seal, event in batch.shown.values():
                 # A semicolon begins a new cell where the language of the reader's machine says so.
                 payload = json.dumps(event.payload, ensure_ascii=False).replace(";", "\\u003b")
                 row = {**envelope_of(event), "seq": seal.seq, "hash": seal.hash.hex(), "payload": payload}
-                yield csv_line([row[column] for column in COLUMNS])
+                yield csv_row([row[column] for column in COLUMNS])
 
-    async def _bounds(self) -> tuple[Link, int]:
+    async def _bounds(self) -> tuple[ChainLink, int]:
         """The place before the first event that is shown, and the end; everything up to it is sealed and signed."""
         async with self._database.work(self._principal) as work:
             if not await TrailRepository(work.session).may_read(self._chain):
                 raise Forbidden
         await self._sealer.seal(self._organization_id)
         try:
-            await self._heads.advance(self._organization_id)
+            await self._heads.sign_chain(self._organization_id)
         except ChainBroken as error:  # whoever wants to find out what happened needs the file most of all
             log.error("audit.chain_broken", chain=str(self._chain), error=error.message)
         async with self._database.work(self._principal) as work:
-            first = await TrailRepository(work.session).first_seq(self._chain, self._wanted)
+            first = await TrailRepository(work.session).find_first_seq(self._chain, self._event_filter)
         async with self._database.service_work(Service(self._organization_id)) as service:
             seals = SealRepository(service.session)
             until, _ = await seals.find_last(self._chain) or (0, b"")
             seq = until if first is None else first - 1
-            return Link(seq, b"", await seals.find_hash(self._chain, seq) or beginning_of(self._chain)), until
+            return ChainLink(seq, b"", await seals.find_hash(self._chain, seq) or genesis_hash(self._chain)), until
 
-    async def _batches(self, after: int, until: int) -> AsyncIterator[Batch]:
+    async def _batches(self, after: int, until: int) -> AsyncIterator[ExportBatch]:
         while after < until:
             batch = await self._batch(after, limit=min(BATCH, until - after))
             if not batch.links:
@@ -115,25 +125,27 @@ class Export:
             yield batch
             after = batch.links[-1].seq
 
-    async def _batch(self, after: int, *, limit: int) -> Batch:
+    async def _batch(self, after: int, *, limit: int) -> ExportBatch:
         async with self._database.work(self._principal) as work:
             trail = TrailRepository(work.session)
             links = await trail.list_links(self._chain, after=after, limit=limit)
             until = links[-1].seq if links else after
-            shown = await trail.list_sealed(self._chain, self._wanted, after=after, until=until)
+            shown = await trail.list_sealed(self._chain, self._event_filter, after=after, until=until)
             heads = await HeadRepository(work.session).list_(self._chain, after=after, until=until)
-        return Batch(links, {seal.seq: (seal, event) for seal, event in shown}, {head.seq: head for head in heads})
+        return ExportBatch(
+            links, {seal.seq: (seal, event) for seal, event in shown}, {head.seq: head for head in heads}
+        )
 
-    def _end(self, before: Link, last: Link, events: int, at: datetime) -> End:
-        return End(
+    def _build_footer(self, before: ChainLink, last: ChainLink, events: int, at: datetime) -> ExportFooter:
+        return ExportFooter(
             chain=str(self._chain),
-            filters=filters_of(self._wanted),
+            filters=filters_as_json(self._event_filter),
             first_seq=before.seq + 1,
             previous_hash=before.hash.hex(),
             last_seq=last.seq,
             hash=last.hash.hex(),
             events=events,
-            exported_at=written(at),
+            exported_at=to_rfc3339(at),
             key_id=self._sealer.signer.key_id,
         )
 
@@ -141,7 +153,7 @@ class Export:
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
-def csv_line(cells: Iterable[object]) -> bytes:
+def csv_row(cells: Iterable[object]) -> bytes:
     """One row, every cell in quotes; nothing is an empty cell."""
     written = io.StringIO()
     csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(map(_cell, cells))

@@ -10,19 +10,19 @@ from uuid import UUID
 from sqlalchemy import func, insert, literal_column, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.audit.receipts.tables import Ending, Receipt
-from muniment.audit.sealing import Place
+from muniment.audit.receipts.tables import Receipt, ReceiptMove
+from muniment.audit.sealing import SealPosition
 from muniment.audit.tables import AuditSeal
 from muniment.errors import NotFound
 from muniment.storage.db.base import new_id
 
-NOT_FOUND = ("owner_id", "is_being_read")
+_NOT_IN_RECEIPT = ("owner_id", "is_being_read")
 """Of a stock: what is good to know, and nothing that a store held."""
-_KEEP = text("""
+_STORE_SIGNED = text("""
     UPDATE receipts SET record = CAST(:record AS jsonb), signature = :signature, signed_at = now(), pending = NULL
      WHERE id = :id AND signed_at IS NULL
 """)
-PATIENCE = timedelta(seconds=5)
+REQUEST_GRACE = timedelta(seconds=5)
 """How long a request has to finish its receipt before the sweep takes it."""
 
 
@@ -31,20 +31,20 @@ class ReceiptNotFound(NotFound):
 
 
 @dataclass(frozen=True)
-class Departure:
+class NewTombstone:
     """Which document leaves, how, and by which line of the audit trail."""
 
     document_id: UUID
     document_name: str
     kb_id: UUID
     organization_id: UUID
-    move: Ending
+    move: ReceiptMove
     actor: str
     event_id: UUID
 
 
 @dataclass(frozen=True)
-class Signed:
+class SignedRecord:
     receipt_id: UUID
     record: Mapping[str, Any]
     signature: str
@@ -54,28 +54,28 @@ class ReceiptRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def take_stock(self, document_id: UUID) -> Mapping[str, Any] | None:
+    async def take_inventory(self, document_id: UUID) -> Mapping[str, Any] | None:
         """What belongs to the document in all tables, in counts, keys and hashes; `None` if it may not be touched."""
         stock: Mapping[str, Any] | None = await self._session.scalar(
             text("SELECT take_stock(:document)"), {"document": document_id}
         )
         return stock
 
-    async def add(self, departure: Departure, stock: Mapping[str, Any]) -> UUID:
+    async def add(self, tombstone: NewTombstone, inventory: Mapping[str, Any]) -> UUID:
         """In the transaction that removed the document, after it; not signed yet."""
         receipt_id = new_id()
         values = {
-            **vars(departure),
+            **vars(tombstone),
             "id": receipt_id,
-            "owner_id": UUID(stock["owner_id"]),
-            "found": {name: found for name, found in stock.items() if name not in NOT_FOUND},
-            "next_attempt_at": func.now() + PATIENCE,
+            "owner_id": UUID(inventory["owner_id"]),
+            "found": {name: found for name, found in inventory.items() if name not in _NOT_IN_RECEIPT},
+            "next_attempt_at": func.now() + REQUEST_GRACE,
         }
         # Without RETURNING: whoever auto-clears need not be allowed to read it.
         await self._session.execute(insert(Receipt).values(values))
         return receipt_id
 
-    async def find_of(self, kb_id: UUID, document_id: UUID) -> Receipt | None:
+    async def find_by_document(self, kb_id: UUID, document_id: UUID) -> Receipt | None:
         """What this document left, signed or not."""
         named = select(Receipt).where(Receipt.document_id == document_id, Receipt.kb_id == kb_id)
         return await self._session.scalar(named)
@@ -97,18 +97,18 @@ class ReceiptRepository:
         page = await self._session.scalars(signed.order_by(Receipt.id.desc()).offset(offset).limit(limit))
         return page.all(), total or 0
 
-    async def list_unsigned_of(self, kb_id: UUID, *, limit: int) -> Sequence[Receipt]:
+    async def list_unsigned_in(self, kb_id: UUID, *, limit: int) -> Sequence[Receipt]:
         unsigned = select(Receipt).where(Receipt.kb_id == kb_id, Receipt.signed_at.is_(None))
         return (await self._session.scalars(unsigned.order_by(Receipt.id).limit(limit))).all()
 
-    async def count_unsigned_of(self, kb_id: UUID) -> int:
+    async def count_unsigned_in(self, kb_id: UUID) -> int:
         unsigned = select(func.count()).where(Receipt.kb_id == kb_id, Receipt.signed_at.is_(None))
         return await self._session.scalar(unsigned) or 0
 
     async def list_(self, ids: Sequence[UUID]) -> Sequence[Receipt]:
         return (await self._session.scalars(select(Receipt).where(Receipt.id.in_(ids)).order_by(Receipt.id))).all()
 
-    async def take_due(self, *, limit: int) -> Sequence[Receipt]:
+    async def claim_due(self, *, limit: int) -> Sequence[Receipt]:
         """For this attempt of the sweep; nobody else takes them before their next (5 s, doubling to ten minutes)."""
         due = select(Receipt.id).where(Receipt.signed_at.is_(None), Receipt.next_attempt_at <= func.now())
         due = due.order_by(Receipt.next_attempt_at).limit(limit).with_for_update(skip_locked=True)
@@ -123,29 +123,29 @@ class ReceiptRepository:
         )
         return taken.all()
 
-    async def note_points(self, points: Mapping[UUID, int]) -> None:
+    async def store_point_counts(self, points: Mapping[UUID, int]) -> None:
         """What the index held of these documents before anything was removed: the first count stays."""
         noted = "UPDATE receipts SET points = coalesce(points, :points) WHERE id = :id"
         if points:
             await self._session.execute(text(noted), [{"id": key, "points": value} for key, value in points.items()])
 
-    async def note_pending(self, pending: Mapping[UUID, Sequence[str]]) -> None:
+    async def store_pending(self, pending: Mapping[UUID, Sequence[str]]) -> None:
         noted = "UPDATE receipts SET pending = :pending WHERE id = :id AND signed_at IS NULL"
         if pending:
             rows = [{"id": key, "pending": list(stores)} for key, stores in pending.items()]
             await self._session.execute(text(noted), rows)
 
-    async def find_places(self, event_ids: Sequence[UUID]) -> Mapping[UUID, Place]:
+    async def find_positions(self, event_ids: Sequence[UUID]) -> Mapping[UUID, SealPosition]:
         """Of those events that are sealed."""
         columns = (AuditSeal.event_id, AuditSeal.seq, AuditSeal.hash)
         found = await self._session.execute(select(*columns).where(AuditSeal.event_id.in_(event_ids)))
-        return {event_id: Place(seq, digest.hex()) for event_id, seq, digest in found}
+        return {event_id: SealPosition(seq, digest.hex()) for event_id, seq, digest in found}
 
-    async def keep(self, signed: Sequence[Signed]) -> None:
+    async def store_signed(self, signed: Sequence[SignedRecord]) -> None:
         """The records that were signed; one that another process signed before stays."""
         rows = [{"id": one.receipt_id, "record": json.dumps(one.record), "signature": one.signature} for one in signed]
         if rows:
-            await self._session.execute(_KEEP, rows)
+            await self._session.execute(_STORE_SIGNED, rows)
 
     async def count_unsigned(self) -> tuple[int, float]:
         """How many documents are gone without a receipt yet, and the age of the oldest in seconds."""

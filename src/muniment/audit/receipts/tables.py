@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from muniment.storage.db.base import Table, created_at_column, id_column
 
 
-class Ending(StrEnum):
+class ReceiptMove(StrEnum):
     """How a document left."""
 
     PURGE = "purge"

@@ -34,7 +34,7 @@ from muniment.documents.media_types.types import (
     XLSX,
     MediaType,
 )
-from muniment.documents.media_types.zip_directory import LOCAL_SIGNATURE, list_entries, read_beginning
+from muniment.documents.media_types.zip_directory import LOCAL_SIGNATURE, list_entries, read_entry_start
 
 HEAD_BYTES = 64 * 1024
 
@@ -62,7 +62,7 @@ _MAIN_PARTS = (
 )
 
 
-_PDF_HEADER_WITHIN = 1024
+_PDF_HEADER_MAX_OFFSET = 1024
 
 
 _HTML_START = re.compile(
@@ -73,47 +73,47 @@ _HTML_START = re.compile(
 _MAIL_HEADER = re.compile(r"([!-9;-~]+)[ \t]*:")
 
 
-_MAIL_PROOFS = frozenset({"date", "received", "message-id", "mime-version", "return-path"})
+_MAIL_ONLY_HEADERS = frozenset({"date", "received", "message-id", "mime-version", "return-path"})
 
 
 _BY_EXTENSION = {".md": MARKDOWN, ".markdown": MARKDOWN, ".html": HTML, ".htm": HTML, ".xhtml": HTML}
 
 
-def recognise(head: bytes, tail: bytes, size_bytes: int, *, name: str = "") -> MediaType | None:
+def detect_media_type(head: bytes, tail: bytes, size_bytes: int, *, name: str = "") -> MediaType | None:
     """The type of a file with these first `HEAD_BYTES` and last `TAIL_BYTES`, or `None` if no reader knows it.
 
     The two overlap in a small file. `name` decides between plain text, Markdown and a piece of HTML, and nothing else.
     """
-    if found := _by_signature(head):
+    if found := _detect_by_signature(head):
         return found
     if _may_be_pdf(head) and (head.startswith(b"%PDF-") or b"%%EOF" in tail):
         return PDF
     if head.startswith(LOCAL_SIGNATURE):
-        return _in_zip(head, tail)
-    text = read_text(head, tail, size_bytes)
-    return _in_text(text, name) if text else None
+        return _detect_in_zip(head, tail)
+    text = decode_sample(head, tail, size_bytes)
+    return _detect_in_text(text, name) if text else None
 
 
-def cannot_become_known(head: bytes) -> bool:
+def is_surely_unsupported(head: bytes) -> bool:
     """Whether a file that begins like this is refused, whatever follows. Needs no more than `HEAD_BYTES`."""
-    may_become = _by_signature(head) or _may_be_pdf(head) or head.startswith(LOCAL_SIGNATURE)
-    return not may_become and not read_text(head, b"", len(head))
+    may_become = _detect_by_signature(head) or _may_be_pdf(head) or head.startswith(LOCAL_SIGNATURE)
+    return not may_become and not decode_sample(head, b"", len(head))
 
 
-def _by_signature(head: bytes) -> MediaType | None:
+def _detect_by_signature(head: bytes) -> MediaType | None:
     return next((kind for signature, kind in _SIGNATURES if signature.match(head)), None)
 
 
 def _may_be_pdf(head: bytes) -> bool:
     """Readers accept anything in front of the header. We accept a stray line or printer command, but no program."""
-    at = head.find(b"%PDF-", 0, _PDF_HEADER_WITHIN)
+    at = head.find(b"%PDF-", 0, _PDF_HEADER_MAX_OFFSET)
     return at >= 0 and b"\0" not in head[:at]
 
 
-def _in_zip(head: bytes, tail: bytes) -> MediaType | None:
+def _detect_in_zip(head: bytes, tail: bytes) -> MediaType | None:
     entries = list_entries(head, tail)
     for entry in entries:
-        if entry.name == "mimetype" and read_beginning(head, entry, 100).strip() == ODT.media_type.encode():
+        if entry.name == "mimetype" and read_entry_start(head, entry, 100).strip() == ODT.media_type.encode():
             return ODT
         for main_part, kind in _MAIN_PARTS:
             if main_part.fullmatch(entry.name):
@@ -121,15 +121,15 @@ def _in_zip(head: bytes, tail: bytes) -> MediaType | None:
     return None
 
 
-def _in_text(text: str, name: str) -> MediaType:
+def _detect_in_text(text: str, name: str) -> MediaType:
     if _HTML_START.match(text):
         return HTML
-    if _begins_like_mail(text):
+    if _looks_like_mail(text):
         return EML
     return _BY_EXTENSION.get(PurePosixPath(name).suffix.lower(), TEXT)
 
 
-def _begins_like_mail(text: str) -> bool:
+def _looks_like_mail(text: str) -> bool:
     seen: set[str] = set()
     for line in text.splitlines():
         if not line:
@@ -139,7 +139,7 @@ def _begins_like_mail(text: str) -> bool:
             seen.add(header[1].lower())
         elif not seen or line[0] not in " \t":
             return False
-    return "from" in seen and not seen.isdisjoint(_MAIL_PROOFS)
+    return "from" in seen and not seen.isdisjoint(_MAIL_ONLY_HEADERS)
 
 
 _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
@@ -152,23 +152,23 @@ _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
 
 
 # Stands for every 8-bit and East Asian encoding: it knows all bytes, and its only controls are those of ASCII.
-_ANY_OTHER = "cp437"
+_FALLBACK_ENCODING = "cp437"
 
 
 # With the end mark of DOS, and what terminals and the encodings of Japan and Korea escape and shift with.
-_WELCOME_CONTROLS = frozenset("\t\n\v\f\r\x0e\x0f\x1a\x1b\x85")
+_ALLOWED_CONTROLS = frozenset("\t\n\v\f\r\x0e\x0f\x1a\x1b\x85")
 
 
-_ONE_STRAY_IN = 200
+_CHARACTERS_PER_STRAY = 200
 
 
-def read_text(head: bytes, tail: bytes, size_bytes: int) -> str | None:
+def decode_sample(head: bytes, tail: bytes, size_bytes: int) -> str | None:
     """The text of `head`, exact where it is Unicode and right in its ASCII part otherwise; `None` if it is no text.
 
     `tail` must be text in the same encoding: an installer may begin with a script and go on with an archive.
     """
     aligned = tail[(len(tail) - size_bytes) % 4 :]
-    for encoding, needs_proof in _candidates(head):
+    for encoding, needs_proof in _candidate_encodings(head):
         # A character that is cut in two at an edge becomes one stray character, which is allowed.
         text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
         is_text = _is_plausible(text) and _is_plausible(aligned.decode(encoding, errors="replace"))
@@ -177,7 +177,7 @@ def read_text(head: bytes, tail: bytes, size_bytes: int) -> str | None:
     return None
 
 
-def _candidates(head: bytes) -> Iterator[tuple[str, bool]]:
+def _candidate_encodings(head: bytes) -> Iterator[tuple[str, bool]]:
     """The encodings to try, and whether plausible characters alone do not prove them."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
@@ -188,17 +188,17 @@ def _candidates(head: bytes) -> Iterator[tuple[str, bool]]:
         yield "utf-16-be", True
     else:
         yield "utf-8", False
-        yield _ANY_OTHER, False
+        yield _FALLBACK_ENCODING, False
 
 
 def _is_plausible(text: str) -> bool:
     counts = Counter(text)
     strays = sum(count for character, count in counts.items() if _is_stray(character))
-    return "\0" not in counts and strays * _ONE_STRAY_IN <= len(text)
+    return "\0" not in counts and strays * _CHARACTERS_PER_STRAY <= len(text)
 
 
 def _is_stray(character: str) -> bool:
-    if character in _WELCOME_CONTROLS:
+    if character in _ALLOWED_CONTROLS:
         return False
     # Not assigned: a sign of nonsense among the old characters, the emoji of next year among the others.
     is_unassigned = category(character) == "Cn" and character <= "\uffff"

@@ -63,4 +63,4 @@ EML = MediaType("EML", "message/rfc822", ".eml")
 TEXT = MediaType("Plain text", "text/plain", ".txt")
 
 
-KNOWN = (PDF, DOCX, PPTX, XLSX, ODT, RTF, HTML, MARKDOWN, TEXT, EML, PNG, JPEG, TIFF, WEBP, GIF, BMP)
+SUPPORTED = (PDF, DOCX, PPTX, XLSX, ODT, RTF, HTML, MARKDOWN, TEXT, EML, PNG, JPEG, TIFF, WEBP, GIF, BMP)

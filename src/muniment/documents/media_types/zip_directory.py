@@ -22,7 +22,7 @@ _END = Struct("<12xL6x")  # size of the directory
 _END64 = Struct("<40xQ8x")
 
 _STORED, _DEFLATED = 0, 8
-_SIZE_COMES_LATER = 0x08
+_HAS_DATA_DESCRIPTOR = 0x08
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def list_entries(head: bytes, tail: bytes) -> list[ZipEntry]:
     return [*_local_entries(head), *_directory_entries(tail, tail.find(_DIRECTORY_SIGNATURE))]
 
 
-def read_beginning(head: bytes, entry: ZipEntry, limit: int) -> bytes:
+def read_entry_start(head: bytes, entry: ZipEntry, limit: int) -> bytes:
     """Up to `limit` bytes of an entry's content, or nothing where they lie outside of `head` or are damaged."""
     fields = _unpack(_LOCAL, LOCAL_SIGNATURE, head, entry.offset)
     if fields is None:
@@ -66,7 +66,7 @@ def _directory_entries(tail: bytes, at: int) -> Iterator[ZipEntry]:
     while fields := _unpack(_DIRECTORY, _DIRECTORY_SIGNATURE, tail, at):
         method, packed_bytes, name, extra, comment, offset = fields
         at += _DIRECTORY.size
-        yield ZipEntry(_read_name(tail[at : at + name]), method, packed_bytes, offset)
+        yield ZipEntry(_decode_name(tail[at : at + name]), method, packed_bytes, offset)
         at += name + extra + comment
 
 
@@ -75,14 +75,14 @@ def _local_entries(head: bytes) -> Iterator[ZipEntry]:
     while fields := _unpack(_LOCAL, LOCAL_SIGNATURE, head, at):
         flags, method, packed_bytes, name, extra = fields
         start = at + _LOCAL.size
-        yield ZipEntry(_read_name(head[start : start + name]), method, packed_bytes, at)
+        yield ZipEntry(_decode_name(head[start : start + name]), method, packed_bytes, at)
         at = start + name + extra + packed_bytes
-        if flags & _SIZE_COMES_LATER:
+        if flags & _HAS_DATA_DESCRIPTOR:
             # Packed data does not look like a signature; stored data may, and then nothing behind it can be trusted.
             at = head.find(LOCAL_SIGNATURE, at) if method == _DEFLATED else len(head)
 
 
-def _read_name(raw: bytes) -> str:
+def _decode_name(raw: bytes) -> str:
     return raw.decode("latin-1").replace("\\", "/").lower()
 
 

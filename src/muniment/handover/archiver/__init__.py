@@ -1,4 +1,4 @@
-"""The archiver moves jobs from the queue to Paperless (specs/archive-queue.md §3.3, §5, §7, §8). It has no database.
+"""The archiver moves jobs from the queue to Paperless (docs/contracts.md#archiver-pass). It has no database.
 
     archiver.py           one pass, and a pass every interval
     cleanup.py            incomplete jobs and abandoned uploads, at the end of a pass

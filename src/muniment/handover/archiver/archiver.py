@@ -12,110 +12,118 @@ import structlog
 
 from muniment.errors import MunimentError
 from muniment.handover.archiver import lease
-from muniment.handover.archiver.cleanup import list_late, resolve_incomplete
+from muniment.handover.archiver.cleanup import list_abandoned, resolve_incomplete
 from muniment.handover.archiver.cleanup import resolve_abandoned as tend_late
 from muniment.handover.archiver.clock import Clock
-from muniment.handover.archiver.completion import close
-from muniment.handover.archiver.dead_letters import Failure, bury, settle
-from muniment.handover.archiver.job import bring_in, take
-from muniment.handover.archiver.job_state import Changed, Dead, Failed, Left, Noted
+from muniment.handover.archiver.completion import complete
+from muniment.handover.archiver.dead_letters import FailedJob, move_to_dead_letters, record_failure
+from muniment.handover.archiver.job import ensure_in_paperless, load_job
+from muniment.handover.archiver.job_state import JobDeferred, JobFailed, JobRejected, SidecarChanged, VersionedSidecar
 from muniment.handover.archiver.lease import Lease
-from muniment.handover.archiver.monitoring import Alert, Alerts, JobLine, Metrics
-from muniment.handover.archiver.paperless_objects import Label, Objects, TrashView
-from muniment.handover.archiver.pass_context import Options, Outcome, Pace, PassReport, Tools
-from muniment.handover.archiver.retry_policy import with_patience
-from muniment.handover.internal.client import InternalApi
+from muniment.handover.archiver.monitoring import Alert, Alerts, ArchiverMetrics, JobLogEntry
+from muniment.handover.archiver.paperless_objects import NamePrefix, PaperlessObjects, TrashCache
+from muniment.handover.archiver.pass_context import (
+    ArchiverOptions,
+    CircuitBreaker,
+    PassContext,
+    PassOutcome,
+    PassReport,
+)
+from muniment.handover.archiver.retry_policy import with_retries
+from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.job_key import JobKey
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.queue import ArchiveStores
-from muniment.handover.queue_listing import ListedJob, count_jobs, list_queue
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.queue import HandoverStores
+from muniment.handover.queue_listing import QueueEntry, count_jobs, list_backlog
 
 Item = TypeVar("Item")
 
 
 @dataclass
-class Round:
-    tools: Tools
-    metrics: Metrics
+class PassRunner:
+    context: PassContext
+    metrics: ArchiverMetrics
     report: PassReport
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[FailedJob] = field(default_factory=list)
 
-    async def archive(self, jobs: Iterable[ListedJob]) -> None:
-        await self._each(iter(jobs), self._archive)
+    async def process_jobs(self, jobs: Iterable[QueueEntry]) -> None:
+        await self._for_each(iter(jobs), self._process_job)
 
-    async def tend_halves(self, halves: Iterable[ListedJob]) -> None:
-        await self._each(iter(halves), self._tend)
+    async def process_incomplete(self, entries: Iterable[QueueEntry]) -> None:
+        await self._for_each(iter(entries), self._process_incomplete_entry)
 
-    async def tend_late(self, notes: Iterable[str]) -> None:
-        await self._each(iter(notes), self._tend_late)
+    async def process_abandoned(self, keys: Iterable[str]) -> None:
+        await self._for_each(iter(keys), self._process_abandoned_upload)
 
-    async def settle_failures(self, depth: int) -> None:
+    async def record_failures(self, depth: int) -> None:
         """Also after the line was stopped? No: then no count is touched."""
         for failure in self.failures:
-            if self.tools.pace.stopped_by is None and (line := await settle(self.tools, failure, depth=depth)):
-                self._write(line)
+            if self.context.breaker.stopped_by is None and (
+                line := await record_failure(self.context, failure, depth=depth)
+            ):
+                self._publish_entry(line)
 
-    async def _each(self, jobs: Iterator[Item], work: Callable[[Item], Awaitable[None]]) -> None:
+    async def _for_each(self, items: Iterator[Item], work: Callable[[Item], Awaitable[None]]) -> None:
         async with asyncio.TaskGroup() as workers:
-            for _ in range(self.tools.options.concurrency):
-                workers.create_task(self._work_off(jobs, work))
+            for _ in range(self.context.options.concurrency):
+                workers.create_task(self._consume(items, work))
 
-    async def _work_off(self, jobs: Iterator[Item], work: Callable[[Item], Awaitable[None]]) -> None:
+    async def _consume(self, items: Iterator[Item], work: Callable[[Item], Awaitable[None]]) -> None:
         """One after the other, from the line that all share; those in hand are finished when the pass closes."""
-        while not self.tools.pace.is_closed and (job := next(jobs, None)) is not None:
+        while not self.context.breaker.is_open and (job := next(items, None)) is not None:
             try:
                 await work(job)
             except MunimentError as error:
-                self.tools.pace.stop(error)
+                self.context.breaker.stop(error)
 
-    async def _archive(self, job: ListedJob) -> None:
-        key, started_at, noted = job.key, self.tools.clock.now(), list[Noted]()
-        line = JobLine(key, "archived", started_at=started_at)
+    async def _process_job(self, entry: QueueEntry) -> None:
+        key, started_at, noted = entry.key, self.context.clock.now(), list[VersionedSidecar]()
+        line = JobLogEntry(key, "archived", started_at=started_at)
         try:
-            document_id = await with_patience(self.tools, lambda: self._once(key, noted))
-            line = JobLine(key, "archived", noted[-1].sidecar, started_at, document_id)
+            document_id = await with_retries(self.context, lambda: self._process_once(key, noted))
+            line = JobLogEntry(key, "archived", noted[-1].sidecar, started_at, document_id)
             self.metrics.processed.inc()
             self.metrics.latency.observe(
-                max(0.0, (self.tools.clock.now() - noted[-1].sidecar.timestamp).total_seconds())
+                max(0.0, (self.context.clock.now() - noted[-1].sidecar.timestamp).total_seconds())
             )
-        except (Changed, Left) as error:
-            line = JobLine(key, "left", noted[-1].sidecar if noted else None, started_at, error=error.message)
-        except Failed as error:
-            line = JobLine(key, "failed", noted[-1].sidecar if noted else None, started_at, error=error.message)
-            self._note_failed(Failure(key, error))
-        except Dead as error:
-            sidecar = await bury(self.tools, key, error.message)
-            line = JobLine(key, "dead_letter", sidecar, started_at, error=error.message)
+        except (SidecarChanged, JobDeferred) as error:
+            line = JobLogEntry(key, "left", noted[-1].sidecar if noted else None, started_at, error=error.message)
+        except JobFailed as error:
+            line = JobLogEntry(key, "failed", noted[-1].sidecar if noted else None, started_at, error=error.message)
+            self._add_failure(FailedJob(key, error))
+        except JobRejected as error:
+            sidecar = await move_to_dead_letters(self.context, key, error.message)
+            line = JobLogEntry(key, "dead_letter", sidecar, started_at, error=error.message)
             self.metrics.failed.inc()
-        self._write(line)
+        self._publish_entry(line)
 
-    async def _once(self, key: JobKey, noted: list[Noted]) -> int:
-        noted.append(await take(self.tools, key))
-        document = await bring_in(self.tools, noted[-1])
-        await close(self.tools, noted[-1], document)
+    async def _process_once(self, key: JobKey, noted: list[VersionedSidecar]) -> int:
+        noted.append(await load_job(self.context, key))
+        document = await ensure_in_paperless(self.context, noted[-1])
+        await complete(self.context, noted[-1], document)
         return document.id
 
-    async def _tend(self, half: ListedJob) -> None:
+    async def _process_incomplete_entry(self, entry: QueueEntry) -> None:
         try:
-            line = await with_patience(self.tools, lambda: resolve_incomplete(self.tools, half))
-        except (Changed, Left, Failed, Dead):
+            line = await with_retries(self.context, lambda: resolve_incomplete(self.context, entry))
+        except (SidecarChanged, JobDeferred, JobFailed, JobRejected):
             return  # the next pass looks again
         if line is not None:
-            self._write(line)
+            self._publish_entry(line)
 
-    async def _tend_late(self, note: str) -> None:
-        with suppress(Changed, Left, Failed, Dead):  # the next pass looks again
-            await with_patience(self.tools, lambda: tend_late(self.tools, note))
+    async def _process_abandoned_upload(self, key: str) -> None:
+        with suppress(SidecarChanged, JobDeferred, JobFailed, JobRejected):  # the next pass looks again
+            await with_retries(self.context, lambda: tend_late(self.context, key))
 
-    def _note_failed(self, failure: Failure) -> None:
+    def _add_failure(self, failure: FailedJob) -> None:
         self.metrics.failed.inc()
         self.failures.append(failure)
-        if not failure.error.is_certain:
-            self.tools.pace.note_failed(failure.key)
+        if not failure.error.is_job_fault:
+            self.context.breaker.record_failure(failure.key)
 
-    def _write(self, line: JobLine) -> None:
-        self.report.actions[line.action] += 1
-        line.write(self.tools.clock.now())
+    def _publish_entry(self, entry: JobLogEntry) -> None:
+        self.report.actions[entry.action] += 1
+        entry.write(self.context.clock.now())
 
 
 log = structlog.get_logger()
@@ -123,27 +131,27 @@ log = structlog.get_logger()
 
 @dataclass
 class Archiver:
-    stores: ArchiveStores
-    paperless: Paperless
-    api: InternalApi
+    stores: HandoverStores
+    paperless: PaperlessClient
+    api: InternalApiClient
     alerts: Alerts
-    options: Options
-    label: Label = field(default_factory=Label)
-    given_tags: Mapping[str, int] = field(default_factory=dict)
+    options: ArchiverOptions
+    name_prefix: NamePrefix = field(default_factory=NamePrefix)
+    configured_tag_ids: Mapping[str, int] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
-    metrics: Metrics = field(default_factory=Metrics)
+    metrics: ArchiverMetrics = field(default_factory=ArchiverMetrics)
     random: Random = field(default_factory=Random)
-    lease_duration: timedelta = lease.DURATION
+    lease_duration: timedelta = lease.LEASE_DURATION
 
     async def run(self) -> PassReport:
         """Never raises for what may happen to a pass: the report says it."""
         report = PassReport()
         try:
-            async with lease.held(self.stores.queue, self.clock, duration=self.lease_duration) as held:
-                await self._run(held, report)
+            async with lease.hold_lease(self.stores.queue, self.clock, duration=self.lease_duration) as held:
+                await self._run_pass(held, report)
         except MunimentError as error:
             report.stopped_by = report.stopped_by or error
-        await self._tell(report)
+        await self._publish(report)
         return report
 
     async def close(self) -> None:
@@ -151,85 +159,89 @@ class Archiver:
         await self.paperless.close()
         await self.api.close()
 
-    def objects(self) -> Objects:
-        return Objects(self.paperless, self.api, self.label, self.given_tags)
+    def build_objects(self) -> PaperlessObjects:
+        return PaperlessObjects(self.paperless, self.api, self.name_prefix, self.configured_tag_ids)
 
-    async def _run(self, held: Lease, report: PassReport) -> None:
-        listing = await list_queue(self.stores.queue, self.options.batch)
+    async def _run_pass(self, held: Lease, report: PassReport) -> None:
+        listing = await list_backlog(self.stores.queue, self.options.batch_size)
         report.queue_depth = listing.depth
         self.metrics.queue_depth.set(listing.depth)
-        tools = self._tools(held)
-        passing = Round(tools, self.metrics, report)
+        tools = self._build_context(held)
+        passing = PassRunner(tools, self.metrics, report)
         try:
             if listing.depth:
                 await self.paperless.version()  # a wrong token or address is found before any job is touched
-            await passing.archive(spread(listing.jobs, self.random))
-            await passing.tend_halves(listing.halves)
-            await passing.tend_late(await list_late(self.stores.queue, self.random))
-            await passing.settle_failures(listing.depth)
+            await passing.process_jobs(with_random_samples(listing.jobs, self.random))
+            await passing.process_incomplete(listing.incomplete)
+            await passing.process_abandoned(await list_abandoned(self.stores.queue, self.random))
+            await passing.record_failures(listing.depth)
             report.dead_letters = await count_jobs(self.stores.dead_letters)
             self.metrics.dlq_depth.set(report.dead_letters)
         finally:
-            report.reports, report.stopped_by = tools.reports, tools.pace.stopped_by
-            report.was_in_vain = tools.pace.was_in_vain
+            report.warnings, report.stopped_by = tools.warnings, tools.breaker.stopped_by
+            report.nothing_accepted = tools.breaker.nothing_accepted
 
-    def _tools(self, held: Lease) -> Tools:
-        pace = Pace(self.clock.now() + self.options.follows_in_pass)
-        trash = TrashView(self.paperless)
-        return Tools(self.stores, self.paperless, self.api, self.objects(), self.clock, self.options, held, pace, trash)
+    def _build_context(self, held: Lease) -> PassContext:
+        pace = CircuitBreaker(self.clock.now() + self.options.task_wait_budget)
+        trash = TrashCache(self.paperless)
+        return PassContext(
+            self.stores, self.paperless, self.api, self.build_objects(), self.clock, self.options, held, pace, trash
+        )
 
-    async def _tell(self, report: PassReport) -> None:
-        if report.outcome is Outcome.LINE_STOPPED:
+    async def _publish(self, report: PassReport) -> None:
+        if report.outcome is PassOutcome.LINE_STOPPED:
             self.metrics.auth_errors.inc()
-        if report.outcome is not Outcome.ANOTHER_AT_WORK:
+        if report.outcome is not PassOutcome.ANOTHER_AT_WORK:
             failures = report.actions["failed"] + report.actions["dead_letter"]
             is_whole = report.stopped_by is None
             depth = report.queue_depth if is_whole else None
-            await self.alerts.settle(_conditions(report), depth=depth, failures=failures)
+            await self.alerts.update(_alert_conditions(report), depth=depth, failures=failures)
         self.metrics.last_pass.set(self.clock.now().timestamp())
-        write = log.info if report.outcome is Outcome.DONE else log.error
-        write("archive.pass", severity="INFO" if report.outcome is Outcome.DONE else "ERROR", **report.facts)
+        write = log.info if report.outcome is PassOutcome.DONE else log.error
+        write("archive.pass", severity="INFO" if report.outcome is PassOutcome.DONE else "ERROR", **report.as_json)
 
 
-def _conditions(report: PassReport) -> list[Alert]:
+def _alert_conditions(report: PassReport) -> list[Alert]:
     found = []
-    if report.outcome is Outcome.LINE_STOPPED and report.stopped_by:
+    if report.outcome is PassOutcome.LINE_STOPPED and report.stopped_by:
         found.append(Alert("line-stopped", "P1", f"Nothing is being sent to Paperless: {report.stopped_by.message}"))
     if report.dead_letters or report.actions["dead_letter"]:
         count, new = report.dead_letters or 0, report.actions["dead_letter"]
         message = f"{count} documents could not be sent to Paperless ({new} new). See `muniment archiver dlq list`."
-        found.append(Alert("dead-letters", "P1", message, is_news=new > 0))
+        found.append(Alert("dead-letters", "P1", message, repeat=new > 0))
     if report.actions["orphan"]:
         message = f"{report.actions['orphan']} jobs have no PDF or no sidecar. They become dead letters after 7 days."
         found.append(Alert("orphans", "P2", message))
-    if report.reports:
-        found.append(Alert("reports", "P2", "\n".join(report.reports), is_news=True))
+    if report.warnings:
+        found.append(Alert("reports", "P2", "\n".join(report.warnings), repeat=True))
     return found
 
 
-AGAIN_SOON = timedelta(seconds=30)
+LEASE_RETRY_DELAY = timedelta(seconds=30)
 """After a pass that found another archiver: it may have died, and its lease ends within two minutes."""
 
 
-async def watch(archiver: Archiver, interval: timedelta, on_pass: Callable[[PassReport], None] | None = None) -> None:
+async def run_forever(
+    archiver: Archiver, interval: timedelta, on_pass: Callable[[PassReport], None] | None = None
+) -> None:
     """From the end of one pass to the beginning of the next."""
     while True:
         report = await archiver.run()
         if on_pass:
             on_pass(report)
-        is_held = report.outcome is Outcome.ANOTHER_AT_WORK
-        await archiver.clock.sleep((min(AGAIN_SOON, interval) if is_held else interval).total_seconds())
+        is_held = report.outcome is PassOutcome.ANOTHER_AT_WORK
+        await archiver.clock.sleep((min(LEASE_RETRY_DELAY, interval) if is_held else interval).total_seconds())
 
 
-def spread(jobs: Sequence[ListedJob], random: Random) -> list[ListedJob]:
+def with_random_samples(entries: Sequence[QueueEntry], random: Random) -> list[QueueEntry]:
     """The oldest first, but with two of the others, taken at random, near the front.
 
     A pass in which nothing is accepted ends early, and what was not accepted stays the oldest: without them a few files
     that Paperless chokes on would hold up all others for ever.
     """
-    first, rest = list(jobs[:_SAMPLED]), list(jobs[_SAMPLED:])
-    samples = random.sample(range(len(rest)), min(_SAMPLES, len(rest)))
+    first, rest = list(entries[:_OLDEST_FIRST]), list(entries[_OLDEST_FIRST:])
+    samples = random.sample(range(len(rest)), min(_RANDOM_SAMPLES, len(rest)))
     return [*first, *(rest[i] for i in samples), *(job for i, job in enumerate(rest) if i not in samples)]
 
 
-_SAMPLED, _SAMPLES = 2, 2
+_OLDEST_FIRST, _RANDOM_SAMPLES = 2, 2

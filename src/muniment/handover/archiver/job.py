@@ -5,25 +5,25 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from tempfile import TemporaryFile
 
-from muniment.handover.archiver.completion import prove
-from muniment.handover.archiver.existing_copies import find_elsewhere, find_own
-from muniment.handover.archiver.job_state import Dead, Failed, Left, Noted
-from muniment.handover.archiver.paperless_objects import Ids
-from muniment.handover.archiver.pass_context import Tools
+from muniment.handover.archiver.completion import verify_document
+from muniment.handover.archiver.existing_copies import find_tagged_copy, find_untagged_copy
+from muniment.handover.archiver.job_state import JobDeferred, JobFailed, JobRejected, VersionedSidecar
+from muniment.handover.archiver.paperless_objects import DocumentObjectIds
+from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.archiver.retry_policy import MAX_RETRIES
-from muniment.handover.archiver.upload import find_lost, follow, upload
+from muniment.handover.archiver.upload import await_task, locate_unacknowledged, upload
 from muniment.handover.job_key import JobKey
-from muniment.handover.paperless.models import PaperlessDocument, Pdf
+from muniment.handover.paperless.models import PaperlessDocument, PdfContent
 from muniment.handover.sidecar import InvalidSidecar
-from muniment.storage.objects.async_io import in_thread
-from muniment.storage.objects.port import BlobNotFound, QueueStore
+from muniment.storage.objects.async_io import run_in_thread
+from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
 
 _IN_MEMORY_BYTES = 4 * 1024 * 1024
 
 
 @asynccontextmanager
-async def opened_pdf(queue: QueueStore, key: JobKey) -> AsyncIterator[Pdf]:
-    """For the length of the block; `Dead` if it has not the hash of its key."""
+async def open_verified_pdf(queue: VersionedObjectStore, key: JobKey) -> AsyncIterator[PdfContent]:
+    """For the length of the block; `JobRejected` if it has not the hash of its key."""
     start, digest = bytearray(), hashlib.sha256()
     with TemporaryFile() as file:
         size = 0
@@ -33,58 +33,58 @@ async def opened_pdf(queue: QueueStore, key: JobKey) -> AsyncIterator[Pdf]:
             if size <= _IN_MEMORY_BYTES:
                 start += piece
             else:
-                await in_thread(file.write, bytes(start) + piece)
+                await run_in_thread(file.write, bytes(start) + piece)
                 start.clear()
         if digest.hexdigest() != key.sha256:
-            raise Dead("The PDF does not match the SHA-256 in its key")
+            raise JobRejected("The PDF does not match the SHA-256 in its key")
         yield bytes(start) if size <= _IN_MEMORY_BYTES else file
 
 
-async def take(tools: Tools, key: JobKey) -> Noted:
-    """The sidecar of a job that is to be archived; `Dead` if it is none, `Left` if somebody takes the job back."""
+async def load_job(context: PassContext, key: JobKey) -> VersionedSidecar:
+    """The sidecar of a job that is to be archived; `JobRejected` if it is none, `Left` if somebody takes the job back."""
     try:
-        noted = await Noted.read(tools.stores.queue, key)
-    except BlobNotFound:
-        raise Left("The job no longer exists") from None
+        noted = await VersionedSidecar.load(context.stores.queue, key)
+    except ObjectNotFound:
+        raise JobDeferred("The job no longer exists") from None
     except InvalidSidecar as error:
-        raise Dead(f"The sidecar cannot be read: {error}") from None
+        raise JobRejected(f"The sidecar cannot be read: {error}") from None
     if noted.sidecar.key != key:
-        raise Dead("The sidecar belongs to another job")
+        raise JobRejected("The sidecar belongs to another job")
     if noted.sidecar.cancelled_at is not None:
-        raise Left("The job is being cancelled")
+        raise JobDeferred("The job is being cancelled")
     return noted
 
 
-async def bring_in(tools: Tools, noted: Noted) -> PaperlessDocument:
+async def ensure_in_paperless(context: PassContext, job: VersionedSidecar) -> PaperlessDocument:
     """The document in Paperless, proven."""
-    if noted.sidecar.retry_count >= MAX_RETRIES:
-        raise Dead(noted.sidecar.last_error or "Sending failed too many times")
-    ids = await tools.objects.ids_of(noted.sidecar)
-    was_begun = noted.sidecar.attempt_id is not None
-    document = await find_own(tools, noted.key, ids)
+    if job.sidecar.retry_count >= MAX_RETRIES:
+        raise JobRejected(job.sidecar.last_error or "Sending failed too many times")
+    ids = await context.objects.resolve(job.sidecar)
+    was_begun = job.sidecar.attempt_id is not None
+    document = await find_tagged_copy(context, job.key, ids)
     if document is None and was_begun:
-        document = await _continue(tools, noted, ids)
+        document = await _resume(context, job, ids)
     if document is None:
-        document = await _begin(tools, noted, ids)
-    proven = await prove(tools, noted, document, ids)
+        document = await _upload_or_adopt(context, job, ids)
+    proven = await verify_document(context, job, document, ids)
     # An upload that was given up may have arrived behind the one that was proven.
-    return await find_own(tools, noted.key, ids) or proven if was_begun else proven
+    return await find_tagged_copy(context, job.key, ids) or proven if was_begun else proven
 
 
-async def _continue(tools: Tools, noted: Noted, ids: Ids) -> PaperlessDocument | None:
+async def _resume(context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds) -> PaperlessDocument | None:
     """What became of an upload that was begun; nothing if there has to be another."""
-    if noted.sidecar.task_id is None and (found := await find_lost(tools, noted, ids)):
+    if job.sidecar.task_id is None and (found := await locate_unacknowledged(context, job, ids)):
         return found
-    return await follow(tools, noted, ids) if noted.sidecar.task_id is not None else None
+    return await await_task(context, job, ids) if job.sidecar.task_id is not None else None
 
 
-async def _begin(tools: Tools, noted: Noted, ids: Ids) -> PaperlessDocument:
-    async with opened_pdf(tools.stores.queue, noted.key) as pdf:
-        if found := await find_elsewhere(tools, noted, ids, pdf):
+async def _upload_or_adopt(context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds) -> PaperlessDocument:
+    async with open_verified_pdf(context.stores.queue, job.key) as pdf:
+        if found := await find_untagged_copy(context, job, ids, pdf):
             return found
-        if tools.pace.is_closed:
-            raise Left("This pass does not accept more uploads")
-        await upload(tools, noted, ids, pdf)
-    if found := await follow(tools, noted, ids):
+        if context.breaker.is_open:
+            raise JobDeferred("This pass does not accept more uploads")
+        await upload(context, job, ids, pdf)
+    if found := await await_task(context, job, ids):
         return found
-    raise Failed("Paperless accepted the file but has no record of it")
+    raise JobFailed("Paperless accepted the file but has no record of it")

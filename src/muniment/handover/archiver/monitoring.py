@@ -1,4 +1,4 @@
-"""Metrics, job log entries, alerts and their delivery (specs/archive-queue.md §8.4, §9.1, §9.2)."""
+"""Metrics, job log entries, alerts and their delivery (docs/contracts.md#archiver-log, §9.1, §9.2)."""
 
 import json
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from muniment.errors import Invalid, MunimentError
 from muniment.handover.archiver.clock import Clock
-from muniment.handover.archiver.paperless_objects import Ids
+from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.models import PaperlessDocument
 from muniment.handover.sidecar import Sidecar
-from muniment.storage.objects.port import BlobNotFound, QueueStore
+from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
 
 log = structlog.get_logger()
 
 
-class Metrics:
+class ArchiverMetrics:
     """In a registry of its own: the API and the worker must not claim that the queue is empty."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Metrics:
             registry=self.registry,
         )
 
-    def log(self) -> None:
+    def log_values(self) -> None:
         """For who makes metrics of log lines."""
         values = {
             sample.name: sample.value
@@ -54,11 +54,11 @@ class Metrics:
         }
         log.info("archive.metrics", severity="INFO", **values)
 
-    def write(self, file: Path) -> None:
+    def write_textfile(self, file: Path) -> None:
         """For node_exporter's textfile collector; what the passes before counted is counted on."""
         write_to_textfile(str(file), self.registry)
 
-    def continue_from(self, file: Path) -> None:
+    def restore_counters(self, file: Path) -> None:
         """Every pass is a process of its own: without this the counters would never rise above one pass."""
         if not file.exists():
             return
@@ -81,11 +81,11 @@ class Metrics:
         return gauge
 
 
-_ERROR_CHARACTERS = 500
+_MAX_ERROR_CHARACTERS = 500
 
 
 @dataclass(frozen=True)
-class JobLine:
+class JobLogEntry:
     """One line for what became of a job in a pass."""
 
     key: JobKey
@@ -109,42 +109,42 @@ class JobLine:
             retryCount=self.sidecar.retry_count if self.sidecar else None,
             durationMs=round((now - self.started_at).total_seconds() * 1000) if self.started_at else None,
             paperlessDocId=self.paperless_doc_id,
-            error=self.error[:_ERROR_CHARACTERS] if self.error else None,
+            error=self.error[:_MAX_ERROR_CHARACTERS] if self.error else None,
         )
 
 
 _LEVELS = {"failed": ("warning", "WARNING"), "orphan": ("warning", "WARNING"), "dead_letter": ("error", "ERROR")}
 
 
-def report_added_tags(key: JobKey, document: PaperlessDocument, ids: Ids) -> None:
+def log_extra_tags(key: JobKey, document: PaperlessDocument, ids: DocumentObjectIds) -> None:
     """What Paperless's own rules put on a document stays there."""
     if added := sorted(document.tags - ids.tags):
         log.info("archive.tags_added_by_paperless", r2Key=key.pdf, paperlessDocId=document.id, tagIds=added)
 
 
-def report_doubles(key: JobKey, kept: int, others: Sequence[int]) -> str:
+def log_duplicates(key: JobKey, kept: int, others: Sequence[int]) -> str:
     """The sentence for people, too."""
     log.warning("archive.doubles", severity="WARNING", r2Key=key.pdf, paperlessDocId=kept, doubles=list(others))
     listed = ", ".join(map(str, others))
     return f"Paperless had duplicates of a document. Kept {kept}, see also {listed} ({key.pdf})"
 
 
-KEY = "archiver/alerts.json"
+ALERTS_KEY = "archiver/alerts.json"
 
 
-DEEP, DEEP_FOR = 500, timedelta(minutes=15)
+BACKLOG_THRESHOLD, BACKLOG_DURATION = 500, timedelta(minutes=15)
 
 
-MANY_FAILURES, MANY_WITHIN = 5, timedelta(hours=1)
+FAILURE_ALERT_THRESHOLD, FAILURE_WINDOW = 5, timedelta(hours=1)
 
 
 @dataclass(frozen=True)
 class Alert:
     name: str
     severity: str
-    """`P1` or `P2`, as specs/archive-queue.md §9.2 has them."""
+    """`P1` or `P2`, as docs/contracts.md#archiver-alerts has them."""
     message: str
-    is_news: bool = False
+    repeat: bool = False
     """Told although the condition was there before: there is more of it."""
 
 
@@ -154,13 +154,13 @@ class Notifier(Protocol):
 
 
 @dataclass
-class Memory:
-    told: dict[str, str] = field(default_factory=dict)
-    deep_since: datetime | None = None
-    failed_at: list[datetime] = field(default_factory=list)
+class AlertState:
+    notified: dict[str, str] = field(default_factory=dict)
+    backlog_since: datetime | None = None
+    failure_times: list[datetime] = field(default_factory=list)
 
     @classmethod
-    def read(cls, data: bytes) -> "Memory":
+    def parse(cls, data: bytes) -> "AlertState":
         try:
             found = json.loads(data)
             deep = found["deepSince"]
@@ -173,66 +173,68 @@ class Memory:
             return cls()  # then it is told once more
 
     def to_bytes(self) -> bytes:
-        deep = self.deep_since.astimezone(UTC).isoformat() if self.deep_since else None
-        failed = [time.isoformat() for time in self.failed_at]
-        kept: dict[str, Any] = {"told": self.told, "deepSince": deep, "failedAt": failed}
+        deep = self.backlog_since.astimezone(UTC).isoformat() if self.backlog_since else None
+        failed = [time.isoformat() for time in self.failure_times]
+        kept: dict[str, Any] = {"told": self.notified, "deepSince": deep, "failedAt": failed}
         return json.dumps(kept).encode()
 
 
 @dataclass
 class Alerts:
-    store: QueueStore
+    store: VersionedObjectStore
     notifier: Notifier
     clock: Clock
 
-    async def settle(self, conditions: Sequence[Alert], *, depth: int | None, failures: int) -> None:
+    async def update(self, conditions: Sequence[Alert], *, depth: int | None, failures: int) -> None:
         """Tell what is new among what is so now, and forget what is over. Without `depth` nothing was measured."""
         try:
             memory = await self._load()
             now = self.clock.now()
-            standing = [*conditions, *self._over_time(memory, now, depth, failures)]
-            await self._tell(memory, standing, now, is_complete=depth is not None)
+            standing = [*conditions, *self._lasting_conditions(memory, now, depth, failures)]
+            await self._notify(memory, standing, now, is_complete=depth is not None)
             await self._save(memory)
         except MunimentError as error:
             log.error("archive.alerts_failed", error=error.message)
 
-    async def _tell(self, memory: Memory, standing: Sequence[Alert], now: datetime, *, is_complete: bool) -> None:
-        for alert in standing:
-            if alert.is_news or alert.name not in memory.told:
+    async def _notify(self, state: AlertState, active: Sequence[Alert], now: datetime, *, is_complete: bool) -> None:
+        for alert in active:
+            if alert.repeat or alert.name not in state.notified:
                 log.error("archive.alert", severity="ERROR", name=alert.name, priority=alert.severity)
                 if await self.notifier.send(f"{alert.severity} Muniment archiver: {alert.name}", alert.message):
-                    memory.told[alert.name] = now.isoformat()
+                    state.notified[alert.name] = now.isoformat()
         if is_complete:
-            names = {alert.name for alert in standing}
-            memory.told = {name: at for name, at in memory.told.items() if name in names}
+            names = {alert.name for alert in active}
+            state.notified = {name: at for name, at in state.notified.items() if name in names}
 
-    def _over_time(self, memory: Memory, now: datetime, depth: int | None, failures: int) -> list[Alert]:
+    def _lasting_conditions(self, state: AlertState, now: datetime, depth: int | None, failures: int) -> list[Alert]:
         """What is a matter for an alert only when it lasts."""
         if depth is not None:
-            memory.deep_since = (memory.deep_since or now) if depth > DEEP else None
-        memory.failed_at = [time for time in memory.failed_at if now - time < MANY_WITHIN]
-        memory.failed_at = (memory.failed_at + [now] * failures)[-2 * MANY_FAILURES :]
+            state.backlog_since = (state.backlog_since or now) if depth > BACKLOG_THRESHOLD else None
+        state.failure_times = [time for time in state.failure_times if now - time < FAILURE_WINDOW]
+        state.failure_times = (state.failure_times + [now] * failures)[-2 * FAILURE_ALERT_THRESHOLD :]
         found = []
-        if memory.deep_since and now - memory.deep_since >= DEEP_FOR:
-            found.append(Alert("queue-deep", "P2", f"More than {DEEP} documents have been waiting for 15 minutes."))
-        if len(memory.failed_at) > MANY_FAILURES:
+        if state.backlog_since and now - state.backlog_since >= BACKLOG_DURATION:
+            found.append(
+                Alert("queue-deep", "P2", f"More than {BACKLOG_THRESHOLD} documents have been waiting for 15 minutes.")
+            )
+        if len(state.failure_times) > FAILURE_ALERT_THRESHOLD:
             found.append(
                 Alert("many-failures", "P2", "Many documents could not be sent to Paperless in the last hour.")
             )
         return found
 
-    async def _load(self) -> Memory:
+    async def _load(self) -> AlertState:
         try:
-            return Memory.read((await self.store.get(KEY)).data)
-        except BlobNotFound:
-            return Memory()
+            return AlertState.parse((await self.store.get(ALERTS_KEY)).data)
+        except ObjectNotFound:
+            return AlertState()
 
-    async def _save(self, memory: Memory) -> None:
-        async with self.store.writer(KEY, content_type="application/json") as writer:
-            await writer.write(memory.to_bytes())
+    async def _save(self, state: AlertState) -> None:
+        async with self.store.writer(ALERTS_KEY, content_type="application/json") as writer:
+            await writer.write(state.to_bytes())
 
 
-class AlertAddressMalformed(Invalid):
+class InvalidAlertUrl(Invalid):
     """MUNIMENT_ALERT_URLS contains an address that Apprise does not support. See https://github.com/caronc/apprise"""
 
 
@@ -241,7 +243,7 @@ class AppriseNotifier(Notifier):
         self._apprise = Apprise()
         for url in urls.replace(",", " ").split():
             if not self._apprise.add(url):
-                raise AlertAddressMalformed  # without the address: it may hold a password
+                raise InvalidAlertUrl  # without the address: it may hold a password
 
     async def send(self, title: str, body: str) -> bool:
         if not len(self._apprise):

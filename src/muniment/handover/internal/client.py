@@ -1,4 +1,4 @@
-"""Client of the internal API, used by the archiver (specs/archive-queue.md §3.3)."""
+"""Client of the internal API, used by the archiver (docs/contracts.md#internal-api)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,41 +13,41 @@ from muniment.errors import MunimentError, NotFound, Unavailable
 from muniment.handover.job_key import JobKey
 
 TIMEOUT_SECONDS = 30.0
-_UNKNOWN_ORGANIZATION = "Organization not found"
-_NO_SUCH_ROUTE = "Not Found"
+_ORGANIZATION_NOT_FOUND = "Organization not found"
+_ROUTE_NOT_FOUND = "Not Found"
 """As the framework says it; what Muniment does not find has a name."""
-_ERROR_CHARACTERS = 1000
+_MAX_ERROR_CHARACTERS = 1000
 
-Status = Literal["pending", "archived", "failed"]
+ReportedStatusValue = Literal["pending", "archived", "failed"]
 
 
 class ApiUnavailable(Unavailable):
     """The API is not responding. Check MUNIMENT_INTERNAL_API_URL"""
 
 
-class ApiRefuses(MunimentError):
+class ApiAccessDenied(MunimentError):
     """The API rejected the archiver. INTERNAL_API_KEY must be the same on both sides"""
 
 
-class UnknownOrganization(NotFound):
+class ApiOrganizationNotFound(NotFound):
     """The organization of this document does not exist in Muniment"""
 
 
-class NotDone(MunimentError):
+class ApiRequestRejected(MunimentError):
     """The API rejected the request"""
 
 
 @dataclass(frozen=True)
-class CachedIds:
+class CachedOrganizationIds:
     correspondent: int
     organization_tag: int
 
 
 @dataclass(frozen=True)
-class Said:
+class ReportedStatus:
     """What became of a job, for `archive_audit_log`."""
 
-    status: Status
+    status: ReportedStatusValue
     retry_count: int = 0
     paperless_doc_id: int | None = None
     paperless_doc_url: str | None = None
@@ -55,7 +55,7 @@ class Said:
     last_error: str | None = None
 
 
-class InternalApi:
+class InternalApiClient:
     """Every call may be repeated."""
 
     def __init__(self, url: str, key: str) -> None:
@@ -65,29 +65,29 @@ class InternalApi:
             timeout=TIMEOUT_SECONDS,
         )
 
-    async def say(self, document_id: UUID, key: JobKey, said: Said) -> None:
-        """For every row of this job. `UnknownOrganization`: then the job is a dead letter."""
+    async def report_status(self, document_id: UUID, key: JobKey, status: ReportedStatus) -> None:
+        """For every row of this job. `ApiOrganizationNotFound`: then the job is a dead letter."""
         body = {
             "organization_id": str(key.organization_id),
             "r2_object_key": key.pdf,
-            "archive_status": said.status,
-            "paperless_doc_id": said.paperless_doc_id,
-            "paperless_doc_url": said.paperless_doc_url,
-            "archived_at": said.archived_at.isoformat() if said.archived_at else None,
-            "retry_count": said.retry_count,
-            "last_error": said.last_error[:_ERROR_CHARACTERS] if said.last_error else None,
+            "archive_status": status.status,
+            "paperless_doc_id": status.paperless_doc_id,
+            "paperless_doc_url": status.paperless_doc_url,
+            "archived_at": status.archived_at.isoformat() if status.archived_at else None,
+            "retry_count": status.retry_count,
+            "last_error": status.last_error[:_MAX_ERROR_CHARACTERS] if status.last_error else None,
         }
         await self._call("PATCH", f"archive-audit/{document_id}", json=body)
 
-    async def cached_ids(self, organization_id: UUID) -> CachedIds | None:
+    async def find_organization_ids(self, organization_id: UUID) -> CachedOrganizationIds | None:
         try:
             found = await self._call("GET", f"paperless-cache/{organization_id}")
         except NotFound:
             return None
-        return CachedIds(found["paperless_correspondent_id"], found["paperless_org_tag_id"])
+        return CachedOrganizationIds(found["paperless_correspondent_id"], found["paperless_org_tag_id"])
 
-    async def keep_ids(self, organization_id: UUID, ids: CachedIds) -> None:
-        """`UnknownOrganization` for one that Muniment does not have."""
+    async def store_organization_ids(self, organization_id: UUID, ids: CachedOrganizationIds) -> None:
+        """`ApiOrganizationNotFound` for one that Muniment does not have."""
         body = {"paperless_correspondent_id": ids.correspondent, "paperless_org_tag_id": ids.organization_tag}
         await self._call("PUT", f"paperless-cache/{organization_id}", json=body)
 
@@ -121,29 +121,29 @@ class InternalApi:
             return None
         body = _fields(answer)
         if not body:
-            raise ApiRefuses("The server at MUNIMENT_INTERNAL_API_URL is not Muniment")
+            raise ApiAccessDenied("The server at MUNIMENT_INTERNAL_API_URL is not Muniment")
         return body
 
 
-def _error(answer: httpx.Response) -> MunimentError:
-    said = str(_fields(answer).get("detail", ""))
-    if answer.status_code >= 500 or answer.status_code in (408, 429):
+def _error(response: httpx.Response) -> MunimentError:
+    said = str(_fields(response).get("detail", ""))
+    if response.status_code >= 500 or response.status_code in (408, 429):
         return ApiUnavailable()
-    if answer.status_code in (401, 403):
-        return ApiRefuses()
-    if answer.status_code != 404:
-        return NotDone(said or f"The API responded with status {answer.status_code}")
-    if said == _UNKNOWN_ORGANIZATION:
-        return UnknownOrganization()
-    if said in ("", _NO_SUCH_ROUTE):
+    if response.status_code in (401, 403):
+        return ApiAccessDenied()
+    if response.status_code != 404:
+        return ApiRequestRejected(said or f"The API responded with status {response.status_code}")
+    if said == _ORGANIZATION_NOT_FOUND:
+        return ApiOrganizationNotFound()
+    if said in ("", _ROUTE_NOT_FOUND):
         # Taken for an unknown organization it would make every job a dead letter.
-        return ApiRefuses("MUNIMENT_INTERNAL_API_URL has no internal API. Set INTERNAL_API_KEY for the API too")
+        return ApiAccessDenied("MUNIMENT_INTERNAL_API_URL has no internal API. Set INTERNAL_API_KEY for the API too")
     return NotFound(said)
 
 
-def _fields(answer: httpx.Response) -> Mapping[str, Any]:
+def _fields(response: httpx.Response) -> Mapping[str, Any]:
     try:
-        body = answer.json()
+        body = response.json()
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}

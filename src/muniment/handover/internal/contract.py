@@ -7,25 +7,25 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
-from muniment.documents.handover_status import ArchiveStatus
+from muniment.documents.handover_status import HandoverStatus
 from muniment.errors import Invalid
 from muniment.handover.job_key import JobKey
 
-Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
+DatabaseId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-Text = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
+BoundedText = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
 
 
-class NotItsKey(Invalid):
+class KeyOrganizationMismatch(Invalid):
     """r2_object_key is not a key of this organization"""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobStatusUpdate:
     """What the archiver says of a job."""
 
-    status: ArchiveStatus
+    status: HandoverStatus
     paperless_doc_id: int | None = None
     paperless_doc_url: str | None = None
     archived_at: datetime | None = None
@@ -33,26 +33,26 @@ class Outcome:
     last_error: str | None = None
 
 
-class ArchiveAuditPatch(BaseModel):
+class JobStatusUpdateBody(BaseModel):
     organization_id: UUID
-    r2_object_key: Text
-    archive_status: ArchiveStatus
-    paperless_doc_id: Id | None = None
-    paperless_doc_url: Text | None = None
+    r2_object_key: BoundedText
+    archive_status: HandoverStatus
+    paperless_doc_id: DatabaseId | None = None
+    paperless_doc_url: BoundedText | None = None
     archived_at: AwareDatetime | None = None
     retry_count: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
-    last_error: Text | None = None
+    last_error: BoundedText | None = None
 
     @property
     def key(self) -> JobKey:
         key = JobKey.parse(self.r2_object_key)
         if key is None or key.organization_id != self.organization_id:
-            raise NotItsKey
+            raise KeyOrganizationMismatch
         return key
 
     @property
-    def outcome(self) -> Outcome:
-        return Outcome(
+    def status_update(self) -> JobStatusUpdate:
+        return JobStatusUpdate(
             self.archive_status,
             self.paperless_doc_id,
             self.paperless_doc_url,
@@ -62,9 +62,9 @@ class ArchiveAuditPatch(BaseModel):
         )
 
 
-class PaperlessCacheBody(BaseModel):
-    paperless_correspondent_id: Id
-    paperless_org_tag_id: Id
+class OrganizationIdsBody(BaseModel):
+    paperless_correspondent_id: DatabaseId
+    paperless_org_tag_id: DatabaseId
 
 
 class RequeuedFailedRead(BaseModel):

@@ -16,7 +16,7 @@ from enum import StrEnum
 from muniment.errors import MunimentError
 
 
-class Kind(StrEnum):
+class PaperlessKind(StrEnum):
     TAG = "tags"
     CORRESPONDENT = "correspondents"
     DOCUMENT_TYPE = "document_types"
@@ -27,15 +27,15 @@ class PaperlessError(MunimentError):
     """Paperless rejected the request"""
 
 
-class LineStopped(PaperlessError):
+class PaperlessMisconfigured(PaperlessError):
     """Paperless cannot be used with this configuration"""
 
 
-class NotForThis(PaperlessError):
+class DocumentForbidden(PaperlessError):
     """The Paperless token has no access to the document"""
 
 
-class Throttled(PaperlessError):
+class RateLimited(PaperlessError):
     """Paperless is limiting requests"""
 
     def __init__(self, retry_after: float | None = None) -> None:
@@ -43,23 +43,23 @@ class Throttled(PaperlessError):
         self.retry_after = retry_after
 
 
-class Unclear(PaperlessError):
+class OutcomeUnknown(PaperlessError):
     """The result of the Paperless request is unknown"""
 
 
-class Gone(Unclear):
+class PaperlessDocumentGone(OutcomeUnknown):
     """Paperless no longer shows the document"""
 
 
-class UnknownId(PaperlessError):
+class StaleObjectId(PaperlessError):
     """Paperless rejected an unknown ID"""
 
-    def __init__(self, kind: Kind, reason: str | None = None) -> None:
+    def __init__(self, kind: PaperlessKind, reason: str | None = None) -> None:
         super().__init__(reason)
         self.kind = kind
 
 
-class Rejected(PaperlessError):
+class RequestRejected(PaperlessError):
     """Paperless rejected the file"""
 
     def __init__(self, reason: str, *, fields: Iterable[str] = ()) -> None:

@@ -13,18 +13,18 @@ from datetime import date
 from enum import StrEnum
 from typing import IO, Any, NamedTuple, Self
 
-from muniment.handover.paperless.errors import LineStopped, Unclear
+from muniment.handover.paperless.errors import OutcomeUnknown, PaperlessMisconfigured
 
-Pdf = bytes | IO[bytes]
+PdfContent = bytes | IO[bytes]
 
 
-def size_of(pdf: Pdf) -> int:
+def content_size(pdf: PdfContent) -> int:
     if isinstance(pdf, bytes):
         return len(pdf)
     return pdf.seek(0, os.SEEK_END)  # the upload begins at the beginning wherever it stands
 
 
-def checksum(pdf: Pdf, algorithm: str) -> str:
+def compute_checksum(pdf: PdfContent, algorithm: str) -> str:
     """In hex; an open file is read from its beginning."""
     if isinstance(pdf, bytes):
         return hashlib.new(algorithm, pdf, usedforsecurity=False).hexdigest()
@@ -38,14 +38,16 @@ class Version(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From `2.20.15`; `LineStopped` for what is no version, and for one whose uploads cannot carry our fields."""
+        """From `2.20.15`; `PaperlessMisconfigured` for what is no version, and for one whose uploads cannot carry our fields."""
         major, _, rest = text.partition(".")
         minor = rest.partition(".")[0]
         if not (major.isdecimal() and minor.isdecimal()):
-            raise LineStopped("Paperless did not report its version. Check that the address is a Paperless-ngx server")
+            raise PaperlessMisconfigured(
+                "Paperless did not report its version. Check that the address is a Paperless-ngx server"
+            )
         version = cls(int(major), int(minor))
-        if version < OLDEST:
-            raise LineStopped(f"Paperless-ngx {major}.{minor} is too old. Version 2.19 or newer is required")
+        if version < MIN_VERSION:
+            raise PaperlessMisconfigured(f"Paperless-ngx {major}.{minor} is too old. Version 2.19 or newer is required")
         return version
 
     @property
@@ -54,7 +56,7 @@ class Version(NamedTuple):
         return self.major >= 3
 
 
-OLDEST = Version(2, 19)
+MIN_VERSION = Version(2, 19)
 """The first that takes custom fields with values in an upload."""
 
 
@@ -74,13 +76,13 @@ class PaperlessDocument:
     """To ask for these alone: the rest of an answer is the whole text of the document."""
 
     @classmethod
-    def read(cls, row: Mapping[str, Any]) -> Self:
+    def parse(cls, row: Mapping[str, Any]) -> Self:
         return cls(
             id=int(row["id"]),
             title=row["title"],
             tags=frozenset(map(int, row["tags"])),
-            correspondent=_id(row["correspondent"]),
-            document_type=_id(row["document_type"]),
+            correspondent=_parse_id(row["correspondent"]),
+            document_type=_parse_id(row["document_type"]),
             custom_fields={int(field["field"]): field["value"] for field in row["custom_fields"]},
             original_file_name=row["original_file_name"],
             created_on=date.fromisoformat(row["created"][:10]),
@@ -88,20 +90,20 @@ class PaperlessDocument:
         )
 
 
-def _id(value: object) -> int | None:
+def _parse_id(value: object) -> int | None:
     return None if value is None else int(str(value))
 
 
 @contextmanager
-def reading() -> Iterator[None]:
-    """Say `Unclear` where an answer is not shaped as Paperless's are."""
+def expect_shape() -> Iterator[None]:
+    """Say `OutcomeUnknown` where an answer is not shaped as Paperless's are."""
     try:
         yield
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
-        raise Unclear("Paperless returned an unexpected response") from None
+        raise OutcomeUnknown("Paperless returned an unexpected response") from None
 
 
-_HALF_WRITTEN = "<traceback object"
+_INCOMPLETE_RESULT = "<traceback object"
 
 
 _DUPLICATE = re.compile(r"It is a duplicate of .*#(\d+)", re.DOTALL)
@@ -110,7 +112,13 @@ _DUPLICATE = re.compile(r"It is a duplicate of .*#(\d+)", re.DOTALL)
 _IN_TRASH = "existing document is in the trash"
 
 
-_MOMENTARY = ("database is locked", "UNIQUE constraint", "WorkerLostError", "Worker exited prematurely", _HALF_WRITTEN)
+_TRANSIENT_ERRORS = (
+    "database is locked",
+    "UNIQUE constraint",
+    "WorkerLostError",
+    "Worker exited prematurely",
+    _INCOMPLETE_RESULT,
+)
 """What is not the file's fault and may succeed the next time; a lost race among equals leaves the second."""
 
 
@@ -121,19 +129,19 @@ class TaskStatus(StrEnum):
     FAILURE = "FAILURE"
 
 
-class Failure(StrEnum):
+class TaskFailure(StrEnum):
     """Why a file was not taken in."""
 
     DUPLICATE = "duplicate"
     """Paperless has these bytes already; `Task.document_id` says where."""
-    MOMENTARY = "momentary"
+    TRANSIENT = "momentary"
     """Not for the file's sake: look whether it is there, then try again."""
-    OF_THE_FILE = "of the file"
+    INVALID_FILE = "of the file"
     """For the file's sake, for good."""
 
 
 @dataclass(frozen=True)
-class Task:
+class ConsumeTask:
     id: int
     task_id: str
     file_name: str | None
@@ -149,42 +157,42 @@ class Task:
         return self.status in (TaskStatus.SUCCESS, TaskStatus.FAILURE)
 
     @property
-    def is_half_written(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Failed a moment ago: the reason comes a little later."""
-        return self.status is TaskStatus.FAILURE and (self.result or "").startswith(_HALF_WRITTEN)
+        return self.status is TaskStatus.FAILURE and (self.result or "").startswith(_INCOMPLETE_RESULT)
 
     @property
-    def failure(self) -> Failure | None:
+    def failure(self) -> TaskFailure | None:
         """Why it failed; nothing of a task that did not."""
         if self.status is not TaskStatus.FAILURE:
             return None
         if self.document_id is not None:
-            return Failure.DUPLICATE
-        return Failure.MOMENTARY if _is_momentary(self.result or "") else Failure.OF_THE_FILE
+            return TaskFailure.DUPLICATE
+        return TaskFailure.TRANSIENT if _is_transient(self.result or "") else TaskFailure.INVALID_FILE
 
     @classmethod
-    def read(cls, row: Mapping[str, Any]) -> Self:
+    def parse(cls, row: Mapping[str, Any]) -> Self:
         result = row["result"]
         copies = row.get("duplicate_documents") or []
         return cls(
             id=int(row["id"]),
             task_id=row["task_id"],
             file_name=row["task_file_name"],
-            status=_status(row["status"]),
+            status=_parse_status(row["status"]),
             result=None if result is None else str(result),
-            document_id=_document_id(row["related_document"], str(result or "")),
+            document_id=_parse_document_id(row["related_document"], str(result or "")),
             is_in_trash=_IN_TRASH in str(result or "") or any(copy.get("deleted_at") for copy in copies),
         )
 
 
-def _status(text: str) -> TaskStatus:
+def _parse_status(text: str) -> TaskStatus:
     """Celery has more of them: a revoked task is over, every other one is not."""
     if text in ("REVOKED", "REJECTED", "IGNORED"):
         return TaskStatus.FAILURE
     return TaskStatus(text) if text in TaskStatus.__members__ else TaskStatus.STARTED
 
 
-def _document_id(related: object, result: str) -> int | None:
+def _parse_document_id(related: object, result: str) -> int | None:
     """A string on 2.x, a number on 3.x; of a copy in the trash 2.x tells it in the sentence alone."""
     if related is not None:
         return int(str(related))
@@ -192,5 +200,5 @@ def _document_id(related: object, result: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _is_momentary(result: str) -> bool:
-    return not result or any(text in result for text in _MOMENTARY)
+def _is_transient(result: str) -> bool:
+    return not result or any(text in result for text in _TRANSIENT_ERRORS)

@@ -11,29 +11,29 @@ from urllib.parse import urlsplit
 import httpx
 
 from muniment.handover.paperless.errors import (
-    Gone,
-    Kind,
-    LineStopped,
-    NotForThis,
+    DocumentForbidden,
+    OutcomeUnknown,
+    PaperlessDocumentGone,
     PaperlessError,
-    Rejected,
-    Throttled,
-    Unclear,
-    UnknownId,
+    PaperlessKind,
+    PaperlessMisconfigured,
+    RateLimited,
+    RequestRejected,
+    StaleObjectId,
 )
 
 
-class About(Enum):
+class CallKind(Enum):
     """What a call is about, since the same status means different things."""
 
-    LOOK = auto()  # a list or another fixed address that is always there
+    LIST = auto()  # a list or another fixed address that is always there
     NEXT_PAGE = auto()  # of a list that may have become shorter since
-    MAKE = auto()  # a new tag, correspondent, type or field
+    CREATE = auto()  # a new tag, correspondent, type or field
     UPLOAD = auto()
     DOCUMENT = auto()  # one document, which may be gone or somebody else's
 
 
-_STOPS: Mapping[int, str] = {
+_CONFIGURATION_ERRORS: Mapping[int, str] = {
     401: "Paperless rejected the API token",
     404: "Paperless was not found at this address",
     405: "The server at this address does not support the Paperless API",
@@ -41,76 +41,78 @@ _STOPS: Mapping[int, str] = {
 }
 
 
-_MAY_VANISH = (About.DOCUMENT, About.NEXT_PAGE)
+_CAN_BE_GONE = (CallKind.DOCUMENT, CallKind.NEXT_PAGE)
 
 
-_ALWAYS_RIGHT = (About.LOOK, About.NEXT_PAGE)
+_ALWAYS_VALID = (CallKind.LIST, CallKind.NEXT_PAGE)
 
 
-_UNCLEAR = frozenset({408, 425})
+_UNKNOWN_OUTCOME_STATUSES = frozenset({408, 425})
 
 
-_ABOUT_THE_CONTENT = frozenset({400, 413, 415})
+_REJECTION_STATUSES = frozenset({400, 413, 415})
 
 
-_REASON_CHARACTERS = 300
+_MAX_REASON_CHARACTERS = 300
 
 
-def check(answer: httpx.Response, about: About) -> None:
+def raise_for_status(response: httpx.Response, kind: CallKind) -> None:
     """Raise what a status means; leave alone what succeeded. The body must have been read."""
-    if not answer.is_success:
-        raise _error(answer, about)
+    if not response.is_success:
+        raise _error(response, kind)
 
 
-def _error(answer: httpx.Response, about: About) -> PaperlessError:
-    status = answer.status_code
-    if status >= 500 or status in _UNCLEAR:
-        return Unclear(f"Paperless failed with status {status}")
+def _error(response: httpx.Response, kind: CallKind) -> PaperlessError:
+    status = response.status_code
+    if status >= 500 or status in _UNKNOWN_OUTCOME_STATUSES:
+        return OutcomeUnknown(f"Paperless failed with status {status}")
     if status == 429:
-        return Throttled(_seconds(answer.headers.get("Retry-After")))
-    if about is About.DOCUMENT and status == 403:
-        return NotForThis()
-    if about in _MAY_VANISH and status == 404 and _is_from_paperless(answer):
-        return Gone()
-    if about not in _ALWAYS_RIGHT and status in _ABOUT_THE_CONTENT:
-        return _rejected(answer)
-    return LineStopped(_stop(answer))
+        return RateLimited(_parse_retry_after(response.headers.get("Retry-After")))
+    if kind is CallKind.DOCUMENT and status == 403:
+        return DocumentForbidden()
+    if kind in _CAN_BE_GONE and status == 404 and _is_from_paperless(response):
+        return PaperlessDocumentGone()
+    if kind not in _ALWAYS_VALID and status in _REJECTION_STATUSES:
+        return _rejected(response)
+    return PaperlessMisconfigured(_configuration_error(response))
 
 
-def _stop(answer: httpx.Response) -> str:
-    if answer.status_code == 403:
+def _configuration_error(response: httpx.Response) -> str:
+    if response.status_code == 403:
         return "Paperless denied the request. Check the permissions of the archiver's user"
-    if answer.is_redirect:
+    if response.is_redirect:
         # Without its query: Cloudflare's contains what one could sign in with.
-        place = urlsplit(answer.headers.get("Location", ""))
+        place = urlsplit(response.headers.get("Location", ""))
         return (
             f"The address redirects to {place.netloc}{place.path}. Check that it is Paperless, without a login in front"
         )
-    return _STOPS.get(answer.status_code, f"The server at this address is not Paperless (status {answer.status_code})")
+    return _CONFIGURATION_ERRORS.get(
+        response.status_code, f"The server at this address is not Paperless (status {response.status_code})"
+    )
 
 
-def _is_from_paperless(answer: httpx.Response) -> bool:
+def _is_from_paperless(response: httpx.Response) -> bool:
     """A 404 of a proxy would make every document look gone, and be uploaded again."""
-    return "detail" in _fields(answer)
+    return "detail" in _fields(response)
 
 
-def _rejected(answer: httpx.Response) -> Rejected:
+def _rejected(response: httpx.Response) -> RequestRejected:
     """With what Paperless says, in short; of a page in HTML no more than the status."""
-    fields = _fields(answer)
-    said = json.dumps(fields, ensure_ascii=False) if fields else f"status {answer.status_code}"
-    return Rejected(said[:_REASON_CHARACTERS], fields=fields)
+    fields = _fields(response)
+    said = json.dumps(fields, ensure_ascii=False) if fields else f"status {response.status_code}"
+    return RequestRejected(said[:_MAX_REASON_CHARACTERS], fields=fields)
 
 
-def _fields(answer: httpx.Response) -> Mapping[str, Any]:
+def _fields(response: httpx.Response) -> Mapping[str, Any]:
     """What was wrong, by the name of the field; nothing if the answer is not of that kind."""
     try:
-        body = answer.json()
+        body = response.json()
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
 
 
-def _seconds(retry_after: str | None) -> float | None:
+def _parse_retry_after(retry_after: str | None) -> float | None:
     """Seconds, or a moment as HTTP writes it; what is neither was not said."""
     if retry_after is None:
         return None
@@ -122,16 +124,16 @@ def _seconds(retry_after: str | None) -> float | None:
         return None
 
 
-_KINDS: Mapping[str, Kind] = {
-    "tags": Kind.TAG,
-    "correspondent": Kind.CORRESPONDENT,
-    "document_type": Kind.DOCUMENT_TYPE,
-    "custom_fields": Kind.CUSTOM_FIELD,
+_KINDS: Mapping[str, PaperlessKind] = {
+    "tags": PaperlessKind.TAG,
+    "correspondent": PaperlessKind.CORRESPONDENT,
+    "document_type": PaperlessKind.DOCUMENT_TYPE,
+    "custom_fields": PaperlessKind.CUSTOM_FIELD,
 }
 
 
-def unknown_id(error: Rejected) -> UnknownId | None:
+def as_stale_object_id(error: RequestRejected) -> StaleObjectId | None:
     """What the refusal means if an id is at fault and nothing else."""
     if not error.fields or not error.fields <= _KINDS.keys():
         return None
-    return UnknownId(_KINDS[min(error.fields)], error.reason)
+    return StaleObjectId(_KINDS[min(error.fields)], error.reason)

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from muniment.handover.paperless.errors import LineStopped, Unclear
-from muniment.handover.paperless.models import Version, reading
-from muniment.handover.paperless.responses import About, check
+from muniment.handover.paperless.errors import OutcomeUnknown, PaperlessMisconfigured
+from muniment.handover.paperless.models import Version, expect_shape
+from muniment.handover.paperless.responses import CallKind, raise_for_status
 
-_BYTES_PER_SECOND = 1_000_000
+_MIN_BYTES_PER_SECOND = 1_000_000
 """What a line must carry: the limit of time for a large file grows with it."""
-_IN_ONE_PIECE_BYTES = 4 * 1024 * 1024
+_BUFFERED_UPLOAD_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Timeouts:
     seconds: float = 30
 
 
-class Connection:
+class PaperlessTransport:
     def __init__(
         self, url: str, token: str, *, access: CloudflareAccess | None, timeouts: Timeouts, connections: int
     ) -> None:
@@ -61,95 +61,95 @@ class Connection:
             # Also the first proof that documents may be listed at all.
             await self.get("/api/documents/", {"page_size": 1, "fields": "id"})
         if self._version is None:
-            raise LineStopped("The server at this address does not report a Paperless version")
+            raise PaperlessMisconfigured("The server at this address does not report a Paperless version")
         return self._version
 
-    async def get(self, path: str, params: Mapping[str, Any] | None = None, *, about: About = About.LOOK) -> Any:
-        return _json(await self.call("GET", path, about=about, params=params))
+    async def get(self, path: str, params: Mapping[str, Any] | None = None, *, kind: CallKind = CallKind.LIST) -> Any:
+        return _parse_json(await self.call("GET", path, kind=kind, params=params))
 
-    async def post(self, path: str, content: Mapping[str, Any], *, about: About) -> Any:
-        return _json(await self.call("POST", path, about=about, json=content))
+    async def post(self, path: str, content: Mapping[str, Any], *, kind: CallKind) -> Any:
+        return _parse_json(await self.call("POST", path, kind=kind, json=content))
 
     async def patch(self, path: str, content: Mapping[str, Any]) -> Any:
-        return _json(await self.call("PATCH", path, about=About.DOCUMENT, json=content))
+        return _parse_json(await self.call("PATCH", path, kind=CallKind.DOCUMENT, json=content))
 
-    async def rows(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
+    async def iter_rows(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
         """Every row of a list, page by page."""
-        async for page in self.pages(path, params):
+        async for page in self.iter_pages(path, params):
             for row in page["results"]:
                 yield row
 
-    async def pages(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
+    async def iter_pages(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
         """The pages of a list: `count` and `results`, checked to be there."""
-        page = _page(await self.get(path, params))
+        page = _parse_page(await self.get(path, params))
         seen = set()
         yield page
         while page["next"]:
             # The server builds the link from what it thinks it is called; only where it leads to on it is believed.
             following = _path_and_query(page["next"])
             if following in seen:
-                raise Unclear("Paperless returned a list that links to itself")
+                raise OutcomeUnknown("Paperless returned a list that links to itself")
             seen.add(following)
-            page = _page(await self.get(following, about=About.NEXT_PAGE))
+            page = _parse_page(await self.get(following, kind=CallKind.NEXT_PAGE))
             yield page
 
-    async def call(self, method: str, path: str, *, about: About, **content: Any) -> httpx.Response:
+    async def call(self, method: str, path: str, *, kind: CallKind, **content: Any) -> httpx.Response:
         """The answer if it is a success, otherwise the error that it means."""
-        return await self._send(self._request(method, path, self._timeouts.seconds, content), about)
+        return await self._send(self._build_request(method, path, self._timeouts.seconds, content), kind)
 
     async def upload(self, path: str, *, size: int, **content: Any) -> Any:
-        seconds = self._timeouts.upload_seconds + size / _BYTES_PER_SECOND
-        request = self._request("POST", path, seconds, content)
-        if size <= _IN_ONE_PIECE_BYTES:
+        seconds = self._timeouts.upload_seconds + size / _MIN_BYTES_PER_SECOND
+        request = self._build_request("POST", path, seconds, content)
+        if size <= _BUFFERED_UPLOAD_BYTES:
             request.read()  # else every field of the form would go out in several packets of its own
-        return _json(await self._send(request, About.UPLOAD))
+        return _parse_json(await self._send(request, CallKind.UPLOAD))
 
-    def _request(self, method: str, path: str, seconds: float, content: Mapping[str, Any]) -> httpx.Request:
+    def _build_request(self, method: str, path: str, seconds: float, content: Mapping[str, Any]) -> httpx.Request:
         return self._client.build_request(method, self._root + path, timeout=seconds, **content)
 
-    async def _send(self, request: httpx.Request, about: About) -> httpx.Response:
-        with _translated():
+    async def _send(self, request: httpx.Request, kind: CallKind) -> httpx.Response:
+        with _translate_errors():
             # The client's own limit counts silence only; a server that drips would hold us for ever.
             async with asyncio.timeout(request.extensions["timeout"]["read"]):
                 answer = await self._client.send(request)
-        check(answer, about)
-        self._note_version(answer)
+        raise_for_status(answer, kind)
+        self._update_version(answer)
         return answer
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
         """For bytes of any size: the limit of time is on each piece."""
-        with _translated():
+        with _translate_errors():
             async with self._client.stream(
                 "GET", self._root + path, params=params, timeout=self._timeouts.seconds
             ) as answer:
                 if not answer.is_success:
                     await answer.aread()
-                check(answer, About.DOCUMENT)
+                raise_for_status(answer, CallKind.DOCUMENT)
                 if "Content-Disposition" not in answer.headers:
-                    raise Unclear("Paperless did not return a file")
+                    raise OutcomeUnknown("Paperless did not return a file")
                 yield answer
 
-    def _note_version(self, answer: httpx.Response) -> None:
+    def _update_version(self, response: httpx.Response) -> None:
         """From every answer, since a server is upgraded while we run."""
-        if said := answer.headers.get("X-Version"):
+        if said := response.headers.get("X-Version"):
             self._version = Version.parse(said)
 
 
-def _json(answer: httpx.Response) -> Any:
+def _parse_json(response: httpx.Response) -> Any:
     try:
-        return answer.json()
+        return response.json()
     except ValueError:
-        raise Unclear("Paperless returned invalid JSON") from None
+        raise OutcomeUnknown("Paperless returned invalid JSON") from None
 
 
-def _page(body: Any) -> Mapping[str, Any]:
-    with reading():
+def _parse_page(body: Any) -> Mapping[str, Any]:
+    with expect_shape():
         return {"count": int(body["count"]), "next": body["next"], "results": list(body["results"])}
 
 
 def _path_and_query(link: str) -> str:
-    with reading():
+    with expect_shape():
         parts = urlsplit(link)
         # From here on: what lies before it in the address is ours to know (a proxy may hide it from the server).
         path = parts.path[parts.path.index("/api/") :]
@@ -157,10 +157,10 @@ def _path_and_query(link: str) -> str:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except (TimeoutError, httpx.TimeoutException):
-        raise Unclear("Paperless did not respond in time") from None
+        raise OutcomeUnknown("Paperless did not respond in time") from None
     except (httpx.HTTPError, httpx.StreamError) as error:
-        raise Unclear(f"The connection to Paperless failed ({type(error).__name__})") from None
+        raise OutcomeUnknown(f"The connection to Paperless failed ({type(error).__name__})") from None

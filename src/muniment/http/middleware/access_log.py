@@ -22,7 +22,7 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # A method is free text on the wire, and a label must not be. The replacement is OpenTelemetry's.
 KNOWN_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 OTHER_METHOD = "_OTHER"
-HUNG_UP = 499
+CLIENT_CLOSED_REQUEST = 499
 """Of nginx: the client left before the answer was complete."""
 
 
@@ -38,7 +38,7 @@ class AccessLog:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        exchange = _Exchange(scope, receive, send, request_id=_request_id(headers))
+        exchange = _RequestLog(scope, receive, send, request_id=_request_id(headers))
         with (
             structlog.contextvars.bound_contextvars(request_id=exchange.request_id),
             request_span(exchange.method, headers) as span,
@@ -47,16 +47,16 @@ class AccessLog:
                 await self._app(scope, exchange.receive, exchange.send)
             except ClientDisconnect:
                 # Passed on, the server would take it for an error of ours.
-                exchange.has_hung_up = True
+                exchange.is_disconnected = True
             except Exception as error:
-                exchange.error, exchange.is_told = error, was_logged(error)
+                exchange.error, exchange.is_logged = error, was_logged(error)
                 mark_as_logged(error)
                 raise
             finally:
                 exchange.report(span)
 
 
-class _Exchange:
+class _RequestLog:
     """What is seen of one request and its answer while they pass."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, *, request_id: str) -> None:
@@ -65,19 +65,19 @@ class _Exchange:
         self._status = 500  # what the server answers when the application has not
         self._sent_bytes = 0
         self._is_complete = False
-        self._promised_bytes = -1
+        self._expected_bytes = -1
         self.request_id = request_id
         self.method = scope["method"] if scope["method"] in KNOWN_METHODS else OTHER_METHOD
-        self.has_hung_up = False
+        self.is_disconnected = False
         self.error: Exception | None = None
-        self.is_told = False
+        self.is_logged = False
         """Its traceback has been logged by the operation that failed, under the same request id."""
 
     async def receive(self) -> Message:
         message = await self._receive()
         # After the end of an answer servers say "disconnect" to everyone.
         if message["type"] == "http.disconnect" and not self._is_complete:
-            self.has_hung_up = True
+            self.is_disconnected = True
         return message
 
     async def send(self, message: Message) -> None:
@@ -85,11 +85,11 @@ class _Exchange:
             self._status = message["status"]
             message.setdefault("headers", [])
             MutableHeaders(scope=message)["X-Request-ID"] = self.request_id
-            self._promised_bytes = int(MutableHeaders(scope=message).get("Content-Length", "-1"))
+            self._expected_bytes = int(MutableHeaders(scope=message).get("Content-Length", "-1"))
         if message["type"] == "http.response.body":
             self._sent_bytes += len(message.get("body", b""))
             # Before it is sent: whoever has all the bytes that were promised may leave without waiting for the end.
-            self._is_complete = not message.get("more_body", False) or self._sent_bytes == self._promised_bytes
+            self._is_complete = not message.get("more_body", False) or self._sent_bytes == self._expected_bytes
         await self._send(message)
 
     def report(self, span: Span) -> None:
@@ -98,8 +98,8 @@ class _Exchange:
         operation = getattr(self._scope.get("route"), "name", None) or UNMATCHED
         HTTP_REQUESTS.labels(self.method, operation, str(status)).inc()
         HTTP_REQUEST_SECONDS.labels(self.method, operation).observe(seconds)
-        self._describe(span, status)
-        write = self._writer(status)
+        self._annotate(span, status)
+        write = self._log_method(status)
         write(
             "http.request",
             method=self.method,
@@ -108,26 +108,26 @@ class _Exchange:
             status=status,
             duration_ms=round(seconds * 1000, 1),
             bytes=self._sent_bytes,
-            exc_info=None if self.is_told else self.error,
-            **_who(self._scope),
+            exc_info=None if self.is_logged else self.error,
+            **_caller_fields(self._scope),
         )
 
-    def _describe(self, span: Span, status: int) -> None:
+    def _annotate(self, span: Span, status: int) -> None:
         span.set_attribute("http.request.method", self.method)
         span.set_attribute("http.response.status_code", status)
-        if template := _template(self._scope):
+        if template := _route_template(self._scope):
             span.set_attribute("http.route", template)
             span.update_name(f"{self.method} {template}")
         if status >= 500:
             span.set_status(StatusCode.ERROR)
 
     def _outcome(self) -> int:
-        if self.has_hung_up:
-            return HUNG_UP
+        if self.is_disconnected:
+            return CLIENT_CLOSED_REQUEST
         # An answer that broke off in the middle began with 200, and whoever counts failures must see it.
         return 500 if self.error else self._status
 
-    def _writer(self, status: int) -> Any:
+    def _log_method(self, status: int) -> Any:
         if self.error is not None:
             return log.error
         if self._scope["path"].startswith("/health/") or self._scope["path"] == "/metrics":
@@ -140,12 +140,12 @@ def _request_id(headers: Headers) -> str:
     return offered if REQUEST_ID.fullmatch(offered) else str(uuid7())
 
 
-def _template(scope: Scope) -> str | None:
+def _route_template(scope: Scope) -> str | None:
     # FastAPI's route knows its path below the router it was declared on; the whole path stands beside it.
     context = scope.get("fastapi", {}).get("effective_route_context")
     return getattr(context or scope.get("route"), "path_format", None)
 
 
-def _who(scope: Scope) -> dict[str, UUID]:
+def _caller_fields(scope: Scope) -> dict[str, UUID]:
     principal = scope.get("state", {}).get("principal")
     return {} if principal is None else {"user": principal.user_id, "organization": principal.organization_id}

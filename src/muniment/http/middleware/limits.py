@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 MAX_BODY_BYTES = 1024 * 1024
 
 
-STREAMED = re.compile(r"/api/v1/(knowledge-bases/[^/]+/documents(/[^/]+/replace)?|organizations/[^/]+/archive)/?")
+STREAMED_PATHS = re.compile(r"/api/v1/(knowledge-bases/[^/]+/documents(/[^/]+/replace)?|organizations/[^/]+/archive)/?")
 
 
 class BodyLimit:
@@ -23,17 +23,17 @@ class BodyLimit:
         self._app = app
         self._max_bytes = max_bytes
         self._stalled_seconds = stalled_seconds
-        self._sentence = f"The request body exceeds the limit of {max_bytes} bytes"
+        self._message = f"The request body exceeds the limit of {max_bytes} bytes"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or STREAMED.fullmatch(scope["path"]):
+        if scope["type"] != "http" or STREAMED_PATHS.fullmatch(scope["path"]):
             await self._app(scope, receive, send)
-        elif self._is_announced_too_large(Headers(scope=scope).get("content-length", "")):
-            await JSONResponse({"detail": self._sentence}, status_code=413)(scope, receive, send)
+        elif self._exceeds_limit(Headers(scope=scope).get("content-length", "")):
+            await JSONResponse({"detail": self._message}, status_code=413)(scope, receive, send)
         else:
-            await self._app(scope, self._counted(receive), send)
+            await self._app(scope, self._limit(receive), send)
 
-    def _counted(self, receive: Receive) -> Receive:
+    def _limit(self, receive: Receive) -> Receive:
         received, expects_body = 0, True
 
         async def counted() -> Message:
@@ -47,12 +47,12 @@ class BodyLimit:
             received += len(message.get("body", b""))
             if received > self._max_bytes:
                 # Of this kind, because FastAPI makes a 400 of any other that comes while it reads a body.
-                raise HTTPException(413, self._sentence)
+                raise HTTPException(413, self._message)
             return message
 
         return counted
 
-    def _is_announced_too_large(self, length: str) -> bool:
+    def _exceeds_limit(self, length: str) -> bool:
         return length.isdecimal() and int(length) > self._max_bytes
 
 
@@ -62,13 +62,13 @@ MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 20.0
 
 
-REFUSALS = {
+ERROR_RESPONSES = {
     408: b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
     431: b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
 }
 
 
-class LimitedHead(HttpToolsProtocol):
+class HeaderLimitProtocol(HttpToolsProtocol):
     """Counts bytes and seconds from the first byte of a request, or of a connection, to the end of its headers."""
 
     max_head_bytes = MAX_HEAD_BYTES
@@ -81,19 +81,19 @@ class LimitedHead(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
-        self._expect_head()
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_expecting()
+        self._stop_timer()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._head_bytes = 0
-        self._expect_head()
+        self._start_timer()
 
     def on_headers_complete(self) -> None:
-        self._stop_expecting()
+        self._stop_timer()
         super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
@@ -101,19 +101,19 @@ class LimitedHead(HttpToolsProtocol):
         if self._deadline is not None:  # still no end of the headers in sight
             self._head_bytes += len(data)
             if self._head_bytes > self.max_head_bytes:
-                self._refuse(431)
+                self._reject(431)
 
-    def _expect_head(self) -> None:
-        self._stop_expecting()
-        self._deadline = self.loop.call_later(self.head_seconds, self._refuse, 408)
+    def _start_timer(self) -> None:
+        self._stop_timer()
+        self._deadline = self.loop.call_later(self.head_seconds, self._reject, 408)
 
-    def _stop_expecting(self) -> None:
+    def _stop_timer(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _refuse(self, status: int) -> None:
-        self._stop_expecting()
+    def _reject(self, status: int) -> None:
+        self._stop_timer()
         if not self.transport.is_closing():
-            self.transport.write(REFUSALS[status])
+            self.transport.write(ERROR_RESPONSES[status])
             self.transport.close()

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 PROBES = frozenset({"/health/live", "/health/ready"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-OWN_PAGE_OR_NO_PAGE = frozenset({"same-origin", "none"})
+TRUSTED_FETCH_SITES = frozenset({"same-origin", "none"})
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # Nothing but a host and a port: no user, no path, no trailing dot, which would be another name to the browser.
@@ -30,7 +30,7 @@ class Origin(NamedTuple):
     port: int
 
 
-class SameSiteWrites:
+class OriginCheck:
     """Refuses unknown hosts (400), and writes that another site started (403), before any of the body is read.
 
     Only `Authorization: Bearer` frees a write from the second: no foreign page can add it, whereas a link with a user
@@ -40,47 +40,47 @@ class SameSiteWrites:
     def __init__(self, app: ASGIApp, *, public_url: str | None, listening_host: str) -> None:
         self._app = app
         self._public = _origin_of_url(public_url) if public_url else None
-        self._hosts = LOOPBACK | _concrete(listening_host) | ({self._public.host} if self._public else set())
+        self._hosts = LOOPBACK | _specific_host(listening_host) | ({self._public.host} if self._public else set())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and (refusal := self._refusal(scope)):
+        if scope["type"] == "http" and (refusal := self._reject(scope)):
             await refusal(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> JSONResponse | None:
+    def _reject(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
         if scope["path"] in PROBES:
             return None  # an orchestrator asks by the address of the machine, and learns nothing but the state
-        came_to = _origin(scope["scheme"], _only(headers, "Host"))
+        came_to = _parse_origin(scope["scheme"], _single_header(headers, "Host"))
         if came_to is None or came_to.host not in self._hosts:
             return JSONResponse(
                 {"detail": "Unknown host. Set MUNIMENT_PUBLIC_URL to the address people use"},
                 status_code=400,
             )
-        if scope["method"] in SAFE_METHODS or _has_bearer(headers) or self._is_own(headers, came_to):
+        if scope["method"] in SAFE_METHODS or _has_bearer(headers) or self._is_same_origin(headers, came_to):
             return None
         return JSONResponse({"detail": "Cross-site request rejected"}, status_code=403)
 
-    def _is_own(self, headers: Headers, came_to: Origin) -> bool:
+    def _is_same_origin(self, headers: Headers, requested: Origin) -> bool:
         if "Origin" not in headers:
             # Absent from programs that are no browsers, and from browsers too old to say.
-            return headers.get("Sec-Fetch-Site", "none").lower() in OWN_PAGE_OR_NO_PAGE
-        scheme, _, authority = (_only(headers, "Origin") or "").lower().partition("://")
-        origin = _origin(scheme, authority)
-        if self._public and came_to.host == self._public.host:
+            return headers.get("Sec-Fetch-Site", "none").lower() in TRUSTED_FETCH_SITES
+        scheme, _, authority = (_single_header(headers, "Origin") or "").lower().partition("://")
+        origin = _parse_origin(scheme, authority)
+        if self._public and requested.host == self._public.host:
             # A proxy ends the encryption, so that we see http: a page that really came by http is not our own.
             return origin == self._public
-        return origin is not None and origin in (came_to, self._public)
+        return origin is not None and origin in (requested, self._public)
 
 
-def _only(headers: Headers, name: str) -> str | None:
+def _single_header(headers: Headers, name: str) -> str | None:
     """The header, unless there are several: which one others look at cannot be known."""
     values = headers.getlist(name)
     return values[0] if len(values) == 1 else None
 
 
-def _origin(scheme: str, authority: str | None) -> Origin | None:
+def _parse_origin(scheme: str, authority: str | None) -> Origin | None:
     found = AUTHORITY.fullmatch((authority or "").lower())
     if found is None or scheme not in DEFAULT_PORTS:
         return None
@@ -89,25 +89,25 @@ def _origin(scheme: str, authority: str | None) -> Origin | None:
 
 def _origin_of_url(url: str) -> Origin:
     parts = urlsplit(url)
-    return Origin(parts.scheme, _as_in_url(parts.hostname or ""), parts.port or DEFAULT_PORTS[parts.scheme])
+    return Origin(parts.scheme, _normalize_host(parts.hostname or ""), parts.port or DEFAULT_PORTS[parts.scheme])
 
 
-def _concrete(listening_host: str) -> set[str]:
+def _specific_host(listening_host: str) -> set[str]:
     """The host to listen on, or nothing when it stands for all addresses."""
-    address = _address(listening_host)
+    address = _parse_address(listening_host)
     is_wildcard = not listening_host or (address is not None and address.is_unspecified)
-    return set() if is_wildcard else {_as_in_url(listening_host)}
+    return set() if is_wildcard else {_normalize_host(listening_host)}
 
 
-def _as_in_url(host: str) -> str:
+def _normalize_host(host: str) -> str:
     """The host as browsers spell it: IPv6 in brackets, international names in their ASCII form."""
-    address = _address(host)
+    address = _parse_address(host)
     if address is None:
         return host.lower().encode("idna").decode("ascii")
     return f"[{address}]" if address.version == 6 else str(address)
 
 
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(host)
     except ValueError:

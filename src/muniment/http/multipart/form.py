@@ -5,8 +5,8 @@ Nothing is pulled from the stream before it is needed, so that a slow consumer s
 
 from collections.abc import AsyncIterator
 
-from muniment.http.multipart.headers import FieldPart, FilePart, MalformedUpload, read_boundary
-from muniment.http.multipart.parser import End, Event, PartEvents
+from muniment.http.multipart.headers import FieldPart, FilePart, MalformedUpload, parse_boundary
+from muniment.http.multipart.parser import EndMarker, Event, PartParser
 
 __all__ = ["FilePart", "IncomingForm", "MalformedUpload"]
 
@@ -28,12 +28,12 @@ class IncomingForm:
         """Raises `MalformedUpload` if the request is not multipart/form-data or names no boundary."""
         self.fields = {}
         self._stream = stream
-        self._parts = PartEvents(read_boundary(content_type))
+        self._parser = PartParser(parse_boundary(content_type))
         self._is_in_file = False
 
     async def next_file(self) -> FilePart | None:
         """Read up to the next part that has a file name, past what is left of the one before; `None` at the end."""
-        async for _ in self.chunks():
+        async for _ in self.iter_chunks():
             pass
         while not isinstance(part := await self._next_event(), FilePart):
             if not isinstance(part, FieldPart):
@@ -42,7 +42,7 @@ class IncomingForm:
         self._is_in_file = True
         return part
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def iter_chunks(self) -> AsyncIterator[bytes]:
         """The bytes of the current file, as they arrive."""
         while self._is_in_file:
             event = await self._next_event()
@@ -51,7 +51,7 @@ class IncomingForm:
             else:
                 self._is_in_file = False
 
-    async def rest(self) -> None:
+    async def finish(self) -> None:
         """Read the text fields behind the file. What a sender adds behind the last boundary is not read."""
         if await self.next_file() is not None:
             raise MalformedUpload("Send one file per request")
@@ -72,11 +72,11 @@ class IncomingForm:
             raise MalformedUpload("The fields of an upload must be in UTF-8") from None
 
     async def _next_event(self) -> Event:
-        events = self._parts.events
+        events = self._parser.events
         while not events:
             chunk = await anext(self._stream, None)
             if chunk is None:
                 raise MalformedUpload("The upload ended before its last boundary")
-            self._parts.feed(chunk)
+            self._parser.feed(chunk)
         # The end stays, for whoever asks again.
-        return events[0] if events[0] is End.OF_FORM else events.popleft()
+        return events[0] if events[0] is EndMarker.FORM else events.popleft()

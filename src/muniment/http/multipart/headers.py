@@ -35,9 +35,9 @@ class FieldPart:
     name: str
 
 
-def read_boundary(content_type: str | None) -> bytes:
+def parse_boundary(content_type: str | None) -> bytes:
     """The boundary in the Content-Type of a request, or `MalformedUpload`."""
-    kind, parameters = _read_value(content_type or "")
+    kind, parameters = _parse_value(content_type or "")
     if kind != "multipart/form-data":
         raise MalformedUpload("Send the file as multipart/form-data")
     boundary = parameters.get("boundary", "")
@@ -46,25 +46,25 @@ def read_boundary(content_type: str | None) -> bytes:
     return boundary.encode("ascii")
 
 
-def read_part(headers: Mapping[str, bytes]) -> FilePart | FieldPart:
+def parse_part(headers: Mapping[str, bytes]) -> FilePart | FieldPart:
     """What a part with these headers is, or `MalformedUpload`. The names of the headers are in lower case."""
     content_type = _decode(headers.get("content-type", b""))
     if content_type.lower().startswith("multipart/"):
         raise MalformedUpload("An upload cannot contain another multipart body")
     if _decode(headers.get("content-transfer-encoding", b"")).strip().lower() not in _PLAIN_ENCODINGS:
         raise MalformedUpload("Send the file without a Content-Transfer-Encoding")
-    disposition, parameters = _read_value(_decode(headers.get("content-disposition", b"")))
+    disposition, parameters = _parse_value(_decode(headers.get("content-disposition", b"")))
     if disposition != "form-data" or "name" not in parameters:
         raise MalformedUpload("Each part of the upload needs a Content-Disposition with a name")
     name = _unescape(parameters["name"])
     if "filename*" in parameters:
-        return FilePart(name, _read_extended(parameters["filename*"]), content_type)
+        return FilePart(name, _parse_extended(parameters["filename*"]), content_type)
     if "filename" in parameters:
         return FilePart(name, _unescape(parameters["filename"]), content_type)
     return FieldPart(name)
 
 
-def _read_value(header: str) -> tuple[str, dict[str, str]]:
+def _parse_value(header: str) -> tuple[str, dict[str, str]]:
     """Split `value; key=word; key="quoted"`. A key that comes twice could be read in two ways and is refused."""
     header = header.rstrip("; \t")
     value, _, _ = header.partition(";")
@@ -94,7 +94,7 @@ def _unescape(name: str) -> str:
     return name.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
 
 
-def _read_extended(value: str) -> str:
+def _parse_extended(value: str) -> str:
     """Read `UTF-8''na%C3%AFve.pdf` (RFC 5987)."""
     found = _EXTENDED.fullmatch(value)
     if found is None:

@@ -10,22 +10,22 @@ from enum import Enum, auto
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser
 
-from muniment.http.multipart.headers import FieldPart, FilePart, MalformedUpload, read_part
+from muniment.http.multipart.headers import FieldPart, FilePart, MalformedUpload, parse_part
 
 MAX_PARTS = 64
 MAX_HEADER_BYTES = 16 * 1024
 MAX_PREAMBLE_BYTES = 16 * 1024
 
 
-class End(Enum):
-    OF_PART = auto()
-    OF_FORM = auto()
+class EndMarker(Enum):
+    PART = auto()
+    FORM = auto()
 
 
-Event = FilePart | FieldPart | bytes | End
+Event = FilePart | FieldPart | bytes | EndMarker
 
 
-class PartEvents:
+class PartParser:
     """Turns each `feed` into `events`: a part, its bytes, its end, the next part, …, the end of the form."""
 
     def __init__(self, boundary: bytes) -> None:
@@ -44,10 +44,10 @@ class PartEvents:
                 "on_header_field": self._add_to_header_name,
                 "on_header_value": self._add_to_header_value,
                 "on_header_end": self._end_header,
-                "on_headers_finished": lambda: self.events.append(read_part(self._headers)),
+                "on_headers_finished": lambda: self.events.append(parse_part(self._headers)),
                 "on_part_data": lambda data, start, end: self.events.append(data[start:end]),
-                "on_part_end": lambda: self.events.append(End.OF_PART),
-                "on_end": lambda: self.events.append(End.OF_FORM),
+                "on_part_end": lambda: self.events.append(EndMarker.PART),
+                "on_end": lambda: self.events.append(EndMarker.FORM),
             },
             max_header_size=MAX_HEADER_BYTES,
         )

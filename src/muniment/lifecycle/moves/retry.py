@@ -1,4 +1,4 @@
-"""Retry a failed document, or reread a completed one (specs/artifacts.md §5.4)."""
+"""Retry a failed document, or reread a completed one (docs/contracts.md#retry)."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,44 +12,50 @@ from muniment.audit.log import AuditLog
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
 from muniment.errors import Conflict, Invalid
-from muniment.lifecycle.engine import require_member
-from muniment.lifecycle.obstacles import _require_free_name
-from muniment.lifecycle.rules import Move, target
-from muniment.lifecycle.status import carry_out
+from muniment.lifecycle.engine import get_document_access
+from muniment.lifecycle.obstacles import require_no_active_namesake
+from muniment.lifecycle.rules import Move, resolve_target
+from muniment.lifecycle.status import change_status
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
-from muniment.storage.tasks.port import RunWish, Tasks
+from muniment.storage.tasks.port import RunRequest, TaskQueue
 
 
-class VersionUnknown(Invalid):
+class AlgorithmVersionUnavailable(Invalid):
     """This extraction version is not installed and has no stored results"""
 
+    code = "VersionUnknown"
 
-class Retried(Conflict):
+
+class RetriedConcurrently(Conflict):
     """Someone else changed this document. Reload and try again"""
 
+    code = "Retried"
 
-async def retry(work: Work[Principal], tasks: Tasks, kb_id: UUID, document_id: UUID, wish: RunWish) -> Document:
+
+async def retry(
+    work: Work[Principal], tasks: TaskQueue, kb_id: UUID, document_id: UUID, request: RunRequest
+) -> Document:
     """Queue a failed document again, or a reread of a completed one, which shows its old result until the new is there.
 
-    The caller knows that the version in `wish` can be had (`VersionUnknown` otherwise).
+    The caller knows that the version in `wish` can be had (`AlgorithmVersionUnavailable` otherwise).
     """
-    access = await require_member(work, kb_id)
+    access = await get_document_access(work, kb_id)
     access.require_upload()
-    access.require_staying()
+    access.require_not_being_deleted()
     document = await DocumentRepository(work.session).lock(kb_id, document_id)
     if document.status == Status.COMPLETED:
-        await reread(work, tasks, document, wish)
+        await reread(work, tasks, document, request)
     else:
-        target(Move.RETRY, Status(document.status))
-        await _require_free_name(work, document)
-        await _begin_again(work, document)
-        await _queue(work, tasks, document, replace(wish, purpose="first"))
+        resolve_target(Move.RETRY, Status(document.status))
+        await require_no_active_namesake(work, document)
+        await _reset_processing(work, document)
+        await _enqueue(work, tasks, document, replace(request, purpose="first"))
     await work.session.refresh(document)
     return document
 
 
-async def reread(work: Work[Any], tasks: Tasks, document: Document, wish: RunWish) -> UUID:
+async def reread(work: Work[Any], tasks: TaskQueue, document: Document, request: RunRequest) -> UUID:
     """Queue a reread of a completed document that the caller holds; the run's id."""
     await tasks.revoke_run(work, document.id, document.epoch)  # an earlier one that is still under way
     # From here on no older worker's write is accepted.
@@ -59,20 +65,20 @@ async def reread(work: Work[Any], tasks: Tasks, document: Document, wish: RunWis
         .values(epoch=Document.epoch + 1)
         .execution_options(synchronize_session=False)
     )
-    return await _queue(work, tasks, document, replace(wish, purpose="reread"))
+    return await _enqueue(work, tasks, document, replace(request, purpose="reread"))
 
 
-async def _queue(work: Work[Any], tasks: Tasks, document: Document, wish: RunWish) -> UUID:
-    event = DocumentRetried(document.id, document.kb_id, document.name, purpose=wish.purpose, force=wish.force)
+async def _enqueue(work: Work[Any], tasks: TaskQueue, document: Document, request: RunRequest) -> UUID:
+    event = DocumentRetried(document.id, document.kb_id, document.name, purpose=request.purpose, force=request.force)
     await AuditLog(work).record(event)
-    return await tasks.enqueue_run(work, document.id, document.epoch + 1, wish)
+    return await tasks.enqueue_run(work, document.id, document.epoch + 1, request)
 
 
-async def _begin_again(work: Work[Principal], document: Document) -> None:
+async def _reset_processing(work: Work[Principal], document: Document) -> None:
     columns = {"epoch": document.epoch + 1, "last_error": None, "processing_errors": None, "processing_status": None}
     try:
         async with work.session.begin_nested():
-            await carry_out(work.session, Move.RETRY, document.id, document.epoch, **columns)
+            await change_status(work.session, Move.RETRY, document.id, document.epoch, **columns)
     except IntegrityError:  # a namesake came between our look and the move: the constraint decides
-        await _require_free_name(work, document)
-        raise Retried from None
+        await require_no_active_namesake(work, document)
+        raise RetriedConcurrently from None

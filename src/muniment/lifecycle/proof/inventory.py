@@ -15,21 +15,21 @@ from sqlalchemy import text
 
 from muniment.audit.receipts.tables import Receipt
 from muniment.errors import Unavailable
-from muniment.lifecycle.proof.deletion import indexed
+from muniment.lifecycle.proof.deletion import indexed_document_of
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.deletions.tables import NEVER_KEPT
-from muniment.storage.objects.port import BlobNotFound, Blobs
-from muniment.storage.tasks.port import Tasks
+from muniment.storage.deletions.tables import RESERVATION
+from muniment.storage.objects.port import ObjectNotFound, ObjectStore
+from muniment.storage.tasks.port import TaskQueue
 from muniment.storage.vectors.port import VectorIndex
 
-LOOKS_AT_ONCE = 8
+CONCURRENCY = 8
 
 
 ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE, ROWS = "artifacts", "blobs", "index", "jobs", "queue", "rows"
 
 
-_ROWS = text("""
+_ROW_COUNTS = text("""
     SELECT id, (SELECT count(*) FROM documents d WHERE d.id = gone.id)
              + (SELECT count(*) FROM document_revisions d WHERE d.document_id = gone.id)
              + (SELECT count(*) FROM document_pages d WHERE d.document_id = gone.id)
@@ -40,9 +40,9 @@ _ROWS = text("""
 """)
 
 
-_LINES = text(f"""
+_LEDGER_ENTRIES = text(f"""
     SELECT document_id,
-           count(*) FILTER (WHERE store = 'blobs' AND done_at IS NULL AND reason <> '{NEVER_KEPT}'),
+           count(*) FILTER (WHERE store = 'blobs' AND done_at IS NULL AND reason <> '{RESERVATION}'),
            count(*) FILTER (WHERE store = 'artifacts' AND done_at IS NULL),
            coalesce(array_agg(DISTINCT target) FILTER (WHERE store = 'blobs'), '{{}}'),
            coalesce(array_agg(DISTINCT split_part(target, '/', 3)) FILTER (WHERE store = 'artifacts'), '{{}}'),
@@ -64,15 +64,15 @@ _PASSAGES = text("""
 
 
 @dataclass
-class Look:
+class Inventory:
     """At one document's traces."""
 
     rows: int = 0
-    blob_lines: int = 0
+    blob_entries: int = 0
     """Of the ledger that are not carried out."""
-    artifact_lines: int = 0
-    queue_lines: int = 0
-    erased_jobs: Sequence[str] = ()
+    artifact_entries: int = 0
+    queue_entries: int = 0
+    deleted_jobs: Sequence[str] = ()
     """That were seen to be gone from the archive queue; whoever hands over the same bytes later has another job."""
     keys: Sequence[str] = ()
     """Under which the object store held something of it."""
@@ -83,127 +83,138 @@ class Look:
     """Kept on purpose: another document shows them."""
     passages: int = 0
     jobs: int = 0
-    objects: Sequence[str] | None = None
+    remaining_keys: Sequence[str] | None = None
     """Keys that are still there; `None` when the store did not answer."""
     points: int | None = None
     """In an index of another engine; `None` when it did not answer."""
 
     @property
-    def left(self) -> Mapping[str, int]:
+    def remaining(self) -> Mapping[str, int]:
         """How many things are still in each store. One that did not answer has something, as far as we know."""
         return {
             ROWS: self.rows,
-            BLOBS: self.blob_lines + (1 if self.objects is None else len(self.objects)),
-            ARTIFACTS: self.artifact_lines + len(self.unused_texts) + self.passages,
+            BLOBS: self.blob_entries + (1 if self.remaining_keys is None else len(self.remaining_keys)),
+            ARTIFACTS: self.artifact_entries + len(self.unused_texts) + self.passages,
             INDEX: 1 if self.points is None else self.points,
             JOBS: self.jobs,
-            QUEUE: self.queue_lines,
+            QUEUE: self.queue_entries,
         }
 
 
 @dataclass(frozen=True)
-class SecondLook:
+class StoreInventory:
     database: Database
-    blobs: Blobs
+    blobs: ObjectStore
     index: VectorIndex
-    tasks: Tasks
+    tasks: TaskQueue
 
-    async def look(self, organization_id: UUID, receipts: Sequence[Receipt]) -> Mapping[UUID, Look]:
+    async def take(self, organization_id: UUID, receipts: Sequence[Receipt]) -> Mapping[UUID, Inventory]:
         """By document. Whoever calls holds the documents' locks: nothing can appear after it was looked for."""
-        looks = {receipt.document_id: Look() for receipt in receipts}
-        async with self.database.service_work(Service(organization_id), lasting=False) as work:
-            await _look_at_rows(work, looks)
-            await _look_at_artifacts(work, looks, receipts)
-            await self._look_at_jobs(work, looks, receipts)
-        turns = asyncio.Semaphore(LOOKS_AT_ONCE)
-        await asyncio.gather(*(self._look_outside(looks[one.document_id], one, turns) for one in receipts))
+        looks = {receipt.document_id: Inventory() for receipt in receipts}
+        async with self.database.service_work(Service(organization_id), durable=False) as work:
+            await _count_rows(work, looks)
+            await _check_artifacts(work, looks, receipts)
+            await self._count_jobs(work, looks, receipts)
+        turns = asyncio.Semaphore(CONCURRENCY)
+        await asyncio.gather(*(self._check_stores(looks[one.document_id], one, turns) for one in receipts))
         return looks
 
-    async def _look_at_jobs(self, work: Work[Service], looks: Mapping[UUID, Look], receipts: Sequence[Receipt]) -> None:
-        known = set(await self.tasks.list_known(work, [job for one in receipts for job in one.found["jobs"]]))
+    async def _count_jobs(
+        self, work: Work[Service], inventories: Mapping[UUID, Inventory], receipts: Sequence[Receipt]
+    ) -> None:
+        known = set(await self.tasks.list_existing_jobs(work, [job for one in receipts for job in one.found["jobs"]]))
         for receipt in receipts:
-            looks[receipt.document_id].jobs = len(known.intersection(receipt.found["jobs"]))
+            inventories[receipt.document_id].jobs = len(known.intersection(receipt.found["jobs"]))
 
-    async def _look_outside(self, look: Look, receipt: Receipt, turns: asyncio.Semaphore) -> None:
-        async with turns:
+    async def _check_stores(self, inventory: Inventory, receipt: Receipt, slots: asyncio.Semaphore) -> None:
+        async with slots:
             with suppress(Unavailable):
-                look.objects = await self._objects(look, receipt)
+                inventory.remaining_keys = await self._list_remaining_keys(inventory, receipt)
             with suppress(Unavailable):
                 # An index inside PostgreSQL holds no copies: its passages are those of the artifacts.
-                look.points = await self.index.count(indexed(receipt)) if self.index.holds_copies else 0
+                inventory.points = (
+                    await self.index.count(indexed_document_of(receipt)) if self.index.holds_copies else 0
+                )
 
-    async def _objects(self, look: Look, receipt: Receipt) -> Sequence[str]:
+    async def _list_remaining_keys(self, inventory: Inventory, receipt: Receipt) -> Sequence[str]:
         """By the names that we know, and by everything that bears the document's name."""
-        known = {key for key in look.keys if await self._is_there(key)}
+        known = {key for key in inventory.keys if await self._exists(key)}
         named = {info.key async for info in self.blobs.list(f"{receipt.kb_id}/{receipt.document_id}/")}
         return sorted(known | named)
 
-    async def _is_there(self, key: str) -> bool:
+    async def _exists(self, key: str) -> bool:
         try:
             await self.blobs.size_bytes(key)
-        except (BlobNotFound, ValueError):  # the second: no store could hold such a key
+        except (ObjectNotFound, ValueError):  # the second: no store could hold such a key
             return False
         return True
 
 
-async def _look_at_rows(work: Work[Service], looks: Mapping[UUID, Look]) -> None:
-    ids = {"ids": list(looks)}
-    for document_id, count in await work.session.execute(_ROWS, ids):
-        looks[document_id].rows = count
-    for document_id, blob_lines, artifact_lines, keys, content_keys, *queue in await work.session.execute(_LINES, ids):
-        look = looks[document_id]
-        look.blob_lines, look.artifact_lines = blob_lines, artifact_lines
+async def _count_rows(work: Work[Service], inventories: Mapping[UUID, Inventory]) -> None:
+    ids = {"ids": list(inventories)}
+    for document_id, count in await work.session.execute(_ROW_COUNTS, ids):
+        inventories[document_id].rows = count
+    for document_id, blob_lines, artifact_lines, keys, content_keys, *queue in await work.session.execute(
+        _LEDGER_ENTRIES, ids
+    ):
+        look = inventories[document_id]
+        look.blob_entries, look.artifact_entries = blob_lines, artifact_lines
         look.keys, look.content_keys = keys, content_keys
-        look.queue_lines, look.erased_jobs = queue
+        look.queue_entries, look.deleted_jobs = queue
 
 
-async def _look_at_artifacts(work: Work[Service], looks: Mapping[UUID, Look], receipts: Sequence[Receipt]) -> None:
-    texts = await _texts(work, {key for look in looks.values() for key in look.content_keys})
-    for look in looks.values():
+async def _check_artifacts(
+    work: Work[Service], inventories: Mapping[UUID, Inventory], receipts: Sequence[Receipt]
+) -> None:
+    texts = await _list_texts(work, {key for look in inventories.values() for key in look.content_keys})
+    for look in inventories.values():
         for key in look.content_keys:
             for text_id, is_used in texts[key]:
                 (look.used_texts if is_used else look.unused_texts).append(text_id)
                 if not is_used:
                     look.unused_content_keys.add(key)
     of_texts = {one.document_id: [UUID(artifact["id"]) for artifact in one.found["artifacts"]] for one in receipts}
-    passages = await _passages(work, {text_id for ids in of_texts.values() for text_id in ids})
-    for document_id, look in looks.items():
+    passages = await _count_passages(work, {text_id for ids in of_texts.values() for text_id in ids})
+    for document_id, look in inventories.items():
         gone = set(of_texts[document_id]) - set(look.used_texts)
         look.passages = sum(passages.get(text_id, 0) for text_id in gone)
 
 
-async def _texts(work: Work[Service], content_keys: set[str]) -> Mapping[str, Sequence[tuple[UUID, bool]]]:
+async def _list_texts(work: Work[Service], content_keys: set[str]) -> Mapping[str, Sequence[tuple[UUID, bool]]]:
     found: dict[str, list[tuple[UUID, bool]]] = defaultdict(list)
     for content_key, text_id, is_used in await work.session.execute(_TEXTS, {"keys": list(content_keys)}):
         found[content_key].append((text_id, is_used))
     return found
 
 
-async def _passages(work: Work[Service], text_ids: set[UUID]) -> Mapping[Any, int]:
+async def _count_passages(work: Work[Service], text_ids: set[UUID]) -> Mapping[Any, int]:
     return {row[0]: row[1] for row in await work.session.execute(_PASSAGES, {"ids": list(text_ids)})}
 
 
-SHOWN_BY_OTHERS = "Another document has the same contents and shows what was read from them"
+SHARED_ARTIFACT = "Another document has the same contents and shows what was read from them"
 
 
-ON_ITS_WAY = "These bytes are on their way to the archive, for another document or because the archiver had begun"
+HANDOVER_IN_PROGRESS = (
+    "These bytes are on their way to the archive, for another document or because the archiver had begun"
+)
 
 
-IN_THE_ARCHIVE = "It was handed over to the archive before, where it is kept as long as it must be"
+HANDED_OVER = "It was handed over to the archive before, where it is kept as long as it must be"
 
 
-def kept_of(receipt: Receipt, look: Look) -> Sequence[dict[str, Any]]:
+def retained_items(receipt: Receipt, inventory: Inventory) -> Sequence[dict[str, Any]]:
     artifacts = [
-        {"store": "artifacts", "id": str(text_id), "reason": SHOWN_BY_OTHERS} for text_id in sorted(look.used_texts)
+        {"store": "artifacts", "id": str(text_id), "reason": SHARED_ARTIFACT}
+        for text_id in sorted(inventory.used_texts)
     ]
-    return [*artifacts, *_in_the_archive(receipt, look)]
+    return [*artifacts, *_retained_handovers(receipt, inventory)]
 
 
-def _in_the_archive(receipt: Receipt, look: Look) -> Iterator[dict[str, Any]]:
+def _retained_handovers(receipt: Receipt, inventory: Inventory) -> Iterator[dict[str, Any]]:
     hand_over = receipt.found.get("hand_over") or {}
     copies = hand_over.get("copies") or [hand_over]
     for copy in copies:
         if copy.get("status") == "archived":
-            yield {"store": "paperless", "url": copy.get("url"), "reason": IN_THE_ARCHIVE}
-        elif copy.get("key") and copy["status"] == "pending" and copy["key"] not in look.erased_jobs:
-            yield {"store": "queue", "key": copy["key"], "reason": ON_ITS_WAY}
+            yield {"store": "paperless", "url": copy.get("url"), "reason": HANDED_OVER}
+        elif copy.get("key") and copy["status"] == "pending" and copy["key"] not in inventory.deleted_jobs:
+            yield {"store": "queue", "key": copy["key"], "reason": HANDOVER_IN_PROGRESS}

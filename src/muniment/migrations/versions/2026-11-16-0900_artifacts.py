@@ -1,4 +1,4 @@
-"""What reading yields: artifacts, shared within their scope (specs/artifacts.md §6.1), for the service login alone."""
+"""What reading yields: artifacts, shared within their scope (docs/contracts.md#artifact-tables), for the service login alone."""
 
 from alembic import op
 

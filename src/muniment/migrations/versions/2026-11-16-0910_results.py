@@ -1,4 +1,4 @@
-"""What a document shows of its artifacts (specs/artifacts.md §6.2), and how its runs go (§6.3)."""
+"""What a document shows of its artifacts (docs/contracts.md#document-tables), and how its runs go (docs/contracts.md#run-tables)."""
 
 from alembic import op
 

@@ -6,18 +6,27 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from muniment.http.dependencies import ClientAddress, CurrentParts, CurrentPrincipal, get_principal
-from muniment.http.streaming import HEARTBEAT, EventStream, frame
-from muniment.processing.events.stream import Beat, Changed, Event, Gone, Snapshot, Stream
+from muniment.http.dependencies import ClientAddress, CurrentPrincipal, CurrentServices, get_principal
+from muniment.http.streaming import HEARTBEAT_FRAME, EventStreamResponse, format_event
+from muniment.processing.events.stream import (
+    DocumentChanged,
+    DocumentEventStream,
+    DocumentGone,
+    Heartbeat,
+    ProgressSnapshot,
+    StreamEvent,
+)
 
 router = APIRouter(tags=["processing"])
 
-DESCRIBED: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+EVENT_STREAM_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+}
 
 
-@router.get("/events", response_class=Response, responses=DESCRIBED)
+@router.get("/events", response_class=Response, responses=EVENT_STREAM_RESPONSE)
 async def follow_events(
-    request: Request, parts: CurrentParts, principal: CurrentPrincipal, address: ClientAddress
+    request: Request, parts: CurrentServices, principal: CurrentPrincipal, address: ClientAddress
 ) -> Response:
     """Server-sent events about all documents that you may see.
 
@@ -25,22 +34,22 @@ async def follow_events(
     missed. Then `document` for each change, and `gone` `{"document_id"}` when one is no longer there for you.
     """
     stream = parts.events.open(principal, partial(get_principal, request, parts, address))
-    return EventStream(_frames(stream), end=stream.end)
+    return EventStreamResponse(_encode_events(stream), end=stream.close)
 
 
-async def _frames(stream: Stream) -> AsyncGenerator[bytes]:
+async def _encode_events(stream: DocumentEventStream) -> AsyncGenerator[bytes]:
     async with aclosing(stream.events()) as events:
         async for event in events:
-            yield _frame(event)
+            yield _encode_event(event)
 
 
-def _frame(event: Event) -> bytes:
+def _encode_event(event: StreamEvent) -> bytes:
     match event:
-        case Snapshot():
-            return frame("snapshot", asdict(event))
-        case Changed(document):
-            return frame("document", asdict(document))
-        case Gone(document_id):
-            return frame("gone", {"document_id": document_id})
-        case Beat():
-            return HEARTBEAT
+        case ProgressSnapshot():
+            return format_event("snapshot", asdict(event))
+        case DocumentChanged(document):
+            return format_event("document", asdict(document))
+        case DocumentGone(document_id):
+            return format_event("gone", {"document_id": document_id})
+        case Heartbeat():
+            return HEARTBEAT_FRAME

@@ -12,8 +12,8 @@ from muniment.documents.runs import ProcessingRun, RunStatus
 from muniment.documents.tables import Document, Status
 from muniment.processing.runs.tables import ProcessingStep, StepStatus
 
-UNFINISHED = (Status.PENDING, Status.PROCESSING)
-OPEN = (RunStatus.QUEUED, RunStatus.IN_PROGRESS)
+UNFINISHED_STATUSES = (Status.PENDING, Status.PROCESSING)
+OPEN_RUN_STATUSES = (RunStatus.QUEUED, RunStatus.IN_PROGRESS)
 
 
 @dataclass(frozen=True)
@@ -33,37 +33,37 @@ class DocumentProgress:
 
     @property
     def is_unfinished(self) -> bool:
-        return self.status in UNFINISHED or self.purpose is not None
+        return self.status in UNFINISHED_STATUSES or self.purpose is not None
 
 
 class ProgressRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def list_of(self, document_ids: Collection[UUID]) -> Sequence[DocumentProgress]:
+    async def list_documents(self, document_ids: Collection[UUID]) -> Sequence[DocumentProgress]:
         """Of those among them that the caller may see."""
-        rows = await self._session.execute(_progress().where(Document.id.in_(document_ids)))
-        return [_of(row) for row in rows]
+        rows = await self._session.execute(_select_progress().where(Document.id.in_(document_ids)))
+        return [_from_row(row) for row in rows]
 
     async def list_unfinished(self, *, limit: int) -> tuple[Sequence[DocumentProgress], bool]:
         """The newest, and whether there are more."""
-        being_read = select(ProcessingRun.document_id).where(ProcessingRun.status.in_(OPEN))
-        waiting = select(Document.id).where(Document.status.in_(UNFINISHED))
-        newest = _progress().where(Document.id.in_(being_read.union(waiting)))
-        newest = newest.where(Document.status.in_(UNFINISHED) | ProcessingRun.run_id.is_not(None))
+        being_read = select(ProcessingRun.document_id).where(ProcessingRun.status.in_(OPEN_RUN_STATUSES))
+        waiting = select(Document.id).where(Document.status.in_(UNFINISHED_STATUSES))
+        newest = _select_progress().where(Document.id.in_(being_read.union(waiting)))
+        newest = newest.where(Document.status.in_(UNFINISHED_STATUSES) | ProcessingRun.run_id.is_not(None))
         rows = await self._session.execute(
             newest.order_by(Document.created_at.desc(), Document.id.desc()).limit(limit + 1)
         )
-        found = [_of(row) for row in rows]
+        found = [_from_row(row) for row in rows]
         return found[:limit], len(found) > limit
 
 
-def _progress() -> Select[*tuple[Any, ...]]:
+def _select_progress() -> Select[*tuple[Any, ...]]:
     # Of an older epoch a run is over, whatever it says: nobody can write for it any more.
     open_run = and_(
         ProcessingRun.document_id == Document.id,
         ProcessingRun.epoch == Document.epoch,
-        ProcessingRun.status.in_(OPEN),
+        ProcessingRun.status.in_(OPEN_RUN_STATUSES),
     )
     its_step = and_(ProcessingStep.run_id == ProcessingRun.run_id, ProcessingStep.step_name == ProcessingRun.last_step)
     return (
@@ -85,8 +85,8 @@ def _progress() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _of(row: Row[Any]) -> DocumentProgress:
-    page, pages = page_of_pages(row.step_status, row.state_snapshot)
+def _from_row(row: Row[Any]) -> DocumentProgress:
+    page, pages = step_progress(row.step_status, row.state_snapshot)
     return DocumentProgress(
         document_id=row.id,
         kb_id=row.kb_id,
@@ -102,7 +102,7 @@ def _of(row: Row[Any]) -> DocumentProgress:
     )
 
 
-def page_of_pages(status: str | None, snapshot: dict[str, Any] | None) -> tuple[int | None, int | None]:
+def step_progress(status: str | None, snapshot: dict[str, Any] | None) -> tuple[int | None, int | None]:
     """How far a step is that has begun and not ended; the snapshot holds more than people are to see."""
     if status != StepStatus.STARTED or snapshot is None:
         return None, None

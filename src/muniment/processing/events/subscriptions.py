@@ -5,15 +5,15 @@ from contextlib import suppress
 from uuid import UUID
 
 from muniment.errors import TooManyRequests, Unavailable
-from muniment.processing.runs.repository import CHANNEL
+from muniment.processing.runs.repository import DOCUMENT_CHANGES_CHANNEL
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.notifications import listen
 
-STREAMS_PER_USER = 20
+MAX_STREAMS_PER_USER = 20
 RETRY_AFTER_SECONDS = 10
-MAX_WAITING = 1000
+MAX_PENDING_CHANGES = 1000
 """Changes that a slow reader has not fetched yet; with more it is told what is unfinished instead."""
-PATIENCE_SECONDS = 2.0
+LISTEN_TIMEOUT_SECONDS = 2.0
 
 
 class TooManyStreams(TooManyRequests):
@@ -23,8 +23,10 @@ class TooManyStreams(TooManyRequests):
         super().__init__(retry_after_seconds=RETRY_AFTER_SECONDS)
 
 
-class ShuttingDown(Unavailable):
+class StreamsClosed(Unavailable):
     """Muniment is restarting. Try again shortly"""
+
+    code = "ShuttingDown"
 
 
 class Subscription:
@@ -34,67 +36,69 @@ class Subscription:
         self.user_id = user_id
         self._changed: set[UUID] = set()
         self._has_gap = True  # in the beginning nothing is known
-        self._woken = asyncio.Event()
-        self._over = asyncio.Event()
+        self._wake_up = asyncio.Event()
+        self._closed = asyncio.Event()
 
     @property
-    def is_over(self) -> bool:
-        return self._over.is_set()
+    def is_closed(self) -> bool:
+        return self._closed.is_set()
 
-    def note(self, *document_ids: UUID) -> None:
+    def mark_changed(self, *document_ids: UUID) -> None:
         self._changed.update(document_ids)
-        if len(self._changed) > MAX_WAITING:
+        if len(self._changed) > MAX_PENDING_CHANGES:
             self._changed.clear()
             self._has_gap = True
-        self._woken.set()
+        self._wake_up.set()
 
-    def note_gap(self) -> None:
+    def mark_gap(self) -> None:
         self._has_gap = True
-        self._woken.set()
+        self._wake_up.set()
 
-    def take(self) -> tuple[set[UUID], bool]:
+    def take_changes(self) -> tuple[set[UUID], bool]:
         """What changed, and whether there was a gap. Taken before the look: what is told during it is news again."""
         taken = self._changed, self._has_gap
         self._changed, self._has_gap = set(), False
-        self._woken.clear()
+        self._wake_up.clear()
         return taken
 
-    def end(self) -> None:
-        self._over.set()
-        self._woken.set()
+    def close(self) -> None:
+        self._closed.set()
+        self._wake_up.set()
 
     async def wait(self, seconds: float) -> None:
         """Until there is something to take, at most so long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._woken.wait()
+                await self._wake_up.wait()
 
     async def pause(self, seconds: float) -> None:
         """However much comes in, but not beyond the end."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._over.wait()
+                await self._closed.wait()
 
 
-class Changes:
+class ChangeListener:
     """One listening connection, taken with the first stream and kept until `close`."""
 
-    def __init__(self, login: DatabaseAddress, *, streams_per_user: int = STREAMS_PER_USER) -> None:
+    def __init__(self, login: DatabaseAddress, *, max_streams_per_user: int = MAX_STREAMS_PER_USER) -> None:
         self._login = login
-        self._streams_per_user = streams_per_user
+        self._streams_per_user = max_streams_per_user
         self._subscriptions: set[Subscription] = set()
         self._listener: asyncio.Task[None] | None = None
-        self._begun = asyncio.Event()
+        self._is_listening = asyncio.Event()
         self._is_closed = False
 
     def subscribe(self, user_id: UUID) -> Subscription:
         """Raises `TooManyStreams`. Give it back with `unsubscribe`."""
         if self._is_closed:
-            raise ShuttingDown
+            raise StreamsClosed
         if sum(other.user_id == user_id for other in self._subscriptions) >= self._streams_per_user:
             raise TooManyStreams
         if self._listener is None or self._listener.done():
-            listening = listen(self._login, CHANNEL, begun=self._note_beginning, heard=self._note)
+            listening = listen(
+                self._login, DOCUMENT_CHANGES_CHANNEL, on_connected=self._on_listening, on_payload=self._on_notification
+            )
             self._listener = asyncio.create_task(listening)
         subscription = Subscription(user_id)
         self._subscriptions.add(subscription)
@@ -103,30 +107,30 @@ class Changes:
     def unsubscribe(self, subscription: Subscription) -> None:
         self._subscriptions.discard(subscription)
 
-    async def until_listening(self) -> None:
+    async def wait_until_listening(self) -> None:
         """Not for ever: whoever looks too early is told of the gap when the listening begins."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await self._begun.wait()
+            async with asyncio.timeout(LISTEN_TIMEOUT_SECONDS):
+                await self._is_listening.wait()
 
     async def close(self) -> None:
         """End every stream, and refuse further ones."""
         self._is_closed = True
         for subscription in self._subscriptions:
-            subscription.end()
+            subscription.close()
         if self._listener is not None:
             self._listener.cancel()
             await asyncio.gather(self._listener, return_exceptions=True)
 
-    def _note_beginning(self) -> None:
-        self._begun.set()
+    def _on_listening(self) -> None:
+        self._is_listening.set()
         for subscription in self._subscriptions:
-            subscription.note_gap()
+            subscription.mark_gap()
 
-    def _note(self, payload: str) -> None:
+    def _on_notification(self, payload: str) -> None:
         try:
             document_id = UUID(payload)
         except ValueError:
             return  # anybody who is connected may say anything
         for subscription in self._subscriptions:
-            subscription.note(document_id)
+            subscription.mark_changed(document_id)

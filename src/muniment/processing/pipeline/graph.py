@@ -10,10 +10,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import RetryPolicy
 
 from muniment.errors import Unavailable
-from muniment.processing.pipeline.context import Context, RunState
+from muniment.processing.pipeline.context import RunContext, RunState
 from muniment.processing.pipeline.nodes.error_handling import error_handling
 from muniment.processing.pipeline.nodes.extract_text import extract_text
-from muniment.processing.pipeline.nodes.index_text import index
+from muniment.processing.pipeline.nodes.index_text import index_text
 from muniment.processing.pipeline.nodes.prepare import (
     already_processed_check,
     fetch_document_record,
@@ -33,24 +33,24 @@ from muniment.telemetry.metrics import NODE_SECONDS
 from muniment.telemetry.traces import span
 
 
-class Node(Protocol):
-    async def __call__(self, state: RunState, runtime: Runtime[Context]) -> RunState: ...
+class GraphNode(Protocol):
+    async def __call__(self, state: RunState, runtime: Runtime[RunContext]) -> RunState: ...
 
 
-SHOWN_OF_KEY = 16
+TRACED_KEY_CHARACTERS = 16
 """Of a content key, its id and a few digits: enough to tell two apart, too little to recognise a file by."""
 
 
-def watched(name: str, node: Node) -> Node:
+def instrumented(name: str, node: GraphNode) -> GraphNode:
     @wraps(node)
-    async def run(state: RunState, runtime: Runtime[Context]) -> RunState:
+    async def run(state: RunState, runtime: Runtime[RunContext]) -> RunState:
         context, began = runtime.context, time.monotonic()
         with span(
             f"processing.{name}",
             run_id=str(context.run.run_id),
             document_id=str(context.run.document_id),
-            algorithm_version=context.tools.reading.algorithm_version,
-            content_key=state.get("content_key", "")[:SHOWN_OF_KEY],
+            algorithm_version=context.services.reading_variant.algorithm_version,
+            content_key=state.get("content_key", "")[:TRACED_KEY_CHARACTERS],
         ):
             try:
                 return await node(state, runtime)
@@ -60,10 +60,10 @@ def watched(name: str, node: Node) -> Node:
     return run
 
 
-Graph = CompiledStateGraph[RunState, Context, RunState, RunState]
+RunGraph = CompiledStateGraph[RunState, RunContext, RunState, RunState]
 
 
-NODES: dict[str, Node] = {
+NODES: dict[str, GraphNode] = {
     "FetchDocumentRecord": fetch_document_record,
     "AlreadyProcessedCheck": already_processed_check,
     "MarkProcessingStarted": mark_processing_started,
@@ -72,7 +72,7 @@ NODES: dict[str, Node] = {
     "SaveParagraphs": save_paragraphs,
     "AggregateDiagrams": aggregate_diagrams,
     "SaveDiagrams": save_diagrams,
-    "Index": index,
+    "Index": index_text,
     "UpdateMetrics": update_metrics,
     "MarkBasicComplete": mark_basic_complete,
     "BuildSummary": build_summary,
@@ -80,13 +80,13 @@ NODES: dict[str, Node] = {
 
 
 # Transient errors only; what stays unavailable goes back to the queue (ErrorHandling).
-RETRY = RetryPolicy(initial_interval=0.2, backoff_factor=2, max_attempts=3, jitter=True, retry_on=Unavailable)
+RETRY_POLICY = RetryPolicy(initial_interval=0.2, backoff_factor=2, max_attempts=3, jitter=True, retry_on=Unavailable)
 
 
-def build_graph() -> Graph:
-    graph = StateGraph(RunState, context_schema=Context)
+def build_graph() -> RunGraph:
+    graph = StateGraph(RunState, context_schema=RunContext)
     for name, node in NODES.items():
-        graph.add_node(name, watched(name, node), retry_policy=RETRY)
+        graph.add_node(name, instrumented(name, node), retry_policy=RETRY_POLICY)
     graph.set_node_defaults(error_handler=error_handling)  # type: ignore[arg-type]  # its error comes by name
 
     graph.add_edge(START, "FetchDocumentRecord")

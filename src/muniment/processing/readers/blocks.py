@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from muniment.processing.readers.contract import (
     PARAGRAPH_BREAK,
+    ExtractedPage,
+    ExtractionMethod,
     Figure,
-    Means,
-    Method,
-    Options,
-    Page,
+    OpenedDocument,
     Paragraph,
     ParagraphKind,
-    Reading,
+    ReaderResources,
+    ReadingOptions,
 )
-from muniment.processing.readers.errors import Code, Unreadable, damage_is_unreadable
+from muniment.processing.readers.errors import Unreadable, UnreadableCode, parser_errors_as_unreadable
 
 PAGE_BREAK = "\f"
 """In a block's text: here a new page begins."""
@@ -25,7 +25,7 @@ _LINE_ENDS = re.compile(r"\r\n?|[\v\x85\u2028\u2029]")
 
 
 # Controls, soft hyphens, byte order marks, halves of characters and what Unicode says is no character.
-_UNWANTED = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff]")
+_INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff]")
 
 
 _BLANK_LINES = re.compile(r"[ \t\xa0]*\n(?:[ \t\xa0]*\n)*")
@@ -43,22 +43,22 @@ class Block:
     figures: tuple[Figure, ...] = ()
 
 
-def tidy(text: str) -> str:
+def clean_text(text: str) -> str:
     """What a person can see of it: no controls, no blank lines, nothing at its end. It keeps its indentation."""
     if not text.isprintable():
-        text = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+        text = _INVISIBLE.sub("", _LINE_ENDS.sub("\n", text))
         text = _BLANK_LINES.sub("\n", text).strip("\n")
     return text.rstrip()
 
 
-def in_one_line(text: str) -> str:
+def collapse_whitespace(text: str) -> str:
     """For headings, cells and captions: all space is one space. A page break among it is lost."""
-    return _SPACE.sub(" ", _UNWANTED.sub("", text)).strip()
+    return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
 
 
 def make_row(cells: list[str]) -> str:
     """One line of a table; empty cells at its end are left out."""
-    return "\t".join(in_one_line(cell) for cell in cells).rstrip("\t")
+    return "\t".join(collapse_whitespace(cell) for cell in cells).rstrip("\t")
 
 
 def make_table(rows: list[list[str]]) -> str:
@@ -66,10 +66,10 @@ def make_table(rows: list[list[str]]) -> str:
     return "\n".join(line for cells in rows if (line := make_row(cells)))
 
 
-_OWN_PAGE_SLACK = 1.5
+_OWN_PAGE_TOLERANCE = 1.5
 
 
-_CUT_MARKS = ("\n", ". ", " ")
+_SPLIT_MARKS = ("\n", ". ", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +79,28 @@ class _Piece:
     """Because the file says so."""
 
 
-def read_pages(
-    kind: str, blocks: Callable[[], Iterable[Block]], options: Options, means: Means, *, has_pages: bool = False
-) -> Reading:
+def paginate(
+    kind: str,
+    blocks: Callable[[], Iterable[Block]],
+    options: ReadingOptions,
+    resources: ReaderResources,
+    *,
+    has_pages: bool = False,
+) -> OpenedDocument:
     """Cut the blocks into pages, in two passes: one counts, so that the other needs to hold one page only.
 
     Where a format has pages of its own, they may be somewhat longer than `text_page_characters` before they are cut.
     `means.max_pages` bounds the pages that a file claims to have; the pieces we cut it into are bounded by its size.
     """
-    limit = int(options.text_page_characters * (_OWN_PAGE_SLACK if has_pages else 1))
-    with damage_is_unreadable(kind):
-        total = sum(1 for _ in _cut(blocks(), limit, means.max_pages))
-    return Reading(max(total, 1), _number(kind, lambda: _cut(blocks(), limit, means.max_pages)))
+    limit = int(options.text_page_characters * (_OWN_PAGE_TOLERANCE if has_pages else 1))
+    with parser_errors_as_unreadable(kind):
+        total = sum(1 for _ in _split_into_pages(blocks(), limit, resources.max_pages))
+    return OpenedDocument(
+        max(total, 1), _number_pages(kind, lambda: _split_into_pages(blocks(), limit, resources.max_pages))
+    )
 
 
-def make_page(number: int, blocks: Iterable[Block]) -> Page:
+def make_page(number: int, blocks: Iterable[Block]) -> ExtractedPage:
     """One page of these blocks, whatever its length."""
     text: list[str] = []
     paragraphs: list[Paragraph] = []
@@ -107,44 +114,44 @@ def make_page(number: int, blocks: Iterable[Block]) -> Page:
         end = start + len(block.text)
         text.append(block.text)
         paragraphs.append(Paragraph(start, end, block.kind))
-    method = Method.TEXT if text else Method.NONE
-    return Page(number, PARAGRAPH_BREAK.join(text), method, tuple(paragraphs), figures=tuple(figures))
+    method = ExtractionMethod.TEXT if text else ExtractionMethod.NONE
+    return ExtractedPage(number, PARAGRAPH_BREAK.join(text), method, tuple(paragraphs), figures=tuple(figures))
 
 
-def _number(kind: str, pages: Callable[[], Iterator[list[Block]]]) -> Iterator[Page]:
+def _number_pages(kind: str, pages: Callable[[], Iterator[list[Block]]]) -> Iterator[ExtractedPage]:
     number = 0
-    with damage_is_unreadable(kind):
+    with parser_errors_as_unreadable(kind):
         for number, blocks in enumerate(pages(), start=1):
             yield make_page(number, blocks)
     if not number:
         yield make_page(1, ())
 
 
-def _cut(blocks: Iterable[Block], limit: int, max_own_pages: int) -> Iterator[list[Block]]:
+def _split_into_pages(blocks: Iterable[Block], limit: int, max_own_pages: int) -> Iterator[list[Block]]:
     page: list[Block] = []
     length = own_pages = 0
-    for piece in _pieces(blocks, limit):
+    for piece in _fitting_pieces(blocks, limit):
         added = len(piece.block.text) + len(PARAGRAPH_BREAK)
         if page and (piece.begins_page or length + added > limit + len(PARAGRAPH_BREAK)):
             yield page
             page, length = [], 0
             own_pages += piece.begins_page
             if own_pages >= max_own_pages:
-                raise Unreadable(Code.TOO_MANY_PAGES, f"The file has more than {max_own_pages:,} pages.")
+                raise Unreadable(UnreadableCode.TOO_MANY_PAGES, f"The file has more than {max_own_pages:,} pages.")
         page.append(piece.block)
         length += added
     if page:
         yield page
 
 
-def _pieces(blocks: Iterable[Block], limit: int) -> Iterator[_Piece]:
+def _fitting_pieces(blocks: Iterable[Block], limit: int) -> Iterator[_Piece]:
     """Blocks that fit on a page, none of them empty."""
     begins_page = False
     for block in blocks:
         figures = block.figures
         for number, part in enumerate(block.text.split(PAGE_BREAK)):
             begins_page = begins_page or number > 0
-            for text in _cut_text(tidy(part), limit):
+            for text in _split_text(clean_text(part), limit):
                 yield _Piece(Block(text, block.kind, figures), begins_page)
                 begins_page, figures = False, ()
         if figures:
@@ -152,10 +159,10 @@ def _pieces(blocks: Iterable[Block], limit: int) -> Iterator[_Piece]:
             begins_page = False
 
 
-def _cut_text(text: str, limit: int) -> Iterator[str]:
+def _split_text(text: str, limit: int) -> Iterator[str]:
     start = 0
     while len(text) - start > limit:
-        end = _find_cut(text, start, start + limit)
+        end = _find_split(text, start, start + limit)
         if piece := _TRAILING.sub("", text[start:end]):
             yield piece
         start = end
@@ -166,9 +173,9 @@ def _cut_text(text: str, limit: int) -> Iterator[str]:
 _TRAILING = re.compile(r"\s+\Z")
 
 
-def _find_cut(text: str, start: int, end: int) -> int:
+def _find_split(text: str, start: int, end: int) -> int:
     """Behind the last line, sentence or word that fits, unless that leaves half of the page empty."""
-    for mark in _CUT_MARKS:
+    for mark in _SPLIT_MARKS:
         at = text.rfind(mark, start + (end - start) // 2, end)
         if at >= 0:
             return at + len(mark)

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from muniment.processing.readers.blocks import Block, in_one_line
+from muniment.processing.readers.blocks import Block, collapse_whitespace
 from muniment.processing.readers.contract import Box, ParagraphKind
 
-REACH = 40.0
+MAX_DISTANCE = 40.0
 """Points between a figure and its caption."""
 
 
-MAX_CAPTION = 500
+MAX_CAPTION_CHARACTERS = 500
 
 
 _CAPTION = re.compile(
@@ -21,17 +21,17 @@ _CAPTION = re.compile(
 )
 
 
-def caption_of(box: Box, paragraphs: Sequence[tuple[str, Box]]) -> str | None:
+def nearest_caption(box: Box, paragraphs: Sequence[tuple[str, Box]]) -> str | None:
     """The nearest caption below or above the box; of two equally near ones, that below."""
     candidates = [
         (distance, text)
         for text, text_box in paragraphs
-        if reads_like_caption(text) and (distance := _distance(box, text_box)) is not None
+        if is_caption(text) and (distance := _distance(box, text_box)) is not None
     ]
-    return min(candidates, key=lambda each: each[0])[1][:MAX_CAPTION] if candidates else None
+    return min(candidates, key=lambda each: each[0])[1][:MAX_CAPTION_CHARACTERS] if candidates else None
 
 
-def reads_like_caption(text: str) -> bool:
+def is_caption(text: str) -> bool:
     """Whether it begins as captions do: a word for what it shows, and a number."""
     return _CAPTION.match(text.lstrip()) is not None
 
@@ -44,18 +44,18 @@ def _distance(figure: Box, text: Box) -> tuple[float, int] | None:
     is_above = middle < (figure[1] + figure[3]) / 2
     gap = figure[1] - text[3] if is_above else text[1] - figure[3]
     # It may overlap a little: shadows and white borders belong to the figure.
-    return (max(0.0, gap), int(is_above)) if -REACH / 2 <= gap <= REACH else None
+    return (max(0.0, gap), int(is_above)) if -MAX_DISTANCE / 2 <= gap <= MAX_DISTANCE else None
 
 
-_MAY_CAPTION = (ParagraphKind.TEXT, ParagraphKind.CAPTION)
+_CAPTION_KINDS = (ParagraphKind.TEXT, ParagraphKind.CAPTION)
 
 
-def name_figures(blocks: Iterable[Block]) -> list[Block]:
+def assign_captions(blocks: Iterable[Block]) -> list[Block]:
     """Give figures their captions, and mark the paragraphs that are ones."""
     named = [block for block in blocks if block.text or block.figures]
     for at, block in enumerate(named):
         if block.figures and (caption_at := _find_caption(named, at)) is not None:
-            caption = in_one_line(named[caption_at].text)
+            caption = collapse_whitespace(named[caption_at].text)
             named[caption_at] = replace(named[caption_at], kind=ParagraphKind.CAPTION)
             figures = tuple(replace(figure, caption=caption) for figure in block.figures)
             named[at] = replace(named[at], figures=figures)
@@ -69,6 +69,10 @@ def _find_caption(blocks: list[Block], at: int) -> int | None:
 
 
 def _is_caption(block: Block, *, has_figure: bool) -> bool:
-    if block.kind not in _MAY_CAPTION or len(block.text) > MAX_CAPTION or (block.figures and not has_figure):
+    if (
+        block.kind not in _CAPTION_KINDS
+        or len(block.text) > MAX_CAPTION_CHARACTERS
+        or (block.figures and not has_figure)
+    ):
         return False
-    return block.kind is ParagraphKind.CAPTION or reads_like_caption(block.text)
+    return block.kind is ParagraphKind.CAPTION or is_caption(block.text)

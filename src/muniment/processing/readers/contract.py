@@ -16,7 +16,7 @@ PARAGRAPH_BREAK = "\n\n"
 """What stands between two paragraphs in a page's text."""
 
 
-class Method(StrEnum):
+class ExtractionMethod(StrEnum):
     """Where a page's text came from."""
 
     TEXT = "text"
@@ -77,12 +77,12 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ExtractedPage:
     number: int
     """From 1, without gaps."""
     text: str
     """As a person reads it: columns one after the other, ligatures resolved, words joined that a line end split."""
-    method: Method
+    method: ExtractionMethod
     paragraphs: tuple[Paragraph, ...] = ()
     words: tuple[Word, ...] = ()
     """Only where the file has a layout."""
@@ -98,16 +98,16 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class OpenedDocument:
     """A file that could be opened. `pages` computes one page at a time, so that memory does not grow with them."""
 
     total_pages: int
-    pages: Iterator[Page]
+    pages: Iterator[ExtractedPage]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """Everything that changes a result. It goes into the reading fingerprint (DESIGN §2)."""
+class ReadingOptions:
+    """Everything that changes a result. It goes into the reading fingerprint (docs/design.md#variants)."""
 
     ocr_languages: tuple[str, ...] = ("eng", "deu")
     ocr_dpi: int = 200
@@ -118,7 +118,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class ReaderResources:
     """With what a file is read, and what it may cost. They change no result, they only end a reading."""
 
     max_pages: int = 3000
@@ -133,7 +133,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class RenderedImage:
     """A picture of a page or of a figure."""
 
     png: bytes = field(repr=False)
@@ -141,8 +141,10 @@ class Image:
     height_px: int = 0
 
 
-class Reader(Protocol):
+class DocumentReader(Protocol):
     """One module per family of formats. It runs inside the sandbox: it may crash, it may not be trusted."""
 
-    def open_file(self, file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
+    def open_file(
+        self, file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources
+    ) -> OpenedDocument:
         """Open it, or raise `Unreadable`. `file` can be read and sought, and has no name."""

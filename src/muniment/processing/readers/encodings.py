@@ -42,7 +42,7 @@ def _load_codecs() -> dict[str, str]:
 _CODECS = _load_codecs()
 
 
-def known_encoding(name: str | None) -> str | None:
+def resolve_encoding(name: str | None) -> str | None:
     """The codec that a file means by this name, if there is one."""
     plain = (name or "").strip(" \t\"'").lower().replace("-", "_").replace(" ", "_")
     found = _CODECS.get(plain)
@@ -50,24 +50,24 @@ def known_encoding(name: str | None) -> str | None:
     return _FALLBACK if found in {"ascii", "iso8859-1"} else found
 
 
-def detect(file: BinaryIO) -> str:
+def detect_encoding(file: BinaryIO) -> str:
     """The encoding of a whole file, which is then at its beginning again."""
     file.seek(0)
     head = file.read(_SAMPLE_BYTES)
-    encoding = by_mark(head) or _by_zeros(head) or _by_escapes(head)
+    encoding = encoding_from_bom(head) or _encoding_from_zeros(head) or _encoding_from_escapes(head)
     if encoding is None:
-        foreign = _sample_foreign(file)
+        foreign = _sample_non_ascii(file)
         encoding = "utf-8" if foreign is None else _guess(foreign)
     file.seek(0)
     return encoding
 
 
-def by_mark(head: bytes) -> str | None:
+def encoding_from_bom(head: bytes) -> str | None:
     """By its byte order mark."""
     return next((encoding for mark, encoding in _BOMS if head.startswith(mark)), None)
 
 
-def _by_zeros(head: bytes) -> str | None:
+def _encoding_from_zeros(head: bytes) -> str | None:
     """Unicode in units of two or four bytes: the upper ones of common characters are zero, in the same places."""
     zeros = [head[place::4].count(0) for place in range(4)]
     quarter = len(head) / 4
@@ -89,18 +89,18 @@ def _is_alphabetic(text: str) -> bool:
     return sum(character < "\u2100" for character in text) >= 0.9 * len(text)
 
 
-def _by_escapes(head: bytes) -> str | None:
+def _encoding_from_escapes(head: bytes) -> str | None:
     return next((encoding for escape, encoding in _ESCAPES if escape in head), None)
 
 
-def _sample_foreign(file: BinaryIO) -> bytes | None:
+def _sample_non_ascii(file: BinaryIO) -> bytes | None:
     """Lines of the file that are not ASCII, or `None` if all of it is UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     sample = bytearray()
     is_utf8 = True
     file.seek(0)
     while chunk := file.read(_CHUNK_BYTES):
-        is_utf8 = is_utf8 and _goes_on(decoder, chunk)
+        is_utf8 = is_utf8 and _can_decode(decoder, chunk)
         if len(sample) < _SAMPLE_BYTES and not chunk.isascii():
             lines = (line for line in chunk.splitlines(keepends=True) if not line.isascii())
             for line in lines:
@@ -109,10 +109,10 @@ def _sample_foreign(file: BinaryIO) -> bytes | None:
                     break
         if not is_utf8 and len(sample) >= _SAMPLE_BYTES:
             break
-    return None if is_utf8 and _ends_well(decoder) else bytes(sample)
+    return None if is_utf8 and _can_finish(decoder) else bytes(sample)
 
 
-def _goes_on(decoder: codecs.IncrementalDecoder, chunk: bytes) -> bool:
+def _can_decode(decoder: codecs.IncrementalDecoder, chunk: bytes) -> bool:
     try:
         decoder.decode(chunk)
     except UnicodeDecodeError:
@@ -120,7 +120,7 @@ def _goes_on(decoder: codecs.IncrementalDecoder, chunk: bytes) -> bool:
     return True
 
 
-def _ends_well(decoder: codecs.IncrementalDecoder) -> bool:
+def _can_finish(decoder: codecs.IncrementalDecoder) -> bool:
     """A file that was cut in the middle of its last character is still UTF-8."""
     return len(decoder.getstate()[0]) < 4
 

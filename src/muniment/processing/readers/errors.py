@@ -6,17 +6,17 @@ from enum import StrEnum
 
 
 @contextmanager
-def damage_is_unreadable(kind: str) -> Iterator[None]:
+def parser_errors_as_unreadable(kind: str) -> Iterator[None]:
     """Let nothing out but `Unreadable` and `MemoryError`. `kind` is what people call such a file."""
     try:
         yield
     except (Unreadable, MemoryError):
         raise
     except Exception as error:
-        raise Unreadable(Code.CORRUPT, f"The {kind} file is damaged and cannot be read.") from error
+        raise Unreadable(UnreadableCode.CORRUPT, f"The {kind} file is damaged and cannot be read.") from error
 
 
-class Code(StrEnum):
+class UnreadableCode(StrEnum):
     """Why a document, or one of its pages, cannot be read."""
 
     ENCRYPTED = "encrypted"
@@ -30,10 +30,10 @@ class Code(StrEnum):
 class Unreadable(Exception):
     """The file as a whole cannot be read. `message` is a sentence that a person can act upon."""
 
-    def __init__(self, code: Code, message: str) -> None:
+    def __init__(self, code: UnreadableCode, message: str) -> None:
         super().__init__(code, message)
         self.code = code
         self.message = message
 
 
-TOO_MUCH_MEMORY = "This file needs too much memory to process. Split it or save it in a simpler format."
+MEMORY_MESSAGE = "This file needs too much memory to process. Split it or save it in a simpler format."

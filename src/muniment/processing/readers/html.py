@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from muniment.processing.readers.blocks import Block, in_one_line, make_row, read_pages
-from muniment.processing.readers.contract import Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.encodings import by_mark, detect, known_encoding
-from muniment.processing.readers.errors import damage_is_unreadable
+from muniment.processing.readers.blocks import Block, collapse_whitespace, make_row, paginate
+from muniment.processing.readers.contract import OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
+from muniment.processing.readers.encodings import detect_encoding, encoding_from_bom, resolve_encoding
+from muniment.processing.readers.errors import parser_errors_as_unreadable
 
 _MAX_DEPTH = 512
 
@@ -30,13 +30,13 @@ _NOT_NESTING_NAMES = """
 _NOT_NESTING = frozenset(_NOT_NESTING_NAMES.split())
 
 
-def flatten(source: str) -> str:
+def limit_nesting(source: str) -> str:
     """The same page, without the tags below the bound."""
-    kept = list(_kept(source))
+    kept = list(_kept_parts(source))
     return source if len(kept) == 1 else " ".join(kept)
 
 
-def _kept(source: str) -> Iterator[str]:
+def _kept_parts(source: str) -> Iterator[str]:
     depth = start = 0
     for tag in _TAG.finditer(source):
         if tag[2].lower() in _NOT_NESTING:
@@ -50,7 +50,7 @@ def _kept(source: str) -> Iterator[str]:
     yield source[start:]
 
 
-_UNSEEN = frozenset(
+_HIDDEN_ELEMENTS = frozenset(
     {
         "head",
         "script",
@@ -88,10 +88,10 @@ _KINDS = {
 }
 
 
-_NOT_IN_DATA = _HEADINGS | {"table", "ul", "ol", "form", "hr"}
+_NOT_IN_DATA_TABLES = _HEADINGS | {"table", "ul", "ol", "form", "hr"}
 
 
-_UNSEEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
 _COLLAPSIBLE = re.compile(r"[ \t\n\f\r]+")
@@ -100,7 +100,7 @@ _COLLAPSIBLE = re.compile(r"[ \t\n\f\r]+")
 _RUBY_TEXT = frozenset({"rt", "rp"})
 
 
-class Walk:
+class BlockExtractor:
     """Gathers words until a block ends."""
 
     def __init__(self) -> None:
@@ -111,14 +111,14 @@ class Walk:
         self._rows: list[list[str]] | None = None
         """Of the table of data that the walk is in; there is none inside of it."""
 
-    def through(self, root: LexborNode) -> list[Block]:
+    def extract(self, root: LexborNode) -> list[Block]:
         layout_tables = _find_layout_tables(root)
         skipped: int | None = None
-        for node, is_end in _events(root):
+        for node, is_end in _walk_tree(root):
             if skipped is not None:
                 if is_end and node.mem_id == skipped:
                     skipped = None
-            elif not is_end and _is_unseen(node):
+            elif not is_end and _is_hidden(node):
                 skipped = node.mem_id
             elif is_end:
                 self._leave(node, layout_tables)
@@ -176,7 +176,7 @@ class Walk:
     def _leave_in_table(self, tag: str) -> None:
         assert self._rows is not None
         if tag in {"td", "th"} and self._rows:
-            self._rows[-1].append(in_one_line("".join(self._words)))
+            self._rows[-1].append(collapse_whitespace("".join(self._words)))
             self._words.clear()
         else:
             self._words.append(" ")
@@ -200,7 +200,7 @@ class Walk:
         self._blocks += [Block(part, self._kinds[-1]) for part in parts if part.strip()]
 
 
-def _events(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+def _walk_tree(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
     """Each node when the walk comes to it, and again (`True`) when it leaves it."""
     node: LexborNode | None = root
     while node is not None:
@@ -223,13 +223,13 @@ def _find_layout_tables(root: LexborNode) -> set[int]:
     """Tables that arrange a page instead of showing data: with tables, lists or headings in them."""
     found: set[int] = set()
     around: list[int] = []
-    for node, is_end in _events(root):
+    for node, is_end in _walk_tree(root):
         tag = node.tag or ""
         if is_end:
             if tag == "table":
                 around.pop()
             continue
-        if tag in _NOT_IN_DATA:
+        if tag in _NOT_IN_DATA_TABLES:
             for table in reversed(around):
                 if table in found:
                     break
@@ -239,53 +239,53 @@ def _find_layout_tables(root: LexborNode) -> set[int]:
     return found
 
 
-def _is_unseen(node: LexborNode) -> bool:
+def _is_hidden(node: LexborNode) -> bool:
     tag = node.tag or ""
-    if tag.startswith("-") or tag in _UNSEEN or tag in _RUBY_TEXT:
+    if tag.startswith("-") or tag in _HIDDEN_ELEMENTS or tag in _RUBY_TEXT:
         return tag != "-text"
     attributes = node.attributes
     if not attributes:
         return False
-    return "hidden" in attributes or _UNSEEN_STYLE.search(attributes.get("style") or "") is not None
+    return "hidden" in attributes or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
 
 
 _HEAD_BYTES = 4096
 
 
-_DECLARED = re.compile(
+_DECLARED_ENCODING = re.compile(
     rb"<(?:meta[^>]{0,500}?charset|\?xml[^>]{0,200}?encoding)\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
 )
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
-    with damage_is_unreadable("HTML"):
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
+    with parser_errors_as_unreadable("HTML"):
         encoding = _find_encoding(file)
         blocks = html_blocks(file.read().decode(encoding, errors="replace"))
-    return read_pages("HTML", lambda: blocks, options, means)
+    return paginate("HTML", lambda: blocks, options, resources)
 
 
 def html_blocks(source: str) -> list[Block]:
     """The paragraphs of a page, its title first unless a heading says the same."""
-    tree = LexborHTMLParser(flatten(source.replace("\0", "")))
-    blocks = Walk().through(tree.root) if tree.root else []
+    tree = LexborHTMLParser(limit_nesting(source.replace("\0", "")))
+    blocks = BlockExtractor().extract(tree.root) if tree.root else []
     named = tree.head.css_first("title") if tree.head else None
-    title = in_one_line(named.text()) if named else ""
-    if title and not _says(blocks, title):
+    title = collapse_whitespace(named.text()) if named else ""
+    if title and not _has_heading(blocks, title):
         blocks.insert(0, Block(title, ParagraphKind.HEADING))
     return blocks
 
 
-def _says(blocks: list[Block], title: str) -> bool:
-    headings = (in_one_line(block.text) for block in blocks if block.kind is ParagraphKind.HEADING)
+def _has_heading(blocks: list[Block], title: str) -> bool:
+    headings = (collapse_whitespace(block.text) for block in blocks if block.kind is ParagraphKind.HEADING)
     return any(heading == title or title.startswith(heading + " ") for heading in headings if heading)
 
 
 def _find_encoding(file: BinaryIO) -> str:
     head = file.read(_HEAD_BYTES)
     file.seek(0)
-    declared = _DECLARED.search(head)
-    name = known_encoding(declared[1].decode("ascii", "replace")) if declared else None
+    declared = _DECLARED_ENCODING.search(head)
+    name = resolve_encoding(declared[1].decode("ascii", "replace")) if declared else None
     # A declaration that could be read as ASCII cannot mean UTF-16 or UTF-32.
     if name and name.startswith(("utf-16", "utf-32")):
         name = "utf-8"
-    return by_mark(head) or name or detect(file)
+    return encoding_from_bom(head) or name or detect_encoding(file)

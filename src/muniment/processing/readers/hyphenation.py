@@ -7,29 +7,29 @@ SOFT_HYPHEN = "\u00ad"
 HYPHENS = ("-", "\u2010")
 
 # "Vor-" + "und Nachteile": the hyphen stands for a part left out, the words stay two.
-_AND_OR = frozenset({"und", "oder", "bzw.", "bis", "sowie", "and", "or", "to"})
+_CONJUNCTIONS = frozenset({"und", "oder", "bzw.", "bis", "sowie", "and", "or", "to"})
 
 
-def line_end(line: str, following: str) -> tuple[str, str]:
+def join_at_line_end(line: str, following: str) -> tuple[str, str]:
     """The line as it goes into running text, and what comes between it and the following one: "" or a space."""
     if line.endswith(SOFT_HYPHEN):
         return line.rstrip(SOFT_HYPHEN), ""
     if not line.endswith(HYPHENS) or not line[-2:-1].isalnum() or not following[:1].isalnum():
         return line, " "
-    if following.split(maxsplit=1)[0] in _AND_OR:
+    if following.split(maxsplit=1)[0] in _CONJUNCTIONS:
         return line, " "
-    return (line[:-1], "") if _splits_a_word(line, following) else (line, "")
+    return (line[:-1], "") if _is_soft_break(line, following) else (line, "")
 
 
 def join_lines(lines: Sequence[str]) -> str:
     """The lines as running text."""
     parts: list[str] = []
     for line, following in zip_longest(lines, lines[1:], fillvalue=""):
-        parts.extend(line_end(line, following) if following else (line,))
+        parts.extend(join_at_line_end(line, following) if following else (line,))
     return "".join(parts)
 
 
-def _splits_a_word(line: str, following: str) -> bool:
+def _is_soft_break(line: str, following: str) -> bool:
     """Whether the hyphen is there for the line end only. That of "Baden-Württemberg", "2024-25" or "E-Mail-" is not."""
     head = line[:-1].split()[-1]
     return following[0].islower() and head[-1].islower() and not any(hyphen in head for hyphen in HYPHENS)

@@ -11,14 +11,14 @@ from email.policy import default
 from io import BytesIO
 from typing import BinaryIO, cast
 
-from muniment.processing.readers.blocks import Block, in_one_line, read_pages
-from muniment.processing.readers.contract import Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.encodings import detect, known_encoding
-from muniment.processing.readers.errors import damage_is_unreadable
+from muniment.processing.readers.blocks import Block, collapse_whitespace, paginate
+from muniment.processing.readers.contract import OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
+from muniment.processing.readers.encodings import detect_encoding, resolve_encoding
+from muniment.processing.readers.errors import parser_errors_as_unreadable
 from muniment.processing.readers.html import html_blocks
 from muniment.processing.readers.plain_text import text_blocks
 
-_BROKEN = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError, ArithmeticError)
+_PARSER_ERRORS = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError, ArithmeticError)
 
 
 _MAX_NESTING = 50
@@ -28,13 +28,13 @@ _TEXTS = frozenset({"text/plain", "text/html"})
 
 
 @dataclass(slots=True)
-class Parts:
+class MailParts:
     bodies: list[EmailMessage] = field(default_factory=list)
     attachments: list[EmailMessage] = field(default_factory=list)
     messages: list[EmailMessage] = field(default_factory=list)
     """Mails that were forwarded whole."""
 
-    def add(self, others: "Parts") -> None:
+    def add(self, others: "MailParts") -> None:
         self.bodies += others.bodies
         self.attachments += others.attachments
         self.messages += others.messages
@@ -44,23 +44,23 @@ def header(message: EmailMessage, name: str) -> str:
     """Its decoded value, or nothing."""
     try:
         value = str(message.get(name, ""))
-    except _BROKEN:
+    except _PARSER_ERRORS:
         value = next((str(raw) for key, raw in message.raw_items() if key.lower() == name.lower()), "")
-    return in_one_line(_mend(value))
+    return collapse_whitespace(_repair_surrogates(value))
 
 
-def sort_parts(part: EmailMessage, depth: int = 0) -> Parts:
+def classify_parts(part: EmailMessage, depth: int = 0) -> MailParts:
     """What is text of the mail itself, in its order, and what only came with it."""
     kind = part.get_content_type()
     if kind == "message/rfc822":
-        return Parts(messages=[cast("EmailMessage", inner) for inner in _inner(part)])
+        return MailParts(messages=[cast("EmailMessage", inner) for inner in _subparts(part)])
     if not part.is_multipart():
-        is_body = kind in _TEXTS and not _is_attached(part)
-        return Parts(bodies=[part]) if is_body else Parts(attachments=[part])
+        is_body = kind in _TEXTS and not _is_attachment(part)
+        return MailParts(bodies=[part]) if is_body else MailParts(attachments=[part])
     if depth > _MAX_NESTING:
-        return Parts()
-    inner = [sort_parts(cast("EmailMessage", each), depth + 1) for each in _inner(part)]
-    return _choose(inner) if kind == "multipart/alternative" else _together(inner)
+        return MailParts()
+    inner = [classify_parts(cast("EmailMessage", each), depth + 1) for each in _subparts(part)]
+    return _choose_alternative(inner) if kind == "multipart/alternative" else _classify_all(inner)
 
 
 def decode_text(part: EmailMessage) -> str:
@@ -68,51 +68,51 @@ def decode_text(part: EmailMessage) -> str:
     try:
         payload = part.get_payload(decode=True)
         data = payload if isinstance(payload, bytes) else b""
-        charset = known_encoding(part.get_content_charset())
-    except _BROKEN:
+        charset = resolve_encoding(part.get_content_charset())
+    except _PARSER_ERRORS:
         data, charset = str(part.get_payload()).encode("utf-8", "surrogateescape"), None
     if charset is None or (charset == "utf-8" and not _is_utf8(data)):
-        charset = detect(BytesIO(data))
+        charset = detect_encoding(BytesIO(data))
     return data.decode(charset, errors="replace")
 
 
 def file_name(part: EmailMessage) -> str:
     try:
         name = part.get_filename()
-    except _BROKEN:
+    except _PARSER_ERRORS:
         name = None
-    return in_one_line(_mend(name or "")) or part.get_content_type()
+    return collapse_whitespace(_repair_surrogates(name or "")) or part.get_content_type()
 
 
-def _inner(part: EmailMessage) -> list[Message]:
+def _subparts(part: EmailMessage) -> list[Message]:
     payload = part.get_payload()
     return [each for each in payload if isinstance(each, Message)] if isinstance(payload, list) else []
 
 
-def _is_attached(part: EmailMessage) -> bool:
+def _is_attachment(part: EmailMessage) -> bool:
     try:
         return part.get_content_disposition() == "attachment" or part.get_filename() is not None
-    except _BROKEN:
+    except _PARSER_ERRORS:
         return False
 
 
-def _choose(versions: list[Parts]) -> Parts:
+def _choose_alternative(alternatives: list[MailParts]) -> MailParts:
     """Of the versions of one text the plain one, if there is something in it."""
-    chosen = next((each for each in versions if _has_plain_text(each)), None) or next(
-        (each for each in reversed(versions) if each.bodies), Parts()
+    chosen = next((each for each in alternatives if _has_plain_text(each)), None) or next(
+        (each for each in reversed(alternatives) if each.bodies), MailParts()
     )
-    together = Parts(bodies=chosen.bodies)
-    for version in versions:
-        together.add(Parts([], version.attachments, version.messages))
+    together = MailParts(bodies=chosen.bodies)
+    for version in alternatives:
+        together.add(MailParts([], version.attachments, version.messages))
     return together
 
 
-def _has_plain_text(parts: Parts) -> bool:
+def _has_plain_text(parts: MailParts) -> bool:
     return any(body.get_content_type() == "text/plain" and decode_text(body).strip() for body in parts.bodies)
 
 
-def _together(inner: Iterable[Parts]) -> Parts:
-    parts = Parts()
+def _classify_all(inner: Iterable[MailParts]) -> MailParts:
+    parts = MailParts()
     for each in inner:
         parts.add(each)
     return parts
@@ -126,30 +126,30 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _mend(value: str) -> str:
+def _repair_surrogates(value: str) -> str:
     """Bytes that no header should have are kept by the parser as halves of characters."""
     raw = value.encode("utf-8", "surrogateescape") if any("\udc80" <= each <= "\udcff" for each in value) else b""
-    return raw.decode(detect(BytesIO(raw)), errors="replace") if raw else value
+    return raw.decode(detect_encoding(BytesIO(raw)), errors="replace") if raw else value
 
 
-_SHOWN = ("From", "To", "Cc", "Date", "Subject")
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 _MAX_DEPTH = 3
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
-    with damage_is_unreadable("mail"):
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
+    with parser_errors_as_unreadable("mail"):
         message = BytesParser(policy=default).parse(file)
         blocks = list(_read_message(message, _MAX_DEPTH))
-    return read_pages("mail", lambda: blocks, options, means)
+    return paginate("mail", lambda: blocks, options, resources)
 
 
 def _read_message(message: EmailMessage, depth: int) -> Iterator[Block]:
     yield Block(header(message, "Subject"), ParagraphKind.HEADING)
-    lines = [f"{name}: {value}" for name in _SHOWN if (value := header(message, name))]
+    lines = [f"{name}: {value}" for name in _SHOWN_HEADERS if (value := header(message, name))]
     yield Block("\n".join(lines))
-    parts = sort_parts(message)
+    parts = classify_parts(message)
     for body in parts.bodies:
         yield from _read_body(body)
     names = [file_name(part) for part in parts.attachments]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from muniment.processing.readers.blocks import PAGE_BREAK, Block, make_row
 from muniment.processing.readers.contract import ParagraphKind
 
-_MARK = re.compile(r"[*_`~\[<&\\\ue000]")
+_MARKUP = re.compile(r"[*_`~\[<&\\\ue000]")
 
 
 _CODE = re.compile(r"(`{1,4})(?!`)(.{1,2000}?)(?<!`)\1(?!`)", re.DOTALL)
@@ -22,7 +22,7 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TARGET = r"(?:\([^()]{0,2000}(?:\([^()]{0,500}\)[^()]{0,500})?\)|\[[^\[\]]{0,500}\])"
 
 
-_STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
+_REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"<!--.{0,5000}?-->", re.DOTALL), ""),
     (re.compile(r"<((?:https?|ftp|mailto):[^\s<>]{1,2000})>"), r"\1"),
     (re.compile(r"<([^\s<>@]{1,200}@[^\s<>@]{1,200})>"), r"\1"),
@@ -37,29 +37,29 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 # Code and escaped characters wait here while marks are removed; no text has such characters.
-_HOLD, _RELEASE = "\ue000{}\ue001", re.compile("\ue000(\\d+)\ue001")
+_PLACEHOLDER, _PLACEHOLDER_PATTERN = "\ue000{}\ue001", re.compile("\ue000(\\d+)\ue001")
 
 
-def without_marks(text: str) -> str:
+def strip_markup(text: str) -> str:
     """`**bold**` is bold, a link is its text, a picture what it says it shows; code stays as it is."""
-    if not _MARK.search(text):
+    if not _MARKUP.search(text):
         return text.strip()
     held: list[str] = []
 
     def hold(content: str) -> str:
         held.append(content)
-        return _HOLD.format(len(held) - 1)
+        return _PLACEHOLDER.format(len(held) - 1)
 
     text = _CODE.sub(lambda match: hold(match[2]), text)
     text = _ESCAPE.sub(lambda match: hold(match[1]), text)
-    for pattern, replacement in _STEPS:
+    for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    return _RELEASE.sub(lambda match: _release(held, match), html.unescape(text)).strip()
+    return _PLACEHOLDER_PATTERN.sub(lambda match: _restore(held, match), html.unescape(text)).strip()
 
 
-def _release(held: list[str], match: re.Match[str]) -> str:
+def _restore(code_spans: list[str], match: re.Match[str]) -> str:
     at = int(match[1][:9])
-    return held[at] if at < len(held) else ""
+    return code_spans[at] if at < len(code_spans) else ""
 
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -93,8 +93,8 @@ def markdown_blocks(lines: Iterator[str]) -> Iterator[Block]:
     """Headings, items, tables and paragraphs. Code and front matter stay as they are."""
     parser = _Parser()
     for number, line in enumerate(lines):
-        yield from parser.take(line.replace(PAGE_BREAK, " "), is_first=number == 0)
-    yield from parser.end()
+        yield from parser.add_line(line.replace(PAGE_BREAK, " "), is_first=number == 0)
+    yield from parser.finish_block()
 
 
 class _Parser:
@@ -103,25 +103,25 @@ class _Parser:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._kind = ParagraphKind.TEXT
-        self._until: re.Pattern[str] | None = None
+        self._closing_fence: re.Pattern[str] | None = None
         """Inside of code or front matter: what ends it."""
         self._has_delimiter = False
 
-    def take(self, line: str, *, is_first: bool) -> Iterator[Block]:
-        if self._until:
-            yield from self._take_verbatim(line)
+    def add_line(self, line: str, *, is_first: bool) -> Iterator[Block]:
+        if self._closing_fence:
+            yield from self._add_verbatim(line)
         elif fence := _FENCE.match(line):
-            yield from self.end()
-            self._until = re.compile(rf" {{0,3}}{re.escape(fence[1][0])}{{{len(fence[1])},}}\s*$")
+            yield from self.finish_block()
+            self._closing_fence = re.compile(rf" {{0,3}}{re.escape(fence[1][0])}{{{len(fence[1])},}}\s*$")
         elif is_first and line.rstrip() == "---":
-            self._until = re.compile(r"(?:---|\.\.\.)\s*$")
+            self._closing_fence = re.compile(r"(?:---|\.\.\.)\s*$")
         else:
-            yield from self._take_text(_QUOTE.sub("", line))
+            yield from self._add_text(_QUOTE.sub("", line))
 
-    def end(self) -> Iterator[Block]:
+    def finish_block(self) -> Iterator[Block]:
         """What is held so far. A table has shown itself by its second line."""
         lines, kind = self._lines, self._kind
-        has_delimiter, is_verbatim = self._has_delimiter, self._until is not None
+        has_delimiter, is_verbatim = self._has_delimiter, self._closing_fence is not None
         self._lines, self._kind, self._has_delimiter = [], ParagraphKind.TEXT, False
         if is_verbatim:
             yield Block("\n".join(lines))
@@ -130,43 +130,43 @@ class _Parser:
         elif lines:
             yield Block(_join(lines), kind)
 
-    def _take_verbatim(self, line: str) -> Iterator[Block]:
-        assert self._until is not None
-        is_end = self._until.match(line) is not None
+    def _add_verbatim(self, line: str) -> Iterator[Block]:
+        assert self._closing_fence is not None
+        is_end = self._closing_fence.match(line) is not None
         # A blank line between two paragraphs reads as it did in the code.
         if is_end or not line.strip() or len(self._lines) > _MAX_LINES:
-            yield from self.end()
+            yield from self.finish_block()
         if is_end:
-            self._until = None
+            self._closing_fence = None
         elif line.strip():
             self._lines.append(line)
 
-    def _take_text(self, line: str) -> Iterator[Block]:
+    def _add_text(self, line: str) -> Iterator[Block]:
         if heading := _HEADING.match(line):
-            yield from self.end()
-            yield Block(without_marks(heading[1] or ""), ParagraphKind.HEADING)
+            yield from self.finish_block()
+            yield Block(strip_markup(heading[1] or ""), ParagraphKind.HEADING)
         elif self._is_underlined_by(line):
             self._kind = ParagraphKind.HEADING
-            yield from self.end()
+            yield from self.finish_block()
         elif not line.strip() or _RULE.match(line):
-            yield from self.end()
+            yield from self.finish_block()
         elif item := _ITEM.match(line):
-            yield from self.end()
+            yield from self.finish_block()
             self._kind = ParagraphKind.LIST_ITEM
             self._lines = [f"{item[1]} {item[2]}" if item[1] else item[2]]
         else:
-            yield from self._go_on(line)
+            yield from self._continue(line)
 
     def _is_underlined_by(self, line: str) -> bool:
         is_open = bool(self._lines) and self._kind is ParagraphKind.TEXT and not self._has_delimiter
         return is_open and "|" not in self._lines[-1] and _UNDERLINE.match(line) is not None
 
-    def _go_on(self, line: str) -> Iterator[Block]:
+    def _continue(self, line: str) -> Iterator[Block]:
         if (self._has_delimiter and "|" not in line) or len(self._lines) > _MAX_LINES:
-            yield from self.end()
+            yield from self.finish_block()
         if self._begins_table(line):
             header = self._lines.pop()
-            yield from self.end()
+            yield from self.finish_block()
             self._lines, self._has_delimiter = [header], True
         else:
             self._lines.append(line)
@@ -178,7 +178,7 @@ class _Parser:
 
 def _read_row(line: str) -> str:
     cells = _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))
-    return make_row([without_marks(cell.replace("\\|", "|")) for cell in cells])
+    return make_row([strip_markup(cell.replace("\\|", "|")) for cell in cells])
 
 
 def _join(lines: list[str]) -> str:
@@ -187,4 +187,4 @@ def _join(lines: list[str]) -> str:
     for line in lines:
         is_break = line.endswith(("  ", "\\"))
         text += line.removesuffix("\\").strip() + ("\n" if is_break else " ")
-    return without_marks(text.strip())
+    return strip_markup(text.strip())

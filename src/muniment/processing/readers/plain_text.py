@@ -8,24 +8,24 @@ from io import TextIOWrapper
 from typing import BinaryIO
 
 from muniment.documents.media_types.types import MARKDOWN
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, read_pages
-from muniment.processing.readers.contract import Means, Options, Reading
-from muniment.processing.readers.encodings import detect
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, paginate
+from muniment.processing.readers.contract import OpenedDocument, ReaderResources, ReadingOptions
+from muniment.processing.readers.encodings import detect_encoding
 from muniment.processing.readers.markdown import markdown_blocks
 
 _MAX_LINE = 1 << 18
 _MAX_PARAGRAPH = 1 << 19
 # A line is wrapped by a program at a width of this kind, and then each but the last is nearly as long as the longest.
 _WRAP_WIDTHS = range(50, 111)
-_SHORTEST_WRAPPED = 0.75
-_OWN_LINE = re.compile(r"\s|[-*+•–>|#]\s?|\(?\w{1,3}[.)]\s")
-_IN_COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
+_MIN_WRAPPED_SHARE = 0.75
+_LINE_START = re.compile(r"\s|[-*+•–>|#]\s?|\(?\w{1,3}[.)]\s")
+_COLUMN_GAP = re.compile(r"\S(?: {3,}|\t)\S")
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     to_blocks = markdown_blocks if media_type == MARKDOWN.media_type else text_blocks
-    encoding = detect(file)
-    return read_pages("text", lambda: to_blocks(_read_lines(file, encoding)), options, means)
+    encoding = detect_encoding(file)
+    return paginate("text", lambda: to_blocks(_read_lines(file, encoding)), options, resources)
 
 
 def text_blocks(lines: Iterator[str]) -> Iterator[Block]:
@@ -35,12 +35,12 @@ def text_blocks(lines: Iterator[str]) -> Iterator[Block]:
     for line in lines:
         for number, part in enumerate(line.split(PAGE_BREAK)):
             if number or not part.strip() or length > _MAX_PARAGRAPH:
-                yield Block(_join(paragraph) + PAGE_BREAK * bool(number))
+                yield Block(_join_lines(paragraph) + PAGE_BREAK * bool(number))
                 paragraph, length = [], 0
             if part.strip():
                 paragraph.append(part)
                 length += len(part)
-    yield Block(_join(paragraph))
+    yield Block(_join_lines(paragraph))
 
 
 def _read_lines(file: BinaryIO, encoding: str) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _read_lines(file: BinaryIO, encoding: str) -> Iterator[str]:
             text.detach()  # or it would close the file
 
 
-def _join(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     if not _is_wrapped(lines):
         return "\n".join(lines)
     text = lines[0].strip()
@@ -69,6 +69,6 @@ def _is_wrapped(lines: list[str]) -> bool:
     if len(full) < 2 and not (full and len(full[0]) > 60):
         return False
     longest = max(map(len, full))
-    is_similar = min(map(len, full)) >= _SHORTEST_WRAPPED * longest and len(last) <= longest + 5
-    has_own_lines = any(_OWN_LINE.match(line) for line in (*full[1:], last))
-    return is_similar and longest in _WRAP_WIDTHS and not has_own_lines and not any(map(_IN_COLUMNS.search, lines))
+    is_similar = min(map(len, full)) >= _MIN_WRAPPED_SHARE * longest and len(last) <= longest + 5
+    has_own_lines = any(_LINE_START.match(line) for line in (*full[1:], last))
+    return is_similar and longest in _WRAP_WIDTHS and not has_own_lines and not any(map(_COLUMN_GAP.search, lines))

@@ -4,8 +4,8 @@ from typing import cast
 
 from muniment.documents.media_types import types
 from muniment.processing.readers import html, mail, plain_text
-from muniment.processing.readers.contract import Reader
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import DocumentReader
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.readers.images import reader as image
 from muniment.processing.readers.office.docx import reader as docx
 from muniment.processing.readers.office.odt import reader as odt
@@ -32,12 +32,12 @@ _READERS = {
     types.GIF: image,
     types.BMP: image,
 }
-_BY_NAME = {kind.media_type: cast("Reader", reader) for kind, reader in _READERS.items()}
+_BY_NAME = {kind.media_type: cast("DocumentReader", reader) for kind, reader in _READERS.items()}
 
 
-def reader_for(media_type: str) -> Reader:
+def reader_for(media_type: str) -> DocumentReader:
     """The reader of files of this type, or `Unreadable` if there is none."""
     reader = _BY_NAME.get(media_type)
     if reader is None:
-        raise Unreadable(Code.UNSUPPORTED, f"Unsupported file type: {media_type}.")
+        raise Unreadable(UnreadableCode.UNSUPPORTED, f"Unsupported file type: {media_type}.")
     return reader

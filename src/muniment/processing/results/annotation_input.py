@@ -7,25 +7,25 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-MAX_BYTES = 64 * 1024
+MAX_ANNOTATION_BYTES = 64 * 1024
 MAX_DEPTH = 10
 MAX_DIGITS = 30
-_LARGEST: int = 10**MAX_DIGITS
+_MAX_NUMBER: int = 10**MAX_DIGITS
 
 
-def storable(value: dict[str, Any]) -> dict[str, Any]:
+def validate_annotation(value: dict[str, Any]) -> dict[str, Any]:
     """The same, or `ValueError` when PostgreSQL could not keep it or nobody should."""
-    if _is_deeper(value, MAX_DEPTH):
+    if _is_nested_deeper(value, MAX_DEPTH):
         raise ValueError(f"must not be nested deeper than {MAX_DEPTH} levels")
-    if not all(map(_is_writable_number, _numbers(value))):
+    if not all(map(_is_storable_number, _numbers(value))):
         raise ValueError(f"must contain numbers with at most {MAX_DIGITS} digits before and after the decimal point")
     try:
         # UTF-8 knows no half of a surrogate pair, and JSON neither NaN nor infinity, though Python reads them.
         written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except ValueError:
         raise ValueError("must be valid JSON with valid Unicode and finite numbers") from None
-    if len(written) > MAX_BYTES:
-        raise ValueError(f"must have at most {MAX_BYTES} bytes")
+    if len(written) > MAX_ANNOTATION_BYTES:
+        raise ValueError(f"must have at most {MAX_ANNOTATION_BYTES} bytes")
     if b"\\u0000" in written.replace(b"\\\\", b""):
         raise ValueError("must not contain NUL characters")
     return value
@@ -39,31 +39,31 @@ def _numbers(value: Any) -> Iterator[int | float]:
         yield value
 
 
-def _is_writable_number(number: float) -> bool:
+def _is_storable_number(number: float) -> bool:
     """PostgreSQL writes numbers out: 1e308 comes back with 309 digits."""
     if isinstance(number, int):
-        return abs(number) < _LARGEST
-    return number == 0 or not math.isfinite(number) or 1 / _LARGEST < abs(number) < _LARGEST
+        return abs(number) < _MAX_NUMBER
+    return number == 0 or not math.isfinite(number) or 1 / _MAX_NUMBER < abs(number) < _MAX_NUMBER
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
+def _is_nested_deeper(value: Any, levels: int) -> bool:
     if not isinstance(value, dict | list):
         return False
     inner = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_is_deeper(item, levels - 1) for item in inner)
+    return levels == 0 or any(_is_nested_deeper(item, levels - 1) for item in inner)
 
 
-Writable = Annotated[
+AnnotationJson = Annotated[
     dict[str, Any],
-    AfterValidator(storable),
-    Field(description=f"Any object of at most {MAX_BYTES} bytes and {MAX_DEPTH} levels; null removes it"),
+    AfterValidator(validate_annotation),
+    Field(description=f"Any object of at most {MAX_ANNOTATION_BYTES} bytes and {MAX_DEPTH} levels; null removes it"),
 ]
 
 
-class NotesPatch(BaseModel):
+class AnnotationPatch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    annotations: Writable | None
+    annotations: AnnotationJson | None
 
 
 class PagePatch(BaseModel):
@@ -71,8 +71,8 @@ class PagePatch(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    annotations: Writable | None = None
-    flags: Writable | None = None
+    annotations: AnnotationJson | None = None
+    flags: AnnotationJson | None = None
 
     @model_validator(mode="after")
     def _changes_something(self) -> "PagePatch":

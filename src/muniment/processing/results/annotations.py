@@ -18,21 +18,31 @@ from muniment.documents.repository import DocumentNotFound, DocumentRepository
 from muniment.documents.tables import Document
 from muniment.errors import Conflict, NotFound
 from muniment.knowledge_bases.access import get_access
-from muniment.processing.results.artifact_access import ArtifactReader, Kind, Shown, shown_by
+from muniment.processing.results.artifact_access import (
+    ArtifactAccess,
+    ArtifactContent,
+    PublishedResult,
+    published_result,
+)
 from muniment.processing.results.repository import DiagramNotFound, PageNotFound, ParagraphNotFound
-from muniment.processing.results.schemas import Annotations, DiagramNotes, PageNotes, ParagraphNotes
+from muniment.processing.results.schemas import (
+    AnnotationValue,
+    DiagramAnnotations,
+    PageAnnotations,
+    ParagraphAnnotations,
+)
 from muniment.processing.results.tables import DocumentDiagram, DocumentPage, DocumentParagraph
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
-_PLACE = [DocumentParagraph.document_id, DocumentParagraph.page_number, DocumentParagraph.paragraph_index]
+_POSITION_COLUMNS = [DocumentParagraph.document_id, DocumentParagraph.page_number, DocumentParagraph.paragraph_index]
 
 
-class NoteRepository:
+class AnnotationRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def hold_document(self, document_id: UUID) -> Document:
+    async def lock_document(self, document_id: UUID) -> Document:
         """As it is now, until the transaction ends: workers wait for it and it for them, other writers do not."""
         held = select(Document).where(Document.id == document_id).with_for_update(read=True)
         found = await self._session.scalar(held.execution_options(populate_existing=True))
@@ -40,24 +50,24 @@ class NoteRepository:
             raise DocumentNotFound
         return found
 
-    async def write_page(
-        self, document_id: UUID, number: int, changes: Mapping[str, Annotations]
+    async def update_page(
+        self, document_id: UUID, number: int, changes: Mapping[str, AnnotationValue]
     ) -> DocumentPage | None:
         place = (DocumentPage.document_id == document_id, DocumentPage.page_number == number)
-        columns = {name: _or_null(value) for name, value in changes.items()}
+        columns = {name: _json_or_null(value) for name, value in changes.items()}
         return await self._session.scalar(
             update(DocumentPage).where(*place).values(**columns, updated_at=func.now()).returning(DocumentPage)
         )
 
-    async def write_diagram(self, document_id: UUID, key: str, annotations: Annotations) -> DocumentDiagram | None:
+    async def update_diagram(self, document_id: UUID, key: str, annotations: AnnotationValue) -> DocumentDiagram | None:
         return await self._session.scalar(
             update(DocumentDiagram)
             .where(DocumentDiagram.document_id == document_id, DocumentDiagram.diagram_key == key)
-            .values(annotations=_or_null(annotations), updated_at=func.now())
+            .values(annotations=_json_or_null(annotations), updated_at=func.now())
             .returning(DocumentDiagram)
         )
 
-    async def put_paragraph(
+    async def upsert_paragraph(
         self, document: Document, paragraph: ArtifactParagraph, annotations: dict[str, Any]
     ) -> DocumentParagraph:
         """A paragraph gets its row with the first thing that is written on it."""
@@ -71,27 +81,27 @@ class NoteRepository:
             annotations=annotations,
         )
         changed = {"annotations": added.excluded.annotations, "updated_at": func.now()}
-        written = added.on_conflict_do_update(index_elements=_PLACE, set_=changed)
+        written = added.on_conflict_do_update(index_elements=_POSITION_COLUMNS, set_=changed)
         return (await self._session.scalars(written.returning(DocumentParagraph))).one()
 
-    async def change_paragraph(
+    async def update_paragraph(
         self, document_id: UUID, number: int, index: int, annotations: dict[str, Any]
     ) -> DocumentParagraph | None:
         """One that has its row, if only because its place is gone."""
-        place = _paragraph(document_id, number, index)
+        place = _is_paragraph(document_id, number, index)
         columns = {"annotations": annotations, "updated_at": func.now()}
         return await self._session.scalar(
             update(DocumentParagraph).where(*place).values(**columns).returning(DocumentParagraph)
         )
 
-    async def remove_paragraph(self, document_id: UUID, number: int, index: int) -> bool:
+    async def delete_paragraph(self, document_id: UUID, number: int, index: int) -> bool:
         """Whether anything was written there."""
-        place = _paragraph(document_id, number, index)
+        place = _is_paragraph(document_id, number, index)
         gone = delete(DocumentParagraph).where(*place).returning(DocumentParagraph.paragraph_index)
         return await self._session.scalar(gone) is not None
 
 
-def _paragraph(document_id: UUID, number: int, index: int) -> tuple[ColumnElement[bool], ...]:
+def _is_paragraph(document_id: UUID, number: int, index: int) -> tuple[ColumnElement[bool], ...]:
     return (
         DocumentParagraph.document_id == document_id,
         DocumentParagraph.page_number == number,
@@ -99,99 +109,107 @@ def _paragraph(document_id: UUID, number: int, index: int) -> tuple[ColumnElemen
     )
 
 
-def _or_null(value: Annotations) -> Any:
+def _json_or_null(value: AnnotationValue) -> Any:
     """Without this, `None` would become the JSON value `null`, which is not nothing."""
     return null() if value is None else value
 
 
-class ReadAgain(Conflict):
+class ResultReplaced(Conflict):
     """The document has just been reprocessed. Reload and try again"""
 
+    code = "ReadAgain"
 
-class Annotator(ArtifactReader):
-    async def write_page(
-        self, kb_id: UUID, document_id: UUID, number: int, changes: Mapping[str, Annotations]
-    ) -> PageNotes:
+
+class AnnotationService(ArtifactAccess):
+    async def annotate_page(
+        self, kb_id: UUID, document_id: UUID, number: int, changes: Mapping[str, AnnotationValue]
+    ) -> PageAnnotations:
         async with self.database.work(self.principal) as work:
-            shown = await _hold(work, kb_id, document_id, otherwise=PageNotFound)
-            row = await NoteRepository(work.session).write_page(document_id, number, changes)
+            shown = await _lock_result(work, kb_id, document_id, not_found=PageNotFound)
+            row = await AnnotationRepository(work.session).update_page(document_id, number, changes)
             if row is None:
                 raise PageNotFound
-            await _record(work, shown.document, "page", changes, page_number=number)
-            return PageNotes.of(row)
+            await _record_event(work, shown.document, "page", changes, page_number=number)
+            return PageAnnotations.from_row(row)
 
-    async def write_diagram(self, kb_id: UUID, document_id: UUID, key: str, annotations: Annotations) -> DiagramNotes:
+    async def annotate_diagram(
+        self, kb_id: UUID, document_id: UUID, key: str, annotations: AnnotationValue
+    ) -> DiagramAnnotations:
         async with self.database.work(self.principal) as work:
-            shown = await _hold(work, kb_id, document_id, otherwise=DiagramNotFound)
-            row = await NoteRepository(work.session).write_diagram(document_id, key, annotations)
+            shown = await _lock_result(work, kb_id, document_id, not_found=DiagramNotFound)
+            row = await AnnotationRepository(work.session).update_diagram(document_id, key, annotations)
             if row is None:
                 raise DiagramNotFound
-            await _record(work, shown.document, "diagram", page_number=row.page_number, key=key)
-            return DiagramNotes.of(row)
+            await _record_event(work, shown.document, "diagram", page_number=row.page_number, key=key)
+            return DiagramAnnotations.from_row(row)
 
-    async def write_paragraph(
-        self, kb_id: UUID, document_id: UUID, number: int, index: int, annotations: Annotations
-    ) -> ParagraphNotes:
+    async def annotate_paragraph(
+        self, kb_id: UUID, document_id: UUID, number: int, index: int, annotations: AnnotationValue
+    ) -> ParagraphAnnotations:
         """A negative index names what was written on a paragraph that is gone."""
-        seen = await self._look(kb_id, document_id)
+        seen = await self._get_writable_result(kb_id, document_id)
         paragraph = await self._get_paragraph(seen, number, index) if index >= 0 else None
         async with self.database.work(self.principal) as work:
-            held = await _hold(work, kb_id, document_id, otherwise=ParagraphNotFound)
-            if held.text_id != seen.text_id:
-                raise ReadAgain
+            held = await _lock_result(work, kb_id, document_id, not_found=ParagraphNotFound)
+            if held.artifact_id != seen.artifact_id:
+                raise ResultReplaced
             if annotations is None:
-                return await _remove(work, held.document, number, index)
-            notes = NoteRepository(work.session)
+                return await _delete_paragraph_annotation(work, held.document, number, index)
+            notes = AnnotationRepository(work.session)
             row = (
-                await notes.put_paragraph(held.document, paragraph, annotations)
+                await notes.upsert_paragraph(held.document, paragraph, annotations)
                 if paragraph
-                else await notes.change_paragraph(document_id, number, index, annotations)
+                else await notes.update_paragraph(document_id, number, index, annotations)
             )
             if row is None:
                 raise ParagraphNotFound
-            await _record(work, held.document, "paragraph", page_number=number, paragraph_index=index)
-            return ParagraphNotes.of(row)
+            await _record_event(work, held.document, "paragraph", page_number=number, paragraph_index=index)
+            return ParagraphAnnotations.from_row(row)
 
-    async def _look(self, kb_id: UUID, document_id: UUID) -> Shown:
+    async def _get_writable_result(self, kb_id: UUID, document_id: UUID) -> PublishedResult:
         async with self.database.work(self.principal) as work:
-            seen = shown_by(await _get_writable(work, kb_id, document_id))
+            seen = published_result(await _get_writable_document(work, kb_id, document_id))
         if seen is None:
             raise ParagraphNotFound
         return seen
 
-    async def _get_paragraph(self, seen: Shown, number: int, index: int) -> ArtifactParagraph:
-        async with self.parts(seen, Kind.PARAGRAPHS, number) as parts:
-            found = await parts.find_paragraph(seen.text_id, number, index)
+    async def _get_paragraph(self, result: PublishedResult, number: int, index: int) -> ArtifactParagraph:
+        async with self.open_artifact(result, ArtifactContent.PARAGRAPHS, number) as parts:
+            found = await parts.find_paragraph(result.artifact_id, number, index)
         if found is None:
             raise ParagraphNotFound
         return found
 
 
-async def _get_writable(work: Work[Principal], kb_id: UUID, document_id: UUID) -> Document:
+async def _get_writable_document(work: Work[Principal], kb_id: UUID, document_id: UUID) -> Document:
     access = await get_access(work, kb_id)
     document = await DocumentRepository(work.session).get(kb_id, document_id)
     access.require_upload()
     return document
 
 
-async def _hold(work: Work[Principal], kb_id: UUID, document_id: UUID, *, otherwise: type[NotFound]) -> Shown:
-    await _get_writable(work, kb_id, document_id)
-    shown = shown_by(await NoteRepository(work.session).hold_document(document_id))
+async def _lock_result(
+    work: Work[Principal], kb_id: UUID, document_id: UUID, *, not_found: type[NotFound]
+) -> PublishedResult:
+    await _get_writable_document(work, kb_id, document_id)
+    shown = published_result(await AnnotationRepository(work.session).lock_document(document_id))
     if shown is None:
-        raise otherwise
+        raise not_found
     return shown
 
 
-async def _remove(work: Work[Principal], document: Document, number: int, index: int) -> ParagraphNotes:
+async def _delete_paragraph_annotation(
+    work: Work[Principal], document: Document, number: int, index: int
+) -> ParagraphAnnotations:
     """The row goes with what was written; where nothing was, nothing happens and nothing is recorded."""
-    if await NoteRepository(work.session).remove_paragraph(document.id, number, index):
-        await _record(work, document, "paragraph", page_number=number, paragraph_index=index)
+    if await AnnotationRepository(work.session).delete_paragraph(document.id, number, index):
+        await _record_event(work, document, "paragraph", page_number=number, paragraph_index=index)
     elif index < 0:
         raise ParagraphNotFound
-    return ParagraphNotes(page_number=number, paragraph_index=index, annotations=None, stale_at=None)
+    return ParagraphAnnotations(page_number=number, paragraph_index=index, annotations=None, stale_at=None)
 
 
-async def _record(
+async def _record_event(
     work: Work[Principal], document: Document, kind: str, fields: Iterable[str] = ("annotations",), **place: Any
 ) -> None:
     event = DocumentAnnotated(

@@ -13,14 +13,14 @@ from uuid import UUID
 from sqlalchemy import delete, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.processing.readers.contract import Method
+from muniment.processing.readers.contract import ExtractionMethod
 from muniment.processing.results.tables import DocumentParagraph
 from muniment.processing.runs.repository import ClaimedRun
 from muniment.storage.db.base import now
 
 
 @dataclass(frozen=True)
-class Place:
+class ParagraphPosition:
     """A paragraph that is there now."""
 
     page_number: int
@@ -29,12 +29,12 @@ class Place:
     artifact_id: UUID
 
     @property
-    def at(self) -> tuple[int, int]:
+    def position(self) -> tuple[int, int]:
         return self.page_number, self.paragraph_index
 
 
 @dataclass(frozen=True)
-class Note:
+class AnnotatedParagraph:
     """A paragraph's row with what people wrote, found by the hash of the text it was written about."""
 
     page_number: int
@@ -42,60 +42,60 @@ class Note:
     sha256: str
 
     @property
-    def at(self) -> tuple[int, int]:
+    def position(self) -> tuple[int, int]:
         return self.page_number, self.paragraph_index
 
 
 @dataclass(frozen=True)
-class Anchored:
-    note: Note
-    place: Place | None
+class AnchorResult:
+    paragraph: AnnotatedParagraph
+    position: ParagraphPosition | None
     """`None`: the text is gone. The note is kept, and marked stale."""
 
 
-class _Free:
+class _UnclaimedParagraphs:
     """Places of one text that no note has taken, in reading order."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
-        self._places = sorted(places, key=lambda place: place.at)
-        self._at = [place.at for place in self._places]
+    def __init__(self, paragraphs: Iterable[ParagraphPosition]) -> None:
+        self._paragraphs = sorted(paragraphs, key=lambda place: place.position)
+        self._positions = [place.position for place in self._paragraphs]
 
-    def take(self, note: Note, *, only_there: bool) -> Place | None:
+    def claim(self, paragraph: AnnotatedParagraph, *, only_same_position: bool) -> ParagraphPosition | None:
         """The nearest one, or only the one where the note was."""
-        index = self._nearest(note)
-        if index is None or (only_there and self._at[index] != note.at):
+        index = self._nearest(paragraph)
+        if index is None or (only_same_position and self._positions[index] != paragraph.position):
             return None
-        del self._at[index]
-        return self._places.pop(index)
+        del self._positions[index]
+        return self._paragraphs.pop(index)
 
-    def _nearest(self, note: Note) -> int | None:
-        behind = bisect_left(self._at, note.at)
-        beside = [index for index in (behind - 1, behind) if 0 <= index < len(self._at)]
-        return min(beside, key=lambda index: _distance(note, self._at[index]), default=None)
+    def _nearest(self, paragraph: AnnotatedParagraph) -> int | None:
+        behind = bisect_left(self._positions, paragraph.position)
+        beside = [index for index in (behind - 1, behind) if 0 <= index < len(self._positions)]
+        return min(beside, key=lambda index: _distance(paragraph, self._positions[index]), default=None)
 
 
-def anchor(notes: Sequence[Note], places: Iterable[Place]) -> list[Anchored]:
+def reanchor(annotated: Sequence[AnnotatedParagraph], candidates: Iterable[ParagraphPosition]) -> list[AnchorResult]:
     """Give each note the paragraph with its text: at its old place if it is still there, else the nearest one.
 
     No paragraph takes two notes. Notes at their old place choose first, so that none is pushed away by another.
     """
-    by_text: dict[str, list[Place]] = {}
-    for place in places:
+    by_text: dict[str, list[ParagraphPosition]] = {}
+    for place in candidates:
         by_text.setdefault(place.sha256, []).append(place)
-    free = {sha256: _Free(of_text) for sha256, of_text in by_text.items()}
-    found: dict[Note, Place | None] = dict.fromkeys(notes)
+    free = {sha256: _UnclaimedParagraphs(of_text) for sha256, of_text in by_text.items()}
+    found: dict[AnnotatedParagraph, ParagraphPosition | None] = dict.fromkeys(annotated)
     for only_there in (True, False):
-        for note in sorted(notes, key=lambda note: note.at):
+        for note in sorted(annotated, key=lambda note: note.position):
             if found[note] is None and note.sha256 in free:
-                found[note] = free[note.sha256].take(note, only_there=only_there)
-    return [Anchored(note, place) for note, place in found.items()]
+                found[note] = free[note.sha256].claim(note, only_same_position=only_there)
+    return [AnchorResult(note, place) for note, place in found.items()]
 
 
-def _distance(note: Note, at: tuple[int, int]) -> tuple[int, int]:
-    return abs(at[0] - note.page_number), abs(at[1] - note.paragraph_index)
+def _distance(paragraph: AnnotatedParagraph, position: tuple[int, int]) -> tuple[int, int]:
+    return abs(position[0] - paragraph.page_number), abs(position[1] - paragraph.paragraph_index)
 
 
-_OF_TEXT = """
+_OF_ARTIFACT = """
     JOIN artifacts_full_text t ON (t.content_hmac, t.algorithm_version, t.params_fingerprint)
                                 = (a.content_hmac, a.algorithm_version, a.params_fingerprint)
    WHERE t.id = :text_id
@@ -128,7 +128,7 @@ _SAVE_PAGES = text(
         artifacts="artifact_pages",
         artifact="artifact_page_id",
         key="",
-        of_text=_OF_TEXT,
+        of_text=_OF_ARTIFACT,
         untouched="annotations IS NULL AND flags IS NULL",
         same_place="here.page_number = mine.page_number",
     )
@@ -142,7 +142,7 @@ _HAS_PAGES = text("SELECT 1 FROM document_pages WHERE document_id = :document_id
 
 _FIRST_PAGES = text(f"""
     INSERT INTO document_pages (document_id, organization_id, page_number, artifact_page_id)
-    SELECT :document_id, :organization_id, a.page_number, a.id FROM artifact_pages a {_OF_TEXT}
+    SELECT :document_id, :organization_id, a.page_number, a.id FROM artifact_pages a {_OF_ARTIFACT}
 """)
 
 
@@ -152,20 +152,20 @@ _SAVE_DIAGRAMS = text(
         artifacts="artifact_diagrams",
         artifact="artifact_diagram_id",
         key=", diagram_key",
-        of_text=_OF_TEXT,
+        of_text=_OF_ARTIFACT,
         untouched="annotations IS NULL",
         same_place="(here.page_number, here.diagram_key) = (mine.page_number, mine.diagram_key)",
     )
 )
 
 
-_PLACES = text(f"""
-    SELECT a.page_number, a.paragraph_index, a.paragraph_text_sha256, a.id FROM artifact_paragraphs a {_OF_TEXT}
+_PARAGRAPH_POSITIONS = text(f"""
+    SELECT a.page_number, a.paragraph_index, a.paragraph_text_sha256, a.id FROM artifact_paragraphs a {_OF_ARTIFACT}
        AND a.paragraph_text_sha256 = ANY(:hashes)
 """)
 
 
-_WRITTEN_UPON = text("SELECT 1 FROM document_paragraphs WHERE document_id = :document_id LIMIT 1")
+_HAS_ANNOTATED_PARAGRAPHS = text("SELECT 1 FROM document_paragraphs WHERE document_id = :document_id LIMIT 1")
 
 
 # The revision too: as long as it can be brought back, what it showed is kept.
@@ -186,55 +186,55 @@ _SAVE_METRICS = text("""
 _METHODS = text("SELECT methods FROM artifacts_full_text WHERE id = :text_id")
 
 
-async def save_pages(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
+async def save_pages(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
     has_pages = await session.scalar(_HAS_PAGES, {"document_id": run.document_id})
-    await session.execute(_SAVE_PAGES if has_pages else _FIRST_PAGES, _values(run, text_id))
+    await session.execute(_SAVE_PAGES if has_pages else _FIRST_PAGES, _values(run, artifact_id))
 
 
-async def save_diagrams(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
-    await session.execute(_SAVE_DIAGRAMS, _values(run, text_id))
+async def save_diagrams(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
+    await session.execute(_SAVE_DIAGRAMS, _values(run, artifact_id))
 
 
-async def save_metrics(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
+async def save_metrics(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
     """The numbers that people see, and the reference to the artifact."""
-    methods = await session.scalar(_METHODS, {"text_id": text_id})
-    values = {"document_id": run.document_id, "revision": run.revision, "text_id": text_id, "epoch": run.epoch}
+    methods = await session.scalar(_METHODS, {"text_id": artifact_id})
+    values = {"document_id": run.document_id, "revision": run.revision, "text_id": artifact_id, "epoch": run.epoch}
     await session.execute(_SAVE_METRICS, {**values, "method": extraction_method(methods or {})})
 
 
 def extraction_method(pages_by_method: Mapping[str, int]) -> str:
     """`text`, `ocr`, `mixed`, or `none` where no page has any text."""
-    used = [method for method, pages in pages_by_method.items() if pages and method != Method.NONE]
+    used = [method for method, pages in pages_by_method.items() if pages and method != ExtractionMethod.NONE]
     if not used:
-        return Method.NONE
+        return ExtractionMethod.NONE
     return used[0] if len(used) == 1 else "mixed"
 
 
-async def save_paragraphs(session: AsyncSession, run: ClaimedRun, text_id: UUID) -> None:
+async def save_paragraphs(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
     """Paragraphs have rows only where somebody wrote something: those find their places again."""
-    if await session.scalar(_WRITTEN_UPON, {"document_id": run.document_id}) is None:
+    if await session.scalar(_HAS_ANNOTATED_PARAGRAPHS, {"document_id": run.document_id}) is None:
         return
     mine = select(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id)
-    rows = {_note(found): found for found in await session.scalars(mine)}
+    rows = {_annotated_paragraph(found): found for found in await session.scalars(mine)}
     hashes = list({note.sha256 for note in rows})
-    found = await session.execute(_PLACES, {"text_id": text_id, "hashes": hashes})
-    anchored = anchor(list(rows), [Place(*row) for row in found])
+    found = await session.execute(_PARAGRAPH_POSITIONS, {"text_id": artifact_id, "hashes": hashes})
+    anchored = reanchor(list(rows), [ParagraphPosition(*row) for row in found])
     await session.execute(delete(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id))
     for row in rows.values():
         session.expunge(row)
     stale = 0
     for item in anchored:
-        stale += item.place is None
-        session.add(_replaced(rows[item.note], item, stale))
+        stale += item.position is None
+        session.add(_reanchored_row(rows[item.paragraph], item, stale))
     await session.flush()
 
 
-def _note(found: DocumentParagraph) -> Note:
-    return Note(found.page_number, found.paragraph_index, found.paragraph_text_sha256)
+def _annotated_paragraph(found: DocumentParagraph) -> AnnotatedParagraph:
+    return AnnotatedParagraph(found.page_number, found.paragraph_index, found.paragraph_text_sha256)
 
 
-def _replaced(old: DocumentParagraph, anchored: Anchored, stale: int) -> DocumentParagraph:
-    place = anchored.place
+def _reanchored_row(old: DocumentParagraph, anchored: AnchorResult, stale: int) -> DocumentParagraph:
+    place = anchored.position
     return DocumentParagraph(
         document_id=old.document_id,
         organization_id=old.organization_id,
@@ -250,5 +250,5 @@ def _replaced(old: DocumentParagraph, anchored: Anchored, stale: int) -> Documen
     )
 
 
-def _values(run: ClaimedRun, text_id: UUID) -> dict[str, Any]:
-    return {"document_id": run.document_id, "organization_id": run.organization_id, "text_id": text_id}
+def _values(run: ClaimedRun, artifact_id: UUID) -> dict[str, Any]:
+    return {"document_id": run.document_id, "organization_id": run.organization_id, "text_id": artifact_id}

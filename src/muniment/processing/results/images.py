@@ -14,35 +14,35 @@ import structlog
 
 from muniment.documents.repository import OriginalMissing
 from muniment.errors import Invalid, TooManyRequests, Unsupported
-from muniment.processing.readers.contract import Box, Image
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.storage.objects.port import BlobNotFound, Blobs
-from muniment.storage.objects.temporary_copy import local_copy
+from muniment.processing.readers.contract import Box, RenderedImage
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.storage.objects.port import ObjectNotFound, ObjectStore
+from muniment.storage.objects.temporary_copy import open_temporary_copy
 
 
-class PictureCache:
+class ImageCache:
     """Holds at most `max_bytes`; what nobody has asked for longest goes first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._held_bytes = 0
-        self._pictures: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._size_bytes = 0
+        self._images: OrderedDict[Hashable, bytes] = OrderedDict()
 
     def find(self, key: Hashable) -> bytes | None:
-        found = self._pictures.get(key)
+        found = self._images.get(key)
         if found is not None:
-            self._pictures.move_to_end(key)
+            self._images.move_to_end(key)
         return found
 
-    def keep(self, key: Hashable, picture: bytes) -> None:
+    def put(self, key: Hashable, image: bytes) -> None:
         """One that is larger than the whole cache is not kept."""
-        if len(picture) > self._max_bytes:
+        if len(image) > self._max_bytes:
             return
-        self._held_bytes += len(picture) - len(self._pictures.pop(key, b""))
-        self._pictures[key] = picture
-        while self._held_bytes > self._max_bytes:
-            _, gone = self._pictures.popitem(last=False)
-            self._held_bytes -= len(gone)
+        self._size_bytes += len(image) - len(self._images.pop(key, b""))
+        self._images[key] = image
+        while self._size_bytes > self._max_bytes:
+            _, gone = self._images.popitem(last=False)
+            self._size_bytes -= len(gone)
 
 
 log = structlog.get_logger()
@@ -51,109 +51,117 @@ log = structlog.get_logger()
 CACHE_BYTES = 64 * 1024 * 1024
 
 
-WAITING_OF_ONE = 8
+MAX_WAITING_PER_USER = 8
 
 
-AT_ONCE = 2
+MAX_CONCURRENT_RENDERS = 2
 """Each holds a copy of an original and a process: more would only make all of them slower."""
 
 
-class TooManyPictures(TooManyRequests):
+class TooManyImageRequests(TooManyRequests):
     """Too many images requested at once. Try again shortly"""
 
+    code = "TooManyPictures"
 
-class NoPicture(Unsupported):
+
+class NoPageImages(Unsupported):
     """Page images are not available for this file type"""
 
+    code = "NoPicture"
 
-class NotDrawable(Invalid):
+
+class ImageNotRenderable(Invalid):
     """This image cannot be rendered"""
 
+    code = "NotDrawable"
 
-class Renderer(Protocol):
+
+class ImageRenderer(Protocol):
     """Draws where a file can do no harm; raises `Unreadable`, or `Unavailable` when it does not run."""
 
-    async def page_picture(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> Image: ...
+    async def render_page(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> RenderedImage: ...
 
-    async def figure_picture(
+    async def render_figure(
         self, file: BinaryIO, media_type: str, page_number: int, box: Box | None, source: str | None
-    ) -> Image: ...
+    ) -> RenderedImage: ...
 
     async def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
-class Original:
+class OriginalFile:
     document_id: UUID
     revision: int
     key: str
     media_type: str
 
 
-class View(Hashable, Protocol):
+class ImageRequest(Hashable, Protocol):
     """What of an original is to be seen."""
 
-    async def draw(self, renderer: Renderer, file: BinaryIO, media_type: str) -> Image: ...
+    async def render(self, renderer: ImageRenderer, file: BinaryIO, media_type: str) -> RenderedImage: ...
 
 
 @dataclass(frozen=True)
-class PageView:
+class PageImageRequest:
     page_number: int
     width_px: int
 
-    async def draw(self, renderer: Renderer, file: BinaryIO, media_type: str) -> Image:
-        return await renderer.page_picture(file, media_type, self.page_number, self.width_px)
+    async def render(self, renderer: ImageRenderer, file: BinaryIO, media_type: str) -> RenderedImage:
+        return await renderer.render_page(file, media_type, self.page_number, self.width_px)
 
-    def require(self, media_type: str) -> None:
+    def require_page_images(self, media_type: str) -> None:
         """Before the original is fetched for nothing."""
         if media_type != "application/pdf" and not media_type.startswith("image/"):
-            raise NoPicture
+            raise NoPageImages
 
     def __str__(self) -> str:
         return f"{self.page_number}-{self.width_px}"
 
 
 @dataclass(frozen=True)
-class FigureView:
+class FigureImageRequest:
     key: str
     page_number: int
     box: Box | None
     source: str | None
 
-    async def draw(self, renderer: Renderer, file: BinaryIO, media_type: str) -> Image:
-        return await renderer.figure_picture(file, media_type, self.page_number, self.box, self.source)
+    async def render(self, renderer: ImageRenderer, file: BinaryIO, media_type: str) -> RenderedImage:
+        return await renderer.render_figure(file, media_type, self.page_number, self.box, self.source)
 
     def __str__(self) -> str:
         return self.key
 
 
 @dataclass
-class _Drawing:
+class _Rendering:
     task: asyncio.Task[bytes]
     waiting: int = 0
 
 
-class Pictures:
+class ImageService:
     """Two that ask for the same picture at the same time wait for one drawing."""
 
-    def __init__(self, blobs: Blobs, renderer: Renderer, *, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, blobs: ObjectStore, renderer: ImageRenderer, *, cache_bytes: int = CACHE_BYTES) -> None:
         self._blobs = blobs
         self._renderer = renderer
-        self._cache = PictureCache(cache_bytes)
-        self._free = asyncio.Semaphore(AT_ONCE)
-        self._drawing: dict[Hashable, _Drawing] = {}
+        self._cache = ImageCache(cache_bytes)
+        self._render_slots = asyncio.Semaphore(MAX_CONCURRENT_RENDERS)
+        self._renderings: dict[Hashable, _Rendering] = {}
         self._waiting: Counter[UUID] = Counter()
 
-    async def get(self, original: Original, view: View, user_id: UUID) -> bytes:
+    async def get(self, original: OriginalFile, image_request: ImageRequest, user_id: UUID) -> bytes:
         """The picture as PNG. One person waits for a few at a time, so that others get theirs."""
-        key = (original.document_id, original.revision, view)
+        key = (original.document_id, original.revision, image_request)
         if (known := self._cache.find(key)) is not None:
             return known
-        if self._waiting[user_id] >= WAITING_OF_ONE:
-            raise TooManyPictures(retry_after_seconds=1)
-        if key not in self._drawing:
-            self._drawing[key] = _Drawing(asyncio.create_task(self._draw_once(key, original, view)))
-        drawing = self._drawing[key]
+        if self._waiting[user_id] >= MAX_WAITING_PER_USER:
+            raise TooManyImageRequests(retry_after_seconds=1)
+        if key not in self._renderings:
+            self._renderings[key] = _Rendering(
+                asyncio.create_task(self._render_and_cache(key, original, image_request))
+            )
+        drawing = self._renderings[key]
         drawing.waiting += 1
         self._waiting[user_id] += 1
         try:
@@ -164,23 +172,25 @@ class Pictures:
             drawing.waiting -= 1
             if not drawing.waiting:
                 drawing.task.cancel()
-                del self._drawing[key]
+                del self._renderings[key]
 
     async def close(self) -> None:
         await self._renderer.close()
 
-    async def _draw_once(self, key: Hashable, original: Original, view: View) -> bytes:
-        async with self._free:
-            png = await self._draw(original, view)
-        self._cache.keep(key, png)
+    async def _render_and_cache(self, key: Hashable, original: OriginalFile, image_request: ImageRequest) -> bytes:
+        async with self._render_slots:
+            png = await self._render(original, image_request)
+        self._cache.put(key, png)
         return png
 
-    async def _draw(self, original: Original, view: View) -> bytes:
+    async def _render(self, original: OriginalFile, image_request: ImageRequest) -> bytes:
         try:
-            async with local_copy(self._blobs, original.key) as file:
-                return (await view.draw(self._renderer, file, original.media_type)).png
-        except BlobNotFound:
+            async with open_temporary_copy(self._blobs, original.key) as file:
+                return (await image_request.render(self._renderer, file, original.media_type)).png
+        except ObjectNotFound:
             log.error("documents.original_missing", document_id=str(original.document_id), key=original.key)
             raise OriginalMissing from None
         except Unreadable as error:
-            raise (NoPicture if error.code is Code.UNSUPPORTED else NotDrawable)(error.message) from None
+            raise (NoPageImages if error.code is UnreadableCode.UNSUPPORTED else ImageNotRenderable)(
+                error.message
+            ) from None

@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.errors import NotFound
-from muniment.processing.results.tables import DocumentDiagram, DocumentPage, DocumentParagraph, OfDocument
+from muniment.processing.results.tables import DocumentDiagram, DocumentPage, DocumentParagraph, DocumentPart
 
-RowT = TypeVar("RowT", bound=OfDocument)
+RowT = TypeVar("RowT", bound=DocumentPart)
 
 
 class PageNotFound(NotFound):
@@ -25,8 +25,10 @@ class DiagramNotFound(NotFound):
     """Diagram not found"""
 
 
-class NotReadYet(NotFound):
+class ResultNotAvailable(NotFound):
     """This document has not been processed yet"""
+
+    code = "NotReadYet"
 
 
 class ResultRepository:
@@ -39,7 +41,7 @@ class ResultRepository:
         """Each with whether anything is written on it, on its paragraphs or on its diagrams."""
         there = (DocumentPage.document_id == document_id, DocumentPage.stale_at.is_(None))
         total = await self._session.scalar(select(func.count()).select_from(DocumentPage).where(*there))
-        wanted = select(DocumentPage, _is_written_upon()).where(*there).order_by(DocumentPage.page_number)
+        wanted = select(DocumentPage, _has_annotations()).where(*there).order_by(DocumentPage.page_number)
         found = await self._session.execute(wanted.offset(offset).limit(limit))
         return [(row, is_written_upon) for row, is_written_upon in found], total or 0
 
@@ -58,9 +60,11 @@ class ResultRepository:
         gone = select(DocumentPage).where(
             DocumentPage.document_id == document_id, DocumentPage.stale_at.is_not(None), is_written_upon
         )
-        return await self._slice(gone.order_by(DocumentPage.page_number), offset, limit)
+        return await self._list_window(gone.order_by(DocumentPage.page_number), offset, limit)
 
-    async def list_notes(self, document_id: UUID, artifact_ids: Collection[UUID]) -> Sequence[DocumentParagraph]:
+    async def list_paragraph_annotations(
+        self, document_id: UUID, artifact_ids: Collection[UUID]
+    ) -> Sequence[DocumentParagraph]:
         """What is written on these paragraphs: most have no row."""
         mine = select(DocumentParagraph).where(DocumentParagraph.document_id == document_id)
         wanted = mine.where(DocumentParagraph.artifact_paragraph_id.in_(artifact_ids))
@@ -73,7 +77,7 @@ class ResultRepository:
             DocumentParagraph.document_id == document_id, DocumentParagraph.stale_at.is_not(None)
         )
         ordered = gone.order_by(DocumentParagraph.page_number, DocumentParagraph.paragraph_index.desc())
-        return await self._slice(ordered, offset, limit)
+        return await self._list_window(ordered, offset, limit)
 
     async def list_diagrams(
         self, document_id: UUID, page_number: int | None, *, offset: int, limit: int
@@ -84,7 +88,7 @@ class ResultRepository:
         if page_number is not None:
             wanted = wanted.where(DocumentDiagram.page_number == page_number)
         ordered = wanted.order_by(DocumentDiagram.page_number, DocumentDiagram.diagram_key)
-        return await self._slice(ordered, offset, limit)
+        return await self._list_window(ordered, offset, limit)
 
     async def get_diagram(self, document_id: UUID, key: str) -> DocumentDiagram:
         there = select(DocumentDiagram).where(
@@ -95,12 +99,12 @@ class ResultRepository:
             raise DiagramNotFound
         return found
 
-    async def _slice(self, wanted: Select[RowT], offset: int, limit: int) -> tuple[Sequence[RowT], int]:
+    async def _list_window(self, wanted: Select[RowT], offset: int, limit: int) -> tuple[Sequence[RowT], int]:
         total = await self._session.scalar(select(func.count()).select_from(wanted.order_by(None).subquery()))
         return (await self._session.scalars(wanted.offset(offset).limit(limit))).all(), total or 0
 
 
-def _is_written_upon() -> ColumnElement[bool]:
+def _has_annotations() -> ColumnElement[bool]:
     def on_its(part: type[Any]) -> ColumnElement[bool]:
         same_page = and_(part.document_id == DocumentPage.document_id, part.page_number == DocumentPage.page_number)
         return exists().where(same_page, part.annotations.is_not(None), part.stale_at.is_(None))

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, ArtifactParagraph, FullText
+from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, ArtifactParagraph, TextArtifact
 from muniment.documents.tables import Document, Status
-from muniment.processing.readers.contract import Box, FigureKind, Method, ParagraphKind
+from muniment.processing.readers.contract import Box, ExtractionMethod, FigureKind, ParagraphKind
 from muniment.processing.results.hydration import extraction_method
 from muniment.processing.results.tables import DocumentDiagram, DocumentPage, DocumentParagraph
 
@@ -18,7 +18,7 @@ class PageProblem(BaseModel):
     message: str
 
 
-class Summary(BaseModel):
+class ResultSummary(BaseModel):
     total_pages: int
     total_words: int
     text_extraction_method: str
@@ -26,13 +26,13 @@ class Summary(BaseModel):
     problems: list[PageProblem] = Field(description="Pages that could not be read, and why")
 
 
-def summarise(full: FullText) -> Summary:
-    return Summary(
-        total_pages=full.total_pages,
-        total_words=full.total_words,
-        text_extraction_method=extraction_method(full.methods),
-        pages_by_method=full.methods,
-        problems=[PageProblem(**problem) for problem in full.problems],
+def summarize(artifact: TextArtifact) -> ResultSummary:
+    return ResultSummary(
+        total_pages=artifact.total_pages,
+        total_words=artifact.total_words,
+        text_extraction_method=extraction_method(artifact.methods),
+        pages_by_method=artifact.methods,
+        problems=[PageProblem(**problem) for problem in artifact.problems],
     )
 
 
@@ -42,34 +42,36 @@ ItemT = TypeVar("ItemT")
 StaleT = TypeVar("StaleT")
 
 
-Annotations = dict[str, Any] | None
+AnnotationValue = dict[str, Any] | None
 
 
-BOX = "Left, top, right, bottom in points (1/72 inch) from the upper left corner of the page; null without a layout"
+BOX_DESCRIPTION = (
+    "Left, top, right, bottom in points (1/72 inch) from the upper left corner of the page; null without a layout"
+)
 
 
-class Notes(BaseModel):
+class PartAnnotations(BaseModel):
     """What people wrote at a place of a document."""
 
     page_number: int
-    annotations: Annotations
+    annotations: AnnotationValue
     stale_at: datetime | None = Field(description="Since when the place is gone; what was written there is kept")
 
 
-class PageNotes(Notes):
-    flags: Annotations
+class PageAnnotations(PartAnnotations):
+    flags: AnnotationValue
 
     @classmethod
-    def of(cls, row: DocumentPage) -> "PageNotes":
-        return PageNotes(**page_notes(row))
+    def from_row(cls, row: DocumentPage) -> "PageAnnotations":
+        return PageAnnotations(**page_annotation_fields(row))
 
 
-class ParagraphNotes(Notes):
+class ParagraphAnnotations(PartAnnotations):
     paragraph_index: int = Field(description="Place on its page, from 0; below 0 where the paragraph is gone")
 
     @classmethod
-    def of(cls, row: DocumentParagraph) -> "ParagraphNotes":
-        return ParagraphNotes(
+    def from_row(cls, row: DocumentParagraph) -> "ParagraphAnnotations":
+        return ParagraphAnnotations(
             page_number=row.page_number,
             paragraph_index=row.paragraph_index,
             annotations=row.annotations,
@@ -77,16 +79,16 @@ class ParagraphNotes(Notes):
         )
 
 
-class DiagramNotes(Notes):
+class DiagramAnnotations(PartAnnotations):
     key: str
 
     @classmethod
-    def of(cls, row: DocumentDiagram) -> "DiagramNotes":
-        return DiagramNotes(**diagram_notes(row))
+    def from_row(cls, row: DocumentDiagram) -> "DiagramAnnotations":
+        return DiagramAnnotations(**diagram_annotation_fields(row))
 
 
-class PageMetrics(PageNotes):
-    method: Method = Field(description="Where the text came from")
+class PageMetrics(PageAnnotations):
+    method: ExtractionMethod = Field(description="Where the text came from")
     words: int
     characters: int
     confidence: float | None = Field(description="Of OCR, from 0 to 1")
@@ -97,11 +99,11 @@ class PageItem(PageMetrics):
     has_annotations: bool = Field(description="On the page itself, on a paragraph or on a diagram of it")
 
     @classmethod
-    def of_pair(cls, row: DocumentPage, page: ArtifactPage, *, has_annotations: bool) -> "PageItem":
-        return cls(**page_notes(row), **page_metrics(page), has_annotations=has_annotations)
+    def from_rows(cls, row: DocumentPage, page: ArtifactPage, *, has_annotations: bool) -> "PageItem":
+        return cls(**page_annotation_fields(row), **page_metric_fields(page), has_annotations=has_annotations)
 
 
-class Layout(BaseModel):
+class PageLayout(BaseModel):
     width: float = Field(description="In points (1/72 inch), as a person sees the page")
     height: float
     rotation: int = Field(description="Degrees clockwise that were applied")
@@ -112,23 +114,23 @@ class Layout(BaseModel):
 
 class PageRead(PageMetrics):
     text: str
-    layout: Layout | None
+    layout: PageLayout | None
 
     @classmethod
-    def of_pair(cls, row: DocumentPage, page: ArtifactPage, text: str) -> "PageRead":
+    def from_rows(cls, row: DocumentPage, page: ArtifactPage, text: str) -> "PageRead":
         layout = page.layout if page.layout and page.layout["width"] is not None else None
-        return cls(**page_notes(row), **page_metrics(page), text=text, layout=layout)
+        return cls(**page_annotation_fields(row), **page_metric_fields(page), text=text, layout=layout)
 
 
-class ParagraphRead(ParagraphNotes):
+class ParagraphRead(ParagraphAnnotations):
     text: str
     kind: ParagraphKind
     start: int = Field(description="Where it begins in the text of its page, in characters")
     end: int
-    box: Box | None = Field(description=BOX)
+    box: Box | None = Field(description=BOX_DESCRIPTION)
 
     @classmethod
-    def of_pair(cls, paragraph: ArtifactParagraph, page_text: str, annotations: Annotations) -> "ParagraphRead":
+    def from_rows(cls, paragraph: ArtifactParagraph, page_text: str, annotations: AnnotationValue) -> "ParagraphRead":
         features = paragraph.features or {}
         return cls(
             page_number=paragraph.page_number,
@@ -140,23 +142,23 @@ class ParagraphRead(ParagraphNotes):
         )
 
 
-class DiagramRead(DiagramNotes):
+class DiagramRead(DiagramAnnotations):
     """A stale one has nothing but its notes."""
 
     kind: FigureKind | None
-    box: Box | None = Field(description=BOX)
+    box: Box | None = Field(description=BOX_DESCRIPTION)
     width_px: int | None
     height_px: int | None
     caption: str | None
 
     @classmethod
-    def of_pair(cls, row: DocumentDiagram, diagram: ArtifactDiagram | None) -> "DiagramRead":
+    def from_rows(cls, row: DocumentDiagram, diagram: ArtifactDiagram | None) -> "DiagramRead":
         meta = diagram.diagram_meta if diagram else {}
         shown = {name: meta.get(name) for name in ("kind", "box", "width_px", "height_px", "caption")}
-        return cls(**diagram_notes(row), **shown)
+        return cls(**diagram_annotation_fields(row), **shown)
 
 
-class Listing(BaseModel, Generic[ItemT, StaleT]):
+class AnnotatedList(BaseModel, Generic[ItemT, StaleT]):
     """A page of a list, and beside it what was written at places that are gone, cut by the same page and limit."""
 
     items: list[ItemT]
@@ -167,7 +169,7 @@ class Listing(BaseModel, Generic[ItemT, StaleT]):
     stale_total: int
 
 
-class DocumentSummary(Summary):
+class DocumentSummary(ResultSummary):
     document_id: UUID
     name: str
     status: Status
@@ -178,21 +180,21 @@ class DocumentSummary(Summary):
     processing_completed_at: datetime | None
 
     @classmethod
-    def of(cls, document: Document, summary: Summary) -> "DocumentSummary":
-        own = set(cls.model_fields) - set(Summary.model_fields) - {"document_id"}
+    def from_document(cls, document: Document, summary: ResultSummary) -> "DocumentSummary":
+        own = set(cls.model_fields) - set(ResultSummary.model_fields) - {"document_id"}
         columns = {name: getattr(document, name) for name in own}
         return cls(**summary.model_dump(), **columns, document_id=document.id)
 
 
-def page_notes(row: DocumentPage) -> dict[str, Any]:
+def page_annotation_fields(row: DocumentPage) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("page_number", "annotations", "flags", "stale_at")}
 
 
-def diagram_notes(row: DocumentDiagram) -> dict[str, Any]:
+def diagram_annotation_fields(row: DocumentDiagram) -> dict[str, Any]:
     own = {name: getattr(row, name) for name in ("page_number", "annotations", "stale_at")}
     return {**own, "key": row.diagram_key}
 
 
-def page_metrics(page: ArtifactPage) -> dict[str, Any]:
+def page_metric_fields(page: ArtifactPage) -> dict[str, Any]:
     metrics = page.metrics or {}
     return {name: metrics[name] for name in ("method", "words", "characters", "confidence", "problem")}

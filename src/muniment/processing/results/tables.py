@@ -1,4 +1,4 @@
-"""What a document shows of its artifacts, with what people wrote beside it (specs/artifacts.md §6.2)."""
+"""What a document shows of its artifacts, with what people wrote beside it (docs/contracts.md#document-tables)."""
 
 from datetime import datetime
 from typing import Any
@@ -10,11 +10,11 @@ from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 from muniment.storage.db.base import Table, created_at_column
 
 
-class OfDocument:
+class DocumentPart:
     """A place in a document. `annotations` survive every re-read; `stale_at` says since when the place is gone."""
 
-    artifact: str
-    within_page: tuple[str, ...] = ()
+    artifact_column: str
+    position_columns: tuple[str, ...] = ()
 
     document_id: Mapped[UUID]
     organization_id: Mapped[UUID]
@@ -27,38 +27,38 @@ class OfDocument:
     @declared_attr.directive
     def __table_args__(cls) -> tuple[Any, ...]:  # noqa: N805 a class attribute, computed
         return (
-            PrimaryKeyConstraint("document_id", "page_number", *cls.within_page),
+            PrimaryKeyConstraint("document_id", "page_number", *cls.position_columns),
             ForeignKeyConstraint(
                 ["document_id", "organization_id"], ["documents.id", "documents.organization_id"], ondelete="CASCADE"
             ),
-            CheckConstraint(f"{cls.artifact} IS NOT NULL OR stale_at IS NOT NULL", name="has_a_place"),
+            CheckConstraint(f"{cls.artifact_column} IS NOT NULL OR stale_at IS NOT NULL", name="has_a_place"),
         )
 
 
-class DocumentPage(OfDocument, Table):
+class DocumentPage(DocumentPart, Table):
     __tablename__ = "document_pages"
-    artifact = "artifact_page_id"
+    artifact_column = "artifact_page_id"
 
     artifact_page_id: Mapped[UUID | None]
     flags: Mapped[dict[str, Any] | None]
 
 
-class DocumentParagraph(OfDocument, Table):
+class DocumentParagraph(DocumentPart, Table):
     """Sparse: a row only where somebody wrote something. The hash of the text finds its place again."""
 
     __tablename__ = "document_paragraphs"
-    artifact = "artifact_paragraph_id"
-    within_page = ("paragraph_index",)
+    artifact_column = "artifact_paragraph_id"
+    position_columns = ("paragraph_index",)
 
     paragraph_index: Mapped[int]
     artifact_paragraph_id: Mapped[UUID | None]
     paragraph_text_sha256: Mapped[str]
 
 
-class DocumentDiagram(OfDocument, Table):
+class DocumentDiagram(DocumentPart, Table):
     __tablename__ = "document_diagrams"
-    artifact = "artifact_diagram_id"
-    within_page = ("diagram_key",)
+    artifact_column = "artifact_diagram_id"
+    position_columns = ("diagram_key",)
 
     diagram_key: Mapped[str]
     artifact_diagram_id: Mapped[UUID | None]

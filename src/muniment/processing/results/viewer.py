@@ -3,126 +3,140 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from muniment.artifacts.tables import FullText
-from muniment.processing.results.artifact_access import ArtifactReader, Found, Kind, Shown, present
-from muniment.processing.results.images import FigureView, Original, PageView
+from muniment.artifacts.tables import TextArtifact
+from muniment.processing.results.artifact_access import (
+    ArtifactAccess,
+    ArtifactContent,
+    PublishedResult,
+    ResultList,
+    require_present,
+)
+from muniment.processing.results.images import FigureImageRequest, OriginalFile, PageImageRequest
 from muniment.processing.results.repository import DiagramNotFound, PageNotFound, ResultRepository
 from muniment.processing.results.schemas import (
     DiagramRead,
     DocumentSummary,
+    PageAnnotations,
     PageItem,
-    PageNotes,
     PageRead,
-    ParagraphNotes,
+    ParagraphAnnotations,
     ParagraphRead,
-    summarise,
+    summarize,
 )
 
 
 @dataclass(frozen=True)
-class Slice:
+class ListWindow:
     offset: int
     limit: int
 
 
-class Viewer(ArtifactReader):
-    async def list_pages(self, kb_id: UUID, document_id: UUID, wanted: Slice) -> Found[PageItem, PageNotes]:
+class ResultViewer(ArtifactAccess):
+    async def list_pages(
+        self, kb_id: UUID, document_id: UUID, window: ListWindow
+    ) -> ResultList[PageItem, PageAnnotations]:
         async with self.database.work(self.principal) as work:
-            shown = await self.find_shown(work, kb_id, document_id)
+            shown = await self.find_published(work, kb_id, document_id)
             if shown is None:
-                return Found()
+                return ResultList()
             results = ResultRepository(work.session)
-            rows, total = await results.list_pages(document_id, **vars(wanted))
-            stale, stale_total = await results.list_stale_pages(document_id, **vars(wanted))
-        async with self.parts(shown, Kind.PAGE) as parts:
+            rows, total = await results.list_pages(document_id, **vars(window))
+            stale, stale_total = await results.list_stale_pages(document_id, **vars(window))
+        async with self.open_artifact(shown, ArtifactContent.PAGE) as parts:
             pages = await parts.list_pages([row.artifact_page_id for row, _ in rows if row.artifact_page_id])
         items = [
-            PageItem.of_pair(row, present(pages.get(row.artifact_page_id)), has_annotations=is_written_upon)
+            PageItem.from_rows(row, require_present(pages.get(row.artifact_page_id)), has_annotations=is_written_upon)
             for row, is_written_upon in rows
             if row.artifact_page_id
         ]
-        return Found(items, total, [PageNotes.of(row) for row in stale], stale_total)
+        return ResultList(items, total, [PageAnnotations.from_row(row) for row in stale], stale_total)
 
     async def get_page(self, kb_id: UUID, document_id: UUID, number: int) -> PageRead:
         async with self.database.work(self.principal) as work:
-            shown = await self.find_shown(work, kb_id, document_id)
+            shown = await self.find_published(work, kb_id, document_id)
             if shown is None:
                 raise PageNotFound
             row = await ResultRepository(work.session).get_page(document_id, number)
         assert row.artifact_page_id is not None  # the table's check: only a stale one has none
-        async with self.parts(shown, Kind.PAGE, number) as parts:
-            page = present(await parts.find_page(row.artifact_page_id))
-        return PageRead.of_pair(row, page, await self.page_text(shown, page))
+        async with self.open_artifact(shown, ArtifactContent.PAGE, number) as parts:
+            page = require_present(await parts.find_page(row.artifact_page_id))
+        return PageRead.from_rows(row, page, await self.read_page_text(shown, page))
 
     async def list_paragraphs(
-        self, kb_id: UUID, document_id: UUID, page_number: int | None, wanted: Slice
-    ) -> Found[ParagraphRead, ParagraphNotes]:
+        self, kb_id: UUID, document_id: UUID, page_number: int | None, window: ListWindow
+    ) -> ResultList[ParagraphRead, ParagraphAnnotations]:
         async with self.database.work(self.principal) as work:
-            shown = await self.find_shown(work, kb_id, document_id)
+            shown = await self.find_published(work, kb_id, document_id)
         if shown is None:
-            return Found()
-        async with self.parts(shown, Kind.PARAGRAPHS, page_number) as parts:
-            full = present(await parts.find_text(shown.text_id))
-            found, total = await parts.list_paragraphs(full, page_number, **vars(wanted))
-            pages = await parts.list_pages_of(full, {paragraph.page_number for paragraph in found})
+            return ResultList()
+        async with self.open_artifact(shown, ArtifactContent.PARAGRAPHS, page_number) as parts:
+            full = require_present(await parts.find_artifact(shown.artifact_id))
+            found, total = await parts.list_paragraphs(full, page_number, **vars(window))
+            pages = await parts.list_pages_by_number(full, {paragraph.page_number for paragraph in found})
         async with self.database.work(self.principal) as work:
             results = ResultRepository(work.session)
-            notes = await results.list_notes(document_id, [paragraph.id for paragraph in found])
-            stale, stale_total = await results.list_stale_paragraphs(document_id, **vars(wanted))
-        texts = await self.page_texts(shown, pages)
+            notes = await results.list_paragraph_annotations(document_id, [paragraph.id for paragraph in found])
+            stale, stale_total = await results.list_stale_paragraphs(document_id, **vars(window))
+        texts = await self.read_page_texts(shown, pages)
         written = {note.artifact_paragraph_id: note.annotations for note in notes}
         items = [
-            ParagraphRead.of_pair(paragraph, texts[paragraph.page_number], written.get(paragraph.id))
+            ParagraphRead.from_rows(paragraph, texts[paragraph.page_number], written.get(paragraph.id))
             for paragraph in found
         ]
-        return Found(items, total, [ParagraphNotes.of(row) for row in stale], stale_total)
+        return ResultList(items, total, [ParagraphAnnotations.from_row(row) for row in stale], stale_total)
 
     async def list_diagrams(
-        self, kb_id: UUID, document_id: UUID, page_number: int | None, wanted: Slice
-    ) -> Found[DiagramRead, None]:
+        self, kb_id: UUID, document_id: UUID, page_number: int | None, window: ListWindow
+    ) -> ResultList[DiagramRead, None]:
         async with self.database.work(self.principal) as work:
-            shown = await self.find_shown(work, kb_id, document_id)
+            shown = await self.find_published(work, kb_id, document_id)
             if shown is None:
-                return Found()
-            rows, total = await ResultRepository(work.session).list_diagrams(document_id, page_number, **vars(wanted))
-        async with self.parts(shown, Kind.DIAGRAMS, page_number) as parts:
+                return ResultList()
+            rows, total = await ResultRepository(work.session).list_diagrams(document_id, page_number, **vars(window))
+        async with self.open_artifact(shown, ArtifactContent.DIAGRAMS, page_number) as parts:
             diagrams = await parts.list_diagrams([row.artifact_diagram_id for row in rows if row.artifact_diagram_id])
         items = [
-            DiagramRead.of_pair(
-                row, present(diagrams.get(row.artifact_diagram_id)) if row.artifact_diagram_id else None
+            DiagramRead.from_rows(
+                row, require_present(diagrams.get(row.artifact_diagram_id)) if row.artifact_diagram_id else None
             )
             for row in rows
         ]
-        return Found(items, total)
+        return ResultList(items, total)
 
-    async def summary(self, kb_id: UUID, document_id: UUID) -> DocumentSummary:
-        shown = await self.get_shown(kb_id, document_id)
-        full: FullText = await self.get_text(shown, Kind.SUMMARY)
-        return DocumentSummary.of(shown.document, summarise(full))
+    async def get_summary(self, kb_id: UUID, document_id: UUID) -> DocumentSummary:
+        shown = await self.get_published(kb_id, document_id)
+        full: TextArtifact = await self.get_artifact(shown, ArtifactContent.SUMMARY)
+        return DocumentSummary.from_document(shown.document, summarize(full))
 
-    async def page_view(self, kb_id: UUID, document_id: UUID, number: int, width_px: int) -> tuple[Original, PageView]:
+    async def page_image_request(
+        self, kb_id: UUID, document_id: UUID, number: int, width_px: int
+    ) -> tuple[OriginalFile, PageImageRequest]:
         async with self.database.work(self.principal) as work:
-            shown = await self.find_shown(work, kb_id, document_id)
+            shown = await self.find_published(work, kb_id, document_id)
             if shown is None:
                 raise PageNotFound
             await ResultRepository(work.session).get_page(document_id, number)
-        self.note(shown.document, Kind.IMAGE, number)
-        return _original(shown), PageView(number, width_px)
+        self.log_read(shown.document, ArtifactContent.IMAGE, number)
+        return _original_file(shown), PageImageRequest(number, width_px)
 
-    async def figure_view(self, kb_id: UUID, document_id: UUID, key: str) -> tuple[Original, FigureView]:
+    async def figure_image_request(
+        self, kb_id: UUID, document_id: UUID, key: str
+    ) -> tuple[OriginalFile, FigureImageRequest]:
         async with self.database.work(self.principal) as work:
-            shown = await self.find_shown(work, kb_id, document_id)
+            shown = await self.find_published(work, kb_id, document_id)
             if shown is None:
                 raise DiagramNotFound
             row = await ResultRepository(work.session).get_diagram(document_id, key)
         assert row.artifact_diagram_id is not None  # as with pages
-        async with self.parts(shown, Kind.IMAGE, row.page_number) as parts:
-            diagram = present((await parts.list_diagrams([row.artifact_diagram_id])).get(row.artifact_diagram_id))
+        async with self.open_artifact(shown, ArtifactContent.IMAGE, row.page_number) as parts:
+            diagram = require_present(
+                (await parts.list_diagrams([row.artifact_diagram_id])).get(row.artifact_diagram_id)
+            )
         meta = diagram.diagram_meta
         box = tuple(meta["box"]) if meta["box"] else None
-        return _original(shown), FigureView(key, row.page_number, box, meta["source"])
+        return _original_file(shown), FigureImageRequest(key, row.page_number, box, meta["source"])
 
 
-def _original(shown: Shown) -> Original:
-    document = shown.document
-    return Original(document.id, document.revision, document.original_uri, document.media_type)
+def _original_file(result: PublishedResult) -> OriginalFile:
+    document = result.document
+    return OriginalFile(document.id, document.revision, document.original_uri, document.media_type)

@@ -8,34 +8,34 @@ from muniment.accounts.users import require_operator
 from muniment.documents.repository import DocumentRepository
 from muniment.errors import Forbidden
 from muniment.http.dependencies import CurrentWork, Now
-from muniment.http.pagination import Page, Paging
-from muniment.processing.runs.reporting import HistoryRepository, StatisticsRepository, first_hour
+from muniment.http.pagination import PaginatedRead, Paging
+from muniment.processing.runs.reporting import RunHistoryRepository, StatisticsRepository, statistics_window_start
 from muniment.processing.runs.schemas import QueueRead, RunRead, SavingsRead
 
 runs = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/runs", tags=["processing"])
-numbers = APIRouter(tags=["processing"])
+statistics = APIRouter(tags=["processing"])
 
 
 @runs.get("")
-async def list_runs(kb_id: UUID, doc_id: UUID, work: CurrentWork, paging: Paging) -> Page[RunRead]:
+async def list_runs(kb_id: UUID, doc_id: UUID, work: CurrentWork, paging: Paging) -> PaginatedRead[RunRead]:
     """Newest first, each with its steps in the order in which they began."""
     await DocumentRepository(work.session).get(kb_id, doc_id)
-    found, total = await HistoryRepository(work.session).list_(doc_id, offset=paging.offset, limit=paging.limit)
-    items = [RunRead.of(run, steps) for run, steps in found]
-    return Page(items=items, total=total, page=paging.page, limit=paging.limit)
+    found, total = await RunHistoryRepository(work.session).list_(doc_id, offset=paging.offset, limit=paging.limit)
+    items = [RunRead.from_rows(run, steps) for run, steps in found]
+    return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
 
-@numbers.get("/processing/queue")
+@statistics.get("/processing/queue")
 async def get_queue(work: CurrentWork, now: Now) -> QueueRead:
     """Numbers of the whole installation, for operators: what waits, what runs, and the last 24 hours one by one."""
     require_operator(work.caller)
-    counts = await StatisticsRepository(work.session).counts(first_hour(now))
-    return QueueRead.of(counts, first_hour(now))
+    counts = await StatisticsRepository(work.session).count_runs(statistics_window_start(now))
+    return QueueRead.from_counts(counts, statistics_window_start(now))
 
 
-@numbers.get("/artifacts/savings")
+@statistics.get("/artifacts/savings")
 async def get_savings(work: CurrentWork) -> SavingsRead:
     """What your organization was spared because it had read the same content before, for admins."""
     if not work.caller.is_admin:
         raise Forbidden
-    return SavingsRead.of(await StatisticsRepository(work.session).savings())
+    return SavingsRead.from_savings(await StatisticsRepository(work.session).find_savings())

@@ -11,12 +11,12 @@ from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.runs import ProcessingRun
-from muniment.processing.runs.tables import STEPS, ProcessingStep
+from muniment.processing.runs.tables import STEP_ORDER, ProcessingStep
 
 RunWithSteps = tuple[ProcessingRun, Sequence[ProcessingStep]]
 
 
-class HistoryRepository:
+class RunHistoryRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
@@ -27,11 +27,11 @@ class HistoryRepository:
         # One run for each epoch, and epochs only grow.
         page = of_document.order_by(ProcessingRun.epoch.desc()).offset(offset).limit(limit)
         runs = (await self._session.scalars(page)).all()
-        steps = await self._steps_of([run.run_id for run in runs])
+        steps = await self._list_steps([run.run_id for run in runs])
         return [(run, steps[run.run_id]) for run in runs], total or 0
 
-    async def _steps_of(self, run_ids: Sequence[UUID]) -> defaultdict[UUID, list[ProcessingStep]]:
-        in_order = func.array_position(array(STEPS), ProcessingStep.step_name)
+    async def _list_steps(self, run_ids: Sequence[UUID]) -> defaultdict[UUID, list[ProcessingStep]]:
+        in_order = func.array_position(array(STEP_ORDER), ProcessingStep.step_name)
         of_runs = select(ProcessingStep).where(ProcessingStep.run_id.in_(run_ids)).order_by(in_order)
         grouped: defaultdict[UUID, list[ProcessingStep]] = defaultdict(list)
         for step in await self._session.scalars(of_runs):
@@ -39,11 +39,11 @@ class HistoryRepository:
         return grouped
 
 
-HOURS = 24
+WINDOW_HOURS = 24
 
 
 @dataclass(frozen=True)
-class Count:
+class RunCount:
     hour: datetime | None
     """In which the runs ended; `None` for those that have not."""
     status: str
@@ -51,7 +51,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Savings:
+class ReuseSavings:
     documents: int
     seconds_saved: float
     since: datetime
@@ -61,12 +61,12 @@ class StatisticsRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def counts(self, since: datetime) -> Sequence[Count]:
+    async def count_runs(self, since: datetime) -> Sequence[RunCount]:
         """Of the whole installation for an operator; nothing for anybody else."""
         rows = await self._session.execute(text("SELECT * FROM processing_counts(:since)"), {"since": since})
-        return [Count(row.hour, row.status, row.runs) for row in rows]
+        return [RunCount(row.hour, row.status, row.runs) for row in rows]
 
-    async def savings(self) -> Savings | None:
+    async def find_savings(self) -> ReuseSavings | None:
         """Over the documents that the caller may see; `None` when nothing was spared yet."""
         spared = select(
             func.count(ProcessingRun.document_id.distinct()),
@@ -74,9 +74,9 @@ class StatisticsRepository:
             func.min(ProcessingRun.created_at),
         ).where(ProcessingRun.saved_seconds.is_not(None))
         documents, seconds, since = (await self._session.execute(spared)).one()
-        return Savings(documents, seconds or 0.0, since) if documents else None
+        return ReuseSavings(documents, seconds or 0.0, since) if documents else None
 
 
-def first_hour(now: datetime) -> datetime:
+def statistics_window_start(now: datetime) -> datetime:
     """Of a day's worth of hours, the running one included."""
-    return now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
+    return now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=WINDOW_HOURS - 1)

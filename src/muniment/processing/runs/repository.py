@@ -9,25 +9,27 @@ from uuid import UUID
 from sqlalchemy import TextClause, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.documents.runs import ProcessingRun, Purpose, RunStatus
+from muniment.documents.runs import ProcessingRun, RunPurpose, RunStatus
 from muniment.documents.tables import Document
 from muniment.errors import MunimentError
 from muniment.processing.runs.tables import StepStatus
 
 
-class Superseded(MunimentError):
+class RunSuperseded(MunimentError):
     """Another run has taken over this document"""
+
+    code = "Superseded"
 
 
 @dataclass(frozen=True)
-class Record:
+class DocumentRecord:
     """The document of a run, as it was when the run was claimed."""
 
     content_key: str
-    original: str
+    original_key: str
     media_type: str
     kb_id: UUID
-    shown: UUID | None
+    artifact_text_id: UUID | None
     """The text that it shows."""
     processing_status: str | None
 
@@ -40,7 +42,7 @@ class ClaimedRun:
     epoch: int
     attempt: int
     revision: int = 1
-    purpose: str = Purpose.FIRST
+    purpose: str = RunPurpose.FIRST
     force: bool = False
     algorithm_version: int | None = None
     failures: int = 0
@@ -48,12 +50,12 @@ class ClaimedRun:
 
     @property
     def is_reread(self) -> bool:
-        return self.purpose == Purpose.REREAD
+        return self.purpose == RunPurpose.REREAD
 
 
 # The fence and the record in one statement, first of every node's transaction. The document before the run: whoever
 # moves a document takes them in that order.
-_ENTER_STEPS = text("""
+_RECORD_STEPS = text("""
     WITH held AS (
         SELECT id FROM documents WHERE id = :document_id AND epoch = :epoch FOR NO KEY UPDATE
     ), claimed AS (
@@ -78,7 +80,7 @@ _ENTER_STEPS = text("""
 """)
 
 
-_LOOK = text("""
+_PEEK = text("""
     SELECT r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
            r.algorithm_version, r.failures, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
            d.artifact_text_id, d.processing_status
@@ -105,23 +107,23 @@ _CLAIM = text("""
 """)
 
 
-_COLUMNS_OF_RUN = 10
+_RUN_COLUMNS = 10
 
 
-_PUT_BACK = text("""
+_REQUEUE = text("""
     UPDATE document_processing_runs SET status = 'queued', failures = failures + :failures, updated_at = now()
      WHERE run_id = :run_id AND attempt = :attempt AND status = 'in_progress'
 """)
 
 
-_ATTACH = text("""
+_SET_ARTIFACT = text("""
     UPDATE document_processing_runs
        SET artifact_text_id = :artifact_text_id, saved_seconds = :saved_seconds, updated_at = now()
      WHERE run_id = :run_id
 """)
 
 
-_END = text("""
+_FINISH = text("""
     UPDATE document_processing_runs
        SET status = :status, error = CAST(:error AS jsonb), artifact_text_id = NULL, ended_at = clock_timestamp(),
            updated_at = now()
@@ -133,20 +135,20 @@ class RunRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def claim(self, run_id: UUID) -> tuple[ClaimedRun, Record] | None:
+    async def claim(self, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
         """Take the run, or take it over: the attempt grows, and an earlier worker's fence no longer holds.
 
         `None` when it has ended, or when the document has moved on to another epoch.
         """
         return await self._find(_CLAIM, run_id)
 
-    async def look(self, run_id: UUID) -> tuple[ClaimedRun, Record] | None:
+    async def peek(self, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
         """As `claim`, and takes nothing: whoever looked may not write."""
-        return await self._find(_LOOK, run_id)
+        return await self._find(_PEEK, run_id)
 
-    async def _find(self, statement: TextClause, run_id: UUID) -> tuple[ClaimedRun, Record] | None:
+    async def _find(self, statement: TextClause, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
         row = (await self._session.execute(statement, {"run_id": run_id})).one_or_none()
-        return (ClaimedRun(*row[:_COLUMNS_OF_RUN]), Record(*row[_COLUMNS_OF_RUN:])) if row else None
+        return (ClaimedRun(*row[:_RUN_COLUMNS]), DocumentRecord(*row[_RUN_COLUMNS:])) if row else None
 
     async def hold(self, run: ClaimedRun) -> Document:
         """The fence, first statement of every worker transaction: from here to the commit nobody can move the document.
@@ -162,10 +164,10 @@ class RunRepository:
             select(ProcessingRun.attempt).where(ProcessingRun.run_id == run.run_id).with_for_update()
         )
         if document is None or attempt != run.attempt:
-            raise Superseded
+            raise RunSuperseded
         return document
 
-    async def enter_steps(
+    async def record_steps(
         self,
         run: ClaimedRun,
         steps: Mapping[str, StepStatus],
@@ -175,7 +177,7 @@ class RunRepository:
     ) -> None:
         """The fence as in `hold`, and the record of these steps with it; snapshot and error are the last one's."""
         entered = await self._session.execute(
-            _ENTER_STEPS,
+            _RECORD_STEPS,
             {
                 "document_id": run.document_id,
                 "epoch": run.epoch,
@@ -190,23 +192,23 @@ class RunRepository:
             },
         )
         if entered.first() is None:
-            raise Superseded
+            raise RunSuperseded
 
-    async def put_back(self, run: ClaimedRun, *, has_failed: bool) -> None:
+    async def requeue(self, run: ClaimedRun, *, has_failed: bool) -> None:
         """It waits again, unless somebody else has it or it has ended."""
         values = {"run_id": run.run_id, "attempt": run.attempt, "failures": int(has_failed)}
-        await self._session.execute(_PUT_BACK, values)
+        await self._session.execute(_REQUEUE, values)
 
-    async def attach(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:
+    async def set_artifact(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:
         """Hold an artifact against the garbage collection until the run ends."""
         values = {"run_id": run.run_id, "artifact_text_id": artifact_text_id, "saved_seconds": saved_seconds}
-        await self._session.execute(_ATTACH, values)
+        await self._session.execute(_SET_ARTIFACT, values)
 
-    async def end(self, run: ClaimedRun, status: RunStatus, error: Mapping[str, Any] | None = None) -> None:
+    async def finish(self, run: ClaimedRun, status: RunStatus, error: Mapping[str, Any] | None = None) -> None:
         """What the document shows is held by the document itself from now on."""
         as_json = json.dumps(error) if error is not None else None
-        await self._session.execute(_END, {"run_id": run.run_id, "status": str(status), "error": as_json})
+        await self._session.execute(_FINISH, {"run_id": run.run_id, "status": str(status), "error": as_json})
 
 
-CHANNEL = "muniment_documents"
+DOCUMENT_CHANGES_CHANNEL = "muniment_documents"
 """Where the database tells that a document changed; who may know what is asked of the tables by whoever listens."""

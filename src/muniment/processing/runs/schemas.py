@@ -7,18 +7,18 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from muniment.documents.runs import ProcessingRun, Purpose, RunStatus
-from muniment.processing.events.repository import page_of_pages
-from muniment.processing.runs.reporting import HOURS, Count, Savings
+from muniment.documents.runs import ProcessingRun, RunPurpose, RunStatus
+from muniment.processing.events.repository import step_progress
+from muniment.processing.runs.reporting import WINDOW_HOURS, ReuseSavings, RunCount
 from muniment.processing.runs.tables import ProcessingStep, StepStatus
 
 
-class ErrorRead(BaseModel):
+class RunErrorRead(BaseModel):
     code: str
     message: str
 
     @classmethod
-    def of(cls, error: Mapping[str, Any] | None) -> "ErrorRead | None":
+    def from_json(cls, error: Mapping[str, Any] | None) -> "RunErrorRead | None":
         return cls(code=error["code"], message=error["message"]) if error else None
 
 
@@ -29,11 +29,11 @@ class StepRead(BaseModel):
     completed_at: datetime | None
     page: int | None
     pages: int | None
-    error: ErrorRead | None
+    error: RunErrorRead | None
 
     @classmethod
-    def of(cls, step: ProcessingStep) -> "StepRead":
-        page, pages = page_of_pages(step.status, step.state_snapshot)
+    def from_row(cls, step: ProcessingStep) -> "StepRead":
+        page, pages = step_progress(step.status, step.state_snapshot)
         return cls(
             name=step.step_name,
             status=StepStatus(step.status),
@@ -41,7 +41,7 @@ class StepRead(BaseModel):
             completed_at=step.completed_at,
             page=page,
             pages=pages,
-            error=ErrorRead.of(step.error),
+            error=RunErrorRead.from_json(step.error),
         )
 
 
@@ -49,29 +49,29 @@ class RunRead(BaseModel):
     """Says what was done, never whether it was computed or found."""
 
     id: UUID
-    purpose: Purpose
+    purpose: RunPurpose
     status: RunStatus
     attempt: int
     revision: int
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None
-    error: ErrorRead | None
+    error: RunErrorRead | None
     steps: list[StepRead]
 
     @classmethod
-    def of(cls, run: ProcessingRun, steps: Sequence[ProcessingStep]) -> "RunRead":
+    def from_rows(cls, run: ProcessingRun, steps: Sequence[ProcessingStep]) -> "RunRead":
         return cls(
             id=run.run_id,
-            purpose=Purpose(run.purpose),
+            purpose=RunPurpose(run.purpose),
             status=RunStatus(run.status),
             attempt=run.attempt,
             revision=run.revision,
             created_at=run.created_at,
             updated_at=run.updated_at,
             ended_at=run.ended_at,
-            error=ErrorRead.of(run.error),
-            steps=[StepRead.of(step) for step in steps],
+            error=RunErrorRead.from_json(run.error),
+            steps=[StepRead.from_row(step) for step in steps],
         )
 
 
@@ -89,7 +89,7 @@ class QueueRead(BaseModel):
     hours: list[HourRead]
 
     @classmethod
-    def of(cls, counts: Sequence[Count], since: datetime) -> "QueueRead":
+    def from_counts(cls, counts: Sequence[RunCount], since: datetime) -> "QueueRead":
         known = {(count.hour, count.status): count.runs for count in counts}
         hours = [
             HourRead(
@@ -97,7 +97,7 @@ class QueueRead(BaseModel):
                 done=known.get((hour, RunStatus.COMPLETED), 0),
                 failed=known.get((hour, RunStatus.FAILED), 0),
             )
-            for hour in (since + timedelta(hours=number) for number in range(HOURS))
+            for hour in (since + timedelta(hours=number) for number in range(WINDOW_HOURS))
         ]
         return cls(
             waiting=known.get((None, RunStatus.QUEUED), 0),
@@ -114,7 +114,7 @@ class SavingsRead(BaseModel):
     since: datetime | None
 
     @classmethod
-    def of(cls, savings: Savings | None) -> "SavingsRead":
+    def from_savings(cls, savings: ReuseSavings | None) -> "SavingsRead":
         if savings is None:
             return cls(documents=0, seconds_saved=0, since=None)
         return cls(documents=savings.documents, seconds_saved=savings.seconds_saved, since=savings.since)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from muniment.storage.db.base import Table, created_at_column
 
-STEPS = (
+STEP_ORDER = (
     "FetchDocumentRecord",
     "AlreadyProcessedCheck",
     "MarkProcessingStarted",

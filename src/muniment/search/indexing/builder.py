@@ -12,34 +12,34 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.artifacts.repository import ArtifactRepository
-from muniment.artifacts.tables import KEY, ArtifactPage, ArtifactParagraph, FullText
-from muniment.artifacts.text_packs import read_page
+from muniment.artifacts.tables import KEY_COLUMNS, ArtifactPage, ArtifactParagraph, TextArtifact
+from muniment.artifacts.text_packs import read_page_text
 from muniment.search.embedding.port import Embedder
-from muniment.search.indexing.chunking import TEXT, Chunk, ChunkOptions, PageSource, Span, make_chunks
-from muniment.search.indexing.languages import detect
-from muniment.search.indexing.repository import EmbeddedChunk, NewIndex, packed
+from muniment.search.indexing.chunking import TEXT, Chunk, ChunkOptions, ParagraphSpan, SourcePage, make_chunks
+from muniment.search.indexing.languages import detect_text_search_config
+from muniment.search.indexing.repository import EmbeddedChunk, NewIndex, pack_half_precision
 from muniment.search.variants import indexing_variant
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.objects.port import Blobs
+from muniment.storage.objects.port import ObjectStore
 
-SLICE_PAGES = 32
+PAGES_PER_BATCH = 32
 """Read, cut and embedded together: memory grows with this, not with the document."""
-_READS_AT_ONCE = 8
+_MAX_CONCURRENT_READS = 8
 _SAMPLE_CHARACTERS = 20_000
-_SAMPLE_OF_PAGE = 1_000
+_SAMPLE_CHARACTERS_PER_PAGE = 1_000
 """For the language: the beginnings of many pages say more than one long appendix."""
 
 
-async def index_text(
+async def build_index(
     database: Database,
-    blobs: Blobs,
+    blobs: ObjectStore,
     embedder: Embedder,
-    full: FullText,
+    artifact: TextArtifact,
     *,
     organization_id: UUID,
     options: ChunkOptions | None = None,
-    pages: Sequence[PageSource] | None = None,
+    pages: Sequence[SourcePage] | None = None,
 ) -> NewIndex:
     """What `IndexRepository.add_once` keeps. Computes everything; whoever calls has looked whether it is known.
 
@@ -49,63 +49,65 @@ async def index_text(
     options = options or ChunkOptions(max_tokens=embedder.max_tokens)
     found: list[EmbeddedChunk] = []
     sample = ""
-    fetched = _slices(database, blobs, full, Service(organization_id))
-    async for some in fetched if pages is None else _at_hand(pages):
+    fetched = _load_batches(database, blobs, artifact, Service(organization_id))
+    async for some in fetched if pages is None else _single_batch(pages):
         for page in some:
             if len(sample) < _SAMPLE_CHARACTERS:
-                sample += page.text[:_SAMPLE_OF_PAGE] + "\n"
-        found += await _embed(some, embedder, options)
-    language = await asyncio.to_thread(detect, sample)
-    return NewIndex(full.id, full.organization_id, indexing_variant(embedder, options), language, found)
+                sample += page.text[:_SAMPLE_CHARACTERS_PER_PAGE] + "\n"
+        found += await _embed_pages(some, embedder, options)
+    language = await asyncio.to_thread(detect_text_search_config, sample)
+    return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), language, found)
 
 
-async def _embed(pages: Sequence[PageSource], embedder: Embedder, options: ChunkOptions) -> list[EmbeddedChunk]:
+async def _embed_pages(pages: Sequence[SourcePage], embedder: Embedder, options: ChunkOptions) -> list[EmbeddedChunk]:
     def cut() -> list[Chunk]:
         return [chunk for page in pages for chunk in make_chunks(page, embedder.count_tokens, options)]
 
     chunks = await asyncio.to_thread(cut)
     vectors = await embedder.embed([chunk.text for chunk in chunks])
-    return [EmbeddedChunk(chunk, packed(vector)) for chunk, vector in zip(chunks, vectors, strict=True)]
+    return [EmbeddedChunk(chunk, pack_half_precision(vector)) for chunk, vector in zip(chunks, vectors, strict=True)]
 
 
-async def _at_hand(pages: Sequence[PageSource]) -> AsyncIterator[Sequence[PageSource]]:
+async def _single_batch(pages: Sequence[SourcePage]) -> AsyncIterator[Sequence[SourcePage]]:
     yield pages
 
 
-async def _slices(
-    database: Database, blobs: Blobs, full: FullText, service: Service
-) -> AsyncIterator[Sequence[PageSource]]:
-    for first in range(1, full.total_pages + 1, SLICE_PAGES):
-        numbers = range(first, min(first + SLICE_PAGES, full.total_pages + 1))
+async def _load_batches(
+    database: Database, blobs: ObjectStore, artifact: TextArtifact, service: Service
+) -> AsyncIterator[Sequence[SourcePage]]:
+    for first in range(1, artifact.total_pages + 1, PAGES_PER_BATCH):
+        numbers = range(first, min(first + PAGES_PER_BATCH, artifact.total_pages + 1))
         async with database.service_work(service) as work:
-            places = await _list_places(work.session, full, numbers)
-            paragraphs = await ArtifactRepository(work.session).list_paragraphs(full, numbers)
+            places = await _list_page_texts(work.session, artifact, numbers)
+            paragraphs = await ArtifactRepository(work.session).list_paragraphs(artifact, numbers)
         spans = {
-            number: [_span(paragraph) for paragraph in of_page if paragraph.features]
+            number: [_paragraph_span(paragraph) for paragraph in of_page if paragraph.features]
             for number, of_page in groupby(paragraphs, key=lambda paragraph: paragraph.page_number)
         }
-        texts = await _read(blobs, places)
+        texts = await _read_texts(blobs, places)
         yield [
-            PageSource(number, text, spans.get(number, [])) for (number, _, _), text in zip(places, texts, strict=True)
+            SourcePage(number, text, spans.get(number, [])) for (number, _, _), text in zip(places, texts, strict=True)
         ]
 
 
-async def _list_places(session: AsyncSession, full: FullText, numbers: Sequence[int]) -> list[tuple[int, str, str]]:
+async def _list_page_texts(
+    session: AsyncSession, artifact: TextArtifact, page_numbers: Sequence[int]
+) -> list[tuple[int, str, str]]:
     """Where the pages' texts are; without their layouts, which are many times as large."""
     columns = (ArtifactPage.page_number, ArtifactPage.page_text_uri, ArtifactPage.page_text_sha256)
-    of_text = select(*columns).filter_by(**{name: getattr(full, name) for name in KEY})
-    wanted = of_text.where(ArtifactPage.page_number.in_(numbers)).order_by(ArtifactPage.page_number)
+    of_text = select(*columns).filter_by(**{name: getattr(artifact, name) for name in KEY_COLUMNS})
+    wanted = of_text.where(ArtifactPage.page_number.in_(page_numbers)).order_by(ArtifactPage.page_number)
     return [(number, uri, sha256) for number, uri, sha256 in await session.execute(wanted)]
 
 
-async def _read(blobs: Blobs, places: Sequence[tuple[int, str, str]]) -> list[str]:
+async def _read_texts(blobs: ObjectStore, page_texts: Sequence[tuple[int, str, str]]) -> list[str]:
     texts: list[str] = []
-    for start in range(0, len(places), _READS_AT_ONCE):
-        group = places[start : start + _READS_AT_ONCE]
-        texts += await asyncio.gather(*(read_page(blobs, uri, sha256) for _, uri, sha256 in group))
+    for start in range(0, len(page_texts), _MAX_CONCURRENT_READS):
+        group = page_texts[start : start + _MAX_CONCURRENT_READS]
+        texts += await asyncio.gather(*(read_page_text(blobs, uri, sha256) for _, uri, sha256 in group))
     return texts
 
 
-def _span(paragraph: ArtifactParagraph) -> Span:
+def _paragraph_span(paragraph: ArtifactParagraph) -> ParagraphSpan:
     features = paragraph.features or {}
-    return Span(features["start"], features["end"], features.get("kind", TEXT))
+    return ParagraphSpan(features["start"], features["end"], features.get("kind", TEXT))

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-Place = tuple[int, int]
+TextSpan = tuple[int, int]
 
 
 # Behind a mark that ends a sentence, its closing quotes and a blank; Chinese and Japanese write no blank there.
-_END = re.compile(r"[.!?…]+[\"'»«”“’)\]]*(?=\s)|[。！？]+[」』）]*")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'»«”“’)\]]*(?=\s)|[。！？]+[」』）]*")
 
 
 _LAST_WORD = re.compile(r"(\w+)\.$")
@@ -25,17 +25,17 @@ _LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _WORD = re.compile(r"\S+")
 
 
-def sentence_spans(text: str, start: int, end: int) -> Iterator[Place]:
+def sentence_spans(text: str, start: int, end: int) -> Iterator[TextSpan]:
     begin = start
-    for match in _END.finditer(text, start, end):
-        if _goes_on(text, match, end):
+    for match in _SENTENCE_END.finditer(text, start, end):
+        if _continues(text, match, end):
             continue
-        yield from _trimmed(text, begin, match.end())
+        yield from _trim_span(text, begin, match.end())
         begin = match.end()
-    yield from _trimmed(text, begin, end)
+    yield from _trim_span(text, begin, end)
 
 
-def _goes_on(text: str, mark: re.Match[str], end: int) -> bool:
+def _continues(text: str, mark: re.Match[str], end: int) -> bool:
     """An abbreviation or the like: the sentence does not end here."""
     following = text[mark.end() : min(mark.end() + 8, end)].lstrip()
     if following[:1].islower():
@@ -47,16 +47,16 @@ def _goes_on(text: str, mark: re.Match[str], end: int) -> bool:
     return (len(word) == 1 and word.isalpha()) or _ABBREVIATIONS.fullmatch(word.lower()) is not None
 
 
-def line_spans(text: str, start: int, end: int) -> Iterator[Place]:
+def line_spans(text: str, start: int, end: int) -> Iterator[TextSpan]:
     """Rows of a table."""
     return (match.span() for match in _LINE.finditer(text, start, end))
 
 
-def word_spans(text: str, start: int, end: int) -> Iterator[Place]:
+def word_spans(text: str, start: int, end: int) -> Iterator[TextSpan]:
     return (match.span() for match in _WORD.finditer(text, start, end))
 
 
-def bisect_span(start: int, end: int, is_small: Callable[[int, int], bool]) -> Iterator[Place]:
+def bisect_span(start: int, end: int, is_small: Callable[[int, int], bool]) -> Iterator[TextSpan]:
     """The span itself if it is small enough, or else its halves, and theirs."""
     if end - start <= 1 or is_small(start, end):
         yield start, end
@@ -66,7 +66,7 @@ def bisect_span(start: int, end: int, is_small: Callable[[int, int], bool]) -> I
     yield from bisect_span(middle, end, is_small)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[Place]:
+def _trim_span(text: str, start: int, end: int) -> Iterator[TextSpan]:
     found = text[start:end]
     begin = start + len(found) - len(found.lstrip())
     if begin < end:
@@ -85,7 +85,7 @@ _CHARACTERS_PER_TOKEN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ParagraphSpan:
     """A paragraph: characters of the page's text, up to, not including, `end`."""
 
     start: int
@@ -94,10 +94,10 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class PageSource:
+class SourcePage:
     number: int
     text: str
-    paragraphs: Sequence[Span]
+    paragraphs: Sequence[ParagraphSpan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class ChunkOptions:
     overlap_sentences: int = 2
 
     @property
-    def room(self) -> int:
+    def overlap_budget(self) -> int:
         """For what is carried over from the chunk before."""
         return self.max_tokens - self.target_tokens
 
@@ -138,42 +138,42 @@ class _Piece:
 
 
 @dataclass
-class _Draft:
+class _ChunkDraft:
     """The chunk that is being put together; the first `carried` pieces stood in the one before, or belong to it."""
 
-    pieces: list[_Piece] = field(default_factory=list)
+    iter_chunks: list[_Piece] = field(default_factory=list)
     carried: int = 0
 
     @property
     def tokens(self) -> int:
-        return sum(piece.tokens for piece in self.pieces)
+        return sum(piece.tokens for piece in self.iter_chunks)
 
     @property
     def has_new(self) -> bool:
-        return len(self.pieces) > self.carried
+        return len(self.iter_chunks) > self.carried
 
     @property
     def is_heading(self) -> bool:
-        return all(piece.is_heading for piece in self.pieces)
+        return all(piece.is_heading for piece in self.iter_chunks)
 
 
-def make_chunks(page: PageSource, count_tokens: CountTokens, options: ChunkOptions) -> list[Chunk]:
+def make_chunks(page: SourcePage, count_tokens: CountTokens, options: ChunkOptions) -> list[Chunk]:
     """In reading order; none has more than `max_tokens`. Every word of every paragraph is in at least one."""
-    draft, chunks = _Draft(), []
+    draft, chunks = _ChunkDraft(), []
     for piece in _pieces(page, count_tokens, options):
         if draft.has_new and not _fits(draft, piece, options):
-            following = _carried_over(draft, piece, options)
-            chunks.append(_chunk(page, draft.pieces[: len(draft.pieces) - following.headings]))
+            following = _carry_over(draft, piece, options)
+            chunks.append(_chunk(page, draft.iter_chunks[: len(draft.iter_chunks) - following.headings]))
             draft = following.draft
-        draft.pieces.append(piece)
+        draft.iter_chunks.append(piece)
     if draft.has_new:
-        chunks.append(_chunk(page, draft.pieces))
+        chunks.append(_chunk(page, draft.iter_chunks))
     return chunks
 
 
-def _fits(draft: _Draft, piece: _Piece, options: ChunkOptions) -> bool:
+def _fits(draft: _ChunkDraft, piece: _Piece, options: ChunkOptions) -> bool:
     tokens = draft.tokens + piece.tokens
-    if piece.is_heading and not draft.pieces[-1].is_heading and 2 * draft.tokens >= options.target_tokens:
+    if piece.is_heading and not draft.iter_chunks[-1].is_heading and 2 * draft.tokens >= options.target_tokens:
         return False  # a new section begins, and what we have is enough for a passage of its own
     # Beyond the target: what stands below headings only, and a paragraph's end, rather than a tail of a few words.
     may_exceed = not piece.is_heading and (piece.is_last or draft.is_heading)
@@ -181,21 +181,27 @@ def _fits(draft: _Draft, piece: _Piece, options: ChunkOptions) -> bool:
 
 
 @dataclass(frozen=True)
-class _Following:
-    draft: _Draft
+class _NextChunk:
+    draft: _ChunkDraft
     headings: int
     """How many pieces leave the chunk before, instead of being repeated."""
 
 
-def _carried_over(draft: _Draft, piece: _Piece, options: ChunkOptions) -> _Following:
+def _carry_over(draft: _ChunkDraft, piece: _Piece, options: ChunkOptions) -> _NextChunk:
     """What the next chunk begins with: the headings above `piece`, or else the last sentences once more."""
     # Not all of it, or the chunk before would be empty.
-    candidates = draft.pieces[max(draft.carried, 1) :]
-    headings = [] if piece.is_heading else _last(candidates, options.room, len(candidates), _is_heading)
+    candidates = draft.iter_chunks[max(draft.carried, 1) :]
+    headings = (
+        [] if piece.is_heading else _last_pieces(candidates, options.overlap_budget, len(candidates), _is_heading)
+    )
     if headings:
-        return _Following(_Draft(headings, carried=0), len(headings))
-    repeats = [] if piece.is_heading else _last(candidates, options.room, options.overlap_sentences, _is_sentence)
-    return _Following(_Draft(repeats, carried=len(repeats)), 0)
+        return _NextChunk(_ChunkDraft(headings, carried=0), len(headings))
+    repeats = (
+        []
+        if piece.is_heading
+        else _last_pieces(candidates, options.overlap_budget, options.overlap_sentences, _is_sentence)
+    )
+    return _NextChunk(_ChunkDraft(repeats, carried=len(repeats)), 0)
 
 
 def _is_heading(piece: _Piece) -> bool:
@@ -206,7 +212,7 @@ def _is_sentence(piece: _Piece) -> bool:
     return piece.is_sentence
 
 
-def _last(pieces: Sequence[_Piece], room: int, most: int, wanted: Callable[[_Piece], bool]) -> list[_Piece]:
+def _last_pieces(pieces: Sequence[_Piece], room: int, most: int, wanted: Callable[[_Piece], bool]) -> list[_Piece]:
     taken: list[_Piece] = []
     for piece in reversed(pieces):
         room -= piece.tokens
@@ -216,48 +222,48 @@ def _last(pieces: Sequence[_Piece], room: int, most: int, wanted: Callable[[_Pie
     return taken
 
 
-def _chunk(page: PageSource, pieces: Sequence[_Piece]) -> Chunk:
+def _chunk(page: SourcePage, pieces: Sequence[_Piece]) -> Chunk:
     start, end = pieces[0].start, pieces[-1].end
     return Chunk(page.number, start, end, page.text[start:end])
 
 
-def _pieces(page: PageSource, count_tokens: CountTokens, options: ChunkOptions) -> Iterator[_Piece]:
+def _pieces(page: SourcePage, count_tokens: CountTokens, options: ChunkOptions) -> Iterator[_Piece]:
     def weigh(start: int, end: int) -> int:
         return max(count_tokens(page.text[start:end]), -(-(end - start) // _CHARACTERS_PER_TOKEN))
 
-    for paragraph in page.paragraphs or [Span(0, len(page.text))]:
-        parts = list(_parts(page.text, paragraph, weigh, options))
+    for paragraph in page.paragraphs or [ParagraphSpan(0, len(page.text))]:
+        parts = list(_split_paragraph(page.text, paragraph, weigh, options))
         yield from parts[:-1]
         for part in parts[-1:]:
             yield replace(part, is_last=True)
 
 
-Weigh = Callable[[int, int], int]
+CountSpan = Callable[[int, int], int]
 
 
-def _parts(text: str, paragraph: Span, weigh: Weigh, options: ChunkOptions) -> Iterator[_Piece]:
+def _split_paragraph(text: str, paragraph: ParagraphSpan, count: CountSpan, options: ChunkOptions) -> Iterator[_Piece]:
     if paragraph.kind == HEADING:
-        tokens = weigh(paragraph.start, paragraph.end)
-        if tokens <= options.room:
+        tokens = count(paragraph.start, paragraph.end)
+        if tokens <= options.overlap_budget:
             yield _Piece(paragraph.start, paragraph.end, tokens, is_heading=True)
             return
         # Too long to be one: it is text that only looks like it.
     is_table = paragraph.kind == TABLE
     for start, end in (line_spans if is_table else sentence_spans)(text, paragraph.start, paragraph.end):
-        tokens = weigh(start, end)
+        tokens = count(start, end)
         if tokens <= options.target_tokens:
             yield _Piece(start, end, tokens, is_sentence=not is_table)
         else:
-            yield from _cut(text, start, end, weigh, options.target_tokens)
+            yield from _split_sentence(text, start, end, count, options.target_tokens)
 
 
-def _cut(text: str, start: int, end: int, weigh: Weigh, most: int) -> Iterator[_Piece]:
+def _split_sentence(text: str, start: int, end: int, count: CountSpan, max_tokens: int) -> Iterator[_Piece]:
     """A sentence that is too long, at words; a word that is too long, in halves."""
     begin, last, tokens = start, start, 0
     for word_start, word_end in word_spans(text, start, end):
-        for part_start, part_end in bisect_span(word_start, word_end, lambda a, b: weigh(a, b) <= most):
-            weight = weigh(part_start, part_end)
-            if tokens and tokens + weight > most:
+        for part_start, part_end in bisect_span(word_start, word_end, lambda a, b: count(a, b) <= max_tokens):
+            weight = count(part_start, part_end)
+            if tokens and tokens + weight > max_tokens:
                 yield _Piece(begin, last, tokens)
                 begin, tokens = part_start, 0
             last, tokens = part_end, tokens + weight

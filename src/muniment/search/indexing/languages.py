@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-UNKNOWN = "simple"
+SIMPLE = "simple"
 _CONFIGURATIONS = {
     "ar": "arabic",
     "ca": "catalan",
@@ -36,19 +36,19 @@ _CONFIGURATIONS = {
     "tr": "turkish",
 }
 """Those that every PostgreSQL from 15 on has."""
-CONFIGURATIONS = frozenset(_CONFIGURATIONS.values()) | {UNKNOWN}
-_LEAST_LETTERS = 12
-_LONGEST = 20_000
+CONFIGURATIONS = frozenset(_CONFIGURATIONS.values()) | {SIMPLE}
+_MIN_LETTERS = 12
+_MAX_CHARACTERS = 20_000
 """Characters that are looked at: more tell nothing new."""
 
 
-def detect(text: str) -> str:
+def detect_text_search_config(text: str) -> str:
     """A configuration; `simple` where the language has none or the text has too few letters to tell."""
-    sample = text[:_LONGEST]
-    if sum(map(str.isalpha, sample)) < _LEAST_LETTERS:
-        return UNKNOWN
+    sample = text[:_MAX_CHARACTERS]
+    if sum(map(str.isalpha, sample)) < _MIN_LETTERS:
+        return SIMPLE
     language, _ = _identifier().classify(sample)
-    return _CONFIGURATIONS.get(language, UNKNOWN)
+    return _CONFIGURATIONS.get(language, SIMPLE)
 
 
 @lru_cache

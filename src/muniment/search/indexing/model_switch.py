@@ -12,12 +12,12 @@ from muniment.errors import Refused
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.repository import IndexRepository
 from muniment.search.tables import ArtifactIndex, IndexingVariantRow
-from muniment.search.variants import variant_of
+from muniment.search.variants import variant_for
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
 
-_COMPLETED = select(func.count()).select_from(Document).where(Document.status == Status.COMPLETED)
-_INDEXED = (
+_COUNT_COMPLETED = select(func.count()).select_from(Document).where(Document.status == Status.COMPLETED)
+_COUNT_INDEXED = (
     select(ArtifactIndex.fingerprint, func.count())
     .join(Document, Document.artifact_text_id == ArtifactIndex.artifact_text_id)
     .where(Document.status == Status.COMPLETED)
@@ -37,7 +37,7 @@ class IndexSwitched(Event):
     """Completed documents that are not found any more until they are reprocessed."""
 
 
-class StillLacking(Refused):
+class DocumentsNotIndexed(Refused):
     """Some completed documents are not indexed with the new model yet"""
 
 
@@ -67,28 +67,28 @@ class IndexStatus:
         return next((variant for variant in self.variants if variant.is_active), None)
 
     @property
-    def lacking(self) -> int:
+    def unindexed_documents(self) -> int:
         """Completed documents without passages of the configured variant."""
         return self.completed_documents - self.configured.documents
 
 
-class Switching:
+class ModelSwitch:
     def __init__(self, database: Database, configured: Embedder) -> None:
         self._database = database
-        self._configured = variant_of(configured)
+        self._configured = variant_for(configured)
 
     async def status(self) -> IndexStatus:
         """Counted one organization after the other: of a busy installation it is not one moment's truth."""
         completed, indexed = 0, dict[str, int]()
         for organization_id in await list_organizations(self._database):
             async with self._database.service_work(Service(organization_id)) as work:
-                completed += await work.session.scalar(_COMPLETED) or 0
-                for fingerprint, count in await work.session.execute(_INDEXED):
+                completed += await work.session.scalar(_COUNT_COMPLETED) or 0
+                for fingerprint, count in await work.session.execute(_COUNT_INDEXED):
                     indexed[fingerprint] = indexed.get(fingerprint, 0) + count
-        variants = [self._status_of(row, indexed) for row in await self._known()]
+        variants = [self._variant_status(row, indexed) for row in await self._list_variants()]
         return IndexStatus(completed, sorted(variants, key=lambda variant: not variant.is_configured))
 
-    async def _known(self) -> list[IndexingVariantRow]:
+    async def _list_variants(self) -> list[IndexingVariantRow]:
         async with self._database.service_work(Service()) as work:
             rows = select(IndexingVariantRow).order_by(IndexingVariantRow.created_at)
             known = list(await work.session.scalars(rows))
@@ -96,7 +96,7 @@ class Switching:
             known.append(IndexingVariantRow(**vars(self._configured), is_active=False))  # as it will be kept
         return known
 
-    def _status_of(self, row: IndexingVariantRow, indexed: Mapping[str, int]) -> VariantStatus:
+    def _variant_status(self, row: IndexingVariantRow, indexed: Mapping[str, int]) -> VariantStatus:
         return VariantStatus(
             fingerprint=row.fingerprint,
             model=row.model,
@@ -106,26 +106,26 @@ class Switching:
             documents=indexed.get(row.fingerprint, 0),
         )
 
-    async def switch(self, *, anyway: bool = False) -> IndexStatus:
+    async def switch(self, *, force: bool = False) -> IndexStatus:
         """Let the configured variant answer from here on; how it was before. Nothing is done when it does already.
 
-        `StillLacking` when completed documents would not be found any more, unless `anyway`.
+        `DocumentsNotIndexed` when completed documents would not be found any more, unless `anyway`.
         """
         status = await self.status()
         if status.configured.is_active:
             return status
-        if status.lacking and not anyway:
-            raise StillLacking(
-                f"{status.lacking} of {status.completed_documents} completed documents are not indexed with "
+        if status.unindexed_documents and not force:
+            raise DocumentsNotIndexed(
+                f"{status.unindexed_documents} of {status.completed_documents} completed documents are not indexed with "
                 f"{self._configured.model} and would not be found. Run `muniment reprocess` first"
             )
         async with self._database.service_work(Service()) as work:
             indexes = IndexRepository(work.session)
-            before = await indexes.active_variant()
+            before = await indexes.find_active_variant()
             await indexes.register_variant(self._configured)
             await indexes.activate(self._configured.fingerprint)
             named, model = self._configured.fingerprint, self._configured.model
             await AuditLog(work).record(
-                IndexSwitched(before.fingerprint if before else None, named, model, status.lacking)
+                IndexSwitched(before.fingerprint if before else None, named, model, status.unindexed_documents)
             )
         return status

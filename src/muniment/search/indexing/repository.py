@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import Chunk
 from muniment.search.tables import ArtifactIndex, IndexingVariantRow
-from muniment.search.variants import IndexingVariant, variant_of
+from muniment.search.variants import IndexingVariant, variant_for
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
@@ -28,11 +28,11 @@ class EmbeddedChunk:
     """Packed as PostgreSQL keeps it, in half precision: a list of floats takes forty times the room."""
 
 
-def packed(vector: Sequence[float]) -> bytes:
+def pack_half_precision(vector: Sequence[float]) -> bytes:
     return struct.pack(f"<{len(vector)}e", *vector)
 
 
-def _as_text(vector: bytes) -> str:
+def _vector_literal(vector: bytes) -> str:
     # Five digits tell every number of half precision apart.
     return "[" + ",".join(f"{value:.5g}" for (value,) in struct.iter_unpack("<e", vector)) + "]"
 
@@ -61,7 +61,7 @@ _ADD_CHUNKS = text("""
 """)
 
 
-_ADD_HEAD = upsert(ArtifactIndex).on_conflict_do_nothing().returning(ArtifactIndex)
+_ADD_INDEX = upsert(ArtifactIndex).on_conflict_do_nothing().returning(ArtifactIndex)
 
 
 class IndexRepository:
@@ -84,7 +84,7 @@ class IndexRepository:
         added = await self._session.scalar(statement.on_conflict_do_nothing().returning(IndexingVariantRow.fingerprint))
         return added is not None
 
-    async def active_variant(self) -> IndexingVariant | None:
+    async def find_active_variant(self) -> IndexingVariant | None:
         """The one that answers; `None` before anything was indexed."""
         return await self._find_variant(IndexingVariantRow.is_active)
 
@@ -96,16 +96,18 @@ class IndexRepository:
         found = (await self._session.execute(select(*columns).where(condition))).one_or_none()
         return IndexingVariant(*found) if found else None
 
-    async def activate(self, named: str) -> None:
+    async def activate(self, fingerprint: str) -> None:
         """The one switch: from here on this variant answers for the whole installation."""
-        others = update(IndexingVariantRow).where(IndexingVariantRow.is_active, IndexingVariantRow.fingerprint != named)
+        others = update(IndexingVariantRow).where(
+            IndexingVariantRow.is_active, IndexingVariantRow.fingerprint != fingerprint
+        )
         await self._session.execute(others.values(is_active=False))
-        this = update(IndexingVariantRow).where(IndexingVariantRow.fingerprint == named)
+        this = update(IndexingVariantRow).where(IndexingVariantRow.fingerprint == fingerprint)
         await self._session.execute(this.values(is_active=True))
 
-    async def find(self, artifact_text_id: UUID, named: str) -> ArtifactIndex | None:
+    async def find(self, artifact_text_id: UUID, fingerprint: str) -> ArtifactIndex | None:
         return await self._session.scalar(
-            select(ArtifactIndex).filter_by(artifact_text_id=artifact_text_id, fingerprint=named)
+            select(ArtifactIndex).filter_by(artifact_text_id=artifact_text_id, fingerprint=fingerprint)
         )
 
     async def add_once(self, new: NewIndex) -> tuple[ArtifactIndex, bool]:
@@ -123,17 +125,17 @@ class IndexRepository:
             "fingerprint": new.variant.fingerprint,
             "language": new.language,
         }
-        added = await self._session.scalar(_ADD_HEAD, {**key, "total_chunks": len(new.chunks)})
+        added = await self._session.scalar(_ADD_INDEX, {**key, "total_chunks": len(new.chunks)})
         if added is None:
             return None
         for start in range(0, len(new.chunks), BATCH_ROWS):
             batch = enumerate(new.chunks[start : start + BATCH_ROWS], start)
-            rows = json.dumps([_row(index, item) for index, item in batch], ensure_ascii=False)
+            rows = json.dumps([_chunk_as_json(index, item) for index, item in batch], ensure_ascii=False)
             await self._session.execute(_ADD_CHUNKS, {**key, "model": new.variant.model, "rows": rows})
         return added
 
 
-def _row(index: int, item: EmbeddedChunk) -> Mapping[str, Any]:
+def _chunk_as_json(index: int, item: EmbeddedChunk) -> Mapping[str, Any]:
     chunk = item.chunk
     return {
         "page_number": chunk.page_number,
@@ -141,11 +143,11 @@ def _row(index: int, item: EmbeddedChunk) -> Mapping[str, Any]:
         "start_char": chunk.start,
         "end_char": chunk.end,
         "text": chunk.text.replace("\0", " "),  # which PostgreSQL cannot keep; the places stay the same
-        "embedding": _as_text(item.vector),
+        "embedding": _vector_literal(item.vector),
     }
 
 
-_VARIANTS = select(
+_VARIANTS_OF_ARTIFACT = select(
     IndexingVariantRow.fingerprint,
     IndexingVariantRow.is_active,
     exists()
@@ -158,22 +160,24 @@ _VARIANTS = select(
 
 
 @dataclass(frozen=True)
-class Indexing:
+class InstalledModels:
     """Everything is indexed for the model that is set up, and for the one that still answers, until the switch."""
 
-    wanted: Embedder
-    others: tuple[Embedder, ...] = ()
+    configured: Embedder
+    previous: tuple[Embedder, ...] = ()
     """Installed too; used while theirs is the active variant."""
 
-    async def list_missing(self, work: Work[Service], text_id: UUID) -> Mapping[str, Embedder]:
+    async def list_missing(self, work: Work[Service], artifact_id: UUID) -> Mapping[str, Embedder]:
         """By fingerprint: what this text has no passages for yet."""
-        known = {row.fingerprint: row for row in await work.session.execute(_VARIANTS, {"text_id": text_id})}
-        variant = variant_of(self.wanted)
+        known = {
+            row.fingerprint: row for row in await work.session.execute(_VARIANTS_OF_ARTIFACT, {"text_id": artifact_id})
+        }
+        variant = variant_for(self.configured)
         if variant.fingerprint not in known:
             await IndexRepository(work.session).register_variant(variant)
-        wanted = {variant.fingerprint: self.wanted}
-        for other in self.others:
-            if (named := variant_of(other).fingerprint) in known and known[named].is_active:
+        wanted = {variant.fingerprint: self.configured}
+        for other in self.previous:
+            if (named := variant_for(other).fingerprint) in known and known[named].is_active:
                 wanted[named] = other
         return {
             named: embedder for named, embedder in wanted.items() if named not in known or not known[named].is_there

@@ -11,9 +11,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
-from muniment.search.query.lexical.sql import _IN_SCOPE, _LANGUAGES
-from muniment.search.query.request import Key, LanguageQuery, QueryText, Scope
-from muniment.storage.vectors.port import Candidate, Model
+from muniment.search.query.lexical.sql import IN_SCOPE, LANGUAGES_TABLE
+from muniment.search.query.request import LanguageQuery, ParsedQuery, PassageKey, SearchScope
+from muniment.storage.vectors.port import Candidate, IndexingVariant
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class FoundPassage:
     language: str
 
     @property
-    def key(self) -> Key:
+    def key(self) -> PassageKey:
         return self.document_id, self.chunk_index
 
 
-_MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
+_ACTIVE_MODEL = text("SELECT model, dimensions, fingerprint FROM indexing_variants WHERE is_active")
 
 
-_QUERIES = text("""
+_LANGUAGE_QUERIES = text("""
     SELECT language,
            (SELECT q::text FROM websearch_to_tsquery(language::regconfig, :typed) AS q
              WHERE querytree(q) NOT IN ('', 'T')),
@@ -54,7 +54,7 @@ _QUERIES = text("""
 """)
 
 
-_READ = text("""
+_LOAD_PASSAGES = text("""
     SELECT p.document_id, p.document_name, p.knowledge_base_id, p.document_type, p.media_type, p.page_number,
            p.chunk_index, p.text, p.language::text
       FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[])) AS chosen (document_id, chunk_index)
@@ -74,7 +74,7 @@ _MATCHING_WORDS = text("""
 """)
 
 
-_CENTRE = text("""
+_CENTROID = text("""
     SELECT CAST(avg(embedding) AS text) FROM passages
      WHERE document_id = :document_id AND fingerprint = :fingerprint
 """)
@@ -94,23 +94,27 @@ class SearchRepository:
             raise KnowledgeBaseNotFound
         return found
 
-    async def find_model(self) -> Model | None:
+    async def find_active_model(self) -> IndexingVariant | None:
         """Whose vectors answer; `None` before anything was ever indexed."""
-        row = (await self._session.execute(_MODEL)).one_or_none()
-        return Model(*row) if row else None
+        row = (await self._session.execute(_ACTIVE_MODEL)).one_or_none()
+        return IndexingVariant(*row) if row else None
 
-    async def list_queries(self, model: Model, kb_ids: Sequence[UUID], query: QueryText) -> Sequence[LanguageQuery]:
+    async def build_language_queries(
+        self, model: IndexingVariant, kb_ids: Sequence[UUID], query: ParsedQuery
+    ) -> Sequence[LanguageQuery]:
         """One for each language that documents of these knowledge bases are written in."""
         asked = {
-            "typed": query.typed,
+            "typed": query.raw,
             "terms": list(query.terms),
             "phrases": list(query.phrases),
             "excluded": list(query.excluded),
         }
         of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
-        return [LanguageQuery(*row) for row in await self._session.execute(_QUERIES, {**asked, **of_scope})]
+        return [LanguageQuery(*row) for row in await self._session.execute(_LANGUAGE_QUERIES, {**asked, **of_scope})]
 
-    async def confirm(self, scope: Scope, candidates: Sequence[Candidate], *, are_copies: bool) -> Sequence[Key]:
+    async def confirm(
+        self, scope: SearchScope, candidates: Sequence[Candidate], *, are_copies: bool
+    ) -> Sequence[PassageKey]:
         """Those that the caller may see now and that the question allows, in the order of the candidates."""
         proposed = {
             "ids": [candidate.document_id for candidate in candidates],
@@ -119,25 +123,27 @@ class SearchRepository:
         }
         statement = CONFIRM_COPIES if are_copies else CONFIRM_SHARED
         none = {"queries": [None for _ in scope.queries], "strict": [None for _ in scope.queries]}
-        rows = await self._session.execute(statement, {**scope.columns, **proposed, **none})
+        rows = await self._session.execute(statement, {**scope.parameters, **proposed, **none})
         return [(document_id, chunk_index) for document_id, chunk_index in rows]
 
-    async def read(self, model: Model, keys: Sequence[Key]) -> Mapping[Key, FoundPassage]:
+    async def load_passages(
+        self, model: IndexingVariant, keys: Sequence[PassageKey]
+    ) -> Mapping[PassageKey, FoundPassage]:
         """With their texts. One that the caller may no longer see is missing."""
         chosen = {"ids": [key[0] for key in keys], "indexes": [key[1] for key in keys]}
-        rows = await self._session.execute(_READ, {**chosen, "fingerprint": model.fingerprint})
+        rows = await self._session.execute(_LOAD_PASSAGES, {**chosen, "fingerprint": model.fingerprint})
         found = [FoundPassage(*row) for row in rows]
         return {passage.key: passage for passage in found}
 
-    async def list_matching_words(self, words: Mapping[str, Iterable[str]], spoken: str) -> set[tuple[str, str]]:
+    async def list_matching_words(self, words: Mapping[str, Iterable[str]], query: str) -> set[tuple[str, str]]:
         """Of words by their languages, those that mean the same as one that was asked for."""
         given = {"languages": list(words), "words": [" ".join(of_language) for of_language in words.values()]}
-        rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": spoken})
+        rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": query})
         return {(language, word) for language, word in rows}
 
-    async def find_centre(self, model: Model, document_id: UUID) -> Sequence[float] | None:
+    async def find_centroid(self, model: IndexingVariant, document_id: UUID) -> Sequence[float] | None:
         """The mean of a document's passages; `None` when it has none."""
-        found = await self._session.scalar(_CENTRE, {"document_id": document_id, "fingerprint": model.fingerprint})
+        found = await self._session.scalar(_CENTROID, {"document_id": document_id, "fingerprint": model.fingerprint})
         return [float(value) for value in found.strip("[]").split(",")] if found else None
 
 
@@ -151,10 +157,10 @@ _CONFIRM = """
 """
 
 
-_LIVE = "JOIN documents d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
+_CURRENT_EPOCH = "JOIN documents d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
 
 
-CONFIRM_SHARED = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=""))
+CONFIRM_SHARED = text(_CONFIRM.format(languages=LANGUAGES_TABLE, in_scope=IN_SCOPE, live=""))
 
 
-CONFIRM_COPIES = text(_CONFIRM.format(languages=_LANGUAGES, in_scope=_IN_SCOPE, live=_LIVE))
+CONFIRM_COPIES = text(_CONFIRM.format(languages=LANGUAGES_TABLE, in_scope=IN_SCOPE, live=_CURRENT_EPOCH))

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from muniment.storage.vectors.port import Model
+from muniment.storage.vectors.port import IndexingVariant
 
 _TOKEN = re.compile(r'(?P<minus>-?)"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
 
@@ -16,8 +16,8 @@ _HAS_LETTER = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True)
-class QueryText:
-    typed: str
+class ParsedQuery:
+    raw: str
     words: tuple[str, ...]
     """Wanted, outside of quotes."""
     phrases: tuple[str, ...]
@@ -30,17 +30,17 @@ class QueryText:
         return self.words + self.phrases
 
     @property
-    def spoken(self) -> str:
+    def plain_text(self) -> str:
         """What a model is asked: the wanted words without any signs. Empty when nothing is wanted."""
         return " ".join(self.terms)
 
 
-def parse(typed: str) -> QueryText:
+def parse_query(raw: str) -> ParsedQuery:
     words: list[str] = []
     phrases: list[str] = []
     excluded: list[str] = []
     is_choice = False
-    for token in _TOKEN.finditer(typed):
+    for token in _TOKEN.finditer(raw):
         phrase, word = token["phrase"], token["word"]
         if word is not None and word.lower() == "or":
             is_choice = True
@@ -53,14 +53,14 @@ def parse(typed: str) -> QueryText:
         place.append(term)
     if is_choice:
         words, phrases = words + phrases, []
-    return QueryText(typed, tuple(words), tuple(phrases), tuple(excluded))
+    return ParsedQuery(raw, tuple(words), tuple(phrases), tuple(excluded))
 
 
 _LEXEME = re.compile(r"'(?:[^']|'')*'")
 """In a query as PostgreSQL writes it; each is a query of its own."""
 
 
-Key = tuple[UUID, int]
+PassageKey = tuple[UUID, int]
 """A passage: its document and its place among the chunks of that."""
 
 
@@ -69,36 +69,36 @@ class LanguageQuery:
     """The same question as queries of one language's words; `None` where nothing is left of it."""
 
     language: str
-    strict: str | None
+    all_terms: str | None
     """Everything that was typed."""
-    loose: str | None
+    any_term: str | None
     """Any of the wanted terms."""
     phrases: str | None
     excluded: str | None
-    chunks: int
+    chunk_count: int
     """Passages in scope that are written in it."""
 
     @property
     def lexemes(self) -> Sequence[str]:
         """The wanted words, each as a query."""
-        return list(dict.fromkeys(_LEXEME.findall(self.loose or "")))
+        return list(dict.fromkeys(_LEXEME.findall(self.any_term or "")))
 
 
 @dataclass(frozen=True)
-class Scope:
+class SearchScope:
     """Where to look, and for what."""
 
-    model: Model
+    model: IndexingVariant
     kb_ids: Sequence[UUID]
     queries: Sequence[LanguageQuery]
     document_types: Sequence[str] = field(default=())
 
     @property
-    def chunks(self) -> int:
-        return sum(query.chunks for query in self.queries)
+    def chunk_count(self) -> int:
+        return sum(query.chunk_count for query in self.queries)
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         return {
             "kb_ids": list(self.kb_ids),
             "fingerprint": self.model.fingerprint,
@@ -109,17 +109,17 @@ class Scope:
         }
 
 
-class Mode(StrEnum):
+class SearchMode(StrEnum):
     HYBRID = "hybrid"
     VECTOR = "vector"
     TEXT = "text"
 
 
 @dataclass(frozen=True)
-class Question:
-    typed: str
+class SearchRequest:
+    query: str
     kb_ids: Sequence[UUID] = ()
     """All that the caller may see when empty."""
-    mode: Mode = Mode.HYBRID
+    mode: SearchMode = SearchMode.HYBRID
     document_types: Sequence[str] = ()
     limit: int = 10

@@ -13,29 +13,31 @@ import structlog
 from muniment.audit.events import SearchAsked
 from muniment.audit.log import AuditLog
 from muniment.errors import Unavailable
-from muniment.search.query.lexical.repository import WordRepository
-from muniment.search.query.ranking import Ranking, best_of_each, fuse, weight_of_words
+from muniment.search.query.lexical.repository import LexicalRepository
+from muniment.search.query.ranking import Ranking, fuse, lexical_weight, limit_per_document
 from muniment.search.query.repository import FoundPassage, SearchRepository
-from muniment.search.query.request import Key, Mode, QueryText, Question, Scope, parse
-from muniment.search.query.semantic import Authority
-from muniment.search.query.snippets import Snippet, cut, word_spans, words_by_language
+from muniment.search.query.request import ParsedQuery, PassageKey, SearchMode, SearchRequest, SearchScope, parse_query
+from muniment.search.query.semantic import ConfirmedVectorSearch
+from muniment.search.query.snippets import Snippet, make_snippet, word_spans, words_by_language
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import Model, Vector, VectorIndex
+from muniment.storage.vectors.port import IndexingVariant, Vector, VectorIndex
 
 log = structlog.get_logger()
 
 
-PER_DOCUMENT = 3
+MAX_HITS_PER_DOCUMENT = 3
 """Hits of one document in an answer: a long one must not fill the page."""
 
 
-LEAST_DEPTH = 50
+MIN_CANDIDATES = 50
 """So many of each half are fused at least: what is twentieth in both is better than what is fifth in one."""
 
 
-class NoModel(Unavailable):
+class SemanticSearchUnavailable(Unavailable):
     """Search by meaning is unavailable. Try mode=text"""
+
+    code = "NoModel"
 
 
 class QueryEmbedder(Protocol):
@@ -55,22 +57,22 @@ class QueryEmbedder(Protocol):
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     passage: FoundPassage
     snippet: Snippet
     score: float
 
 
 @dataclass(frozen=True)
-class Answer:
-    hits: Sequence[Hit]
-    mode: Mode
+class SearchResult:
+    hits: Sequence[SearchHit]
+    mode: SearchMode
     """What really answered: a hybrid question is answered by words alone while the model does not."""
     took_ms: float
 
 
 @dataclass(frozen=True)
-class Searching:
+class SearchService:
     database: Database
     index: VectorIndex
     embedders: Mapping[str, QueryEmbedder]
@@ -82,125 +84,139 @@ class Searching:
         for embedder in self.embedders.values():
             await embedder.close()
 
-    async def search(self, principal: Principal, question: Question) -> Answer:
+    async def search(self, principal: Principal, request: SearchRequest) -> SearchResult:
         """Raises `KnowledgeBaseNotFound` when one is named that the caller may not see."""
         started = perf_counter()
-        query = parse(question.typed)
-        hits: Sequence[Hit] = []
-        mode = question.mode
-        where = await self._where(principal, question)
-        if where and query.spoken:
-            hits, mode = await self._find(principal, question, query, *where)
+        query = parse_query(request.query)
+        hits: Sequence[SearchHit] = []
+        mode = request.mode
+        where = await self._resolve_target(principal, request)
+        if where and query.plain_text:
+            hits, mode = await self._search_target(principal, request, query, *where)
         if self.audit_queries:
-            await self._record(principal, question, len(hits))
+            await self._record_event(principal, request, len(hits))
         took_ms = round((perf_counter() - started) * 1000, 1)
         log.info("search.asked", user_id=str(principal.user_id), mode=str(mode), results=len(hits), took_ms=took_ms)
-        return Answer(hits, mode, took_ms)
+        return SearchResult(hits, mode, took_ms)
 
-    async def _where(self, principal: Principal, question: Question) -> tuple[Model, Sequence[UUID]] | None:
+    async def _resolve_target(
+        self, principal: Principal, request: SearchRequest
+    ) -> tuple[IndexingVariant, Sequence[UUID]] | None:
         """Whose vectors answer, and in which knowledge bases; `None` where nothing can be found."""
         async with self.database.work(principal) as work:
             repository = SearchRepository(work.session)
-            kb_ids = await repository.list_kb_ids(question.kb_ids)
-            model = await repository.find_model()
+            kb_ids = await repository.list_kb_ids(request.kb_ids)
+            model = await repository.find_active_model()
         return (model, kb_ids) if model and kb_ids else None
 
-    async def _find(
-        self, principal: Principal, question: Question, query: QueryText, model: Model, kb_ids: Sequence[UUID]
-    ) -> tuple[Sequence[Hit], Mode]:
-        depth = max(LEAST_DEPTH, question.limit * 2)
+    async def _search_target(
+        self,
+        principal: Principal,
+        request: SearchRequest,
+        query: ParsedQuery,
+        model: IndexingVariant,
+        kb_ids: Sequence[UUID],
+    ) -> tuple[Sequence[SearchHit], SearchMode]:
+        depth = max(MIN_CANDIDATES, request.limit * 2)
         # Side by side: nobody waits for what they do not need, and whoever asks waits for the slower half only.
-        scoping = asyncio.create_task(self._scope(principal, question, query, model, kb_ids))
-        words = asyncio.create_task(self._by_words(principal, question.mode, query, scoping, depth))
+        scoping = asyncio.create_task(self._build_scope(principal, request, query, model, kb_ids))
+        words = asyncio.create_task(self._rank_lexical(principal, request.mode, query, scoping, depth))
         try:
-            vector = await self._vector(question.mode, query, model)
+            vector = await self._embed_query(request.mode, query, model)
             scope = await scoping
-            mode, near = await self._by_meaning(principal, question.mode, vector, scope, depth)
+            mode, near = await self._rank_semantic(principal, request.mode, vector, scope, depth)
             rankings = [ranking for ranking in (near, await words) if ranking]
         finally:
             scoping.cancel()
             words.cancel()
             await asyncio.gather(scoping, words, return_exceptions=True)
         async with self.database.work(principal) as work:
-            return await self._read(work, query, model, rankings, question.limit), mode
+            return await self._load_hits(work, query, model, rankings, request.limit), mode
 
-    async def _scope(
-        self, principal: Principal, question: Question, query: QueryText, model: Model, kb_ids: Sequence[UUID]
-    ) -> Scope:
+    async def _build_scope(
+        self,
+        principal: Principal,
+        request: SearchRequest,
+        query: ParsedQuery,
+        model: IndexingVariant,
+        kb_ids: Sequence[UUID],
+    ) -> SearchScope:
         async with self.database.work(principal) as work:
-            queries = await SearchRepository(work.session).list_queries(model, kb_ids, query)
-        return Scope(model, kb_ids, queries, question.document_types)
+            queries = await SearchRepository(work.session).build_language_queries(model, kb_ids, query)
+        return SearchScope(model, kb_ids, queries, request.document_types)
 
-    async def _by_words(
-        self, principal: Principal, mode: Mode, query: QueryText, scoping: Awaitable[Scope], depth: int
-    ) -> Ranking[Key] | None:
-        if mode is Mode.VECTOR:
+    async def _rank_lexical(
+        self, principal: Principal, mode: SearchMode, query: ParsedQuery, scoping: Awaitable[SearchScope], limit: int
+    ) -> Ranking[PassageKey] | None:
+        if mode is SearchMode.VECTOR:
             return None
         scope = await scoping
         async with self.database.work(principal) as work:
-            found = await WordRepository(work.session).match(scope, limit=depth)
-        return Ranking(found, weight_of_words(len(query.spoken.split())))
+            found = await LexicalRepository(work.session).match(scope, limit=limit)
+        return Ranking(found, lexical_weight(len(query.plain_text.split())))
 
-    async def _by_meaning(
-        self, principal: Principal, mode: Mode, vector: Vector | None, scope: Scope, depth: int
-    ) -> tuple[Mode, Ranking[Key] | None]:
+    async def _rank_semantic(
+        self, principal: Principal, mode: SearchMode, vector: Vector | None, scope: SearchScope, limit: int
+    ) -> tuple[SearchMode, Ranking[PassageKey] | None]:
         """What really answered, too."""
-        if mode is Mode.TEXT or not scope.queries:
+        if mode is SearchMode.TEXT or not scope.queries:
             return mode, None
-        authority = Authority(self.database, self.index, principal)
+        authority = ConfirmedVectorSearch(self.database, self.index, principal)
         try:
             if vector is None:
-                raise NoModel
-            near = await authority.nearest(scope, vector, lambda kept: len(_shown(kept)) >= depth)
+                raise SemanticSearchUnavailable
+            near = await authority.nearest(scope, vector, lambda kept: len(_limit_per_document(kept)) >= limit)
         except Unavailable:
-            return _without_meaning(mode), None
+            return _fall_back_to_text(mode), None
         return mode, Ranking(list(near))
 
-    async def _vector(self, mode: Mode, query: QueryText, model: Model) -> Vector | None:
+    async def _embed_query(self, mode: SearchMode, query: ParsedQuery, model: IndexingVariant) -> Vector | None:
         """The question's, if the model answers. No transaction waits for it."""
-        embedder = self.embedders.get(model.name)
-        if mode is Mode.TEXT or embedder is None:
+        embedder = self.embedders.get(model.model)
+        if mode is SearchMode.TEXT or embedder is None:
             return None
         with suppress(Unavailable):
-            return await embedder.embed_query(query.spoken)
+            return await embedder.embed_query(query.plain_text)
         return None
 
-    async def _read(
+    async def _load_hits(
         self,
         work: Work[Principal],
-        query: QueryText,
-        model: Model,
-        rankings: Sequence[Ranking[Key]],
+        query: ParsedQuery,
+        model: IndexingVariant,
+        rankings: Sequence[Ranking[PassageKey]],
         limit: int,
-    ) -> Sequence[Hit]:
+    ) -> Sequence[SearchHit]:
         scores = dict(fuse(rankings))
         repository = SearchRepository(work.session)
         # A last look: who lost a right, or a document that was archived, since the halves answered is left out.
-        found = await repository.read(model, _shown(scores)[:limit])
+        found = await repository.load_passages(model, _limit_per_document(scores)[:limit])
         chosen = [found[key] for key in scores if key in found]
-        snippets = await snippets_of(repository, chosen, query)
-        return [Hit(passage, snippet, scores[passage.key]) for passage, snippet in zip(chosen, snippets, strict=True)]
+        snippets = await make_snippets(repository, chosen, query)
+        return [
+            SearchHit(passage, snippet, scores[passage.key]) for passage, snippet in zip(chosen, snippets, strict=True)
+        ]
 
-    async def _record(self, principal: Principal, question: Question, results: int) -> None:
-        event = SearchAsked(question.typed, str(question.mode), [str(kb_id) for kb_id in question.kb_ids], results)
+    async def _record_event(self, principal: Principal, request: SearchRequest, result_count: int) -> None:
+        event = SearchAsked(request.query, str(request.mode), [str(kb_id) for kb_id in request.kb_ids], result_count)
         async with self.database.work(principal) as work:
             await AuditLog(work).record(event)
 
 
-def _shown(keys: Iterable[Key]) -> list[Key]:
-    return best_of_each(keys, PER_DOCUMENT)
+def _limit_per_document(keys: Iterable[PassageKey]) -> list[PassageKey]:
+    return limit_per_document(keys, MAX_HITS_PER_DOCUMENT)
 
 
-def _without_meaning(mode: Mode) -> Mode:
-    if mode is Mode.VECTOR:
-        raise NoModel from None
+def _fall_back_to_text(mode: SearchMode) -> SearchMode:
+    if mode is SearchMode.VECTOR:
+        raise SemanticSearchUnavailable from None
     log.warning("search.without_meaning")
-    return Mode.TEXT
+    return SearchMode.TEXT
 
 
-async def snippets_of(
-    repository: SearchRepository, passages: Sequence[FoundPassage], query: QueryText
+async def make_snippets(
+    repository: SearchRepository, passages: Sequence[FoundPassage], query: ParsedQuery
 ) -> Sequence[Snippet]:
     words = words_by_language((passage.language, passage.text) for passage in passages)
-    matching = await repository.list_matching_words(words, query.spoken)
-    return [cut(passage.text, word_spans(passage.text, passage.language, matching)) for passage in passages]
+    matching = await repository.list_matching_words(words, query.plain_text)
+    return [make_snippet(passage.text, word_spans(passage.text, passage.language, matching)) for passage in passages]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-LENGTH = 240
+MAX_SNIPPET_CHARACTERS = 240
 ELLIPSIS = "…"
 # With what joins words inside: PostgreSQL, too, takes `e-mail` or `3.14` for one.
 WORD = re.compile(r"[^\W_]+(?:[.,'’@/_-][^\W_]+)*")
@@ -19,7 +19,7 @@ class Snippet:
     """Start and end of each match, in characters of `text`."""
 
 
-def words_of(text: str) -> set[str]:
+def split_words(text: str) -> set[str]:
     return {match.group().lower() for match in WORD.finditer(text)}
 
 
@@ -27,7 +27,7 @@ def words_by_language(texts: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     """Of texts, each with its language before it."""
     words: dict[str, set[str]] = {}
     for language, text in texts:
-        words.setdefault(language, set()).update(words_of(text))
+        words.setdefault(language, set()).update(split_words(text))
     return words
 
 
@@ -42,7 +42,7 @@ def substring_spans(text: str, needles: Iterable[str]) -> list[Span]:
     return [match.span() for matches in found for match in matches]
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """In order, none over another."""
     whole: list[Span] = []
     for start, end in sorted(spans):
@@ -53,10 +53,10 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return whole
 
 
-def cut(text: str, spans: Iterable[Span], length: int = LENGTH) -> Snippet:
+def make_snippet(text: str, spans: Iterable[Span], max_length: int = MAX_SNIPPET_CHARACTERS) -> Snippet:
     """The part of `text` where the most matches stand close together, cut at spaces."""
-    found = merged(spans)
-    start, end = _window(text, found, length)
+    found = merge_spans(spans)
+    start, end = _window(text, found, max_length)
     before = ELLIPSIS if start > 0 else ""
     after = ELLIPSIS if end < len(text) else ""
     shift = len(before) - start
@@ -68,8 +68,8 @@ def cut(text: str, spans: Iterable[Span], length: int = LENGTH) -> Snippet:
 
 def _window(text: str, spans: Sequence[Span], length: int) -> Span:
     if len(text) <= length:
-        return _trimmed(text, 0, len(text))
-    first = _densest(spans, length)
+        return _trim_to_spaces(text, 0, len(text))
+    first = _densest_window(spans, length)
     # What was found stands in the middle of what is shown, as far as the text reaches.
     start = max(0, min((first[0] + first[1] - length) // 2, len(text) - length))
     end = start + length
@@ -79,10 +79,10 @@ def _window(text: str, spans: Sequence[Span], length: int) -> Span:
     if end < len(text):
         gap_at = max(text.rfind(space, max(end - 30, first[1]), end) for space in " \n\t")
         end = gap_at if gap_at > start else end
-    return _trimmed(text, start, end)
+    return _trim_to_spaces(text, start, end)
 
 
-def _densest(spans: Sequence[Span], length: int) -> Span:
+def _densest_window(spans: Sequence[Span], length: int) -> Span:
     """From the first to the last of the most matches that fit into `length`; the start of the text without any."""
     best, most, last = (0, 0), 0, 0
     for first, (start, end) in enumerate(spans):
@@ -94,7 +94,7 @@ def _densest(spans: Sequence[Span], length: int) -> Span:
     return best[0], min(best[1], best[0] + length)
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim_to_spaces(text: str, start: int, end: int) -> Span:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

@@ -9,18 +9,26 @@ import structlog
 from sqlalchemy import and_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.artifacts.tables import KEY, ArtifactPage, FullText
+from muniment.artifacts.tables import KEY_COLUMNS, ArtifactPage, TextArtifact
 from muniment.documents.repository import DocumentRepository
 from muniment.search.query.repository import SearchRepository
-from muniment.search.query.request import LanguageQuery, QueryText, parse
-from muniment.search.query.snippets import Snippet, Span, cut, merged, substring_spans, word_spans, words_by_language
+from muniment.search.query.request import LanguageQuery, ParsedQuery, parse_query
+from muniment.search.query.snippets import (
+    Snippet,
+    Span,
+    make_snippet,
+    merge_spans,
+    substring_spans,
+    word_spans,
+    words_by_language,
+)
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.port import Model
+from muniment.storage.vectors.port import IndexingVariant
 
 log = structlog.get_logger()
 
-KIND = "search"
+LOGGED_CONTENT = "search"
 """What the log says was read of the artifact."""
 
 Box = tuple[float, float, float, float]
@@ -37,10 +45,10 @@ class PageMatch:
 
 
 @dataclass(frozen=True)
-class Within:
+class PassageMatch:
     """A matching passage, and the artifact that it belongs to."""
 
-    text_id: UUID
+    artifact_id: UUID
     page_number: int
     start: int
     end: int
@@ -62,98 +70,102 @@ _FIND = text("""
 """)
 
 
-class WithinRepository:
+class DocumentSearchRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def list_within(
-        self, model: Model, document_id: UUID, query: QueryText, queries: Sequence[LanguageQuery]
-    ) -> Sequence[Within]:
+    async def list_matches(
+        self, model: IndexingVariant, document_id: UUID, query: ParsedQuery, queries: Sequence[LanguageQuery]
+    ) -> Sequence[PassageMatch]:
         """Passages of the document that satisfy what was typed, or hold each of its terms as a part of words."""
         asked = {
             "languages": [query.language for query in queries],
-            "strict": [query.strict for query in queries],
+            "strict": [query.all_terms for query in queries],
             "excluded": [query.excluded for query in queries],
-            "patterns": [f"%{_escaped(term)}%" for term in query.terms],
+            "patterns": [f"%{_escape_like(term)}%" for term in query.terms],
         }
         of_document = {"document_id": document_id, "fingerprint": model.fingerprint}
-        return [Within(*row) for row in await self._session.execute(_FIND, {**asked, **of_document})]
+        return [PassageMatch(*row) for row in await self._session.execute(_FIND, {**asked, **of_document})]
 
-    async def list_layouts(self, text_id: UUID, numbers: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
+    async def list_layouts(self, artifact_id: UUID, page_numbers: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         """By page. For the service login alone, once the caller's rights have been checked."""
-        same_text = and_(*(getattr(ArtifactPage, name) == getattr(FullText, name) for name in KEY))
+        same_text = and_(*(getattr(ArtifactPage, name) == getattr(TextArtifact, name) for name in KEY_COLUMNS))
         wanted = (
             select(ArtifactPage.page_number, ArtifactPage.layout)
-            .join(FullText, onclause=same_text)
-            .where(FullText.id == text_id, ArtifactPage.page_number.in_(numbers), ArtifactPage.layout.is_not(None))
+            .join(TextArtifact, onclause=same_text)
+            .where(
+                TextArtifact.id == artifact_id,
+                ArtifactPage.page_number.in_(page_numbers),
+                ArtifactPage.layout.is_not(None),
+            )
         )
         return {number: layout for number, layout in await self._session.execute(wanted) if layout}
 
 
 @dataclass(frozen=True)
-class Inside:
+class DocumentSearch:
     """Looks into documents on behalf of one person."""
 
     database: Database
     principal: Principal
 
-    async def find(self, kb_id: UUID, document_id: UUID, typed: str, *, limit: int) -> Sequence[PageMatch]:
+    async def search(self, kb_id: UUID, document_id: UUID, query_text: str, *, limit: int) -> Sequence[PageMatch]:
         """One for each page, in their order. None for a document that is not completed. Raises `DocumentNotFound`."""
-        query = parse(typed)
-        found, matching = await self._passages(kb_id, document_id, query)
-        pages: dict[int, list[Within]] = {}
+        query = parse_query(query_text)
+        found, matching = await self._find_passages(kb_id, document_id, query)
+        pages: dict[int, list[PassageMatch]] = {}
         for passage in found:
             pages.setdefault(passage.page_number, []).append(passage)
         shown = dict(list(pages.items())[:limit])
-        layouts = await self._layouts(document_id, found[0].text_id, list(shown)) if shown else {}
+        layouts = await self._load_layouts(document_id, found[0].artifact_id, list(shown)) if shown else {}
         return [
-            _page_match(number, [(passage, _spans(passage, query, matching)) for passage in passages], layouts)
+            _page_match(number, [(passage, _match_spans(passage, query, matching)) for passage in passages], layouts)
             for number, passages in shown.items()
         ]
 
-    async def _passages(
-        self, kb_id: UUID, document_id: UUID, query: QueryText
-    ) -> tuple[Sequence[Within], set[tuple[str, str]]]:
+    async def _find_passages(
+        self, kb_id: UUID, document_id: UUID, query: ParsedQuery
+    ) -> tuple[Sequence[PassageMatch], set[tuple[str, str]]]:
         async with self.database.work(self.principal) as work:
             await DocumentRepository(work.session).get(kb_id, document_id)
             repository = SearchRepository(work.session)
-            model = await repository.find_model()
-            if model is None or not query.spoken:
+            model = await repository.find_active_model()
+            if model is None or not query.plain_text:
                 return [], set()
-            queries = await repository.list_queries(model, [kb_id], query)
-            found = await WithinRepository(work.session).list_within(model, document_id, query, queries)
+            queries = await repository.build_language_queries(model, [kb_id], query)
+            found = await DocumentSearchRepository(work.session).list_matches(model, document_id, query, queries)
             words = words_by_language((passage.language, passage.text) for passage in found)
-            return found, await repository.list_matching_words(words, query.spoken)
+            return found, await repository.list_matching_words(words, query.plain_text)
 
-    async def _layouts(
-        self, document_id: UUID, text_id: UUID, numbers: Sequence[int]
+    async def _load_layouts(
+        self, document_id: UUID, artifact_id: UUID, page_numbers: Sequence[int]
     ) -> Mapping[int, Mapping[str, Any]]:
         ids = {"user_id": str(self.principal.user_id), "document_id": str(document_id)}
-        log.info("artifacts.read", **ids, kind=KIND, page=None)
+        log.info("artifacts.read", **ids, kind=LOGGED_CONTENT, page=None)
         async with self.database.service_work(Service(self.principal.organization_id)) as work:
-            return await WithinRepository(work.session).list_layouts(text_id, numbers)
+            return await DocumentSearchRepository(work.session).list_layouts(artifact_id, page_numbers)
 
 
-def _spans(passage: Within, query: QueryText, matching: set[tuple[str, str]]) -> list[Span]:
+def _match_spans(passage: PassageMatch, query: ParsedQuery, matching: set[tuple[str, str]]) -> list[Span]:
     """In the passage: whole words that mean the same, and wherever a term stands as it was typed."""
     words = word_spans(passage.text, passage.language, matching)
-    return merged([*words, *substring_spans(passage.text, query.terms)])
+    return merge_spans([*words, *substring_spans(passage.text, query.terms)])
 
 
 def _page_match(
-    number: int, passages: Sequence[tuple[Within, list[Span]]], layouts: Mapping[int, Mapping[str, Any]]
+    number: int, passages: Sequence[tuple[PassageMatch, list[Span]]], layouts: Mapping[int, Mapping[str, Any]]
 ) -> PageMatch:
     best, spans = max(passages, key=lambda passage: len(passage[1]))
-    on_page = merged(
+    on_page = merge_spans(
         (within.start + start, within.start + end)
         for within, found in passages
         if len(within.text) == within.end - within.start  # or its places are not those of the page
         for start, end in found
     )
-    return PageMatch(number, cut(best.text, spans), on_page, _boxes(layouts.get(number, {}), on_page))
+    return PageMatch(number, make_snippet(best.text, spans), on_page, _match_boxes(layouts.get(number, {}), on_page))
 
 
-def _boxes(layout: Mapping[str, Any], spans: Sequence[Span]) -> Sequence[Box]:
+def _match_boxes(layout: Mapping[str, Any], spans: Sequence[Span]) -> Sequence[Box]:
     words = layout.get("words", ())
     return [
         (left, top, right, bottom)
@@ -162,6 +174,6 @@ def _boxes(layout: Mapping[str, Any], spans: Sequence[Span]) -> Sequence[Box]:
     ]
 
 
-def _escaped(term: str) -> str:
+def _escape_like(term: str) -> str:
     """As ILIKE takes it, letter for letter."""
     return term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

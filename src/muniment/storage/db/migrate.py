@@ -18,53 +18,53 @@ from muniment.storage.db.schema_version import MIGRATIONS, DatabaseUnreachable
 from muniment.storage.tasks.procrastinate import schema as queue_schema
 from muniment.storage.vectors.pgvector import indexes
 
-OLDEST = (0, 8)
+MIN_PGVECTOR_VERSION = (0, 8)
 
 
-class NoVectors(MunimentError):
+class PgvectorMissing(MunimentError):
     """PostgreSQL has no pgvector 0.8 or newer. Install it (Debian: postgresql-<version>-pgvector)"""
 
 
-def ensure(connection: Connection) -> None:
+def ensure_pgvector(connection: Connection) -> None:
     """Make pgvector usable in this database, or say who must do what."""
     try:
         with connection.begin_nested():
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
     except DBAPIError as error:
         if isinstance(error.orig, InsufficientPrivilege):
-            raise NoVectors("Ask an administrator to run in this database: CREATE EXTENSION vector;") from None
+            raise PgvectorMissing("Ask an administrator to run in this database: CREATE EXTENSION vector;") from None
         if isinstance(error.orig, FeatureNotSupported | UndefinedFile):
-            raise NoVectors from None
+            raise PgvectorMissing from None
         raise
     found = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
-    if tuple(int(part) for part in str(found).split(".")[:2]) < OLDEST:
-        raise NoVectors(
+    if tuple(int(part) for part in str(found).split(".")[:2]) < MIN_PGVECTOR_VERSION:
+        raise PgvectorMissing(
             f"pgvector is {found}, but 0.8 is required. Install it, then run ALTER EXTENSION vector UPDATE;"
         )
 
 
-LOCK = 6_110_426_853_002  # any number that nobody else on this database uses
+MIGRATION_LOCK = 6_110_426_853_002  # any number that nobody else on this database uses
 
 
 def migrate(
-    address: DatabaseAddress, passwords: LoginPasswords, then: Callable[[Connection], None] | None = None
+    address: DatabaseAddress, passwords: LoginPasswords, after_upgrade: Callable[[Connection], None] | None = None
 ) -> None:
     """Roles, the queue's tables, ours; then `then`, as the owner. Of several at once, one works and the others wait."""
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool, hide_parameters=True)
     try:
         with engine.connect() as connection:
-            connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": LOCK})
+            connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": MIGRATION_LOCK})
             connection.commit()
-            roles.ensure(connection, passwords)
-            ensure(connection)
+            roles.ensure_roles(connection, passwords)
+            ensure_pgvector(connection)
             connection.commit()
             _become_owner(connection)
-            queue_schema.bring_up(connection)
+            queue_schema.upgrade_schema(connection)
             connection.commit()
-            command.upgrade(_alembic(connection), "head")
-            indexes.ensure(connection)
-            if then:
-                then(connection)
+            command.upgrade(_alembic_config(connection), "head")
+            indexes.ensure_model_indexes(connection)
+            if after_upgrade:
+                after_upgrade(connection)
             connection.commit()
     except OperationalError as error:
         raise DatabaseUnreachable(f"Cannot connect to the database at {address.host}: {error.orig}") from None
@@ -77,7 +77,7 @@ def downgrade(address: DatabaseAddress, to: str) -> None:
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool, hide_parameters=True)
     with engine.connect() as connection:
         _become_owner(connection)
-        command.downgrade(_alembic(connection), to)
+        command.downgrade(_alembic_config(connection), to)
         connection.commit()
     engine.dispose()
 
@@ -90,7 +90,7 @@ def _become_owner(connection: Connection) -> None:
     connection.commit()
 
 
-def _alembic(connection: Connection | None = None) -> Config:
+def _alembic_config(connection: Connection | None = None) -> Config:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")

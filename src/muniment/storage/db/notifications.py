@@ -12,32 +12,32 @@ from muniment.storage.db.address import DatabaseAddress
 
 log = structlog.get_logger()
 
-FIRST_PAUSE_SECONDS = 0.1
-LONGEST_PAUSE_SECONDS = 5.0
+INITIAL_BACKOFF_SECONDS = 0.1
+MAX_BACKOFF_SECONDS = 5.0
 
 
 async def listen(
-    login: DatabaseAddress, channel: str, *, begun: Callable[[], None], heard: Callable[[str], None]
+    login: DatabaseAddress, channel: str, *, on_connected: Callable[[], None], on_payload: Callable[[str], None]
 ) -> None:
     """Until cancelled. What was told before `begun` is called, again after each loss, was not heard."""
-    pause = FIRST_PAUSE_SECONDS
+    pause = INITIAL_BACKOFF_SECONDS
 
     def listening() -> None:
         nonlocal pause
-        pause = FIRST_PAUSE_SECONDS
-        begun()
+        pause = INITIAL_BACKOFF_SECONDS
+        on_connected()
 
     while True:
         try:
-            await _listen_once(login, channel, begun=listening, heard=heard)
+            await _listen_once(login, channel, on_connected=listening, on_payload=on_payload)
         except psycopg.Error as error:
             log.warning("database.listening_broke", channel=channel, reason=str(error).splitlines()[0])
         await asyncio.sleep(pause)
-        pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        pause = min(pause * 2, MAX_BACKOFF_SECONDS)
 
 
 async def _listen_once(
-    login: DatabaseAddress, channel: str, *, begun: Callable[[], None], heard: Callable[[str], None]
+    login: DatabaseAddress, channel: str, *, on_connected: Callable[[], None], on_payload: Callable[[str], None]
 ) -> None:
     connection = await AsyncConnection.connect(
         login.conninfo,
@@ -51,7 +51,7 @@ async def _listen_once(
     )
     async with connection:
         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
-        begun()
+        on_connected()
         async with aclosing(connection.notifies()) as notices:
             async for notice in notices:
-                heard(notice.payload)
+                on_payload(notice.payload)

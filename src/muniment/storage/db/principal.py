@@ -29,7 +29,7 @@ class Principal:
 
 
 @dataclass(frozen=True)
-class Nobody:
+class Anonymous:
     """Before sign-in: may call the look-ups by session, token and email, and sees no row."""
 
     organization_id: None = None
@@ -54,26 +54,26 @@ class Service:
         return {"app.user_id": "", "app.organization_id": str(self.organization_id or "")}
 
 
-Caller = Principal | Nobody | Service
+Caller = Principal | Anonymous | Service
 
 
 @dataclass(frozen=True)
-class Asker:
-    actor: str
+class Actor:
+    name: str
     address: str | None = None
     """Where the request came from."""
 
     @classmethod
-    def of(cls, principal: Principal) -> "Asker":
+    def from_principal(cls, principal: Principal) -> "Actor":
         return cls(principal.actor, principal.address)
 
-    def within(self, organization_id: UUID) -> Service:
+    def as_service(self, organization_id: UUID) -> Service:
         """The service, acting for them in one organization."""
-        return Service(organization_id, address=self.address, actor=self.actor)
+        return Service(organization_id, address=self.address, actor=self.name)
 
 
 SYSTEM = "system"
 
 
-NOBODY = Asker(SYSTEM)
+SYSTEM_ACTOR = Actor(SYSTEM)
 """A sweep."""

@@ -14,22 +14,22 @@ from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, Lo
 
 log = structlog.get_logger()
 
-ATTEMPTS = 20
+MAX_ATTEMPTS = 20
 
 
 class CannotCreateRoles(MunimentError):
     """The login of DATABASE_URL is not allowed to create roles"""
 
 
-def ensure(connection: Connection, passwords: LoginPasswords) -> None:
+def ensure_roles(connection: Connection, passwords: LoginPasswords) -> None:
     """Make what is missing, set the passwords, and become able to act as the owner. Safe to repeat and in parallel."""
     try:
-        _ensure_patiently(connection, passwords)
+        _ensure_with_retries(connection, passwords)
     except InsufficientPrivilege:
-        raise CannotCreateRoles(_advice(connection)) from None
+        raise CannotCreateRoles(_admin_instructions(connection)) from None
 
 
-def _ensure_patiently(connection: Connection, passwords: LoginPasswords) -> None:
+def _ensure_with_retries(connection: Connection, passwords: LoginPasswords) -> None:
     for attempt in count(1):
         try:
             with connection.begin_nested():
@@ -38,7 +38,7 @@ def _ensure_patiently(connection: Connection, passwords: LoginPasswords) -> None
         except (InternalError_, UniqueViolation):
             # "tuple concurrently updated": a migrate of another database on this server changes the same roles, and
             # our lock holds within one database only. It has committed by now.
-            if attempt == ATTEMPTS:
+            if attempt == MAX_ATTEMPTS:
                 raise
 
 
@@ -47,7 +47,7 @@ def _ensure(connection: Connection, passwords: LoginPasswords) -> None:
     for login, password in ((APP_LOGIN, passwords.app), (SERVICE_LOGIN, passwords.service)):
         _create(connection, login, "LOGIN")
         _set_password(connection, login, password)
-    _become_able(connection)
+    _grant_owner_role(connection)
 
 
 def _create(connection: Connection, role: str, can_login: str) -> None:
@@ -74,7 +74,7 @@ def _set_password(connection: Connection, login: str, password: str) -> None:
         log.warning("migrate.password_left_alone", login=login)
 
 
-def _become_able(connection: Connection) -> None:
+def _grant_owner_role(connection: Connection) -> None:
     # From PostgreSQL 16 on, whoever creates a role is a member that may not SET ROLE to it; 15 lacks the word.
     way = "SET" if _driver(connection).info.server_version >= 160000 else "MEMBER"
     if not connection.scalar(text("SELECT pg_has_role(current_user, :owner, :way)"), {"owner": OWNER_ROLE, "way": way}):
@@ -98,7 +98,7 @@ def _driver(connection: Connection) -> psycopg.Connection[Any]:
     return driver
 
 
-def _advice(connection: Connection) -> str:
+def _admin_instructions(connection: Connection) -> str:
     user = _driver(connection).info.user
     return f"""The login of DATABASE_URL ({user}) may not create roles. Let an administrator of the server run this once
 (with the passwords that MUNIMENT_DATABASE_APP_PASSWORD and …_SERVICE_PASSWORD hold), then `muniment migrate` again:

@@ -31,7 +31,7 @@ def newest_version() -> str:
     return found[1]
 
 
-LOOK = """
+READINESS_QUERY = """
     SELECT (SELECT version_num FROM alembic_version),
            obj_description('procrastinate_jobs'::regclass),
            (SELECT array_agg(email) FROM (SELECT email FROM users WHERE password_hash IS NOT NULL LIMIT 2) people)
@@ -39,19 +39,19 @@ LOOK = """
 
 
 @dataclass(frozen=True)
-class Settled:
+class ReadyInstallation:
     email: str | None
     """Of the one person who can sign in with a password; `None` when there are several."""
 
 
-def look(address: DatabaseAddress, passwords: LoginPasswords) -> Settled | None:
+def find_ready_installation(address: DatabaseAddress, passwords: LoginPasswords) -> ReadyInstallation | None:
     """`None` unless all tables are of this version, both logins work, and somebody can sign in with a password."""
     try:
         with psycopg.connect(address.conninfo, connect_timeout=5) as connection:
-            version, queue, emails = connection.execute(LOOK).fetchone() or (None, None, None)
+            version, queue, emails = connection.execute(READINESS_QUERY).fetchone() or (None, None, None)
         for login, password in ((APP_LOGIN, passwords.app), (SERVICE_LOGIN, passwords.service)):
             psycopg.connect(address.as_login(login, password).conninfo, connect_timeout=5).close()
     except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
         return None  # whatever it is, migrating mends it or says it
     is_current = (version, queue) == (newest_version(), f"procrastinate {metadata.version('procrastinate')}")
-    return Settled(emails[0] if len(emails) == 1 else None) if is_current and emails else None
+    return ReadyInstallation(emails[0] if len(emails) == 1 else None) if is_current and emails else None

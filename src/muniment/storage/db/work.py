@@ -24,16 +24,16 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from muniment.errors import Conflict, Forbidden, StorageFull, Unavailable
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
-from muniment.storage.db.principal import Caller, Nobody, Principal, Service
+from muniment.storage.db.principal import Anonymous, Caller, Principal, Service
 from muniment.storage.db.schema_version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 
-REST_SECONDS = 1.0
+IDLE_SECONDS = 1.0
 
 
 RETURNED_AT = "muniment.returned_at"
 
 
-def ping_after_rest(engine: Engine, rest_seconds: float) -> None:
+def ping_idle_connections(engine: Engine, idle_seconds: float) -> None:
     """Ask a connection whether it lives before it is used again, if it has lain for so long.
 
     SQLAlchemy's own `pool_pre_ping` asks every time, which costs a busy server a third of each short transaction.
@@ -45,7 +45,7 @@ def ping_after_rest(engine: Engine, rest_seconds: float) -> None:
 
     @event.listens_for(engine, "checkout")
     def ping(connection: DBAPIConnection, entry: ConnectionPoolEntry, _: PoolProxiedConnection) -> None:
-        if time.monotonic() - entry.info.get(RETURNED_AT, time.monotonic()) < rest_seconds:
+        if time.monotonic() - entry.info.get(RETURNED_AT, time.monotonic()) < idle_seconds:
             return
         try:
             engine.dialect.do_ping(connection)
@@ -67,7 +67,7 @@ class PrincipalSession(Session):
     """A session without a principal cannot reach the database: forgetting fails, it does not leak."""
 
 
-_SEVERAL_STATEMENTS = {"no_parameters": True}
+_MULTIPLE_STATEMENTS = {"no_parameters": True}
 """The driver sends several statements at once only where nothing is to be put into them."""
 
 
@@ -78,13 +78,14 @@ def begin_as_principal(session: Session, transaction: SessionTransaction, connec
     if transaction.nested:  # a savepoint: who asks stays who asks
         return
     connection.exec_driver_sql(
-        _beginning(caller.database_settings, lasting=session.info["lasting"]), execution_options=_SEVERAL_STATEMENTS
+        _begin_statement(caller.database_settings, durable=session.info["lasting"]),
+        execution_options=_MULTIPLE_STATEMENTS,
     )
 
 
-def _beginning(settings: Mapping[str, str], *, lasting: bool) -> str:
+def _begin_statement(settings: Mapping[str, str], *, durable: bool) -> str:
     # `true` = local to this transaction, so that the principal cannot leak to the next borrower of the connection.
-    wanted = {**settings, **({} if lasting else {"synchronous_commit": "off"})}
+    wanted = {**settings, **({} if durable else {"synchronous_commit": "off"})}
     quoted = ("'{}'".format(value.replace("'", "''")) for value in wanted.values())
     sets = (f"set_config('{name}', {value}, true)" for name, value in zip(wanted, quoted, strict=True))
     return f"BEGIN; SELECT {', '.join(sets)}"
@@ -109,10 +110,10 @@ class Database:
         service_password: str,
         pool_size: int,
         pool_timeout_seconds: float = 10,
-        rest_seconds: float = REST_SECONDS,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         build = partial(
-            _engine, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds, rest_seconds=rest_seconds
+            _build_engine, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds, rest_seconds=idle_seconds
         )
         self.app_engine = build(address.as_login(APP_LOGIN, app_password))
         self.service_engine = build(address.as_login(SERVICE_LOGIN, service_password))
@@ -128,42 +129,42 @@ class Database:
             yield Work(session, caller)
 
     @asynccontextmanager
-    async def unsigned_work(self, address: str | None = None) -> AsyncIterator[Work[Nobody]]:
+    async def anonymous_work(self, address: str | None = None) -> AsyncIterator[Work[Anonymous]]:
         """Before anybody is signed in: no row is visible, only the look-up functions can be called."""
-        caller = Nobody(address=address)
+        caller = Anonymous(address=address)
         async with _transaction(self._app, caller) as session:
             yield Work(session, caller)
 
     @asynccontextmanager
-    async def look_up(self) -> AsyncIterator[AsyncConnection]:
-        """For one call of a look-up function before anybody is known: like `unsigned_work`, without a transaction.
+    async def lookup_connection(self) -> AsyncIterator[AsyncConnection]:
+        """For one call of a look-up function before anybody is known: like `anonymous_work`, without a transaction.
 
         Every request begins with it, and a transaction would be three more round trips.
         """
-        with translated():
+        with translate_database_errors():
             async with self.app_engine.connect() as connection:
                 yield connection
 
     @asynccontextmanager
-    async def service_work(self, caller: Service, *, lasting: bool = True) -> AsyncIterator[Work[Service]]:
+    async def service_work(self, caller: Service, *, durable: bool = True) -> AsyncIterator[Work[Service]]:
         """For workers and sweeps, within the organization that the caller names.
 
         One that is not `lasting` does not wait for the disk: what it wrote may be lost in a power failure, unless a
         lasting one was committed after it.
         """
-        async with _transaction(self._service, caller, lasting=lasting) as session:
+        async with _transaction(self._service, caller, durable=durable) as session:
             yield Work(session, caller)
 
-    async def require_current(self) -> None:
+    async def require_current_schema(self) -> None:
         """Refuse to work on tables of another version."""
         try:
-            found = await self._found_version()
+            found = await self._current_version()
         except OperationalError as error:
             raise DatabaseUnreachable(f"Cannot connect to the database: {error.orig}") from None
         if found != newest_version():
             raise SchemaOutOfDate
 
-    async def _found_version(self) -> str | None:
+    async def _current_version(self) -> str | None:
         async with self.app_engine.connect() as connection:
             # No table yet, or, after going back to the beginning, none that the logins may read.
             readable = "SELECT has_table_privilege(to_regclass('public.alembic_version'), 'SELECT')"
@@ -172,9 +173,9 @@ class Database:
             found: str | None = await connection.scalar(text("SELECT version_num FROM alembic_version"))
             return found
 
-    async def known_content_key_id(self) -> str | None:
+    async def find_content_key_id(self) -> str | None:
         """Of the secret under which the newest document was stored; `None` before there is one."""
-        async with self.look_up() as connection:
+        async with self.lookup_connection() as connection:
             found: str | None = await connection.scalar(text("SELECT known_content_key_id()"))
             return found
 
@@ -183,7 +184,7 @@ class Database:
         await self.service_engine.dispose()
 
 
-def _engine(
+def _build_engine(
     address: DatabaseAddress, *, pool_size: int, pool_timeout_seconds: float, rest_seconds: float
 ) -> AsyncEngine:
     engine = create_async_engine(
@@ -198,21 +199,21 @@ def _engine(
         hide_parameters=True,  # names and hashes must not reach a log through an error message
         connect_args={"connect_timeout": 5, "application_name": "muniment", "options": "-c timezone=UTC"},
     )
-    ping_after_rest(engine.sync_engine, rest_seconds)
+    ping_idle_connections(engine.sync_engine, rest_seconds)
     return engine
 
 
 @asynccontextmanager
 async def _transaction(
-    sessions: async_sessionmaker[AsyncSession], caller: Caller, *, lasting: bool = True
+    sessions: async_sessionmaker[AsyncSession], caller: Caller, *, durable: bool = True
 ) -> AsyncIterator[AsyncSession]:
-    with translated():
-        async with sessions(info={"caller": caller, "lasting": lasting}) as session, session.begin():
+    with translate_database_errors():
+        async with sessions(info={"caller": caller, "lasting": durable}) as session, session.begin():
             yield session
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_database_errors() -> Iterator[None]:
     """A foreign error does not leave this file."""
     try:
         yield
@@ -227,12 +228,12 @@ def translated() -> Iterator[None]:
             # A right was taken away between our look and the write; or a grant is missing, and then the log tells.
             log.error("database.refused", reason=str(error.orig).splitlines()[0])
             raise Forbidden from None
-        if error.connection_invalidated or _is_connection_trouble(error):
+        if error.connection_invalidated or _is_connection_error(error):
             raise DatabaseUnavailable from error
         raise
 
 
-def _is_connection_trouble(error: DBAPIError) -> bool:
+def _is_connection_error(error: DBAPIError) -> bool:
     if not isinstance(error.orig, psycopg.OperationalError):
         return False
     state = error.orig.sqlstate
@@ -242,14 +243,14 @@ def _is_connection_trouble(error: DBAPIError) -> bool:
     return state is None or state.startswith(("08", "57", "40")) or state in ("53300", "55P03")
 
 
-class Waiting(StrEnum):
+class PendingWork(StrEnum):
     """What a sweep may find in an organization; each is a function of the database that sees all of them."""
 
     DELETIONS = "organizations_with_deletions"
-    HAND_OVERS = "organizations_with_hand_overs"
+    HANDOVERS = "organizations_with_hand_overs"
     INTENTS = "organizations_with_intents"
     RECEIPTS = "organizations_with_receipts"
-    EVENTS = "chains_with_events"
+    UNSEALED_EVENTS = "chains_with_events"
 
 
 async def list_organizations(database: Database) -> Sequence[UUID]:
@@ -258,7 +259,7 @@ async def list_organizations(database: Database) -> Sequence[UUID]:
         return (await work.session.scalars(text("SELECT id FROM organizations ORDER BY id"))).all()
 
 
-async def list_waiting(database: Database, what: Waiting) -> Sequence[UUID]:
+async def list_organizations_with(database: Database, pending: PendingWork) -> Sequence[UUID]:
     """The same, but only those where there is something to do: what is swept every few seconds asks here."""
     async with database.service_work(Service()) as work:
-        return sorted(await work.session.scalars(select(getattr(func, what)())))
+        return sorted(await work.session.scalars(select(getattr(func, pending)())))

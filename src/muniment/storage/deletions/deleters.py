@@ -6,44 +6,46 @@ from typing import Protocol, runtime_checkable
 from uuid import UUID
 
 from muniment.errors import Unavailable
-from muniment.storage.deletions.tables import Deletion
-from muniment.storage.objects.port import BlobNotFound, Blobs
+from muniment.storage.deletions.tables import LedgerEntry
+from muniment.storage.objects.port import ObjectNotFound, ObjectStore
 
 
 @dataclass(frozen=True)
-class Erased:
+class DeletionResult:
     """What became of a line: it may have been kept for others, and may have led to lines for other stores."""
 
-    was_kept: bool = False
-    further_ids: Sequence[UUID] = ()
+    was_retained: bool = False
+    follow_up_ids: Sequence[UUID] = ()
 
 
-class Eraser(Protocol):
-    async def erase(self, line: Deletion) -> Erased:
+class Deleter(Protocol):
+    async def delete(self, entry: LedgerEntry) -> DeletionResult:
         """Remove what the line names and look again: returns only when it was seen to be gone, or is kept on purpose.
         What is not there is no error: whoever died before noting the outcome does it again."""
 
 
 @runtime_checkable
-class ErasesTogether(Eraser, Protocol):
+class BatchDeleter(Deleter, Protocol):
     """One for which many lines cost little more than one."""
 
-    async def erase_together(self, lines: Sequence[Deletion]) -> Sequence[Erased]:
+    async def delete_batch(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult]:
         """The same for all of these lines, of one organization; in their order. All of them, or an error."""
 
 
-class StillThere(Unavailable):
+class ObjectStillExists(Unavailable):
     """The object still exists after it was deleted"""
 
+    code = "StillThere"
 
-class BlobEraser:
-    def __init__(self, blobs: Blobs) -> None:
-        self._blobs = blobs
 
-    async def erase(self, line: Deletion) -> Erased:
-        await self._blobs.delete(line.target)
+class ObjectDeleter:
+    def __init__(self, objects: ObjectStore) -> None:
+        self._objects = objects
+
+    async def delete(self, entry: LedgerEntry) -> DeletionResult:
+        await self._objects.delete(entry.target)
         try:
-            await self._blobs.size_bytes(line.target)
-        except BlobNotFound:
-            return Erased()
-        raise StillThere
+            await self._objects.size_bytes(entry.target)
+        except ObjectNotFound:
+            return DeletionResult()
+        raise ObjectStillExists

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from muniment.storage.db.base import Table, created_at_column, id_column
 
 
-class Store(StrEnum):
-    BLOBS = "blobs"
+class LedgerStore(StrEnum):
+    OBJECTS = "blobs"
     ARTIFACTS = "artifacts"
     """Goes only if nothing refers to it (any more)."""
     QUEUE = "queue"
@@ -17,17 +17,17 @@ class Store(StrEnum):
     """Goes, as what waits in the queue, only if no other document has the same bytes there."""
 
 
-class Outcome(StrEnum):
-    ERASED = "erased"
-    KEPT = "kept"
+class DeletionOutcome(StrEnum):
+    DELETED = "erased"
+    RETAINED = "kept"
     """On purpose: somebody else uses it."""
 
 
-NEVER_KEPT = "never_kept"
+RESERVATION = "never_kept"
 """Reason of a line that was written before its bytes, in case nobody keeps them (`reservations.py`)."""
 
 
-class Deletion(Table):
+class LedgerEntry(Table):
     """One line of the ledger: what is to be removed from one store, written by the transaction that removed the row.
 
     It names exactly what it deletes, so that a line carried out late cannot hit a newer revision. It has no foreign

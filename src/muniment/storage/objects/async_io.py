@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, TypeVarTuple
 
-from muniment.storage.objects.port import BlobWriter
+from muniment.storage.objects.port import ObjectWriter
 
 Result = TypeVar("Result")
 
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 
 
-async def to_the_end(work: Awaitable[Result]) -> Result:
+async def run_to_completion(work: Awaitable[Result]) -> Result:
     """Await `work` until it is done, whatever happens; a cancellation in the meantime is raised afterwards.
 
     Without this, a cancelled caller would clean up while a thread still writes into the same file, or while a server
@@ -32,27 +32,27 @@ async def to_the_end(work: Awaitable[Result]) -> Result:
     return task.result()
 
 
-async def in_thread(work: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
+async def run_in_thread(work: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
     """Run blocking work to its end in a thread."""
     # Not `to_thread`: that is a task, which the end of the event loop cancels while its thread goes on.
-    return await to_the_end(asyncio.get_running_loop().run_in_executor(None, work, *arguments))
+    return await run_to_completion(asyncio.get_running_loop().run_in_executor(None, work, *arguments))
 
 
 _PIECE_BYTES = 1024 * 1024
 
 
-class GatheringWriter(BlobWriter):
+class BufferedWriter(ObjectWriter):
     """Hands on pieces of about 1 MiB; `flush` hands on the rest."""
 
-    def __init__(self, hand_on: Callable[[bytearray], Awaitable[None]]) -> None:
-        self._hand_on = hand_on
-        self._gathered = bytearray()
+    def __init__(self, write_piece: Callable[[bytearray], Awaitable[None]]) -> None:
+        self._write_piece = write_piece
+        self._buffer = bytearray()
 
     async def write(self, chunk: bytes) -> None:
-        self._gathered += chunk
-        if len(self._gathered) >= _PIECE_BYTES:
+        self._buffer += chunk
+        if len(self._buffer) >= _PIECE_BYTES:
             await self.flush()
 
     async def flush(self) -> None:
-        gathered, self._gathered = self._gathered, bytearray()
-        await self._hand_on(gathered)
+        gathered, self._buffer = self._buffer, bytearray()
+        await self._write_piece(gathered)

@@ -11,25 +11,27 @@ from typing import Protocol
 from muniment.errors import NotFound
 
 
-class BlobNotFound(NotFound):
+class ObjectNotFound(NotFound):
     """The stored file is missing"""
+
+    code = "BlobNotFound"
 
 
 @dataclass(frozen=True)
-class BlobInfo:
+class ObjectInfo:
     key: str
     size_bytes: int
     modified_at: datetime
 
 
-class BlobWriter(Protocol):
-    """One object on its way in. Nobody sees it before the `async with` of `Blobs.writer` ends without an error."""
+class ObjectWriter(Protocol):
+    """One object on its way in. Nobody sees it before the `async with` of `ObjectStore.writer` ends without an error."""
 
     async def write(self, chunk: bytes) -> None:
         """Append `chunk`. Memory stays constant whatever the size of the object."""
 
 
-class Blobs(Protocol):
+class ObjectStore(Protocol):
     """Immutable objects under slash-separated keys.
 
     A key has parts of 1 to 255 printable ASCII characters without the backslash, none begins with a dot, and all of it
@@ -41,7 +43,7 @@ class Blobs(Protocol):
     name: str
     """What `doctor` calls this store: `folder` or `s3`."""
 
-    def writer(self, key: str) -> AbstractAsyncContextManager[BlobWriter]:
+    def writer(self, key: str) -> AbstractAsyncContextManager[ObjectWriter]:
         """Stream an object in. It exists, whole and durable, once the block has ended; an existing one under this key
         is replaced in one step. If the block raises or is cancelled, no object and no temporary file is left. Only a
         cancellation during the very end of the block can come too late, and then the object is whole."""
@@ -53,24 +55,24 @@ class Blobs(Protocol):
         """Write unless the key exists. Of several at once exactly one gets `True`."""
 
     async def get(self, key: str) -> bytes:
-        """The whole of a small object, or `BlobNotFound`."""
+        """The whole of a small object, or `ObjectNotFound`."""
 
     async def size_bytes(self, key: str) -> int:
-        """Its size, or `BlobNotFound`."""
+        """Its size, or `ObjectNotFound`."""
 
     def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """The bytes from `start` up to, not including, `end`, in pieces; what lies beyond the object is left out.
-        `BlobNotFound` comes before the first piece; a negative or reversed range raises `ValueError`."""
+        `ObjectNotFound` comes before the first piece; a negative or reversed range raises `ValueError`."""
 
     async def delete(self, key: str) -> None:
         """Forget the object. What is not there is no error. When it returns, nobody can begin to read the object any
         more; a reader that began before gets the rest of it or an error, never a silent end."""
 
-    def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
+    def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
         """All objects whose key starts with `prefix`, sorted by key, beginning behind the key `after`; memory does not
         grow with their number beyond what one folder or page holds."""
 
-    async def remove_abandoned(self, *, before: datetime) -> int:
+    async def delete_stale_uploads(self, *, before: datetime) -> int:
         """Remove what broken writers left before that time; how many there were."""
 
     async def check(self) -> None:
@@ -80,14 +82,14 @@ class Blobs(Protocol):
         """Let go of connections. Nothing may be asked of the store afterwards."""
 
 
-PDF = "application/pdf"
+PDF_CONTENT_TYPE = "application/pdf"
 
 
-JSON = "application/json"
+JSON_CONTENT_TYPE = "application/json"
 
 
 @dataclass(frozen=True)
-class Held:
+class VersionedObject:
     """An object as it was at one moment."""
 
     data: bytes
@@ -95,8 +97,8 @@ class Held:
     """Names this content; whatever is written later has another one."""
 
 
-class QueueStore(Protocol):
-    """Objects under keys as in `Blobs`, with the same errors: `ValueError` for a bad key, `BlobNotFound`,
+class VersionedObjectStore(Protocol):
+    """Objects under keys as in `ObjectStore`, with the same errors: `ValueError` for a bad key, `ObjectNotFound`,
     `StorageFull`, and `Unavailable` when the outcome is not known. What was acknowledged survives a power failure.
 
     The content type is kept where the store has one.
@@ -105,30 +107,32 @@ class QueueStore(Protocol):
     name: str
     """What `doctor` calls this store: `folder` or `s3`."""
 
-    def writer(self, key: str, *, content_type: str = PDF) -> AbstractAsyncContextManager[BlobWriter]:
+    def writer(self, key: str, *, content_type: str = PDF_CONTENT_TYPE) -> AbstractAsyncContextManager[ObjectWriter]:
         """Stream an object in, in constant memory. It exists, whole and durable, once the block has ended; an existing
         one is replaced in one step. If the block raises, nothing is changed."""
 
-    async def put_new(self, key: str, data: bytes, *, content_type: str = JSON) -> bool:
+    async def put_if_absent(self, key: str, data: bytes, *, content_type: str = JSON_CONTENT_TYPE) -> bool:
         """Write a small object unless the key exists. Of several at once exactly one gets `True`."""
 
-    async def put_if(self, key: str, data: bytes, *, version: str, content_type: str = JSON) -> str | None:
+    async def put_if_match(
+        self, key: str, data: bytes, *, version: str, content_type: str = JSON_CONTENT_TYPE
+    ) -> str | None:
         """Write a small object in place of that version; the version written. `None`: it was changed or deleted in the
         meantime, and nothing was written. Of several at once exactly one succeeds."""
 
-    async def get(self, key: str) -> Held:
-        """A small object whole, or `BlobNotFound`."""
+    async def get(self, key: str) -> VersionedObject:
+        """A small object whole, or `ObjectNotFound`."""
 
     def read(self, key: str) -> AsyncIterator[bytes]:
-        """A large object in pieces. `BlobNotFound` comes before the first."""
+        """A large object in pieces. `ObjectNotFound` comes before the first."""
 
-    async def find(self, key: str) -> BlobInfo | None:
+    async def find(self, key: str) -> ObjectInfo | None:
         """Its size and when it was last written, or `None`."""
 
     async def exists(self, key: str) -> bool:
         """Whether it is there at this moment."""
 
-    def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[BlobInfo]:
+    def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
         """All objects whose key starts with `prefix`, with their sizes and times, sorted by key, beginning behind the
         key `after`; fetched in pages."""
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import BinaryIO, cast
 
-from muniment.storage.objects.port import Blobs
+from muniment.storage.objects.port import ObjectStore
 
 
 @asynccontextmanager
-async def local_copy(blobs: Blobs, key: str) -> AsyncIterator[BinaryIO]:
+async def open_temporary_copy(blobs: ObjectStore, key: str) -> AsyncIterator[BinaryIO]:
     with tempfile.TemporaryFile() as file:
         async for piece in blobs.read(key):
             await asyncio.to_thread(file.write, piece)

@@ -12,11 +12,11 @@ from muniment.storage.db.work import Work
 FAST, READING, MAINTENANCE, NIGHTLY = "fast", "reading", "maintenance", "nightly"
 """Known content, unknown content, sweeps, and sweeps that take their time: each queue has slots of its own, so that
 none waits behind another."""
-SWEEPS = (MAINTENANCE, NIGHTLY)
+SWEEP_QUEUES = (MAINTENANCE, NIGHTLY)
 
 
 @dataclass(frozen=True)
-class RunWish:
+class RunRequest:
     """What a run is for: the first reading, or a `reread` of a completed document."""
 
     purpose: str = "first"
@@ -24,31 +24,33 @@ class RunWish:
     algorithm_version: int | None = None
 
 
-FIRST = RunWish()
+FIRST_RUN = RunRequest()
 
 
-class Revoked(StrEnum):
+class RevokeReason(StrEnum):
     """Why a run was ended before it was done, as its people read it."""
 
     SUPERSEDED = "superseded"
     CANCELLED = "cancelled"
 
 
-class Tasks(Protocol):
-    async def enqueue_run(self, work: Work[Any], document_id: UUID, epoch: int, wish: RunWish = FIRST) -> UUID:
+class TaskQueue(Protocol):
+    async def enqueue_run(
+        self, work: Work[Any], document_id: UUID, epoch: int, request: RunRequest = FIRST_RUN
+    ) -> UUID:
         """Make a run of this document at this epoch and queue it, in the caller's transaction; the run's id."""
 
     async def revoke_run(
-        self, work: Work[Any], document_id: UUID, epoch: int, reason: Revoked = Revoked.SUPERSEDED
+        self, work: Work[Any], document_id: UUID, epoch: int, reason: RevokeReason = RevokeReason.SUPERSEDED
     ) -> bool:
         """Cancel the run's job in the caller's transaction: a waiting one is gone, a running one is told to stop.
         `False` when it had ended already."""
 
-    async def forget_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> None:
+    async def delete_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> None:
         """Remove jobs with what the queue remembers of them, those that wait too; one that runs is told to stop, and
         stays until it has."""
 
-    async def list_known(self, work: Work[Service], job_ids: Sequence[int]) -> Sequence[int]:
+    async def list_existing_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> Sequence[int]:
         """Those of the jobs that the queue still knows."""
 
 
@@ -61,11 +63,11 @@ class RunJob:
     queue: str
 
 
-Process = Callable[[RunJob], Awaitable[None]]
-"""Carries out one run. It is cancelled when the run is revoked; it may raise `MoveOn` or `PutBack`."""
+RunHandler = Callable[[RunJob], Awaitable[None]]
+"""Carries out one run. It is cancelled when the run is revoked; it may raise `MoveToQueue` or `RetryLater`."""
 
 
-class MoveOn(Exception):  # a request, not an error
+class MoveToQueue(Exception):  # a request, not an error
     """This belongs to another queue."""
 
     def __init__(self, queue: str) -> None:
@@ -73,7 +75,7 @@ class MoveOn(Exception):  # a request, not an error
         self.queue = queue
 
 
-class PutBack(Exception):  # a request, not an error
+class RetryLater(Exception):  # a request, not an error
     """Not now: try again after so many seconds, and let others have the slot."""
 
     def __init__(self, seconds: int) -> None:
@@ -82,7 +84,7 @@ class PutBack(Exception):  # a request, not an error
 
 
 @dataclass(frozen=True)
-class Periodic:
+class PeriodicTask:
     """A sweep. Of many workers, one runs it each time."""
 
     name: str

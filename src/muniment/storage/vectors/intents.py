@@ -1,4 +1,4 @@
-"""Queries on the intents: changes of the external index that are not yet known to be complete (DESIGN §5.5)."""
+"""Queries on the intents: changes of the external index that are not yet known to be complete (docs/design.md#index-intents)."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,34 +11,36 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.errors import Unavailable
 from muniment.storage.db.base import new_id
-from muniment.storage.vectors.port import Indexed
-from muniment.storage.vectors.tables import IndexIntent, Wanted
+from muniment.storage.vectors.port import IndexedDocument
+from muniment.storage.vectors.tables import IndexIntent, IntendedState
 
-PATIENCE = timedelta(seconds=5)
+GRACE_PERIOD = timedelta(seconds=5)
 """How long a move has to end before the sweep takes its intent: more than the limit of a call to the index."""
 
-A_SECOND: ColumnElement[timedelta] = literal_column("interval '1 second'")
+ONE_SECOND: ColumnElement[timedelta] = literal_column("interval '1 second'")
 
 
-class IndexBeingPutBack(Unavailable):
+class IndexUpdatePending(Unavailable):
     """The search index is being repaired, so the document was not changed. Try again shortly"""
+
+    code = "IndexBeingPutBack"
 
 
 class IntentRepository:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def add(self, document: Indexed, wanted: Wanted, epoch: int) -> UUID:
-        """The intent's id; `IndexBeingPutBack` while the outcome of an earlier move is not known."""
-        statement = _insertion(document, wanted, epoch).on_conflict_do_nothing(index_elements=["document_id"])
+    async def open(self, document: IndexedDocument, wanted: IntendedState, epoch: int) -> UUID:
+        """The intent's id; `IndexUpdatePending` while the outcome of an earlier move is not known."""
+        statement = _insert_statement(document, wanted, epoch).on_conflict_do_nothing(index_elements=["document_id"])
         intent_id: UUID | None = await self._session.scalar(statement.returning(IndexIntent.id))
         if intent_id is None:
-            raise IndexBeingPutBack
+            raise IndexUpdatePending
         return intent_id
 
-    async def put_gone(self, document: Indexed, epoch: int) -> UUID:
+    async def open_delete(self, document: IndexedDocument, epoch: int) -> UUID:
         """In the transaction that deletes the row. It takes the place of any other: being gone is the last word."""
-        statement = _insertion(document, Wanted.GONE, epoch)
+        statement = _insert_statement(document, IntendedState.GONE, epoch)
         anew = ("id", "knowledge_base_id", "wanted", "epoch", "created_at", "attempts", "next_attempt_at")
         statement = statement.on_conflict_do_update(
             index_elements=["document_id"], set_={name: statement.excluded[name] for name in anew}
@@ -46,16 +48,16 @@ class IntentRepository:
         intent_id: UUID = (await self._session.execute(statement.returning(IndexIntent.id))).scalar_one()
         return intent_id
 
-    async def settle(self, intent_id: UUID) -> None:
+    async def close(self, intent_id: UUID) -> None:
         """In the transaction that changes the row, before it: from here on the sweep leaves the document alone.
 
-        `IndexBeingPutBack` if the sweep has taken it: it may have told the index the opposite since.
+        `IndexUpdatePending` if the sweep has taken it: it may have told the index the opposite since.
         """
         untouched = delete(IndexIntent).where(IndexIntent.id == intent_id, IndexIntent.attempts == 0)
         if await self._session.scalar(untouched.returning(IndexIntent.id)) is None:
-            raise IndexBeingPutBack
+            raise IndexUpdatePending
 
-    async def take_due(self) -> IndexIntent | None:
+    async def claim_due(self) -> IndexIntent | None:
         """One for this attempt of the sweep; nobody else takes it before its next (5 s, doubling to a minute)."""
         due = (
             select(IndexIntent.document_id)
@@ -64,7 +66,7 @@ class IntentRepository:
             .limit(1)
             .with_for_update(skip_locked=True)
         )
-        wait = func.least(60, 5 * func.power(2, func.least(4, IndexIntent.attempts))) * A_SECOND
+        wait = func.least(60, 5 * func.power(2, func.least(4, IndexIntent.attempts))) * ONE_SECOND
         taken: IndexIntent | None = await self._session.scalar(
             update(IndexIntent)
             .where(IndexIntent.document_id.in_(due))
@@ -73,13 +75,15 @@ class IntentRepository:
         )
         return taken
 
-    async def remove(self, intent_id: UUID) -> None:
+    async def delete(self, intent_id: UUID) -> None:
         """The index says what the row says. One that took its place stays."""
         await self._session.execute(delete(IndexIntent).where(IndexIntent.id == intent_id))
 
-    async def remove_gone(self, document_ids: Sequence[UUID]) -> None:
+    async def delete_completed(self, document_ids: Sequence[UUID]) -> None:
         """Nothing of these documents is in the index any more, and none of their workers lives."""
-        gone = delete(IndexIntent).where(IndexIntent.document_id.in_(document_ids), IndexIntent.wanted == Wanted.GONE)
+        gone = delete(IndexIntent).where(
+            IndexIntent.document_id.in_(document_ids), IndexIntent.wanted == IntendedState.GONE
+        )
         await self._session.execute(gone.execution_options(synchronize_session=False))
 
     async def count_open(self) -> tuple[int, float]:
@@ -89,7 +93,7 @@ class IntentRepository:
         return int(row[0]), float(row[1])
 
 
-def _insertion(document: Indexed, wanted: Wanted, epoch: int) -> Insert:
+def _insert_statement(document: IndexedDocument, wanted: IntendedState, epoch: int) -> Insert:
     values: dict[str, Any] = {
         "id": new_id(),
         "document_id": document.document_id,
@@ -99,6 +103,6 @@ def _insertion(document: Indexed, wanted: Wanted, epoch: int) -> Insert:
         "epoch": epoch,
         "created_at": func.now(),
         "attempts": 0,
-        "next_attempt_at": func.now() + PATIENCE,
+        "next_attempt_at": func.now() + GRACE_PERIOD,
     }
     return insert(IndexIntent).values(values)

@@ -11,16 +11,16 @@ Vector = Sequence[float]
 
 
 @dataclass(frozen=True)
-class Model:
+class IndexingVariant:
     """Vectors of one model are of no use to another. `fingerprint` names the whole indexing variant."""
 
-    name: str
+    model: str
     dimensions: int
     fingerprint: str
 
 
 @dataclass(frozen=True)
-class Indexed:
+class IndexedDocument:
     """A document as an index knows it."""
 
     document_id: UUID
@@ -47,7 +47,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Held:
+class StoredPoint:
     """A point as it lies in the index, for who compares it with the rows."""
 
     document_id: UUID
@@ -68,28 +68,30 @@ class VectorIndex(Protocol):
     holds_copies: bool
     """Whether passages are copied there per document, so that moves must be told to it."""
 
-    async def put(self, document: Indexed, model: Model, epoch: int, points: Sequence[Point]) -> None:
+    async def upsert(
+        self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
+    ) -> None:
         """Hold these points under this epoch, visible, and leave other epochs alone. Doing it twice changes nothing."""
 
-    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
         """Forget every point of older epochs, or all of them. What is not there is no error. Verified by counting."""
 
-    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
         """Show or hide the document's points in what `nearest` proposes."""
 
-    async def count(self, document: Indexed) -> int:
+    async def count(self, document: IndexedDocument) -> int:
         """How many points are held, so that a purge can be proven."""
 
     async def nearest(
         self,
         work: Work[Any],
-        model: Model,
+        model: IndexingVariant,
         kb_ids: Sequence[UUID],
         vector: Vector,
         *,
         limit: int,
-        skip: int = 0,
-        among: int | None = None,
+        offset: int = 0,
+        scope_size: int | None = None,
     ) -> Sequence[Candidate]:
         """The nearest visible passages of these knowledge bases, nearest first; fewer than `limit` when there are no
         more. `skip` goes on behind an earlier answer. `among` so many they are chosen, where that was counted before.
@@ -99,16 +101,16 @@ class VectorIndex(Protocol):
     async def list_kb_ids(self) -> Sequence[UUID]:
         """The knowledge bases that copies are held of, those that are gone from PostgreSQL too."""
 
-    def list_held(
-        self, kb_id: UUID, models: Sequence[Model] = (), *, document_ids: Sequence[UUID] | None = None
-    ) -> AsyncIterator[Held]:
+    def iter_points(
+        self, kb_id: UUID, models: Sequence[IndexingVariant] = (), *, document_ids: Sequence[UUID] | None = None
+    ) -> AsyncIterator[StoredPoint]:
         """Every copy held of this knowledge base, or of these documents in it, in whatever order; memory does not grow
         with their number."""
 
-    async def remove_epochs(self, document: Indexed, epochs: Sequence[int]) -> None:
+    async def delete_epochs(self, document: IndexedDocument, epochs: Sequence[int]) -> None:
         """Forget every point of these epochs. What is not there is no error. Verified by counting."""
 
-    async def remove_kb(self, kb_id: UUID) -> None:
+    async def delete_collection(self, kb_id: UUID) -> None:
         """Forget a knowledge base with all its points. What is not there is no error."""
 
     async def check(self) -> str:

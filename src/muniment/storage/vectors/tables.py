@@ -1,4 +1,4 @@
-"""Table of the intents: changes of the external index that are not yet known to be complete (DESIGN §5.5)."""
+"""Table of the intents: changes of the external index that are not yet known to be complete (docs/design.md#index-intents)."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from muniment.storage.db.base import Table, created_at_column
 
 
-class Wanted(StrEnum):
+class IntendedState(StrEnum):
     VISIBLE = "visible"
     HIDDEN = "hidden"
     GONE = "gone"

@@ -16,15 +16,15 @@ from typing import TextIO
 
 import uvicorn
 
-from muniment.api import create_app, framed
-from muniment.bootstrap.services import build_parts
+from muniment.api import create_app, with_middleware
+from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_ledger, build_stores
-from muniment.http.middleware.limits import LimitedHead
+from muniment.http.middleware.limits import HeaderLimitProtocol
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.telemetry.logs import configure_logs
 from tests.faults.moves.faults import Fault, Faults, Part
-from tests.faults.moves.recording import WatchedBlobs
+from tests.faults.moves.recording import FaultyObjectStore
 from tests.support.live_api import settings_for
 
 LISTENS = "listens"
@@ -54,11 +54,13 @@ class Server(uvicorn.Server):
 
 async def serve_one(settings: Settings, socket: str, effects: Doomed, channel: TextIO) -> None:
     stores = build_stores(settings)
-    blobs = WatchedBlobs(settings.server.data_dir / "blobs")
+    blobs = FaultyObjectStore(settings.server.data_dir / "blobs")
     blobs.faults = effects
-    stores = replace(stores, blobs=blobs, ledger=build_ledger(stores.database, blobs, stores.archive))
-    app = framed(create_app(build_parts(settings, stores)), settings)
-    config = uvicorn.Config(app, uds=socket, http=LimitedHead, log_config=None, lifespan="off", limit_max_requests=1)
+    stores = replace(stores, objects=blobs, ledger=build_ledger(stores.database, blobs, stores.handover))
+    app = with_middleware(create_app(build_services(settings, stores)), settings)
+    config = uvicorn.Config(
+        app, uds=socket, http=HeaderLimitProtocol, log_config=None, lifespan="off", limit_max_requests=1
+    )
     server = Server(config)
     server.channel = channel
     with effects.watch(stores.database.app_engine, stores.database.service_engine, stores.locks._engine):

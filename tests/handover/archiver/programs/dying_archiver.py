@@ -13,13 +13,13 @@ from typing import Any
 
 from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.archiver.monitoring import Alerts, AppriseNotifier
-from muniment.handover.archiver.pass_context import Options
-from muniment.handover.internal.client import InternalApi
-from muniment.handover.paperless.client import Paperless
-from muniment.handover.queue import ArchiveStores
+from muniment.handover.archiver.pass_context import ArchiverOptions
+from muniment.handover.internal.client import InternalApiClient
+from muniment.handover.paperless.client import PaperlessClient
+from muniment.handover.queue import HandoverStores
 from muniment.telemetry.logs import configure_logs
-from tests.handover.archiver.effects import Effects, WatchedQueue
-from tests.handover.archiver.fakes import WoundClock
+from tests.handover.archiver.effects import EffectRecorder, RecordingQueue
+from tests.handover.archiver.fakes import FakeClock
 
 
 async def run(case: dict[str, Any]) -> None:
@@ -27,15 +27,15 @@ async def run(case: dict[str, Any]) -> None:
         if reached == case["number"]:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    effects, clock = Effects(kill), WoundClock()
-    clock.wind(seconds=case["ahead"])
-    queue, letters = (WatchedQueue(Path(case[name]), effects) for name in ("queue", "letters"))
+    effects, clock = EffectRecorder(kill), FakeClock()
+    clock.advance(seconds=case["ahead"])
+    queue, letters = (RecordingQueue(Path(case[name]), effects) for name in ("queue", "letters"))
     archiver = Archiver(
-        ArchiveStores(queue, letters),
-        Paperless(case["paperless"], case["token"]),
-        InternalApi(case["api"], case["key"]),
+        HandoverStores(queue, letters),
+        PaperlessClient(case["paperless"], case["token"]),
+        InternalApiClient(case["api"], case["key"]),
         Alerts(queue, AppriseNotifier(""), clock),
-        Options(case["paperless"], concurrency=1),
+        ArchiverOptions(case["paperless"], concurrency=1),
         clock=clock,
     )
     effects.watch(archiver)

@@ -6,8 +6,14 @@ import pytest
 from PIL import Image
 from PIL.TiffImagePlugin import TiffImageFile
 
-from muniment.processing.readers.contract import FigureKind, Means, Method, Options, Page
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import (
+    ExtractedPage,
+    ExtractionMethod,
+    FigureKind,
+    ReaderResources,
+    ReadingOptions,
+)
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.readers.images import reader
 from tests.processing.readers.image_files import LINES, a_file, a_photo, a_scan, means_with_ocr
 
@@ -23,14 +29,14 @@ MEDIA_TYPES = {
 ORIENTATION = 0x0112
 
 
-def read(file: BytesIO, media_type: str = "image/png", means: Means | None = None) -> list[Page]:
-    reading = reader.open_file(file, media_type, Options(), means or means_with_ocr())
+def read(file: BytesIO, media_type: str = "image/png", means: ReaderResources | None = None) -> list[ExtractedPage]:
+    reading = reader.open_file(file, media_type, ReadingOptions(), means or means_with_ocr())
     pages = list(reading.pages)
     assert [page.number for page in pages] == list(range(1, reading.total_pages + 1))
     return pages
 
 
-def plain(page: Page) -> str:
+def plain(page: ExtractedPage) -> str:
     return page.text.replace("\n\n", " ")
 
 
@@ -39,7 +45,7 @@ def test_every_format_is_read(format_name: str) -> None:
     how = {} if format_name in ("GIF", "WEBP") else {"dpi": (200, 200)}
     (page,) = read(a_file(a_scan(), format_name, **how), MEDIA_TYPES[format_name])
     assert plain(page) == TEXT
-    assert page.method is Method.OCR
+    assert page.method is ExtractionMethod.OCR
     assert page.figures == (), f"{len(page.words)} words are text, not a photo"
 
 
@@ -60,8 +66,8 @@ def test_more_frames_than_allowed_are_refused_before_any_is_read() -> None:
     frame = Image.new("1", (10, 10))
     file = a_file(frame, "TIFF", save_all=True, append_images=[frame] * 4)
     with pytest.raises(Unreadable, match=r"5 pages. The limit is 4") as refusal:
-        reader.open_file(file, "image/tiff", Options(), Means(max_pages=4))
-    assert refusal.value.code is Code.TOO_MANY_PAGES
+        reader.open_file(file, "image/tiff", ReadingOptions(), ReaderResources(max_pages=4))
+    assert refusal.value.code is UnreadableCode.TOO_MANY_PAGES
 
 
 def test_a_damaged_frame_is_a_problem_of_its_own_page() -> None:
@@ -130,7 +136,7 @@ def test_a_truncated_picture_is_corrupt(format_name: str) -> None:
     whole = a_file(Image.effect_noise((300, 300), 90), format_name).getvalue()
     with pytest.raises(Unreadable) as refusal:
         read(BytesIO(whole[: len(whole) // 2]), MEDIA_TYPES[format_name])
-    assert refusal.value.code is Code.CORRUPT
+    assert refusal.value.code is UnreadableCode.CORRUPT
     assert refusal.value.message.endswith(".")
 
 
@@ -139,11 +145,11 @@ def test_what_is_no_picture_is_corrupt(content: bytes) -> None:
     for media_type in MEDIA_TYPES.values():
         with pytest.raises(Unreadable) as refusal:
             read(BytesIO(content), media_type)
-        assert refusal.value.code is Code.CORRUPT
+        assert refusal.value.code is UnreadableCode.CORRUPT
 
 
 def test_a_picture_with_too_many_pixels_is_not_decoded_and_says_so() -> None:
-    (page,) = read(a_file(Image.new("1", (3000, 2000))), means=Means(max_pixels=4_000_000))
+    (page,) = read(a_file(Image.new("1", (3000, 2000))), means=ReaderResources(max_pixels=4_000_000))
     assert page.problem == "The image has 6 million pixels. The limit is 4 million."
 
 
@@ -156,7 +162,7 @@ def test_a_jpeg_with_too_many_pixels_is_decoded_smaller() -> None:
 
 
 def test_without_an_engine_the_page_says_so_and_is_still_shown() -> None:
-    (page,) = read(a_file(a_scan()), means=Means())
+    (page,) = read(a_file(a_scan()), means=ReaderResources())
     assert page.problem is not None
     assert page.width is not None
     assert len(page.figures) == 1

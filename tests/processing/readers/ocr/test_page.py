@@ -2,27 +2,27 @@ from contextlib import closing
 
 import pytest
 
-from muniment.processing.readers.contract import Method, Options, Page, ParagraphKind
-from muniment.processing.readers.ocr.page import page_of
+from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, ParagraphKind, ReadingOptions
+from muniment.processing.readers.ocr.page import build_page
 from muniment.processing.readers.ocr.pool import OcrPool
-from muniment.processing.readers.ocr.results import Recognised, RecognisedWord
+from muniment.processing.readers.ocr.results import OcrResult, OcrWord
 from tests.processing.readers.image_files import A4, a_pdf, draw_pages, means_with_ocr
 
 
-def a_recognised(*lines: str, height: int = 20, block: int = 1, paragraph: int = 1) -> list[RecognisedWord]:
+def a_recognised(*lines: str, height: int = 20, block: int = 1, paragraph: int = 1) -> list[OcrWord]:
     """Words 100 pixels wide, side by side."""
     return [
-        RecognisedWord(text, (x * 100, y * 30, x * 100 + 90, y * 30 + height), 0.9, block, paragraph, y + 1)
+        OcrWord(text, (x * 100, y * 30, x * 100 + 90, y * 30 + height), 0.9, block, paragraph, y + 1)
         for y, line in enumerate(lines)
         for x, text in enumerate(line.split())
     ]
 
 
-def a_page(*words: RecognisedWord) -> Page:
-    return page_of(1, Recognised(words, 1000, 2000, 200), width=500, height=1000)
+def a_page(*words: OcrWord) -> ExtractedPage:
+    return build_page(1, OcrResult(words, 1000, 2000, 200), width=500, height=1000)
 
 
-def words_of(page: Page) -> list[str]:
+def words_of(page: ExtractedPage) -> list[str]:
     return [page.text[word.start : word.end] for word in page.words]
 
 
@@ -55,13 +55,13 @@ def test_boxes_are_in_points_of_the_page() -> None:
 
 def test_confidence_is_the_mean_of_the_words() -> None:
     sure, unsure = a_recognised("one two")
-    unsure = RecognisedWord(unsure.text, unsure.box, 0.5, 1, 1, 1)
+    unsure = OcrWord(unsure.text, unsure.box, 0.5, 1, 1, 1)
     assert a_page(sure, unsure).confidence == pytest.approx(0.7)
 
 
 def test_a_page_without_words_has_no_text_and_no_confidence() -> None:
     page = a_page()
-    assert (page.text, page.method, page.confidence, page.paragraphs) == ("", Method.NONE, None, ())
+    assert (page.text, page.method, page.confidence, page.paragraphs) == ("", ExtractionMethod.NONE, None, ())
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_page_without_words_has_no_text_and_no_confidence() -> None:
         (a_recognised("Abb. 3 Der Hafen"), ParagraphKind.CAPTION),
     ],
 )
-def test_paragraphs_are_told_apart_by_size_and_beginning(words: list[RecognisedWord], kind: ParagraphKind) -> None:
+def test_paragraphs_are_told_apart_by_size_and_beginning(words: list[OcrWord], kind: ParagraphKind) -> None:
     body = a_recognised(*["words of the usual height"] * 5, block=2)
     assert a_page(*words, *body).paragraphs[0].kind is kind
 
@@ -85,10 +85,10 @@ def test_two_scanned_columns_are_read_one_after_the_other() -> None:
                 canvas.drawString(x, 750 - row * 16, f"Line {row} of the {side} hand column")  # type: ignore[attr-defined]
 
     (scan,) = draw_pages(a_pdf(draw), 150)
-    with closing(OcrPool(means_with_ocr(), Options())) as pool:
-        page = page_of(7, pool.result(pool.submit(scan, 150)), width=A4[0], height=A4[1])
+    with closing(OcrPool(means_with_ocr(), ReadingOptions())) as pool:
+        page = build_page(7, pool.wait_for_result(pool.submit(scan, 150)), width=A4[0], height=A4[1])
     assert page.number == 7
-    assert page.method is Method.OCR
+    assert page.method is ExtractionMethod.OCR
     assert page.text.rindex("left") < page.text.index("right")
     for word in page.words:
         assert word.box[2] < 300 or word.box[0] > 300

@@ -9,21 +9,23 @@ import psutil
 import pytest
 from PIL import Image, ImageChops
 
-from muniment.processing.readers.contract import Means, Options
+from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.readers.ocr.engine import find_engine
 from muniment.processing.readers.ocr.pool import OcrPool
-from muniment.processing.readers.ocr.results import Recognised, RecognitionFailed
+from muniment.processing.readers.ocr.results import OcrFailed, OcrResult
 from tests.processing.readers.image_files import LINES, a_photo, a_scan, means_with_ocr
 
 TYPED = " ".join(LINES).split()
 
 
-def recognise(image: Image.Image, means: Means | None = None, options: Options | None = None) -> Recognised:
-    with closing(OcrPool(means or means_with_ocr(), options or Options())) as pool:
-        return pool.result(pool.submit(image, 200))
+def recognise(
+    image: Image.Image, means: ReaderResources | None = None, options: ReadingOptions | None = None
+) -> OcrResult:
+    with closing(OcrPool(means or means_with_ocr(), options or ReadingOptions())) as pool:
+        return pool.wait_for_result(pool.submit(image, 200))
 
 
-def texts(recognised: Recognised) -> list[str]:
+def texts(recognised: OcrResult) -> list[str]:
     return [word.text for word in recognised.words]
 
 
@@ -83,9 +85,9 @@ def test_german_is_read_with_its_own_letters() -> None:
 
 def test_results_come_by_ticket_in_any_order_with_more_pictures_than_processes() -> None:
     lines = ["first picture here", "second picture here", "third picture here", "fourth picture here"]
-    with closing(OcrPool(means_with_ocr(ocr_processes=2), Options())) as pool:
+    with closing(OcrPool(means_with_ocr(ocr_processes=2), ReadingOptions())) as pool:
         tickets = [pool.submit(a_scan([line], size=(298, 120)), 200) for line in lines]
-        answers = {index: " ".join(texts(pool.result(tickets[index]))) for index in (3, 0, 2, 1)}
+        answers = {index: " ".join(texts(pool.wait_for_result(tickets[index]))) for index in (3, 0, 2, 1)}
     assert [answers[index] for index in range(4)] == lines
 
 
@@ -108,35 +110,35 @@ def test_colours_are_taken_as_they_come() -> None:
 
 
 def test_without_an_engine_a_page_says_so() -> None:
-    with pytest.raises(RecognitionFailed, match="OCR is not installed"):
-        recognise(a_scan(), Means())
+    with pytest.raises(OcrFailed, match="OCR is not installed"):
+        recognise(a_scan(), ReaderResources())
 
 
 def test_languages_that_are_not_there_are_left_out() -> None:
-    assert texts(recognise(a_scan(), options=Options(ocr_languages=("eng", "tlh")))) == TYPED
-    with pytest.raises(RecognitionFailed, match="none of the configured languages"):
-        recognise(a_scan(), options=Options(ocr_languages=("tlh",)))
+    assert texts(recognise(a_scan(), options=ReadingOptions(ocr_languages=("eng", "tlh")))) == TYPED
+    with pytest.raises(OcrFailed, match="none of the configured languages"):
+        recognise(a_scan(), options=ReadingOptions(ocr_languages=("tlh",)))
 
 
 @pytest.mark.parametrize("script", ["exit 3", "kill -SEGV $$", "cat >/dev/null; echo gibberish", "cat >/dev/null"])
 def test_a_program_that_fails_costs_its_page_only(tmp_path: Path, script: str) -> None:
-    with pytest.raises(RecognitionFailed, match="OCR failed"):
-        recognise(a_scan(), Means(tesseract=a_program(tmp_path, script)))
+    with pytest.raises(OcrFailed, match="OCR failed"):
+        recognise(a_scan(), ReaderResources(tesseract=a_program(tmp_path, script)))
 
 
 def test_a_program_that_cannot_be_started_costs_its_page_only(tmp_path: Path) -> None:
-    with pytest.raises(RecognitionFailed, match="could not be started"):
-        recognise(a_scan(), Means(tesseract=str(tmp_path / "missing")))
+    with pytest.raises(OcrFailed, match="could not be started"):
+        recognise(a_scan(), ReaderResources(tesseract=str(tmp_path / "missing")))
 
 
 def test_a_page_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    with pytest.raises(RecognitionFailed, match="OCR timed out"):
-        recognise(a_scan(), Means(tesseract=a_program(tmp_path, "kill -XCPU $$")))
+    with pytest.raises(OcrFailed, match="OCR timed out"):
+        recognise(a_scan(), ReaderResources(tesseract=a_program(tmp_path, "kill -XCPU $$")))
 
 
 def test_closing_kills_what_runs(tmp_path: Path) -> None:
-    means = Means(tesseract=a_program(tmp_path, "exec cat"))
-    pool = OcrPool(means, Options())
+    means = ReaderResources(tesseract=a_program(tmp_path, "exec cat"))
+    pool = OcrPool(means, ReadingOptions())
     # Noise does not fit into the pipe, so that the program cannot have ended.
     before = set(psutil.Process().children())
     pool.submit(Image.effect_noise((3000, 3000), 90), 200)

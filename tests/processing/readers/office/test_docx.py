@@ -7,8 +7,8 @@ from docx.enum.section import WD_SECTION
 from docx.enum.text import WD_BREAK
 
 from muniment.documents.media_types.types import DOCX
-from muniment.processing.readers.contract import Figure, FigureKind, Options
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.contract import Figure, FigureKind, ReadingOptions
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from tests.processing.readers.office_files import STRICT_W, a_docx, a_png, paragraphs, read, w
 
 
@@ -58,7 +58,7 @@ def test_a_break_that_is_marked_twice_is_one() -> None:
 
 
 def test_a_long_page_is_cut_between_paragraphs() -> None:
-    pages = read(a_docx(w("x" * 60) * 5), DOCX, Options(text_page_characters=100))
+    pages = read(a_docx(w("x" * 60) * 5), DOCX, ReadingOptions(text_page_characters=100))
     assert [len(page.text) for page in pages] == [122, 122, 60]
 
 
@@ -114,7 +114,7 @@ ENTITIES = [
 def test_entities_are_refused(declared: str) -> None:
     with pytest.raises(Unreadable) as refused:
         read(a_docx(w("&e;"), before=declared), DOCX)
-    assert refused.value.code is Code.CORRUPT
+    assert refused.value.code is UnreadableCode.CORRUPT
 
 
 def test_a_document_nested_without_end_is_refused() -> None:

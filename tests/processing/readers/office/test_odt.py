@@ -1,7 +1,7 @@
 import pytest
 
 from muniment.documents.media_types.types import ODT
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from tests.processing.readers.office_files import a_png, an_odt, paragraphs, read
 
 BREAK = """<style:style style:name="B" style:family="paragraph">
@@ -49,4 +49,4 @@ def test_an_encrypted_text_says_so() -> None:
     manifest = "<manifest><file-entry><encryption-data/></file-entry></manifest>"
     with pytest.raises(Unreadable) as refused:
         read(an_odt("", parts={"META-INF/manifest.xml": manifest}), ODT)
-    assert refused.value.code is Code.ENCRYPTED
+    assert refused.value.code is UnreadableCode.ENCRYPTED

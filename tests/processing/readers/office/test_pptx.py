@@ -4,7 +4,7 @@ import pptx
 from pptx.util import Inches
 
 from muniment.documents.media_types.types import PPTX
-from muniment.processing.readers.contract import Method
+from muniment.processing.readers.contract import ExtractionMethod
 from tests.processing.readers.office_files import a_png, paragraphs, read
 
 
@@ -35,7 +35,7 @@ def test_a_slide_is_a_page_read_from_top_to_bottom_with_its_notes_last() -> None
         ("table", "a\n\td"),
         ("text", "note"),
     ]
-    assert second.method is Method.NONE
+    assert second.method is ExtractionMethod.NONE
 
 
 def test_shapes_of_a_group_stand_where_the_group_puts_them() -> None:

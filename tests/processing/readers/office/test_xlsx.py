@@ -5,7 +5,7 @@ import pytest
 from openpyxl import Workbook
 
 from muniment.documents.media_types.types import XLSX
-from muniment.processing.readers.contract import Options
+from muniment.processing.readers.contract import ReadingOptions
 from tests.processing.readers.office_files import R, a_zip, paragraphs, read
 
 
@@ -64,7 +64,7 @@ def test_the_cached_value_of_a_formula_is_read() -> None:
 
 def test_a_big_sheet_is_cut_between_rows() -> None:
     rows = "".join(f'<row><c t="str"><v>row {number:04}</v></c></row>' for number in range(100))
-    pages = read(a_sheet(f"<sheetData>{rows}</sheetData>"), XLSX, Options(text_page_characters=200))
+    pages = read(a_sheet(f"<sheetData>{rows}</sheetData>"), XLSX, ReadingOptions(text_page_characters=200))
     assert all(len(page.text) <= 200 for page in pages)
     assert "\n".join(page.text for page in pages).count("row ") == 100
     assert all(len(line) == 8 for page in pages[1:] for line in page.text.split("\n"))

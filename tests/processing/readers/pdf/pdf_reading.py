@@ -2,36 +2,36 @@
 
 import io
 
-from muniment.processing.readers.contract import Means, Options, Page, ParagraphKind
+from muniment.processing.readers.contract import ExtractedPage, ParagraphKind, ReaderResources, ReadingOptions
 from muniment.processing.readers.pdf.reader import open_file
 
 
-def pages(file: bytes, means: Means | None = None) -> list[Page]:
-    reading = open_file(io.BytesIO(file), "application/pdf", Options(), means or Means())
+def pages(file: bytes, means: ReaderResources | None = None) -> list[ExtractedPage]:
+    reading = open_file(io.BytesIO(file), "application/pdf", ReadingOptions(), means or ReaderResources())
     read = list(reading.pages)
     assert [page.number for page in read] == list(range(1, reading.total_pages + 1))
     return read
 
 
-def page(file: bytes, means: Means | None = None) -> Page:
+def page(file: bytes, means: ReaderResources | None = None) -> ExtractedPage:
     (only,) = pages(file, means)
     check_spans(only)
     return only
 
 
-def paragraphs(read: Page) -> list[str]:
+def paragraphs(read: ExtractedPage) -> list[str]:
     return [read.text[each.start : each.end] for each in read.paragraphs]
 
 
-def kinds(read: Page) -> list[ParagraphKind]:
+def kinds(read: ExtractedPage) -> list[ParagraphKind]:
     return [each.kind for each in read.paragraphs]
 
 
-def box_of(read: Page, word: str) -> tuple[float, float, float, float]:
+def box_of(read: ExtractedPage, word: str) -> tuple[float, float, float, float]:
     return next(each.box for each in read.words if read.text[each.start : each.end] == word)
 
 
-def check_spans(read: Page) -> None:
+def check_spans(read: ExtractedPage) -> None:
     """What the contract promises about spans: words are words, and only breaks stand between paragraphs."""
     assert "\n\n".join(paragraphs(read)) == read.text
     for word in read.words:

@@ -6,16 +6,16 @@ from PIL import Image
 from pypdfium2 import PdfDocument
 from reportlab.pdfgen.canvas import Canvas
 
-from muniment.processing.readers.contract import Box, Figure, FigureKind, Options
-from muniment.processing.readers.pdf.figures.clustering import cluster
+from muniment.processing.readers.contract import Box, Figure, FigureKind, ReadingOptions
+from muniment.processing.readers.pdf.figures.clustering import cluster_boxes
 from muniment.processing.readers.pdf.figures.detection import find_figures
-from muniment.processing.readers.pdf.geometry import space_of
+from muniment.processing.readers.pdf.geometry import page_geometry
 from tests.processing.readers.image_files import a_pdf, a_photo, for_canvas
 
 
 def figures_of(pdf: BytesIO, paragraphs: Sequence[tuple[str, Box]] = ()) -> tuple[Figure, ...]:
     page = PdfDocument(pdf)[0]
-    return find_figures(page, space_of(page).to_page, paragraphs, Options())
+    return find_figures(page, page_geometry(page).to_page, paragraphs, ReadingOptions())
 
 
 def draw_photo(canvas: Canvas, x: float = 100, y: float = 300) -> None:
@@ -257,6 +257,6 @@ def test_equal_files_give_equal_figures() -> None:
 def test_boxes_that_a_later_one_bridges_are_joined_with_what_lies_between() -> None:
     left, right = (0.0, 0.0, 50.0, 100.0), (200.0, 0.0, 250.0, 100.0)
     between, bridge = (100.0, 20.0, 140.0, 60.0), (45.0, 90.0, 205.0, 100.0)
-    (joined,) = cluster([left, right, between, bridge], 12, 36)
+    (joined,) = cluster_boxes([left, right, between, bridge], 12, 36)
     assert joined.box == (0.0, 0.0, 250.0, 100.0)
     assert joined.members == [0, 1, 2, 3]

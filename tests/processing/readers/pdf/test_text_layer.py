@@ -4,7 +4,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from muniment.processing.readers.contract import ParagraphKind
-from muniment.processing.readers.pdf.text.text_layer import clean
+from muniment.processing.readers.pdf.text.text_layer import normalize_text
 from tests.processing.readers.pdf.pdf_reading import box_of, check_spans, kinds, page, pages, paragraphs
 from tests.processing.readers.pdf_files import HEIGHT, PROSE, WIDTH, mapped, page_of, pdf, together, turned, write
 from tests.support.corpus import FILES
@@ -41,7 +41,7 @@ def test_ligatures_are_resolved_and_powers_and_fractions_stay() -> None:
 
 
 def test_a_ligature_that_pdfium_leaves_is_resolved() -> None:
-    assert clean("aﬀable oﬃce ﬅ x²½") == "affable office st x²½"
+    assert normalize_text("aﬀable oﬃce ﬅ x²½") == "affable office st x²½"
 
 
 def test_characters_that_show_nothing_are_left_out() -> None:

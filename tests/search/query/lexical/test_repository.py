@@ -6,23 +6,28 @@ from uuid import UUID
 import pytest
 
 from muniment.search.query.lexical import repository
-from muniment.search.query.lexical.repository import WordRepository
-from muniment.search.query.lexical.strategy import Limits, Way
+from muniment.search.query.lexical.repository import LexicalRepository
+from muniment.search.query.lexical.strategy import MatchStrategy, ScanLimits
 from muniment.search.query.repository import SearchRepository
-from muniment.search.query.request import Key, Scope, parse
+from muniment.search.query.request import PassageKey, SearchScope, parse_query
 from muniment.storage.db.work import Database
-from tests.search.passages_fixture import MODEL, Library, Passage
+from tests.search.passages_fixture import MODEL, Passage, PassagesFixture
 from tests.support.seed import Person, Seed
 
-LIMITS = Limits(small_scope=0)
-MOST_RANKED = LIMITS.most_ranked
-WAYS = [[Way.FEW], [Way.MANY], [Way.FREQUENT, Way.FEW], [Way.FREQUENT, Way.MANY]]
+LIMITS = ScanLimits(small_scope=0)
+MOST_RANKED = LIMITS.max_ranked
+WAYS = [
+    [MatchStrategy.SCAN_SCOPE],
+    [MatchStrategy.USE_INDEX],
+    [MatchStrategy.SCAN_UNTIL_ENOUGH, MatchStrategy.SCAN_SCOPE],
+    [MatchStrategy.SCAN_UNTIL_ENOUGH, MatchStrategy.USE_INDEX],
+]
 
 
 @pytest.fixture(params=WAYS, ids=" then ".join, autouse=True)
 def _ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them, by the index of the words and past it, must answer the same."""
-    monkeypatch.setattr(repository, "ways", lambda *_: request.param)
+    monkeypatch.setattr(repository, "choose_strategies", lambda *_: request.param)
 
 
 @pytest.fixture
@@ -35,14 +40,16 @@ def kb_id(seed: Seed, owner: Person) -> UUID:
     return seed.knowledge_base(owner)
 
 
-async def found(database: Database, owner: Person, kb_id: UUID, typed: str) -> Sequence[Key]:
+async def found(database: Database, owner: Person, kb_id: UUID, typed: str) -> Sequence[PassageKey]:
     async with database.work(owner.principal) as work:
-        queries = await SearchRepository(work.session).list_queries(MODEL, [kb_id], parse(typed))
-        return await WordRepository(work.session, limits=LIMITS).match(Scope(MODEL, [kb_id], queries), limit=10)
+        queries = await SearchRepository(work.session).build_language_queries(MODEL, [kb_id], parse_query(typed))
+        return await LexicalRepository(work.session, limits=LIMITS).match(
+            SearchScope(MODEL, [kb_id], queries), limit=10
+        )
 
 
 async def test_a_rare_word_tells_more_than_common_ones(
-    database: Database, library: Library, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
     library.add(kb_id, owner, [Passage("Rent and costs of the flat") for _ in range(8)])
     rare = library.add(kb_id, owner, [Passage("Chimney of the flat")])
@@ -52,7 +59,7 @@ async def test_a_rare_word_tells_more_than_common_ones(
 
 
 async def test_what_holds_everything_is_ranked_however_many_hold_a_part(
-    database: Database, library: Library, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.execute("DROP INDEX ix_artifact_chunks_hnsw_local")  # not asked here, and slow to fill
     library.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
@@ -64,7 +71,7 @@ async def test_what_holds_everything_is_ranked_however_many_hold_a_part(
 
 
 async def test_phrases_and_excluded_words_and_languages_are_kept(
-    database: Database, library: Library, owner: Person, kb_id: UUID
+    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
     right = library.add(kb_id, owner, [Passage("The rent of the flats"), Passage("Flat rents, and a garden")])
     german = library.add(kb_id, owner, [Passage("Die Mieten")], language="german")

@@ -5,16 +5,16 @@ import pytest
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from muniment.storage.db.migrate import migrate
-from muniment.storage.vectors.port import Model
-from tests.search.passages_fixture import Library
+from muniment.storage.vectors.port import IndexingVariant
+from tests.search.passages_fixture import PassagesFixture
 from tests.support.cluster import PASSWORDS
 from tests.support.seed import Seed
 
 OF_MODELS = "SELECT indexdef FROM pg_indexes WHERE tablename = 'artifact_chunks' AND indexname !~ '(local|key|tsv|pk)'"
 
 
-def a_model(dimensions: int, name: str = "it's 100% another") -> Model:
-    return Model(name, dimensions, f"of {name} {dimensions}")
+def a_model(dimensions: int, name: str = "it's 100% another") -> IndexingVariant:
+    return IndexingVariant(name, dimensions, f"of {name} {dimensions}")
 
 
 def made(seed: Seed) -> list[str]:
@@ -23,7 +23,7 @@ def made(seed: Seed) -> list[str]:
 
 @pytest.mark.parametrize(("dimensions", "wanted"), [(3, 2), (1300, 2), (1301, 1), (4000, 1), (4001, 0)])
 def test_as_many_as_its_vectors_allow(address: DatabaseAddress, seed: Seed, dimensions: int, wanted: int) -> None:
-    library, model = Library(seed), a_model(dimensions)
+    library, model = PassagesFixture(seed), a_model(dimensions)
     library.variant(model, is_active=False)
 
     for _ in range(2):
@@ -36,7 +36,7 @@ def test_as_many_as_its_vectors_allow(address: DatabaseAddress, seed: Seed, dime
 
 @pytest.mark.parametrize("dimensions", [1300, 1301, 4000])
 def test_its_chunks_fit_into_them(address: DatabaseAddress, seed: Seed, dimensions: int) -> None:
-    library, model, owner = Library(seed), a_model(dimensions), seed.person()
+    library, model, owner = PassagesFixture(seed), a_model(dimensions), seed.person()
     library.variant(model, is_active=False)
     migrate(address, PASSWORDS)
     text_id = library.text(owner.organization_id, [])
@@ -45,13 +45,13 @@ def test_its_chunks_fit_into_them(address: DatabaseAddress, seed: Seed, dimensio
     place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 1, "text": "x", "language": "english"}
     vector = f"[{','.join(str(number % 7 - 3) for number in range(dimensions))}]"
 
-    seed.insert("artifact_chunks", id=new_id(), **index, model=model.name, **place, tsv="'x':1", embedding=vector)
+    seed.insert("artifact_chunks", id=new_id(), **index, model=model.model, **place, tsv="'x':1", embedding=vector)
 
     assert seed.one("SELECT count(*) FROM artifact_chunks") == 1
 
 
 def test_a_name_with_vectors_of_two_lengths_gets_none(address: DatabaseAddress, seed: Seed) -> None:
-    library = Library(seed)
+    library = PassagesFixture(seed)
     library.variant(a_model(3), is_active=False)
     library.variant(a_model(4), is_active=False)
 

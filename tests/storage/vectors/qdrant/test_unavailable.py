@@ -7,9 +7,9 @@ import structlog
 
 from muniment.errors import Unavailable
 from muniment.storage.vectors.port import VectorIndex
-from muniment.storage.vectors.qdrant.connection import connect
+from muniment.storage.vectors.qdrant.connection import build_client
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.support.log_lines import reading_logs
+from tests.support.log_lines import capture_logs
 from tests.support.qdrant import MODEL, NO_WORK, a_document, points, serving, status
 
 KEY = "kept-to-ourselves"
@@ -17,8 +17,8 @@ NOBODY = "http://127.0.0.1:1"
 DOCUMENT = a_document()
 
 CALLS: dict[str, Callable[[VectorIndex], Awaitable[object]]] = {
-    "put": lambda index: index.put(DOCUMENT, MODEL, 1, points((1, 0))),
-    "remove": lambda index: index.remove(DOCUMENT),
+    "put": lambda index: index.upsert(DOCUMENT, MODEL, 1, points((1, 0))),
+    "remove": lambda index: index.delete_document(DOCUMENT),
     "set_visible": lambda index: index.set_visible(DOCUMENT, is_visible=True),
     "count": lambda index: index.count(DOCUMENT),
     "nearest": lambda index: index.nearest(NO_WORK, MODEL, [DOCUMENT.kb_id], (1, 0), limit=1),
@@ -35,31 +35,31 @@ async def fails(index: QdrantIndex, call: str) -> Unavailable:
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_nobody_there(call: str) -> None:
-    await fails(QdrantIndex(connect(NOBODY)), call)
+    await fails(QdrantIndex(build_client(NOBODY)), call)
 
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_silence_ends_at_the_limit(call: str) -> None:
     async with serving(None) as url:
-        await fails(QdrantIndex(connect(url), limit_seconds=0.05), call)
+        await fails(QdrantIndex(build_client(url), timeout_seconds=0.05), call)
 
 
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("code", [401, 429, 500, 503])
 async def test_an_answer_that_is_none(call: str, code: int) -> None:
     async with serving(status(code)) as url:
-        await fails(QdrantIndex(connect(url)), call)
+        await fails(QdrantIndex(build_client(url)), call)
 
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_an_answer_that_makes_no_sense(call: str) -> None:
     async with serving(status(200, b"welcome to the router")) as url:
-        await fails(QdrantIndex(connect(url)), call)
+        await fails(QdrantIndex(build_client(url)), call)
 
 
 async def test_a_key_that_is_refused_is_named_as_the_cause() -> None:
     async with serving(status(403)) as url:
-        error = await fails(QdrantIndex(connect(url, KEY)), "check")
+        error = await fails(QdrantIndex(build_client(url, KEY)), "check")
     assert "QDRANT_API_KEY" in str(error)
 
 
@@ -70,10 +70,10 @@ async def test_the_key_is_sent_and_stands_in_no_log(capsys: pytest.CaptureFixtur
         heads.append(head)
         return status(500, head)(head)  # as some proxies do
 
-    with reading_logs(capsys) as read:
+    with capture_logs(capsys) as read:
         for url_of in (serving(refuse), serving(None)):
             async with url_of as url:
-                index = QdrantIndex(connect(url, KEY), limit_seconds=0.2)
+                index = QdrantIndex(build_client(url, KEY), timeout_seconds=0.2)
                 try:
                     await index.check()
                 except Unavailable as error:

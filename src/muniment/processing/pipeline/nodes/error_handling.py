@@ -5,12 +5,12 @@ from langgraph.errors import NodeError
 from langgraph.runtime import Runtime
 
 from muniment.errors import MunimentError, StorageFull, Unavailable
-from muniment.processing.pipeline.context import Context, RunState
-from muniment.processing.pipeline.publishing import fail
+from muniment.processing.pipeline.context import RunContext, RunState
+from muniment.processing.pipeline.publishing import fail_run
 from muniment.processing.readers.errors import Unreadable
-from muniment.processing.runs.repository import Superseded
-from muniment.processing.sandbox.parent.job import ReaderKilled, too_large
-from muniment.storage.tasks.port import PutBack
+from muniment.processing.runs.repository import RunSuperseded
+from muniment.processing.sandbox.parent.job import ReaderKilled, memory_error
+from muniment.storage.tasks.port import RetryLater
 
 log = structlog.get_logger()
 
@@ -18,41 +18,41 @@ log = structlog.get_logger()
 ERROR_HANDLING = "ErrorHandling"
 
 
-INTERNAL = "internal"
+INTERNAL_ERROR = "internal"
 
 
 INTERNAL_MESSAGE = "Processing failed because of an internal error. Try again or contact your operator."
 
 
-FULL_SECONDS = 60
+STORAGE_FULL_RETRY_SECONDS = 60
 
 
-MAX_FAILURES = 3
+MAX_CRASHES = 3
 """A document over which worker or reader died so often is not tried again: others wait behind it."""
 
 
-_REQUESTS = (PutBack, Superseded, Unavailable)
+_PASS_THROUGH_ERRORS = (RetryLater, RunSuperseded, Unavailable)
 """Not failures of the document: the queue, or nobody, deals with them."""
 
 
-async def error_handling(state: RunState, error: NodeError, runtime: Runtime[Context]) -> RunState:
+async def error_handling(state: RunState, error: NodeError, runtime: Runtime[RunContext]) -> RunState:
     reason, run = error.error, runtime.context.run
-    if isinstance(reason, ReaderKilled) and run.failures >= MAX_FAILURES - 1:
-        reason = too_large()  # again and again: it is this file that takes the memory
-    if isinstance(reason, _REQUESTS):
+    if isinstance(reason, ReaderKilled) and run.failures >= MAX_CRASHES - 1:
+        reason = memory_error()  # again and again: it is this file that takes the memory
+    if isinstance(reason, _PASS_THROUGH_ERRORS):
         raise reason
     if isinstance(reason, StorageFull):
-        raise PutBack(FULL_SECONDS)
+        raise RetryLater(STORAGE_FULL_RETRY_SECONDS)
     if not isinstance(reason, Exception):
         raise reason
     code, message = _explain(reason)
     log.warning(
         "processing.failed", run_id=str(run.run_id), document_id=str(run.document_id), step=error.node, code=code
     )
-    if code == INTERNAL:
+    if code == INTERNAL_ERROR:
         log.error("processing.unexpected", run_id=str(run.run_id), step=error.node, exc_info=reason)
-    async with runtime.context.tools.database.service_work(runtime.context.service) as work:
-        await fail(work, run, step=error.node, code=code, message=message)
+    async with runtime.context.services.database.service_work(runtime.context.service) as work:
+        await fail_run(work, run, step=error.node, code=code, message=message)
     return {}
 
 
@@ -60,5 +60,5 @@ def _explain(reason: Exception) -> tuple[str, str]:
     if isinstance(reason, Unreadable):
         return reason.code, reason.message
     if isinstance(reason, MunimentError):
-        return INTERNAL, reason.message
-    return INTERNAL, INTERNAL_MESSAGE
+        return INTERNAL_ERROR, reason.message
+    return INTERNAL_ERROR, INTERNAL_MESSAGE

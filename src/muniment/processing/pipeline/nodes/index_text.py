@@ -5,42 +5,42 @@ from uuid import UUID
 from langgraph.runtime import Runtime
 
 from muniment.artifacts.repository import ArtifactRepository
-from muniment.processing.pipeline.context import Context, RunState
-from muniment.search.indexing.builder import index_text
+from muniment.processing.pipeline.context import RunContext, RunState
+from muniment.search.indexing.builder import build_index
 from muniment.search.indexing.repository import IndexRepository
-from muniment.storage.tasks.port import PutBack
-from muniment.storage.vectors.port import Indexed
+from muniment.storage.tasks.port import RetryLater
+from muniment.storage.vectors.port import IndexedDocument
 from muniment.telemetry.metrics import INDEXES
 
 INDEX = "Index"
-PUT_BACK_SECONDS = 1
+LOCKED_RETRY_SECONDS = 1
 
 
-async def index(state: RunState, runtime: Runtime[Context]) -> RunState:
+async def index_text(state: RunState, runtime: Runtime[RunContext]) -> RunState:
     context, text_id = runtime.context, state["artifact_text_id"]
-    async with context.tools.locks.attempt(f"index {text_id}") as is_ours:
+    async with context.services.locks.try_acquire(f"index {text_id}") as is_ours:
         if not is_ours:
-            raise PutBack(PUT_BACK_SECONDS)  # somebody makes the same right now, as in ExtractText
-        await _make_missing(context, text_id)
-    if context.tools.copies is not None:
+            raise RetryLater(LOCKED_RETRY_SECONDS)  # somebody makes the same right now, as in ExtractText
+        await _build_missing(context, text_id)
+    if context.services.index_copier is not None:
         # Under this run's epoch: nobody finds them before the document names it.
-        await context.tools.copies.put(indexed(context, state), text_id, context.run.epoch)
-    context.later(INDEX)
+        await context.services.index_copier.copy(index_target(context, state), text_id, context.run.epoch)
+    context.record_step(INDEX)
     return {}
 
 
-def indexed(context: Context, state: RunState) -> Indexed:
-    return Indexed(context.run.document_id, state["kb_id"], context.run.organization_id)
+def index_target(context: RunContext, state: RunState) -> IndexedDocument:
+    return IndexedDocument(context.run.document_id, state["kb_id"], context.run.organization_id)
 
 
-async def _make_missing(context: Context, text_id: UUID) -> None:
-    tools = context.tools
-    async with context.within(INDEX) as work:
-        missing = await tools.indexing.list_missing(work, text_id)
-        full = await ArtifactRepository(work.session).get(text_id) if missing else None
+async def _build_missing(context: RunContext, artifact_id: UUID) -> None:
+    tools = context.services
+    async with context.progress_transaction(INDEX) as work:
+        missing = await tools.installed_models.list_missing(work, artifact_id)
+        full = await ArtifactRepository(work.session).get(artifact_id) if missing else None
     for embedder in missing.values():
         assert full is not None
-        new = await index_text(
+        new = await build_index(
             tools.database,
             tools.blobs,
             embedder,
@@ -48,6 +48,6 @@ async def _make_missing(context: Context, text_id: UUID) -> None:
             organization_id=context.run.organization_id,
             pages=context.pending.pages,
         )
-        async with context.within(INDEX) as work:
+        async with context.progress_transaction(INDEX) as work:
             await IndexRepository(work.session).add_once(new)
         INDEXES.labels("compute").inc()

@@ -7,7 +7,7 @@ from typing import IO
 
 from PIL import Image, ImageOps, JpegImagePlugin, MpoImagePlugin, TiffImagePlugin, WebPImagePlugin
 
-from muniment.processing.readers.errors import Code, Unreadable, damage_is_unreadable
+from muniment.processing.readers.errors import Unreadable, UnreadableCode, parser_errors_as_unreadable
 
 FORMATS = {
     "image/png": "PNG",
@@ -19,7 +19,7 @@ FORMATS = {
 }
 
 Image.preinit()
-_ALSO_NEEDED = (JpegImagePlugin, MpoImagePlugin, TiffImagePlugin, WebPImagePlugin)
+_PRELOADED_PLUGINS = (JpegImagePlugin, MpoImagePlugin, TiffImagePlugin, WebPImagePlugin)
 # Pillow's own limit is a warning here and an error there; `decode` asks for ours before anything is decoded.
 Image.MAX_IMAGE_PIXELS = None
 
@@ -27,50 +27,52 @@ _WHITE = (255, 255, 255, 255)
 
 
 @contextmanager
-def damage_is_told(format_name: str) -> Iterator[None]:
+def image_errors_as_unreadable(format_name: str) -> Iterator[None]:
     """`Unreadable` for whatever goes wrong; Pillow's warnings about oddities are nobody's business."""
-    with warnings.catch_warnings(), damage_is_unreadable(format_name):
+    with warnings.catch_warnings(), parser_errors_as_unreadable(format_name):
         warnings.simplefilter("ignore")
         yield
 
 
-def open_picture(file: IO[bytes], formats: list[str]) -> Image.Image:
+def open_image(file: IO[bytes], formats: list[str]) -> Image.Image:
     """Read its header. The first of the formats gives its name to what goes wrong."""
     file.seek(0)
-    with damage_is_told(formats[0]):
+    with image_errors_as_unreadable(formats[0]):
         return Image.open(file, formats=formats)
 
 
-def decode(picture: Image.Image, max_pixels: int) -> Image.Image:
+def decode(image: Image.Image, max_pixels: int) -> Image.Image:
     """The pixels of the current frame, upright, in L or RGB on white. A JPEG that is too large comes out smaller."""
-    with damage_is_told(picture.format or "picture"):
-        pixels = picture.width * picture.height
+    with image_errors_as_unreadable(image.format or "picture"):
+        pixels = image.width * image.height
         if pixels > max_pixels:
-            picture.draft(picture.mode, _smaller(picture.size, max_pixels))
-        if picture.width * picture.height > max_pixels:
-            raise too_large(pixels, max_pixels)
-        picture.load()
-        return _on_white(ImageOps.exif_transpose(picture))
+            image.draft(image.mode, _reduced_size(image.size, max_pixels))
+        if image.width * image.height > max_pixels:
+            raise too_large_error(pixels, max_pixels)
+        image.load()
+        return _flatten_on_white(ImageOps.exif_transpose(image))
 
 
-def is_on_its_side(picture: Image.Image) -> bool:
+def is_rotated_by_quarter(image: Image.Image) -> bool:
     """Whether it is shown turned by a quarter, so that its width becomes its height."""
-    with damage_is_told(picture.format or "picture"):
-        return picture.getexif().get(_ORIENTATION, 1) in _QUARTER_TURNS
+    with image_errors_as_unreadable(image.format or "picture"):
+        return image.getexif().get(_ORIENTATION, 1) in _QUARTER_TURNS
 
 
-def too_large(pixels: int, max_pixels: int) -> Unreadable:
-    message = f"The image has {_millions(pixels)} million pixels. The limit is {_millions(max_pixels)} million."
-    return Unreadable(Code.READER_MEMORY, message)
+def too_large_error(pixels: int, max_pixels: int) -> Unreadable:
+    message = (
+        f"The image has {_in_megapixels(pixels)} million pixels. The limit is {_in_megapixels(max_pixels)} million."
+    )
+    return Unreadable(UnreadableCode.READER_MEMORY, message)
 
 
-def _smaller(size: tuple[int, int], max_pixels: int) -> tuple[int, int]:
+def _reduced_size(size: tuple[int, int], max_pixels: int) -> tuple[int, int]:
     # The JPEG decoder halves up to three times, and stops before it falls below what is asked for.
     halvings = next((n for n in (1, 2, 3) if (size[0] >> n) * (size[1] >> n) <= max_pixels), 3)
     return size[0] >> halvings, size[1] >> halvings
 
 
-def _millions(pixels: int) -> str:
+def _in_megapixels(pixels: int) -> str:
     return f"{pixels / 1_000_000:,.0f}"
 
 
@@ -78,26 +80,26 @@ _ORIENTATION = 0x0112
 _QUARTER_TURNS = (5, 6, 7, 8)
 
 
-def _on_white(picture: Image.Image) -> Image.Image:
-    if picture.mode in ("L", "RGB"):
-        return picture if "transparency" not in picture.info else _blended(picture)
-    if picture.mode[0] in "IF":
-        return _eight_bits(picture)
-    if picture.has_transparency_data:
-        return _blended(picture)
-    return picture.convert("L" if picture.mode == "1" else "RGB")
+def _flatten_on_white(image: Image.Image) -> Image.Image:
+    if image.mode in ("L", "RGB"):
+        return image if "transparency" not in image.info else _blended(image)
+    if image.mode[0] in "IF":
+        return _to_eight_bits(image)
+    if image.has_transparency_data:
+        return _blended(image)
+    return image.convert("L" if image.mode == "1" else "RGB")
 
 
-def _blended(picture: Image.Image) -> Image.Image:
-    layer = picture.convert("RGBA")
+def _blended(image: Image.Image) -> Image.Image:
+    layer = image.convert("RGBA")
     white = Image.new("RGBA", layer.size, _WHITE)
     white.alpha_composite(layer)
     return white.convert("RGB")
 
 
-def _eight_bits(picture: Image.Image) -> Image.Image:
+def _to_eight_bits(image: Image.Image) -> Image.Image:
     """Gray of 16 bits and more, its darkest made black and its brightest white: converting alone would clip it."""
-    deep = picture.convert("F")
+    deep = image.convert("F")
     darkest, brightest = deep.getextrema()
     assert isinstance(darkest, float)
     assert isinstance(brightest, float)

@@ -2,7 +2,7 @@
 
 from PIL import Image
 
-from muniment.processing.readers.images.decoding import is_on_its_side
+from muniment.processing.readers.images.decoding import is_rotated_by_quarter
 
 POINTS_PER_INCH = 72
 SCREEN_DPI = 96
@@ -14,18 +14,18 @@ SHEET_PIXELS = 2200
 """From this length on a picture without a resolution is a photographed sheet; below, it is one of a screen."""
 MAX_INCHES = 60.0
 
-_CLOSE_ENOUGH = (0.75, 1.34)
+_SCALE_TOLERANCE = (0.75, 1.34)
 """Scaling by so little loses more than it gives."""
 
 
-def points_of(picture: Image.Image, size: tuple[int, int]) -> tuple[float, float]:
+def size_in_points(image: Image.Image, size: tuple[int, int]) -> tuple[float, float]:
     """Width and height on paper, as shown. `size` is that of the file, even where less was decoded."""
-    across, down = _stated_dpi(picture) or (_guessed_dpi(size),) * 2
+    across, down = _stated_dpi(image) or (_guess_dpi(size),) * 2
     width, height = size[0] / across, size[1] / down
     if max(width, height) > MAX_INCHES:
-        width, height = size[0] / _guessed_dpi(size), size[1] / _guessed_dpi(size)
+        width, height = size[0] / _guess_dpi(size), size[1] / _guess_dpi(size)
     width, height = round(width * POINTS_PER_INCH, 2), round(height * POINTS_PER_INCH, 2)
-    return (height, width) if is_on_its_side(picture) else (width, height)
+    return (height, width) if is_rotated_by_quarter(image) else (width, height)
 
 
 def scaled_for_ocr(pixels: Image.Image, width: float, height: float, dpi: int) -> Image.Image:
@@ -33,13 +33,13 @@ def scaled_for_ocr(pixels: Image.Image, width: float, height: float, dpi: int) -
     gray = pixels.convert("L")
     target = max(1, round(width * dpi / POINTS_PER_INCH)), max(1, round(height * dpi / POINTS_PER_INCH))
     factors = target[0] / gray.width, target[1] / gray.height
-    if all(_CLOSE_ENOUGH[0] <= factor <= _CLOSE_ENOUGH[1] for factor in factors):
+    if all(_SCALE_TOLERANCE[0] <= factor <= _SCALE_TOLERANCE[1] for factor in factors):
         return gray
     return gray.resize(target, Image.Resampling.BICUBIC, reducing_gap=3.0)
 
 
-def _stated_dpi(picture: Image.Image) -> tuple[float, float] | None:
-    stated = picture.info.get("dpi")
+def _stated_dpi(image: Image.Image) -> tuple[float, float] | None:
+    stated = image.info.get("dpi")
     if not isinstance(stated, tuple) or len(stated) != 2:
         return None
     across, down = float(stated[0]), float(stated[1])
@@ -48,6 +48,6 @@ def _stated_dpi(picture: Image.Image) -> tuple[float, float] | None:
     return (across, down) if is_measured and max(across, down) <= MAX_DPI else None
 
 
-def _guessed_dpi(size: tuple[int, int]) -> float:
+def _guess_dpi(size: tuple[int, int]) -> float:
     longest = max(size)
     return longest / SHEET_INCHES if longest >= SHEET_PIXELS else float(SCREEN_DPI)

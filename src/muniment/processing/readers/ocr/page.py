@@ -5,76 +5,76 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from statistics import median
 
-from muniment.processing.readers.captions import reads_like_caption
+from muniment.processing.readers.captions import is_caption
 from muniment.processing.readers.contract import (
     PARAGRAPH_BREAK,
     Box,
+    ExtractedPage,
+    ExtractionMethod,
     Figure,
-    Method,
-    Page,
     Paragraph,
     ParagraphKind,
     Word,
 )
-from muniment.processing.readers.hyphenation import line_end
-from muniment.processing.readers.ocr.results import PixelBox, Recognised, RecognisedWord
+from muniment.processing.readers.hyphenation import join_at_line_end
+from muniment.processing.readers.ocr.results import OcrResult, OcrWord, PixelBox
 
-HEADING_HEIGHT = 1.3
+HEADING_HEIGHT_RATIO = 1.3
 """So many times the height of the page's other words."""
-HEADING_WORDS = 15
+MAX_HEADING_WORDS = 15
 
 _LIST_ITEM = re.compile(r"(?:[•●▪‣◦*–—-]|\d{1,3}[.)]|[a-z]\)) \S")
 
 
-def page_of(
+def build_page(
     number: int,
-    recognised: Recognised,
+    result: OcrResult,
     width: float,
     height: float,
     rotation: int = 0,
     figures: Sequence[Figure] = (),
-) -> Page:
+) -> ExtractedPage:
     """The page of this size in points. A word that a line end split is one word, with the box of its first part."""
-    builder = _PageText(width / recognised.width, height / recognised.height, _usual_height(recognised.words))
-    for _, words in groupby(recognised.words, key=lambda word: (word.block, word.paragraph)):
-        builder.add(list(words))
-    return Page(
+    builder = _PageBuilder(width / result.width, height / result.height, _typical_height(result.words))
+    for _, words in groupby(result.words, key=lambda word: (word.block, word.paragraph)):
+        builder.add_paragraph(list(words))
+    return ExtractedPage(
         number,
         builder.text,
-        Method.OCR if recognised.words else Method.NONE,
+        ExtractionMethod.OCR if result.words else ExtractionMethod.NONE,
         tuple(builder.paragraphs),
         tuple(builder.words),
         tuple(figures),
         width=width,
         height=height,
         rotation=rotation,
-        confidence=round(recognised.confidence, 4) if recognised.words else None,
+        confidence=round(result.confidence, 4) if result.words else None,
     )
 
 
-class _PageText:
+class _PageBuilder:
     """Grows by one paragraph at a time."""
 
-    def __init__(self, x_scale: float, y_scale: float, usual_height: float) -> None:
+    def __init__(self, x_scale: float, y_scale: float, typical_height: float) -> None:
         self.text = ""
         self.paragraphs: list[Paragraph] = []
         self.words: list[Word] = []
         self._x_scale, self._y_scale = x_scale, y_scale
-        self._usual_height = usual_height
+        self._typical_height = typical_height
 
-    def add(self, words: list[RecognisedWord]) -> None:
+    def add_paragraph(self, words: list[OcrWord]) -> None:
         self.text += PARAGRAPH_BREAK if self.text else ""
         start = len(self.text)
-        running = "".join(self._take(words, start))
+        running = "".join(self._add_words(words, start))
         self.text += running
         box = self._box(word.box for word in words)
         self.paragraphs.append(Paragraph(start, len(self.text), self._kind(running, words), box))
 
-    def _take(self, words: list[RecognisedWord], start: int) -> Iterator[str]:
+    def _add_words(self, words: list[OcrWord], start: int) -> Iterator[str]:
         """Remember where each word stands, and give its text with what follows it."""
         goes_on = False
         for word, following in zip(words, [*words[1:], None], strict=True):
-            text, gap = _running(word, following)
+            text, gap = _running_text(word, following)
             first = self.words.pop() if goes_on else None
             box = first.box if first else self._box([word.box])
             self.words.append(Word(first.start if first else start, start + len(text), box))
@@ -87,23 +87,26 @@ class _PageText:
         x, y = self._x_scale, self._y_scale
         return round(min(lefts) * x, 2), round(min(tops) * y, 2), round(max(rights) * x, 2), round(max(bottoms) * y, 2)
 
-    def _kind(self, text: str, words: list[RecognisedWord]) -> ParagraphKind:
-        if reads_like_caption(text):
+    def _kind(self, text: str, words: list[OcrWord]) -> ParagraphKind:
+        if is_caption(text):
             return ParagraphKind.CAPTION
         if _LIST_ITEM.match(text):
             return ParagraphKind.LIST_ITEM
-        if len(words) <= HEADING_WORDS and _usual_height(words) >= HEADING_HEIGHT * self._usual_height > 0:
+        if (
+            len(words) <= MAX_HEADING_WORDS
+            and _typical_height(words) >= HEADING_HEIGHT_RATIO * self._typical_height > 0
+        ):
             return ParagraphKind.HEADING
         return ParagraphKind.TEXT
 
 
-def _running(word: RecognisedWord, following: RecognisedWord | None) -> tuple[str, str]:
+def _running_text(word: OcrWord, following: OcrWord | None) -> tuple[str, str]:
     if following is None:
         return word.text, ""
-    return line_end(word.text, following.text) if word.line != following.line else (word.text, " ")
+    return join_at_line_end(word.text, following.text) if word.line != following.line else (word.text, " ")
 
 
-def _usual_height(words: Sequence[RecognisedWord]) -> float:
+def _typical_height(words: Sequence[OcrWord]) -> float:
     """Of words long enough to be wider than high; of lines that lie on their side the width is the height."""
     sizes = [min(right - left, bottom - top) for left, top, right, bottom in (w.box for w in words if len(w.text) > 2)]
     return median(sizes) if sizes else 0.0

@@ -8,12 +8,12 @@ from typing import NewType
 
 from PIL import Image
 
-from muniment.processing.readers.contract import Means, Options
-from muniment.processing.readers.ocr.engine import environment_of, languages_of
+from muniment.processing.readers.contract import ReaderResources, ReadingOptions
+from muniment.processing.readers.ocr.engine import engine_environment, installed_languages
 from muniment.processing.readers.ocr.process import OcrProcess
-from muniment.processing.readers.ocr.results import Recognised, RecognitionFailed, parse
+from muniment.processing.readers.ocr.results import OcrFailed, OcrResult, parse_tsv
 
-Ticket = NewType("Ticket", int)
+OcrTicket = NewType("OcrTicket", int)
 
 MAX_PIXELS = 40_000_000
 """Of one picture that the engine gets; it needs some 20 bytes for each."""
@@ -21,50 +21,50 @@ MAX_SIDE = 32_000
 """The engine takes no more than 32,767."""
 MIN_SIDE = 8
 """Nothing can be read on less."""
-POOR = 0.6
+LOW_CONFIDENCE = 0.6
 """Text that stands on its head is read with a confidence of 0.4 to 0.57, any other with 0.8 and more."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    ticket: Ticket
-    picture: Image.Image = field(repr=False)
+    ticket: OcrTicket
+    image: Image.Image = field(repr=False)
     dpi: int
-    upright: Recognised | None = None
+    upright_result: OcrResult | None = None
     """What the first attempt gave; the second has the picture turned over."""
 
 
 class OcrPool:
     """Recognises up to `means.ocr_processes` pictures at a time. It works on while `submit` and `result` are called."""
 
-    def __init__(self, means: Means, options: Options) -> None:
-        self._means = means
-        self._languages = languages_of(means.tessdata, options.ocr_languages)
+    def __init__(self, resources: ReaderResources, options: ReadingOptions) -> None:
+        self._resources = resources
+        self._languages = installed_languages(resources.tessdata, options.ocr_languages)
         self._numbers = count(1)
         self._waiting: deque[_Job] = deque()
         self._running: dict[OcrProcess, _Job] = {}
-        self._done: dict[Ticket, Recognised | RecognitionFailed] = {}
+        self._done: dict[OcrTicket, OcrResult | OcrFailed] = {}
         self._selector = selectors.DefaultSelector()
 
-    def submit(self, image: Image.Image, dpi: int) -> Ticket:
+    def submit(self, image: Image.Image, dpi: int) -> OcrTicket:
         """Take the picture in; it is held in memory until it is recognised. Never blocks."""
-        ticket = Ticket(next(self._numbers))
-        if problem := self._missing():
-            self._done[ticket] = RecognitionFailed(problem)
+        ticket = OcrTicket(next(self._numbers))
+        if problem := self._unavailable_reason():
+            self._done[ticket] = OcrFailed(problem)
         elif min(image.size) < MIN_SIDE:
-            self._done[ticket] = Recognised((), image.width, image.height, dpi)
+            self._done[ticket] = OcrResult((), image.width, image.height, dpi)
         else:
-            self._waiting.append(_Job(ticket, *_fitted(image, dpi)))
-            self._start()
-            self._step(timeout=0)
+            self._waiting.append(_Job(ticket, *_fit_image(image, dpi)))
+            self._start_waiting()
+            self._poll(timeout=0)
         return ticket
 
-    def result(self, ticket: Ticket) -> Recognised:
-        """Wait for this picture and give its words, once; `RecognitionFailed` if there are none to be had."""
+    def wait_for_result(self, ticket: OcrTicket) -> OcrResult:
+        """Wait for this picture and give its words, once; `OcrFailed` if there are none to be had."""
         while ticket not in self._done:
-            self._step(timeout=None)
+            self._poll(timeout=None)
         outcome = self._done.pop(ticket)
-        if isinstance(outcome, RecognitionFailed):
+        if isinstance(outcome, OcrFailed):
             raise outcome
         return outcome
 
@@ -76,27 +76,29 @@ class OcrPool:
         self._running.clear()
         self._selector.close()
 
-    def _missing(self) -> str | None:
-        if self._means.tesseract is None:
+    def _unavailable_reason(self) -> str | None:
+        if self._resources.tesseract is None:
             return "This page is an image, and OCR is not installed."
         if not self._languages:
             return "This page is an image, and OCR has none of the configured languages."
         return None
 
-    def _start(self) -> None:
-        while self._waiting and len(self._running) < self._means.ocr_processes:
+    def _start_waiting(self) -> None:
+        while self._waiting and len(self._running) < self._resources.ocr_processes:
             job = self._waiting.popleft()
             try:
-                process = OcrProcess(self._command(job.dpi), environment_of(self._means.tessdata), _shown(job))
+                process = OcrProcess(
+                    self._command(job.dpi), engine_environment(self._resources.tessdata), _job_image(job)
+                )
             except OSError:
-                self._done[job.ticket] = RecognitionFailed("OCR could not be started.")
+                self._done[job.ticket] = OcrFailed("OCR could not be started.")
                 continue
             self._running[process] = job
             self._selector.register(process.stdout, selectors.EVENT_READ, process)
             if process.feed():
                 self._selector.register(process.stdin, selectors.EVENT_WRITE, process)
 
-    def _step(self, *, timeout: float | None) -> None:
+    def _poll(self, *, timeout: float | None) -> None:
         for key, _ in self._selector.select(timeout):
             process: OcrProcess = key.data
             if process not in self._running:
@@ -105,7 +107,7 @@ class OcrPool:
                 self._feed(process)
             elif not process.drain():
                 self._finish(process)
-        self._start()
+        self._start_waiting()
 
     def _feed(self, process: OcrProcess) -> None:
         stdin = process.stdin
@@ -120,34 +122,34 @@ class OcrPool:
             self._selector.unregister(process.stdin)
         try:
             table = process.finish()
-            self._judge(job, parse(table, width=job.picture.width, height=job.picture.height, dpi=job.dpi))
-        except RecognitionFailed as failure:
+            self._accept_or_retry(job, parse_tsv(table, width=job.image.width, height=job.image.height, dpi=job.dpi))
+        except OcrFailed as failure:
             self._done[job.ticket] = failure
         except ValueError:
-            self._done[job.ticket] = RecognitionFailed("OCR failed on this page.")
+            self._done[job.ticket] = OcrFailed("OCR failed on this page.")
 
-    def _judge(self, job: _Job, found: Recognised) -> None:
+    def _accept_or_retry(self, job: _Job, result: OcrResult) -> None:
         """Accept it, or have another look with the picture turned over."""
-        if job.upright is not None:
-            over = found.turned_over()
-            self._done[job.ticket] = max(job.upright, over, key=lambda each: each.confidence)
-        elif found.words and found.confidence < POOR:
+        if job.upright_result is not None:
+            over = result.rotated_180()
+            self._done[job.ticket] = max(job.upright_result, over, key=lambda each: each.confidence)
+        elif result.words and result.confidence < LOW_CONFIDENCE:
             # Lying on its side is no reason: the engine reads such lines itself, from the bottom to the top or,
             # with the picture turned over, from the top to the bottom.
-            self._waiting.appendleft(replace(job, upright=found))
+            self._waiting.appendleft(replace(job, upright_result=result))
         else:
-            self._done[job.ticket] = found
+            self._done[job.ticket] = result
 
     def _command(self, dpi: int) -> list[str]:
-        assert self._means.tesseract is not None
+        assert self._resources.tesseract is not None
         # Method 2 (Sauvola) looks at the neighbourhood of each pixel: unlike the default it reads pale text and pages
         # photographed in half shadow, at the same cost. Mode 1 is the neural recogniser alone.
         settings = ["-c", "thresholding_method=2", "-c", "tessedit_create_tsv=1"]
         languages = ["-l", "+".join(self._languages)]
-        return [self._means.tesseract, "stdin", "stdout", "--dpi", str(dpi), "--oem", "1", *languages, *settings]
+        return [self._resources.tesseract, "stdin", "stdout", "--dpi", str(dpi), "--oem", "1", *languages, *settings]
 
 
-def _fitted(image: Image.Image, dpi: int) -> tuple[Image.Image, int]:
+def _fit_image(image: Image.Image, dpi: int) -> tuple[Image.Image, int]:
     """The picture in gray, made smaller if the engine would not take it, and the resolution it then has."""
     gray = image if image.mode == "L" else image.convert("L")
     factor = min(1.0, (MAX_PIXELS / (image.width * image.height)) ** 0.5, MAX_SIDE / max(image.size))
@@ -157,5 +159,5 @@ def _fitted(image: Image.Image, dpi: int) -> tuple[Image.Image, int]:
     return gray.resize(size, Image.Resampling.BOX), max(1, round(dpi * factor))
 
 
-def _shown(job: _Job) -> Image.Image:
-    return job.picture if job.upright is None else job.picture.transpose(Image.Transpose.ROTATE_180)
+def _job_image(job: _Job) -> Image.Image:
+    return job.image if job.upright_result is None else job.image.transpose(Image.Transpose.ROTATE_180)

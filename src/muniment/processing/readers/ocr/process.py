@@ -15,11 +15,11 @@ from typing import IO
 
 from PIL import Image
 
-from muniment.processing.readers.ocr.results import RecognitionFailed
+from muniment.processing.readers.ocr.results import OcrFailed
 
 PAGE_CPU_SECONDS = 60
 """A page takes one to four seconds. One of them must not cost the whole document its time."""
-PIPE_BYTES = 1 << 20
+PIPE_BUFFER_BYTES = 1 << 20
 """What Linux allows everybody. The more fits, the sooner the program can start without being looked after."""
 
 _PR_SET_PDEATHSIG = 1
@@ -29,8 +29,8 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 class OcrProcess:
     """Runs from the moment it is made. Call `feed` and `drain` when the pipes are ready, `finish` after the end."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], picture: Image.Image) -> None:
-        self._unsent = memoryview(b"P5 %d %d 255\n" % picture.size + picture.tobytes())
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], image: Image.Image) -> None:
+        self._pending_input = memoryview(b"P5 %d %d 255\n" % image.size + image.tobytes())
         self._received: list[bytes] = []
         self._process = subprocess.Popen(  # noqa: S603 - the engine that `find_engine` found
             command,
@@ -39,39 +39,39 @@ class OcrProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
-            preexec_fn=_die_with_us(),
+            preexec_fn=_parent_death_hook(),
         )
-        self.stdin, self.stdout = _piped(self._process.stdin), _piped(self._process.stdout)
+        self.stdin, self.stdout = _as_pipe(self._process.stdin), _as_pipe(self._process.stdout)
         _limit_cpu(self._process.pid)
-        _widen(self.stdin)
+        _enlarge_pipe(self.stdin)
 
     def feed(self) -> bool:
         """Send what fits into the pipe; whether there is more to send."""
         try:
-            while self._unsent:
-                self._unsent = self._unsent[os.write(self.stdin.fileno(), self._unsent) :]
+            while self._pending_input:
+                self._pending_input = self._pending_input[os.write(self.stdin.fileno(), self._pending_input) :]
         except BlockingIOError:
             return True
         except BrokenPipeError:
-            self._unsent = memoryview(b"")  # it ended early: its exit code will tell
+            self._pending_input = memoryview(b"")  # it ended early: its exit code will tell
         self.stdin.close()
         return False
 
     def drain(self) -> bool:
         """Take what is there; whether there may be more to come."""
-        if piece := os.read(self.stdout.fileno(), PIPE_BYTES):
+        if piece := os.read(self.stdout.fileno(), PIPE_BUFFER_BYTES):
             self._received.append(piece)
         return bool(piece)
 
     def finish(self) -> bytes:
-        """The table of words, after `drain` saw the end; `RecognitionFailed` if the program did not do its work."""
+        """The table of words, after `drain` saw the end; `OcrFailed` if the program did not do its work."""
         self.stdin.close()
         self.stdout.close()
         code = self._process.wait()
         if code == -signal.SIGXCPU:
-            raise RecognitionFailed("OCR timed out on this page.")
+            raise OcrFailed("OCR timed out on this page.")
         if code != 0:
-            raise RecognitionFailed("OCR failed on this page.")
+            raise OcrFailed("OCR failed on this page.")
         return b"".join(self._received)
 
     def kill(self) -> None:
@@ -82,16 +82,16 @@ class OcrProcess:
         self._process.wait()
 
 
-def _piped(pipe: IO[bytes] | None) -> IO[bytes]:
+def _as_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     assert pipe is not None
     os.set_blocking(pipe.fileno(), False)
     return pipe
 
 
-def _widen(pipe: IO[bytes]) -> None:
+def _enlarge_pipe(pipe: IO[bytes]) -> None:
     if sys.platform == "linux":
         with suppress(OSError):  # this user has many pipes already: it works with a narrow one too
-            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BUFFER_BYTES)
 
 
 def _limit_cpu(pid: int) -> None:
@@ -101,17 +101,17 @@ def _limit_cpu(pid: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, hard))
 
 
-def _die_with_us() -> Callable[[], None] | None:
+def _parent_death_hook() -> Callable[[], None] | None:
     """What the child does before it becomes the program, so that it cannot outlive us, however we end."""
-    return partial(_ask_to_die, os.getpid()) if _LIBC is not None and _is_alone() else None
+    return partial(_set_parent_death_signal, os.getpid()) if _LIBC is not None and _is_single_threaded() else None
 
 
-def _is_alone() -> bool:
+def _is_single_threaded() -> bool:
     """Whether this process has one thread. In the sandbox it has; with more, no Python may run in a forked child."""
     return sum(1 for _ in Path("/proc/self/task").iterdir()) == 1
 
 
-def _ask_to_die(parent: int) -> None:
+def _set_parent_death_signal(parent: int) -> None:
     assert _LIBC is not None
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # we ended between the fork and this line

@@ -9,7 +9,7 @@ _WORD = "5"
 """The level of a word's line in tesseract's table."""
 
 
-class RecognitionFailed(Exception):
+class OcrFailed(Exception):
     """This picture has no recognised text; `message` is a sentence for the page's `problem`."""
 
     def __init__(self, message: str) -> None:
@@ -18,7 +18,7 @@ class RecognitionFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class RecognisedWord:
+class OcrWord:
     text: str
     box: PixelBox
     confidence: float
@@ -31,10 +31,10 @@ class RecognisedWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class OcrResult:
     """Words in reading order. Boxes count in `width` × `height`: less than submitted where the engine takes no more."""
 
-    words: tuple[RecognisedWord, ...]
+    words: tuple[OcrWord, ...]
     width: int
     height: int
     dpi: int
@@ -44,26 +44,26 @@ class Recognised:
         """The mean over all words, 0 where there are none."""
         return sum(word.confidence for word in self.words) / len(self.words) if self.words else 0.0
 
-    def turned_over(self) -> "Recognised":
+    def rotated_180(self) -> "OcrResult":
         """The same words where they stand when the picture is turned by 180°."""
-        return replace(self, words=tuple(self._turned(word) for word in self.words))
+        return replace(self, words=tuple(self._rotate_word(word) for word in self.words))
 
-    def _turned(self, word: RecognisedWord) -> RecognisedWord:
+    def _rotate_word(self, word: OcrWord) -> OcrWord:
         left, top, right, bottom = word.box
         return replace(word, box=(self.width - right, self.height - bottom, self.width - left, self.height - top))
 
 
-def parse(table: bytes, *, width: int, height: int, dpi: int) -> Recognised:
+def parse_tsv(table: bytes, *, width: int, height: int, dpi: int) -> OcrResult:
     """Read tesseract's table (TSV); `ValueError` if it is none."""
     lines = table.decode("utf-8").splitlines()
     if not lines or not lines[0].startswith("level\t"):
         raise ValueError("no table")
     rows = (line.split("\t") for line in lines[1:])
     words = tuple(_word(row) for row in rows if row[0] == _WORD and row[11].strip())
-    return Recognised(words, width, height, dpi)
+    return OcrResult(words, width, height, dpi)
 
 
-def _word(row: list[str]) -> RecognisedWord:
+def _word(row: list[str]) -> OcrWord:
     _, _, block, paragraph, line, _, left, top, width, height = map(int, row[:10])
     box = (left, top, left + width, top + height)
-    return RecognisedWord(row[11].strip(), box, max(0.0, float(row[10])) / 100, block, paragraph, line)
+    return OcrWord(row[11].strip(), box, max(0.0, float(row[10])) / 100, block, paragraph, line)

@@ -7,35 +7,35 @@ from io import BytesIO
 
 from PIL import Image
 
-from muniment.processing.readers.contract import MAX_FIGURE_SIDE, Figure, FigureKind, Options
+from muniment.processing.readers.contract import MAX_FIGURE_SIDE, Figure, FigureKind, ReadingOptions
 from muniment.processing.readers.errors import Unreadable
-from muniment.processing.readers.office.package import Package
+from muniment.processing.readers.office.package import OfficePackage
 
 # In the sandbox nothing can be imported any more, and Pillow likes to import when it opens a picture.
 Image.init()
 
 _POINTS_PER_EMU = 1 / 12_700
 _PIXELS_PER_POINT = 96 / 72
-_NO_PICTURE = (
+_DECODING_ERRORS = (
     OSError, ValueError, SyntaxError, LookupError, ArithmeticError, TypeError, EOFError, AttributeError, struct.error,
     Image.DecompressionBombError,
 )  # fmt: skip
 
 
-class Pictures:
+class EmbeddedImages:
     """Each part is unpacked and hashed once, however often the document shows it."""
 
-    def __init__(self, package: Package, options: Options) -> None:
+    def __init__(self, package: OfficePackage, options: ReadingOptions) -> None:
         self._package = package
         self._min_points = options.figure_min_points
         self._known: dict[str, tuple[str, tuple[int, int] | None] | None] = {}
 
-    def show(self, part: str | None, size_emu: tuple[int, int] | None = None) -> tuple[Figure, ...]:
+    def figure_for(self, part: str | None, size_emu: tuple[int, int] | None = None) -> tuple[Figure, ...]:
         """The figure of this part, unless it is missing, damaged, a lie or an ornament."""
-        if part is None or (known := self._look_up(part)) is None:
+        if part is None or (known := self._find_figure(part)) is None:
             return ()
         sha256, pixels = known
-        points = _shown_points(size_emu, pixels)
+        points = _displayed_points(size_emu, pixels)
         if points is None or min(points) < self._min_points:
             return ()
         width, height = pixels or (round(points[0] * _PIXELS_PER_POINT), round(points[1] * _PIXELS_PER_POINT))
@@ -43,31 +43,31 @@ class Pictures:
             return ()
         return (Figure(FigureKind.PICTURE, sha256, width, height, source=part),)
 
-    def _look_up(self, part: str) -> tuple[str, tuple[int, int] | None] | None:
+    def _find_figure(self, part: str) -> tuple[str, tuple[int, int] | None] | None:
         if part not in self._known:
-            self._known[part] = self._examine(part)
+            self._known[part] = self._read_figure(part)
         return self._known[part]
 
-    def _examine(self, part: str) -> tuple[str, tuple[int, int] | None] | None:
+    def _read_figure(self, part: str) -> tuple[str, tuple[int, int] | None] | None:
         try:
             data = self._package.read(part)
         except Unreadable:
             return None  # a lost picture is no reason to lose the text
-        return hashlib.sha256(data).hexdigest(), _measure(data)
+        return hashlib.sha256(data).hexdigest(), _pixel_size(data)
 
 
-def _shown_points(size_emu: tuple[int, int] | None, pixels: tuple[int, int] | None) -> tuple[float, float] | None:
+def _displayed_points(size_emu: tuple[int, int] | None, pixels: tuple[int, int] | None) -> tuple[float, float] | None:
     if size_emu and min(size_emu) > 0:
         return size_emu[0] * _POINTS_PER_EMU, size_emu[1] * _POINTS_PER_EMU
     return (pixels[0] / _PIXELS_PER_POINT, pixels[1] / _PIXELS_PER_POINT) if pixels else None
 
 
-def _measure(data: bytes) -> tuple[int, int] | None:
+def _pixel_size(data: bytes) -> tuple[int, int] | None:
     """Its pixels, by its header alone; `None` for what is no bitmap, e.g. SVG."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             with Image.open(BytesIO(data)) as picture:
                 return picture.size
-        except _NO_PICTURE:
+        except _DECODING_ERRORS:
             return None

@@ -5,25 +5,25 @@ import zlib
 from typing import IO, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, LargeZipFile, ZipFile, ZipInfo
 
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 
 _MAX_PARTS = 20_000
 _IS_ENCRYPTED = 0x01
 
 
-class Package:
+class OfficePackage:
     """Parts by name. Names are compared without regard to case, as the formats demand."""
 
     def __init__(self, file: BinaryIO, max_unpacked_bytes: int) -> None:
         try:
             self._archive = ZipFile(file)
         except (BadZipFile, LargeZipFile, NotImplementedError, ValueError, OSError, EOFError) as error:
-            raise Unreadable(Code.CORRUPT, "The file is incomplete or damaged.") from error
-        self._parts = {_plain_name(entry.filename): entry for entry in self._archive.infolist()}
-        _check(self._archive.infolist(), max_unpacked_bytes)
+            raise Unreadable(UnreadableCode.CORRUPT, "The file is incomplete or damaged.") from error
+        self._parts = {_normalize_name(entry.filename): entry for entry in self._archive.infolist()}
+        _check_limits(self._archive.infolist(), max_unpacked_bytes)
 
     def __contains__(self, name: str) -> bool:
-        return _plain_name(name) in self._parts
+        return _normalize_name(name) in self._parts
 
     def read(self, name: str) -> bytes:
         """A part's bytes. One that is missing or damaged makes the file unreadable."""
@@ -31,39 +31,43 @@ class Package:
             try:
                 return part.read()
             except (BadZipFile, EOFError, OSError, ValueError, zlib.error) as error:
-                raise _damaged(name) from error
+                raise _damaged_error(name) from error
 
     def open(self, name: str) -> IO[bytes]:
         """A part as a stream, for what is too large to hold."""
-        entry = self._parts.get(_plain_name(name))
+        entry = self._parts.get(_normalize_name(name))
         if entry is None:
-            raise Unreadable(Code.CORRUPT, f"The file is incomplete ({name} is missing).")
+            raise Unreadable(UnreadableCode.CORRUPT, f"The file is incomplete ({name} is missing).")
         try:
             return self._archive.open(entry)
         except (BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
-            raise _damaged(name) from error
+            raise _damaged_error(name) from error
 
 
-def resolve(part: str, target: str) -> str:
+def resolve_target(part: str, target: str) -> str:
     """The name of the part that `target`, written in `part`, means."""
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), target)).lstrip("/")
 
 
-def _check(entries: list[ZipInfo], max_unpacked_bytes: int) -> None:
+def _check_limits(entries: list[ZipInfo], max_unpacked_bytes: int) -> None:
     if len(entries) > _MAX_PARTS:
-        raise Unreadable(Code.READER_MEMORY, f"The file has {len(entries):,} parts. The limit is {_MAX_PARTS:,}.")
+        raise Unreadable(
+            UnreadableCode.READER_MEMORY, f"The file has {len(entries):,} parts. The limit is {_MAX_PARTS:,}."
+        )
     if sum(entry.file_size for entry in entries) > max_unpacked_bytes:
-        raise Unreadable(Code.READER_MEMORY, f"The file unpacks to more than {max_unpacked_bytes:,} bytes.")
+        raise Unreadable(UnreadableCode.READER_MEMORY, f"The file unpacks to more than {max_unpacked_bytes:,} bytes.")
     if any(entry.flag_bits & _IS_ENCRYPTED for entry in entries):
-        raise Unreadable(Code.ENCRYPTED, "The file is password-protected. Remove the password and upload it again.")
+        raise Unreadable(
+            UnreadableCode.ENCRYPTED, "The file is password-protected. Remove the password and upload it again."
+        )
     # The others unpack without bounds, and no office program writes them.
     if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
-        raise Unreadable(Code.UNSUPPORTED, "The file uses an unsupported compression method.")
+        raise Unreadable(UnreadableCode.UNSUPPORTED, "The file uses an unsupported compression method.")
 
 
-def _damaged(name: str) -> Unreadable:
-    return Unreadable(Code.CORRUPT, f"The file is damaged ({name} cannot be unpacked).")
+def _damaged_error(name: str) -> Unreadable:
+    return Unreadable(UnreadableCode.CORRUPT, f"The file is damaged ({name} cannot be unpacked).")
 
 
-def _plain_name(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.replace("\\", "/").lstrip("/").lower()

@@ -7,13 +7,13 @@ from typing import IO, Any, cast
 
 from lxml import etree
 
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.processing.readers.office.package import Package, resolve
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.processing.readers.office.package import OfficePackage, resolve_target
 
 Element = etree._Element  # noqa: SLF001  # it has no public name
 
 
-def parse_part(package: Package, name: str) -> Element:
+def parse_part(package: OfficePackage, name: str) -> Element:
     """The root of an XML part, or `Unreadable` if it is no XML or declares entities."""
     # `huge_tree` stays off: it would lift the bounds on depth and on the length of one text.
     parser = etree.XMLParser(
@@ -27,7 +27,7 @@ def parse_part(package: Package, name: str) -> Element:
     return root
 
 
-def stream_part(stream: IO[bytes], name: str, tags: tuple[str, ...]) -> Iterator[Element]:
+def iterate_part(stream: IO[bytes], name: str, tags: tuple[str, ...]) -> Iterator[Element]:
     """The elements of these names one after the other, each forgotten when the next one is asked for."""
     wanted = tuple("{*}" + tag for tag in tags)
     events = etree.iterparse(
@@ -41,7 +41,7 @@ def stream_part(stream: IO[bytes], name: str, tags: tuple[str, ...]) -> Iterator
                 _refuse_entities(element, name)
                 is_first = False
             yield element
-            _forget(element)
+            _release(element)
     except etree.XMLSyntaxError as error:
         raise _unreadable(name, error) from error
 
@@ -60,7 +60,7 @@ def attribute(element: Element, name: str) -> str | None:
     return next((str(value) for key, value in element.attrib.items() if str(key).endswith("}" + name)), None)
 
 
-def relation_id(element: Element) -> str | None:
+def relationship_id(element: Element) -> str | None:
     """What it calls the part that it stands for: an `id` with a namespace. One without is another thing."""
     return next((str(value) for key, value in element.attrib.items() if str(key).endswith("}id")), None)
 
@@ -82,43 +82,43 @@ def descendants(element: Element, *names: str) -> Iterator[Element]:
     return element.iter(*("{*}" + name for name in names))
 
 
-class Relations:
+class Relationships:
     """What the parts of an Office Open XML file call each other by."""
 
-    def __init__(self, package: Package, part: str) -> None:
+    def __init__(self, package: OfficePackage, part: str) -> None:
         folder, _, base = part.rpartition("/")
         name = f"{folder}/_rels/{base}.rels" if folder else f"_rels/{base}.rels"
         entries = parse_part(package, name) if name in package else ()
         inner = [entry for entry in entries if entry.get("TargetMode") != "External"]
-        self._targets = {str(entry.get("Id")): resolve(part, entry.get("Target") or "") for entry in inner}
-        self._kinds = [((entry.get("Type") or "").rpartition("/")[2], str(entry.get("Id"))) for entry in inner]
+        self._targets = {str(entry.get("Id")): resolve_target(part, entry.get("Target") or "") for entry in inner}
+        self._types = [((entry.get("Type") or "").rpartition("/")[2], str(entry.get("Id"))) for entry in inner]
 
-    def find(self, relation_id: str | None) -> str | None:
+    def find_target(self, relation_id: str | None) -> str | None:
         return self._targets.get(relation_id or "")
 
-    def of_kind(self, kind: str) -> list[str]:
+    def targets_of_type(self, kind: str) -> list[str]:
         """The parts that stand in this relation, e.g. `styles`."""
-        return [self._targets[relation_id] for known, relation_id in self._kinds if known == kind]
+        return [self._targets[relation_id] for known, relation_id in self._types if known == kind]
 
 
-def main_part(package: Package, fallback: str) -> str:
+def main_document_part(package: OfficePackage, fallback: str) -> str:
     """Where the document itself stands."""
-    return next(iter(Relations(package, "").of_kind("officeDocument")), fallback)
+    return next(iter(Relationships(package, "").targets_of_type("officeDocument")), fallback)
 
 
 def _refuse_entities(element: Element, name: str) -> None:
     dtd = element.getroottree().docinfo.internalDTD
     if dtd is not None and next(iter(cast("Any", dtd).iterentities()), None) is not None:
-        raise Unreadable(Code.CORRUPT, f"The file is not supported ({name} declares XML entities).")
+        raise Unreadable(UnreadableCode.CORRUPT, f"The file is not supported ({name} declares XML entities).")
 
 
 def _unreadable(name: str, error: etree.XMLSyntaxError) -> Unreadable | MemoryError:
     if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
         return MemoryError()
-    return Unreadable(Code.CORRUPT, f"The file is damaged ({name} is not valid XML).")
+    return Unreadable(UnreadableCode.CORRUPT, f"The file is damaged ({name} is not valid XML).")
 
 
-def _forget(element: Element) -> None:
+def _release(element: Element) -> None:
     element.clear()
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:

@@ -10,10 +10,10 @@ from muniment.processing.readers.contract import Box
 ToPage = Callable[[Box], Box]
 
 
-def turn(box: Box, quarters: int, width: float, height: float) -> Box:
+def rotate_box(box: Box, quarter_turns: int, width: float, height: float) -> Box:
     """Where a box lies after its page of this size was turned clockwise by so many quarters."""
     left, top, right, bottom = box
-    match quarters % 4:
+    match quarter_turns % 4:
         case 1:
             return height - bottom, left, height - top, right
         case 2:
@@ -24,63 +24,65 @@ def turn(box: Box, quarters: int, width: float, height: float) -> Box:
             return box
 
 
-def rounded(box: Box) -> Box:
+def rounded_box(box: Box) -> Box:
     """To a hundredth of a point: PDFium's numbers are no more exact than that."""
     left, top, right, bottom = box
     return round(left, 2), round(top, 2), round(right, 2), round(bottom, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class PageSpace:
+class PageGeometry:
     """The visible part of a page in user space, and the quarters by which it is shown turned."""
 
     left: float
     top: float
-    unturned_width: float
-    unturned_height: float
-    quarters: int
+    unrotated_width: float
+    unrotated_height: float
+    quarter_turns: int
 
     @property
     def width(self) -> float:
-        return self.unturned_height if self.quarters % 2 else self.unturned_width
+        return self.unrotated_height if self.quarter_turns % 2 else self.unrotated_width
 
     @property
     def height(self) -> float:
-        return self.unturned_width if self.quarters % 2 else self.unturned_height
+        return self.unrotated_width if self.quarter_turns % 2 else self.unrotated_height
 
     @property
     def rotation(self) -> int:
         """Degrees clockwise."""
-        return self.quarters * 90
+        return self.quarter_turns * 90
 
     @property
-    def visible(self) -> Box:
+    def visible_box(self) -> Box:
         """Left, top, right, bottom in user space, where top is the greater one."""
-        return self.left, self.top, self.left + self.unturned_width, self.top - self.unturned_height
+        return self.left, self.top, self.left + self.unrotated_width, self.top - self.unrotated_height
 
-    def unturned(self, box: Box) -> Box:
+    def unrotated(self, box: Box) -> Box:
         """A raw rectangle (left, bottom, right, top) from the upper left corner, the rotation not yet applied."""
         left, bottom, right, top = box
         return left - self.left, self.top - top, right - self.left, self.top - bottom
 
     def to_page(self, box: Box) -> Box:
         """A raw rectangle (left, bottom, right, top) in the page as shown."""
-        return rounded(turn(self.unturned(box), self.quarters, self.unturned_width, self.unturned_height))
+        return rounded_box(
+            rotate_box(self.unrotated(box), self.quarter_turns, self.unrotated_width, self.unrotated_height)
+        )
 
     def upright_to_page(self, direction: int) -> ToPage:
         """From the frame in which text of this direction (clockwise quarters) stands upright, to the page as shown."""
         width, height = self.upright_size(direction)
-        quarters = (direction + self.quarters) % 4
+        quarters = (direction + self.quarter_turns) % 4
         if quarters == 0:
-            return rounded
-        return lambda box: rounded(turn(box, quarters, width, height))
+            return rounded_box
+        return lambda box: rounded_box(rotate_box(box, quarters, width, height))
 
     def upright_size(self, direction: int) -> tuple[float, float]:
         if direction % 2:
-            return self.unturned_height, self.unturned_width
-        return self.unturned_width, self.unturned_height
+            return self.unrotated_height, self.unrotated_width
+        return self.unrotated_width, self.unrotated_height
 
 
-def space_of(page: PdfPage) -> PageSpace:
+def page_geometry(page: PdfPage) -> PageGeometry:
     left, bottom, right, top = page.get_bbox()
-    return PageSpace(left, top, right - left, top - bottom, page.get_rotation() // 90)
+    return PageGeometry(left, top, right - left, top - bottom, page.get_rotation() // 90)

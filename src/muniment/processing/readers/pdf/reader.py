@@ -9,9 +9,9 @@ from typing import Any, BinaryIO
 
 from pypdfium2 import PdfDocument, PdfiumError, raw
 
-from muniment.processing.readers.contract import Means, Options, Page, Reading
-from muniment.processing.readers.errors import Code, Unreadable
-from muniment.processing.readers.pdf.page import Awaited, PageReader
+from muniment.processing.readers.contract import ExtractedPage, OpenedDocument, ReaderResources, ReadingOptions
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
+from muniment.processing.readers.pdf.page import PageReader, PendingOcrPage
 
 _NEEDS_PASSWORD = (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY)
 
@@ -25,33 +25,35 @@ _DAMAGED = "The PDF is damaged or incomplete and cannot be opened."
 _NO_PAGES = "The PDF has no pages."
 
 
-def open_document(file: BinaryIO, means: Means) -> PdfDocument:
+def open_document(file: BinaryIO, resources: ReaderResources) -> PdfDocument:
     """The document with its form fields, or `Unreadable`. A PDF that opens without a password opens."""
     # PDFium names the last error it had, be it that of an earlier document: have one that no document has.
     raw.FPDF_LoadDocument(b"", None)
     try:
-        document = PdfDocument(_mapped(file) or file)
+        document = PdfDocument(_memory_mapped(file) or file)
     except PdfiumError as error:
         if error.err_code in _NEEDS_PASSWORD:
-            raise Unreadable(Code.ENCRYPTED, _PROTECTED) from error
+            raise Unreadable(UnreadableCode.ENCRYPTED, _PROTECTED) from error
         # PDFium refuses a document without pages, but has no complaint about it.
         sentence = _NO_PAGES if error.err_code == raw.FPDF_ERR_FILE else _DAMAGED
-        raise Unreadable(Code.CORRUPT, sentence) from error
+        raise Unreadable(UnreadableCode.CORRUPT, sentence) from error
     # Forms have to be there before the first page is touched, or their fields are not drawn.
     document.init_forms()
-    _check_pages(len(document), means)
+    _check_pages(len(document), resources)
     return document
 
 
-def _check_pages(total: int, means: Means) -> None:
+def _check_pages(total: int, resources: ReaderResources) -> None:
     if total < 1:
-        raise Unreadable(Code.CORRUPT, _NO_PAGES)
-    if total > means.max_pages:
-        sentence = f"The PDF has {total} pages, at most {means.max_pages} can be read. Split it and upload the parts."
-        raise Unreadable(Code.TOO_MANY_PAGES, sentence)
+        raise Unreadable(UnreadableCode.CORRUPT, _NO_PAGES)
+    if total > resources.max_pages:
+        sentence = (
+            f"The PDF has {total} pages, at most {resources.max_pages} can be read. Split it and upload the parts."
+        )
+        raise Unreadable(UnreadableCode.TOO_MANY_PAGES, sentence)
 
 
-def _mapped(file: BinaryIO) -> Any:
+def _memory_mapped(file: BinaryIO) -> Any:
     """The file's bytes as PDFium can use them without copying, or `None` if they are in memory already."""
     try:
         # Copy on write, because ctypes takes no read-only memory; nobody writes, so nothing is copied.
@@ -65,26 +67,28 @@ _PAGES_AHEAD = 16
 """Pages with text that may wait behind one that OCR is working on."""
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
     """Open it, or raise `Unreadable`."""
-    document = open_document(file, means)
+    document = open_document(file, resources)
     total = len(document)
-    return Reading(total, _pages(PageReader(document, options, means), total, means.ocr_processes))
+    return OpenedDocument(
+        total, _iterate_pages(PageReader(document, options, resources), total, resources.ocr_processes)
+    )
 
 
-def _pages(reader: PageReader, total: int, ocr_processes: int) -> Iterator[Page]:
+def _iterate_pages(reader: PageReader, total: int, ocr_processes: int) -> Iterator[ExtractedPage]:
     """Pages in their order. While OCR works on some, following ones are begun, one more than it works on at a time."""
     with closing(reader):
-        waiting: deque[Page | Awaited] = deque()
+        waiting: deque[ExtractedPage | PendingOcrPage] = deque()
         for number in range(1, total + 1):
             waiting.append(reader.begin(number))
-            while waiting and not _may_wait(waiting, ocr_processes):
+            while waiting and not _can_wait(waiting, ocr_processes):
                 yield reader.finish(waiting.popleft())
         while waiting:
             yield reader.finish(waiting.popleft())
 
 
-def _may_wait(waiting: deque[Page | Awaited], ocr_processes: int) -> bool:
-    if isinstance(waiting[0], Page) or len(waiting) > _PAGES_AHEAD:
+def _can_wait(waiting: deque[ExtractedPage | PendingOcrPage], ocr_processes: int) -> bool:
+    if isinstance(waiting[0], ExtractedPage) or len(waiting) > _PAGES_AHEAD:
         return False
-    return sum(isinstance(page, Awaited) for page in waiting) <= ocr_processes
+    return sum(isinstance(page, PendingOcrPage) for page in waiting) <= ocr_processes

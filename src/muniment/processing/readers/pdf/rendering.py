@@ -6,7 +6,7 @@ from PIL import Image
 from pypdfium2 import PdfPage
 
 from muniment.processing.readers import contract
-from muniment.processing.readers.contract import Box, Means
+from muniment.processing.readers.contract import Box, ReaderResources
 
 POINTS_PER_INCH = 72
 _WHITE = (255, 255, 255, 255)
@@ -14,18 +14,18 @@ _PNG_LEVEL = 3
 """Half the time of the usual 6, for a file that is a tenth larger."""
 
 
-def render_gray(page: PdfPage, dpi: int, means: Means) -> Image.Image:
+def render_gray(page: PdfPage, dpi: int, resources: ReaderResources) -> Image.Image:
     """The page in shades of gray on white; smaller if it had more than `means.max_pixels`."""
-    return _render(page, dpi / POINTS_PER_INCH, means, gray=True)
+    return _render(page, dpi / POINTS_PER_INCH, resources, gray=True)
 
 
-def render_png(page: PdfPage, width_px: int, means: Means) -> contract.Image:
+def render_png(page: PdfPage, width_px: int, resources: ReaderResources) -> contract.RenderedImage:
     """The page in colour on white, `width_px` wide; smaller if it had more than `means.max_pixels`."""
     # PDFium's sides are rounded up: a little less, or the last digit of a fraction costs a pixel more.
-    return as_png(_render(page, (width_px - 0.001) / page.get_width(), means))
+    return encode_png(_render(page, (width_px - 0.001) / page.get_width(), resources))
 
 
-def render_box(page: PdfPage, box: Box, dpi: int, means: Means) -> contract.Image:
+def render_box(page: PdfPage, box: Box, dpi: int, resources: ReaderResources) -> contract.RenderedImage:
     """What stands in a box of the page as shown; the rest of the page costs nothing."""
     width, height = page.get_size()
     left, top, right, bottom = max(0.0, box[0]), max(0.0, box[1]), min(width, box[2]), min(height, box[3])
@@ -33,22 +33,22 @@ def render_box(page: PdfPage, box: Box, dpi: int, means: Means) -> contract.Imag
     right, bottom = max(right, left + 1), max(bottom, top + 1)
     # PDFium cuts off from the four sides of the shown page: left, bottom, right, top.
     crop = (left, height - bottom, width - right, top)
-    return as_png(_render(page, dpi / POINTS_PER_INCH, means, crop=crop))
+    return encode_png(_render(page, dpi / POINTS_PER_INCH, resources, crop=crop))
 
 
-def as_png(picture: Image.Image) -> contract.Image:
+def encode_png(image: Image.Image) -> contract.RenderedImage:
     """Equal pixels give equal bytes."""
     file = BytesIO()
-    picture.save(file, "PNG", compress_level=_PNG_LEVEL)
-    return contract.Image(file.getvalue(), picture.width, picture.height)
+    image.save(file, "PNG", compress_level=_PNG_LEVEL)
+    return contract.RenderedImage(file.getvalue(), image.width, image.height)
 
 
 def _render(
-    page: PdfPage, scale: float, means: Means, *, gray: bool = False, crop: Box = (0.0, 0.0, 0.0, 0.0)
+    page: PdfPage, scale: float, resources: ReaderResources, *, gray: bool = False, crop: Box = (0.0, 0.0, 0.0, 0.0)
 ) -> Image.Image:
     width, height = page.get_size()
     width, height = width - crop[0] - crop[2], height - crop[1] - crop[3]
-    scale = _within(scale, width, height, means.max_pixels)
+    scale = _fitting_scale(scale, width, height, resources.max_pixels)
     bitmap = page.render(scale=scale, crop=crop, grayscale=gray, fill_color=_WHITE, rev_byteorder=not gray)
     try:
         picture: Image.Image = bitmap.to_pil()
@@ -58,7 +58,7 @@ def _render(
         bitmap.close()
 
 
-def _within(scale: float, width: float, height: float, max_pixels: int) -> float:
+def _fitting_scale(scale: float, width: float, height: float, max_pixels: int) -> float:
     """The scale, or the largest one at which the page, its sides rounded up, has no more than so many pixels."""
     # (w·s + 1)(h·s + 1) ≤ max, solved for s.
     a, b, c = width * height, width + height, 1.0 - max_pixels

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, in_one_line, make_row, read_pages
-from muniment.processing.readers.contract import Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.encodings import known_encoding
-from muniment.processing.readers.errors import damage_is_unreadable
-from muniment.processing.readers.rtf.tokens import FontTable, Lexeme, Token, split_rtf
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, make_row, paginate
+from muniment.processing.readers.contract import OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
+from muniment.processing.readers.encodings import resolve_encoding
+from muniment.processing.readers.errors import parser_errors_as_unreadable
+from muniment.processing.readers.rtf.tokens import FontTable, RtfToken, TokenType, tokenize
 
 # Groups whose text is not part of the document. A star before a word says the same of any other.
-_UNSEEN_NAMES = """
+_HIDDEN_DESTINATION_NAMES = """
     annotation atnauthor atndate atnicn atnid atnparent atnref atnrefend atnrefstart atntime author bkmkend
     bkmkstart blipuid buptim category colorschememapping colortbl comment company creatim datafield datastore
     datafile doccomm docvar dptxbxtext falt fchars ffdeftext ffentrymcr ffexitmcr ffformat ffhelptext ffl ffname
@@ -25,19 +25,19 @@ _UNSEEN_NAMES = """
 """
 
 
-_UNSEEN = frozenset(_UNSEEN_NAMES.split())
+_HIDDEN_DESTINATIONS = frozenset(_HIDDEN_DESTINATION_NAMES.split())
 
 
-_SEEN_THOUGH_STARRED = frozenset({"shppict", "shptxt", "footnote"})
+_VISIBLE_STARRED = frozenset({"shppict", "shptxt", "footnote"})
 
 
-_LETTERS = {
+_SPECIAL_CHARACTERS = {
     "tab": "\t", "emdash": "—", "endash": "–", "emspace": " ", "enspace": " ", "qmspace": " ", "bullet": "•",
     "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "line": "\n", "softline": "\n",
 }  # fmt: skip
 
 
-_SIGNS = {"\\": "\\", "{": "{", "}": "}", "~": "\xa0", "_": "-", "-": ""}
+_SYMBOL_CHARACTERS = {"\\": "\\", "{": "{", "}": "}", "~": "\xa0", "_": "-", "-": ""}
 
 
 _CODEPAGES = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850", "ansi": "cp1252"}
@@ -50,31 +50,31 @@ _BREAKS = frozenset({"page", "softpage"})
 class _State:
     """What a group inherits, and what ends with it."""
 
-    is_unseen: bool = False
+    is_hidden_destination: bool = False
     is_hidden: bool = False
     font: int | None = None
-    skip: int = 1
+    fallback_bytes: int = 1
     """How many bytes stand behind a Unicode character for programs that do not know it."""
     is_note: bool = False
-    in_fonts: bool = False
+    is_in_font_table: bool = False
 
 
-class RtfDocument:
+class RtfParser:
     def __init__(self) -> None:
         self._state = _State()
-        self._outer: list[_State] = []
+        self._state_stack: list[_State] = []
         self._fonts = FontTable()
         self._codepage = "cp1252"
-        self._to_skip = 0
-        self._waiting = bytearray()
-        self._letters: list[str] = []
+        self._fallback_bytes_left = 0
+        self._undecoded_bytes = bytearray()
+        self._text_parts: list[str] = []
         self._blocks: list[Block] = []
         self._notes: list[str] = []
         self._row: list[str] = []
         self._rows: list[str] = []
         self._kind = ParagraphKind.TEXT
         self._is_first_in_group = False
-        self._words: dict[str, Callable[[int | None], None]] = {
+        self._control_words: dict[str, Callable[[int | None], None]] = {
             "par": self._end_paragraph, "sect": self._end_section, "cell": self._end_cell, "nestcell": self._end_cell,
             "row": self._end_row, "nestrow": self._end_row, "pard": self._reset, "u": self._add_unicode,
             "uc": self._set_skip, "f": self._set_font, "v": self._set_hidden, "plain": lambda _: self._set_hidden(0),
@@ -83,107 +83,112 @@ class RtfDocument:
         }  # fmt: skip
 
     def read(self, data: bytes) -> list[Block]:
-        for lexeme in split_rtf(data):
-            self._take(lexeme)
+        for lexeme in tokenize(data):
+            self._handle(lexeme)
         self._end_paragraph(None)
         self._end_table()
         return [*self._blocks, *(Block(f"[{number}] {note}") for number, note in enumerate(self._notes, start=1))]
 
-    def _take(self, lexeme: Lexeme) -> None:
-        if lexeme.token is Token.BYTES:
-            self._add_bytes(lexeme.content)
+    def _handle(self, token: RtfToken) -> None:
+        if token.token_type is TokenType.BYTES:
+            self._add_bytes(token.content)
         else:
             self._flush()
-            {Token.OPEN: self._open, Token.CLOSE: self._close, Token.SIGN: self._sign, Token.WORD: self._word}[
-                lexeme.token
-            ](lexeme)
-        if lexeme.token is not Token.OPEN:
-            self._is_first_in_group = self._is_first_in_group and lexeme.word == "*"
+            {
+                TokenType.OPEN: self._open,
+                TokenType.CLOSE: self._close,
+                TokenType.CONTROL_SYMBOL: self._control_symbol,
+                TokenType.CONTROL_WORD: self._control_word,
+            }[token.token_type](token)
+        if token.token_type is not TokenType.OPEN:
+            self._is_first_in_group = self._is_first_in_group and token.word == "*"
 
-    def _open(self, _: Lexeme) -> None:
-        self._outer.append(self._state)
+    def _open(self, _: RtfToken) -> None:
+        self._state_stack.append(self._state)
         self._is_first_in_group = True
-        self._to_skip = 0
+        self._fallback_bytes_left = 0
 
-    def _close(self, _: Lexeme) -> None:
+    def _close(self, _: RtfToken) -> None:
         was_note = self._state.is_note
-        self._state = self._outer.pop() if self._outer else _State()
-        self._to_skip = 0
+        self._state = self._state_stack.pop() if self._state_stack else _State()
+        self._fallback_bytes_left = 0
         if was_note and not self._state.is_note:
             self._end_note()
 
-    def _sign(self, lexeme: Lexeme) -> None:
-        if lexeme.word == "*":
-            self._state = replace(self._state, is_unseen=True)
-        elif lexeme.word in "\r\n":
+    def _control_symbol(self, token: RtfToken) -> None:
+        if token.word == "*":
+            self._state = replace(self._state, is_hidden_destination=True)
+        elif token.word in "\r\n":
             self._end_paragraph(None)
         else:
-            self._add(_SIGNS.get(lexeme.word, ""))
+            self._add(_SYMBOL_CHARACTERS.get(token.word, ""))
 
-    def _word(self, lexeme: Lexeme) -> None:
-        word = lexeme.word
-        self._to_skip = 0
-        if word in _UNSEEN:
-            self._state = replace(self._state, is_unseen=True)
-        elif word in _SEEN_THOUGH_STARRED:
-            self._begin_seen(word)
-        elif word in _LETTERS:
-            self._add(_LETTERS[word])
+    def _control_word(self, token: RtfToken) -> None:
+        word = token.word
+        self._fallback_bytes_left = 0
+        if word in _HIDDEN_DESTINATIONS:
+            self._state = replace(self._state, is_hidden_destination=True)
+        elif word in _VISIBLE_STARRED:
+            self._begin_destination(word)
+        elif word in _SPECIAL_CHARACTERS:
+            self._add(_SPECIAL_CHARACTERS[word])
         elif word in _BREAKS:
             self._add(PAGE_BREAK)
         elif word == "fonttbl":
-            self._state = replace(self._state, is_unseen=True, in_fonts=True)
+            self._state = replace(self._state, is_hidden_destination=True, is_in_font_table=True)
         elif word in _CODEPAGES:
             self._codepage = _CODEPAGES[word]
-        elif known := self._words.get(word):
-            known(lexeme.number)
+        elif known := self._control_words.get(word):
+            known(token.number)
 
-    def _begin_seen(self, word: str) -> None:
+    def _begin_destination(self, word: str) -> None:
         if word == "footnote":
             self._add(f"[{len(self._notes) + 1}]")
             self._notes.append("")
-        is_unseen = self._outer[-1].is_unseen if self._outer else False
-        self._state = replace(self._state, is_unseen=is_unseen, is_note=self._state.is_note or word == "footnote")
+        is_unseen = self._state_stack[-1].is_hidden_destination if self._state_stack else False
+        self._state = replace(
+            self._state, is_hidden_destination=is_unseen, is_note=self._state.is_note or word == "footnote"
+        )
 
     def _add(self, text: str) -> None:
-        if self._state.is_unseen or self._state.is_hidden:
+        if self._state.is_hidden_destination or self._state.is_hidden:
             return
         if self._state.is_note:
             self._notes[-1] += text
         else:
-            self._letters.append(text)
+            self._text_parts.append(text)
 
     def _add_bytes(self, content: bytes) -> None:
-        skipped = min(self._to_skip, len(content))
-        self._to_skip -= skipped
-        if not self._state.is_unseen:
-            self._waiting += content[skipped:]
+        skipped = min(self._fallback_bytes_left, len(content))
+        self._fallback_bytes_left -= skipped
+        if not self._state.is_hidden_destination:
+            self._undecoded_bytes += content[skipped:]
 
     def _flush(self) -> None:
         """Bytes are decoded together: a character may have several of them."""
-        if self._waiting:
-            encoding = self._fonts.encoding_of(self._state.font) or self._codepage
-            self._add(self._waiting.decode(encoding, errors="replace"))
-            self._waiting.clear()
+        if self._undecoded_bytes:
+            encoding = self._fonts.find_encoding(self._state.font) or self._codepage
+            self._add(self._undecoded_bytes.decode(encoding, errors="replace"))
+            self._undecoded_bytes.clear()
 
     def _add_unicode(self, number: int | None) -> None:
         code = (number or 0) % 0x10000
         self._add(chr(code))
-        self._to_skip = self._state.skip
+        self._fallback_bytes_left = self._state.fallback_bytes
 
     def _set_skip(self, number: int | None) -> None:
-        self._state = replace(self._state, skip=max(number or 0, 0))
+        self._state = replace(self._state, fallback_bytes=max(number or 0, 0))
 
     def _set_font(self, number: int | None) -> None:
         self._state = replace(self._state, font=number)
-        if self._state.in_fonts:
-            self._fonts.begin(number)
+        if self._state.is_in_font_table:
+            self._fonts.begin_font(number)
 
     def _set_hidden(self, number: int | None) -> None:
         self._state = replace(self._state, is_hidden=number != 0)
 
     def _set_codepage(self, number: int | None) -> None:
-        self._codepage = known_encoding(f"cp{number}") or self._codepage
+        self._codepage = resolve_encoding(f"cp{number}") or self._codepage
 
     def _make_item(self, _: int | None) -> None:
         if self._kind is ParagraphKind.TEXT:
@@ -196,14 +201,14 @@ class RtfDocument:
         self._kind = ParagraphKind.TEXT
 
     def _end_paragraph(self, _: int | None) -> None:
-        if self._state.is_unseen:
+        if self._state.is_hidden_destination:
             return
         if self._state.is_note:
             self._add("\n")
         elif self._row:
             self._add(" ")  # a paragraph within a cell
         else:
-            text = self._take_letters()
+            text = self._take_text()
             if text.strip(" \t\n"):
                 self._end_table()
                 self._blocks.append(Block(text.strip(" \t"), self._kind))
@@ -213,8 +218,8 @@ class RtfDocument:
         self._blocks.append(Block(PAGE_BREAK))
 
     def _end_cell(self, _: int | None) -> None:
-        if not self._state.is_unseen:
-            self._row.append(in_one_line(self._take_letters()))
+        if not self._state.is_hidden_destination:
+            self._row.append(collapse_whitespace(self._take_text()))
 
     def _end_row(self, _: int | None) -> None:
         self._rows.append(make_row(self._row))
@@ -227,16 +232,16 @@ class RtfDocument:
             self._blocks.append(Block(text, ParagraphKind.TABLE))
 
     def _end_note(self) -> None:
-        self._notes[-1] = in_one_line(self._notes[-1])
+        self._notes[-1] = collapse_whitespace(self._notes[-1])
 
-    def _take_letters(self) -> str:
+    def _take_text(self) -> str:
         # Two halves of a character beyond the first 65,536 become one.
-        text = "".join(self._letters).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        self._letters.clear()
+        text = "".join(self._text_parts).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        self._text_parts.clear()
         return text
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
-    with damage_is_unreadable("RTF"):
-        blocks = RtfDocument().read(file.read())
-    return read_pages("RTF", lambda: blocks, options, means, has_pages=True)
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
+    with parser_errors_as_unreadable("RTF"):
+        blocks = RtfParser().read(file.read())
+    return paginate("RTF", lambda: blocks, options, resources, has_pages=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from muniment.processing.readers.encodings import known_encoding
+from muniment.processing.readers.encodings import resolve_encoding
 
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # a word and its number
@@ -18,24 +18,24 @@ _TOKEN = re.compile(
 )
 
 
-class Token(Enum):
-    WORD = auto()
+class TokenType(Enum):
+    CONTROL_WORD = auto()
     BYTES = auto()
-    SIGN = auto()
+    CONTROL_SYMBOL = auto()
     OPEN = auto()
     CLOSE = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Lexeme:
-    token: Token
+class RtfToken:
+    token_type: TokenType
     word: str = ""
     number: int | None = None
     content: bytes = b""
     is_escaped: bool = False
 
 
-def split_rtf(data: bytes) -> Iterator[Lexeme]:
+def tokenize(data: bytes) -> Iterator[RtfToken]:
     at = 0
     while match := _TOKEN.match(data, at):
         at = match.end()
@@ -43,15 +43,15 @@ def split_rtf(data: bytes) -> Iterator[Lexeme]:
         if word == b"bin":
             at += max(int(number or 0), 0)  # raw bytes, which may look like anything
         elif word:
-            yield Lexeme(Token.WORD, word.decode("ascii"), int(number) if number else None)
+            yield RtfToken(TokenType.CONTROL_WORD, word.decode("ascii"), int(number) if number else None)
         elif escaped:
-            yield Lexeme(Token.BYTES, content=bytes.fromhex(escaped.decode("ascii")), is_escaped=True)
+            yield RtfToken(TokenType.BYTES, content=bytes.fromhex(escaped.decode("ascii")), is_escaped=True)
         elif sign:
-            yield Lexeme(Token.SIGN, sign.decode("latin-1"))
+            yield RtfToken(TokenType.CONTROL_SYMBOL, sign.decode("latin-1"))
         elif brace:
-            yield Lexeme(Token.OPEN if brace == b"{" else Token.CLOSE)
+            yield RtfToken(TokenType.OPEN if brace == b"{" else TokenType.CLOSE)
         elif text:
-            yield Lexeme(Token.BYTES, content=text)
+            yield RtfToken(TokenType.BYTES, content=text)
 
 
 _CHARSETS = {
@@ -70,7 +70,7 @@ class FontTable:
     def set_default(self, number: int | None) -> None:
         self._default = number
 
-    def begin(self, number: int | None) -> None:
+    def begin_font(self, number: int | None) -> None:
         self._current = number
 
     def set_charset(self, number: int | None) -> None:
@@ -79,10 +79,10 @@ class FontTable:
             self._encodings[self._current] = _CHARSETS[number]
 
     def set_codepage(self, number: int | None) -> None:
-        encoding = known_encoding(f"cp{number}")
+        encoding = resolve_encoding(f"cp{number}")
         if self._current is not None and encoding:
             self._encodings[self._current] = encoding
 
-    def encoding_of(self, font: int | None) -> str | None:
+    def find_encoding(self, font: int | None) -> str | None:
         number = self._default if font is None else font
         return self._encodings.get(number) if number is not None else None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from muniment.processing.sandbox.child import landlock, linux, seccomp
-from muniment.processing.sandbox.protocol.control import Limits
+from muniment.processing.sandbox.protocol.control import JobLimits
 
 STATM = Path("/proc/self/statm")
 
@@ -23,10 +23,10 @@ OOM_SCORE = "/proc/self/oom_score_adj"
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ServerInfo:
     """What the server knows and a child needs to confine itself."""
 
-    server: int
+    pid: int
     """Its process id."""
     has_own_network: bool
     """The server has left the network for an empty one, and its children with it."""
@@ -34,40 +34,40 @@ class Surroundings:
     """Python and the readers' libraries: not what a document costs."""
 
     @classmethod
-    def look(cls, *, has_own_network: bool) -> Self:
+    def capture(cls, *, has_own_network: bool) -> Self:
         return cls(os.getpid(), has_own_network, _mapped_bytes())
 
 
-def confine(around: Surroundings, *, user: int | None, limits: Limits, rules: int | None) -> dict[str, bool]:
+def confine(server_info: ServerInfo, *, user_id: int | None, limits: JobLimits, ruleset: int | None) -> dict[str, bool]:
     """Give everything up; `rules` are Landlock's. Returns which protections hold, for `Sandbox.describe`."""
-    holds = {"network": around.has_own_network, "oom_first": _holds(_be_first_when_memory_ends)}
-    _limit(limits, mapped_bytes=around.mapped_bytes, counts_processes=user is not None)
-    holds["user"] = user is not None and _holds(lambda: linux.become(user))
+    holds = {"network": server_info.has_own_network, "oom_first": _try(_prefer_for_oom_kill)}
+    _set_limits(limits, mapped_bytes=server_info.mapped_bytes, counts_processes=user_id is not None)
+    holds["user"] = user_id is not None and _try(lambda: linux.switch_user(user_id))
     os.umask(0o077)
     # Becoming another user forgets the next two, so they come after it.
-    holds["dies_with_server"] = _holds(lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL))
-    holds["not_traceable"] = _holds(lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0))
-    if os.getppid() != around.server:
+    holds["dies_with_server"] = _try(lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL))
+    holds["not_traceable"] = _try(lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0))
+    if os.getppid() != server_info.pid:
         raise ProcessLookupError("The server ended before it could take us with it")
-    holds["no_new_privileges"] = _holds(lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1))
-    holds["files"] = _holds(lambda: landlock.restrict(rules))
-    holds["system_calls"] = _holds(seccomp.restrict)
+    holds["no_new_privileges"] = _try(lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1))
+    holds["files"] = _try(lambda: landlock.restrict(ruleset))
+    holds["system_calls"] = _try(seccomp.restrict)
     return holds
 
 
-def _limit(limits: Limits, *, mapped_bytes: int, counts_processes: bool) -> None:
-    _set(resource.RLIMIT_AS, limits.memory_bytes + mapped_bytes)
-    _set(resource.RLIMIT_CPU, limits.cpu_seconds)
-    _set(resource.RLIMIT_FSIZE, 0)
-    _set(resource.RLIMIT_NOFILE, limits.open_files)
-    _set(resource.RLIMIT_CORE, 0)  # a core file would hold the document
+def _set_limits(limits: JobLimits, *, mapped_bytes: int, counts_processes: bool) -> None:
+    _set_limit(resource.RLIMIT_AS, limits.memory_bytes + mapped_bytes)
+    _set_limit(resource.RLIMIT_CPU, limits.cpu_seconds)
+    _set_limit(resource.RLIMIT_FSIZE, 0)
+    _set_limit(resource.RLIMIT_NOFILE, limits.open_files)
+    _set_limit(resource.RLIMIT_CORE, 0)  # a core file would hold the document
     if counts_processes:  # it counts all processes of a user: as ourselves, we would stand in our own way
-        _set(resource.RLIMIT_NPROC, limits.processes)
+        _set_limit(resource.RLIMIT_NPROC, limits.processes)
 
 
-def _set(kind: int, wanted: int) -> None:
+def _set_limit(kind: int, value: int) -> None:
     _, hard = resource.getrlimit(kind)
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    most = value if hard == resource.RLIM_INFINITY else min(value, hard)
     # One second between the signal that says why and the one that cannot be ignored.
     last = most + 1 if kind == resource.RLIMIT_CPU and most < hard % (1 << 62) else most
     if sys.platform == "darwin" and kind == resource.RLIMIT_AS:
@@ -82,13 +82,13 @@ def _mapped_bytes() -> int:
         return 1 << 30
 
 
-def _be_first_when_memory_ends() -> None:
+def _prefer_for_oom_kill() -> None:
     descriptor = os.open(OOM_SCORE, os.O_WRONLY)
     os.write(descriptor, b"1000")
     os.close(descriptor)
 
 
-def _holds(step: Callable[[], object]) -> bool:
+def _try(step: Callable[[], object]) -> bool:
     try:
         step()
     except OSError:

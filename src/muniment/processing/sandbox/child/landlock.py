@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from muniment.processing.sandbox.child import linux
 
 _CREATE, _ADD_RULE, _RESTRICT = 444, 445, 446
-_ASK_VERSION = 1
+_QUERY_ABI_VERSION = 1
 _BENEATH = 1
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIRECTORY = 1, 2, 4, 8
@@ -35,54 +35,56 @@ class _Rule(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("beneath", ctypes.c_int32))
 
 
-def _find_version() -> int:
+def _abi_version() -> int:
     """0 where the kernel has none."""
     try:
-        return linux.system_call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
+        return linux.system_call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_QUERY_ABI_VERSION))
     except OSError:
         return 0
 
 
-_VERSION = _find_version()
+_ABI_VERSION = _abi_version()
 
 
 @functools.cache  # the server opens them once for all children
-def open_places(readable: tuple[str, ...]) -> list[tuple[int, int]]:
+def open_allowed_paths(readable: tuple[str, ...]) -> list[tuple[int, int]]:
     """Descriptors of the system, of Python and of `readable`, and what is allowed beneath each."""
     rights = _READ_FILE | _READ_DIRECTORY | _EXECUTE
-    places = dict.fromkeys((*_SYSTEM, *_SYSTEM_STORES, *_python_places(), *readable), rights)
+    places = dict.fromkeys((*_SYSTEM, *_SYSTEM_STORES, *_python_paths(), *readable), rights)
     places |= dict.fromkeys(_DEVICES, _READ_FILE | _WRITE_FILE)
-    return [place for name, allowed in places.items() if (place := _open_place(name, allowed))]
+    return [place for name, allowed in places.items() if (place := _open_path(name, allowed))]
 
 
-def build_rules(places: Iterable[tuple[int, int]]) -> int | None:
+def build_ruleset(allowed_paths: Iterable[tuple[int, int]]) -> int | None:
     """A descriptor with the rules: nothing but those places and what /proc says of ourselves."""
-    if _VERSION == 0:
+    if _ABI_VERSION == 0:
         return None
-    files = _ALL_OF_VERSION_1 | (_REFER if _VERSION >= 2 else 0) | (_TRUNCATE if _VERSION >= 3 else 0)
-    ruleset = _Ruleset(files, _TCP if _VERSION >= 4 else 0, _SIGNALS_AND_ABSTRACT_SOCKETS if _VERSION >= 6 else 0)
-    size = 24 if _VERSION >= 6 else 16 if _VERSION >= 4 else 8
+    files = _ALL_OF_VERSION_1 | (_REFER if _ABI_VERSION >= 2 else 0) | (_TRUNCATE if _ABI_VERSION >= 3 else 0)
+    ruleset = _Ruleset(
+        files, _TCP if _ABI_VERSION >= 4 else 0, _SIGNALS_AND_ABSTRACT_SOCKETS if _ABI_VERSION >= 6 else 0
+    )
+    size = 24 if _ABI_VERSION >= 6 else 16 if _ABI_VERSION >= 4 else 8
     rules = linux.system_call(_CREATE, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    ourselves = _open_place("/proc/self", _READ_FILE | _READ_DIRECTORY)
-    for descriptor, allowed in (*places, *([ourselves] if ourselves else [])):
+    ourselves = _open_path("/proc/self", _READ_FILE | _READ_DIRECTORY)
+    for descriptor, allowed in (*allowed_paths, *([ourselves] if ourselves else [])):
         rule = _Rule(allowed, descriptor)
         linux.system_call(_ADD_RULE, rules, _BENEATH, ctypes.byref(rule), 0)
     return rules
 
 
-def restrict(rules: int | None) -> None:
+def restrict(ruleset: int | None) -> None:
     """Live by the rules from now on, or raise `OSError`. It needs `no_new_privs` first."""
-    if rules is None:
+    if ruleset is None:
         raise OSError(errno.ENOSYS, "The kernel has no Landlock")
-    linux.system_call(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint32(0))
+    linux.system_call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
 
 
-def _python_places() -> Iterable[str]:
+def _python_paths() -> Iterable[str]:
     # Where muniment lies may hold settings too; what is on the module path, or below the prefix, is code.
     return {place for place in (sys.prefix, sys.base_prefix, *sys.path) if place not in ("", "/")}
 
 
-def _open_place(name: str, allowed: int) -> tuple[int, int] | None:
+def _open_path(name: str, allowed: int) -> tuple[int, int] | None:
     try:
         descriptor = os.open(name, os.O_PATH | os.O_CLOEXEC)
     except OSError:  # not on this machine

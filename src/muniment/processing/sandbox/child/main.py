@@ -13,56 +13,56 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from muniment.processing.readers.errors import TOO_MUCH_MEMORY, Code, Unreadable
+from muniment.processing.readers.errors import MEMORY_MESSAGE, Unreadable, UnreadableCode
 from muniment.processing.sandbox.child import landlock
-from muniment.processing.sandbox.child.confinement import Surroundings, confine
-from muniment.processing.sandbox.protocol.control import DESCRIBE, TRY_PROGRAM, Start
-from muniment.processing.sandbox.protocol.frames import Outlet
+from muniment.processing.sandbox.child.confinement import ServerInfo, confine
+from muniment.processing.sandbox.protocol.control import PROBE, PROBE_PROGRAM, StartJob
+from muniment.processing.sandbox.protocol.frames import FrameWriter
 
-Job = Callable[[BinaryIO, Mapping[str, Any], Outlet], None]
+Job = Callable[[BinaryIO, Mapping[str, Any], FrameWriter], None]
 """What a jobs module holds in `JOBS`, by name: reads the file, writes to the outlet, or raises `Unreadable`."""
 
 
-CRASHED = 70
+EXIT_CRASHED = 70
 
 
 _FILE, _OUTPUT, _RULES = 3, 4, 5
 
 
 @dataclass(frozen=True)
-class Equipment:
+class ChildSetup:
     """What a child has from the server."""
 
     file: int
     output: int
     """Both are descriptors."""
-    places: Sequence[tuple[int, int]]
+    allowed_paths: Sequence[tuple[int, int]]
     """What it can open, for Landlock."""
-    user: int | None
-    around: Surroundings
+    user_id: int | None
+    server_info: ServerInfo
 
 
-def run(start: Start, job: Job | None, given: Equipment) -> NoReturn:
+def run_child(message: StartJob, job: Job | None, setup: ChildSetup) -> NoReturn:
     """Never returns: what the server has on its stack must not run twice."""
-    code = CRASHED
+    code = EXIT_CRASHED
     try:
-        rules = _leave_server(given)
-        outlet = Outlet(socket.socket(fileno=_OUTPUT))
-        holds = confine(given.around, user=given.user, limits=start.limits, rules=rules)
+        rules = _detach_from_server(setup)
+        outlet = FrameWriter(socket.socket(fileno=_OUTPUT))
+        holds = confine(setup.server_info, user_id=setup.user_id, limits=message.limits, ruleset=rules)
         if rules is not None:
             os.close(rules)
-        code = _work(start, outlet, job or _built_in(start.name, holds))
+        code = _run_job(message, outlet, job or _probe_job(message.job_name, holds))
     finally:
         os._exit(code)
 
 
-def _leave_server(given: Equipment) -> int | None:
+def _detach_from_server(setup: ChildSetup) -> int | None:
     """Keep nothing of the server but the descriptors of this job; 0, 1 and 2 are /dev/null already."""
     os.setpgid(0, 0)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    rules = landlock.build_rules(given.places)
-    wanted = {_FILE: given.file, _OUTPUT: given.output, _RULES: rules}
+    rules = landlock.build_ruleset(setup.allowed_paths)
+    wanted = {_FILE: setup.file, _OUTPUT: setup.output, _RULES: rules}
     above = {target: fcntl.fcntl(source, fcntl.F_DUPFD, _RULES + 1) for target, source in wanted.items() if source}
     for target, source in above.items():
         os.dup2(source, target, inheritable=False)  # what the child executes has none of them
@@ -82,38 +82,38 @@ def _open_descriptors() -> list[int]:
     return list(range(os.sysconf("SC_OPEN_MAX")))
 
 
-def _work(start: Start, outlet: Outlet, job: Job) -> int:
+def _run_job(message: StartJob, frames: FrameWriter, job: Job) -> int:
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody reads any more
         try:
             with open(_FILE, "rb") as file:
-                job(file, start.arguments, outlet)
-            outlet.done()
+                job(file, message.arguments, frames)
+            frames.done()
         except Unreadable as error:
-            outlet.failed(error.code, error.message)
+            frames.failed(error.code, error.message)
         except MemoryError:
-            outlet.failed(Code.READER_MEMORY, TOO_MUCH_MEMORY)
+            frames.failed(UnreadableCode.READER_MEMORY, MEMORY_MESSAGE)
         except (BrokenPipeError, ConnectionResetError):
             raise
         except Exception as error:  # noqa: BLE001 whatever a reader raises, all that is left to do is to say where
-            outlet.crashed(_place_of(error))
-            return CRASHED
+            frames.crashed(_crash_location(error))
+            return EXIT_CRASHED
     return 0
 
 
-def _place_of(error: Exception) -> str:
+def _crash_location(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{Path(frame.filename).name}:{frame.lineno} {type(error).__name__}"
 
 
-def _built_in(name: str, holds: Mapping[str, bool]) -> Job:
-    if name == DESCRIBE:
-        return lambda _file, _arguments, outlet: outlet.protections(holds)
-    if name == TRY_PROGRAM:
-        return _try_program
+def _probe_job(name: str, protections: Mapping[str, bool]) -> Job:
+    if name == PROBE:
+        return lambda _file, _arguments, outlet: outlet.protections(protections)
+    if name == PROBE_PROGRAM:
+        return _probe_program
     raise KeyError(name)
 
 
-def _try_program(_file: BinaryIO, arguments: Mapping[str, Any], outlet: Outlet) -> None:
+def _probe_program(_file: BinaryIO, arguments: Mapping[str, Any], frames: FrameWriter) -> None:
     """Whether a program runs and a folder can be read from in here. Modes alone do not tell."""
     try:
         os.listdir(arguments["folder"])  # noqa: PTH208
@@ -125,6 +125,6 @@ def _try_program(_file: BinaryIO, arguments: Mapping[str, Any], outlet: Outlet) 
             check=False,
         )
     except OSError:
-        outlet.protections({"runs": False})
+        frames.protections({"runs": False})
     else:
-        outlet.protections({"runs": ended.returncode == 0})
+        frames.protections({"runs": ended.returncode == 0})

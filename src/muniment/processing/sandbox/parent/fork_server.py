@@ -12,95 +12,99 @@ from typing import Any, BinaryIO
 
 import structlog
 
-from muniment.processing.sandbox.parent.job import Patience, RunningJob
-from muniment.processing.sandbox.parent.programs import OPEN_FOLDER, Tool, copy_tool
-from muniment.processing.sandbox.parent.server_process import Link
-from muniment.processing.sandbox.protocol.control import TRY_PROGRAM, Limits, Start
-from muniment.storage.objects.async_io import in_thread
+from muniment.processing.sandbox.parent.job import JobHandle, JobTimeouts
+from muniment.processing.sandbox.parent.programs import SHARED_PROGRAMS_FOLDER, Program, copy_program
+from muniment.processing.sandbox.parent.server_process import ForkServerProcess
+from muniment.processing.sandbox.protocol.control import PROBE_PROGRAM, JobLimits, StartJob
+from muniment.storage.objects.async_io import run_in_thread
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
-class Workplace:
-    jobs: str = "muniment.processing.sandbox.child.jobs"
+class ForkServerConfig:
+    jobs_module: str = "muniment.processing.sandbox.child.jobs"
     """The module with the table `JOBS`, which the server imports before its first fork."""
-    folders: tuple[str, ...] = ()
+    import_paths: tuple[str, ...] = ()
     """Where to look for it, unless it is installed."""
-    open_folder: Path = OPEN_FOLDER
-    start_seconds: float = 60
+    shared_programs_folder: Path = SHARED_PROGRAMS_FOLDER
+    startup_timeout_seconds: float = 60
 
 
-class Nursery:
+class ForkServer:
     """One for each event loop; the server starts with the first job."""
 
-    def __init__(self, limits: Limits, patience: Patience, workplace: Workplace) -> None:
+    def __init__(self, limits: JobLimits, timeouts: JobTimeouts, config: ForkServerConfig) -> None:
         self._limits = limits
-        self._patience = patience
-        self._workplace = workplace
-        self._numbers = itertools.count(1)
-        self._opening = asyncio.Lock()
-        self._link: Link | None = None
+        self._timeouts = timeouts
+        self._config = config
+        self._job_numbers = itertools.count(1)
+        self._start_lock = asyncio.Lock()
+        self._process: ForkServerProcess | None = None
 
     @contextlib.asynccontextmanager
     async def job(
         self, name: str, file: BinaryIO, arguments: Mapping[str, Any], *, readable: Sequence[str] = ()
-    ) -> AsyncIterator[RunningJob]:
+    ) -> AsyncIterator[JobHandle]:
         """Have a child do this with `file`. At the end of the block nothing of it is left."""
-        link, number = await self._running_link(), next(self._numbers)
+        link, number = await self._running_process(), next(self._job_numbers)
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        job = RunningJob(
+        job = JobHandle(
             link,
             number,
             output=ours,
-            ended=link.expect(number),
+            exited=link.register(number),
             limits=self._limits,
-            patience=self._patience,
+            timeouts=self._timeouts,
         )
         try:
-            with theirs, _for_reading_only(file) as descriptor:
-                start = Start(number, name, arguments, self._limits, tuple(readable))
+            with theirs, _read_only_descriptor(file) as descriptor:
+                start = StartJob(number, name, arguments, self._limits, tuple(readable))
                 await link.submit(start, [descriptor, theirs.fileno()])
             yield job
         finally:
-            await job.end()
+            await job.terminate()
 
-    async def find_reachable(self, tool: Tool) -> Tool | None:
+    async def make_program_reachable(self, program: Program) -> Program | None:
         """The tool where a child can run it: as it is, or copied to an open place, which only root can do."""
-        if await self._runs(tool):
-            return tool
+        if await self._can_run(program):
+            return program
         if os.geteuid() == 0:
-            copied = await in_thread(lambda: copy_tool(tool, open_folder=self._workplace.open_folder))
-            if await self._runs(copied):
+            copied = await run_in_thread(
+                lambda: copy_program(program, shared_folder=self._config.shared_programs_folder)
+            )
+            if await self._can_run(copied):
                 return copied
-        log.warning("sandbox.tool_unreachable", program=tool.program)
+        log.warning("sandbox.tool_unreachable", program=program.path)
         return None
 
     async def close(self) -> None:
         """End the server and every job. A later job would start it anew."""
-        async with self._opening:
-            if self._link:
-                await self._link.close()
-                self._link = None
+        async with self._start_lock:
+            if self._process:
+                await self._process.close()
+                self._process = None
 
-    async def _running_link(self) -> Link:
-        async with self._opening:
-            if self._link is None or self._link.is_lost:
-                place = self._workplace
-                self._link = await Link.open(place.jobs, place.folders, seconds=place.start_seconds)
-                log.debug("sandbox.started", pid=self._link.pid)
-            return self._link
+    async def _running_process(self) -> ForkServerProcess:
+        async with self._start_lock:
+            if self._process is None or self._process.has_exited:
+                place = self._config
+                self._process = await ForkServerProcess.open(
+                    place.jobs_module, place.import_paths, timeout_seconds=place.startup_timeout_seconds
+                )
+                log.debug("sandbox.started", pid=self._process.pid)
+            return self._process
 
-    async def _runs(self, tool: Tool) -> bool:
-        arguments = {"program": tool.program, "folder": tool.data}
+    async def _can_run(self, program: Program) -> bool:
+        arguments = {"program": program.path, "folder": program.data_folder}
         with open(os.devnull, "rb") as nothing:  # noqa: ASYNC230, PTH123 a device
-            async with self.job(TRY_PROGRAM, nothing, arguments, readable=tool.folders) as job:
-                return (await job.protections())["runs"]
+            async with self.job(PROBE_PROGRAM, nothing, arguments, readable=program.readable_folders) as job:
+                return (await job.receive_protections())["runs"]
 
 
 @contextlib.contextmanager
-def _for_reading_only(file: BinaryIO) -> Iterator[int]:
+def _read_only_descriptor(file: BinaryIO) -> Iterator[int]:
     """A descriptor of its own for the child: it can neither write nor move the place where we read."""
     file.flush()
     try:

@@ -12,168 +12,170 @@ from typing import NoReturn
 import structlog
 
 from muniment.errors import Unavailable
-from muniment.processing.readers.contract import Image, Page
-from muniment.processing.readers.errors import TOO_MUCH_MEMORY, Code, Unreadable
-from muniment.processing.sandbox.parent.server_process import Link, NoReader
+from muniment.processing.readers.contract import ExtractedPage, RenderedImage
+from muniment.processing.readers.errors import MEMORY_MESSAGE, Unreadable, UnreadableCode
+from muniment.processing.sandbox.parent.server_process import ForkServerProcess, SandboxUnavailable
 from muniment.processing.sandbox.protocol import decoding
-from muniment.processing.sandbox.protocol.control import Ended, Limits
-from muniment.processing.sandbox.protocol.decoding import Violation
-from muniment.processing.sandbox.protocol.frames import Kind
-from muniment.storage.objects.async_io import to_the_end
+from muniment.processing.sandbox.protocol.control import JobExited, JobLimits
+from muniment.processing.sandbox.protocol.decoding import ProtocolViolation
+from muniment.processing.sandbox.protocol.frames import FrameType
+from muniment.storage.objects.async_io import run_to_completion
 
-TOO_MUCH_TIME = "This file takes too long to process. Split it or save it in a simpler format."
-
-
-CRASHED = "This file could not be read and may be damaged. Save a new copy and upload that."
+TIMEOUT_MESSAGE = "This file takes too long to process. Split it or save it in a simpler format."
 
 
-NOT_UNDERSTOOD = "This file could not be read correctly. Save a new copy and upload that."
+CRASH_MESSAGE = "This file could not be read and may be damaged. Save a new copy and upload that."
 
 
-_DEATHS_FOR_WANT_OF_MEMORY = {
+PROTOCOL_MESSAGE = "This file could not be read correctly. Save a new copy and upload that."
+
+
+_OUT_OF_MEMORY_SIGNALS = {
     -number for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGTRAP, signal.SIGILL)
 }
 
 
-_NEAR_THE_LIMIT = 0.7
+_MEMORY_LIMIT_SHARE = 0.7
 
 
 class ReaderKilled(Unavailable):
     """Processing was interrupted, possibly by low memory. It will be retried"""
 
 
-def judge(ended: Ended, limits: Limits) -> Unreadable | Unavailable:
+def classify_exit(exited: JobExited, limits: JobLimits) -> Unreadable | Unavailable:
     """Why a child ended that had not finished and that nobody of us had killed."""
-    if ended.code is None:
-        return NoReader()
-    is_spent = ended.code == -signal.SIGKILL and ended.cpu_seconds >= limits.cpu_seconds
-    if ended.code == -signal.SIGXCPU or is_spent:
-        return timed_out()
-    is_full = ended.peak_bytes >= limits.memory_bytes * _NEAR_THE_LIMIT
-    if is_full and ended.code in {-signal.SIGKILL, *_DEATHS_FOR_WANT_OF_MEMORY}:
-        return too_large()
+    if exited.exit_code is None:
+        return SandboxUnavailable()
+    is_spent = exited.exit_code == -signal.SIGKILL and exited.cpu_seconds >= limits.cpu_seconds
+    if exited.exit_code == -signal.SIGXCPU or is_spent:
+        return timeout_error()
+    is_full = exited.peak_bytes >= limits.memory_bytes * _MEMORY_LIMIT_SHARE
+    if is_full and exited.exit_code in {-signal.SIGKILL, *_OUT_OF_MEMORY_SIGNALS}:
+        return memory_error()
     # A SIGKILL that is not ours is somebody's, or the kernel's when the machine runs out of memory: children are its
     # first choice, whoever took the memory. The file need not be at fault.
-    return ReaderKilled() if ended.code == -signal.SIGKILL else crashed()
+    return ReaderKilled() if exited.exit_code == -signal.SIGKILL else crash_error()
 
 
-def too_large() -> Unreadable:
-    return Unreadable(Code.READER_MEMORY, TOO_MUCH_MEMORY)
+def memory_error() -> Unreadable:
+    return Unreadable(UnreadableCode.READER_MEMORY, MEMORY_MESSAGE)
 
 
-def crashed() -> Unreadable:
-    return Unreadable(Code.CORRUPT, CRASHED)
+def crash_error() -> Unreadable:
+    return Unreadable(UnreadableCode.CORRUPT, CRASH_MESSAGE)
 
 
-def timed_out() -> Unreadable:
-    return Unreadable(Code.READER_TIMEOUT, TOO_MUCH_TIME)
+def timeout_error() -> Unreadable:
+    return Unreadable(UnreadableCode.READER_TIMEOUT, TIMEOUT_MESSAGE)
 
 
-def violated() -> Unreadable:
-    return Unreadable(Code.CORRUPT, NOT_UNDERSTOOD)
+def protocol_error() -> Unreadable:
+    return Unreadable(UnreadableCode.CORRUPT, PROTOCOL_MESSAGE)
 
 
 log = structlog.get_logger()
 
 
 # After these a child has nothing more to say, and its end is no news.
-_LAST = {Kind.DONE, Kind.IMAGE, Kind.PROTECTIONS, Kind.FAILED, Kind.CRASHED}
+_FINAL_FRAMES = {FrameType.DONE, FrameType.IMAGE, FrameType.PROTECTIONS, FrameType.FAILED, FrameType.CRASHED}
 
 
 @dataclass(frozen=True)
-class Patience:
+class JobTimeouts:
     stall_seconds: float
     """How long a child may work on one page."""
     total_seconds: float
 
 
-class RunningJob:
-    """Everything it gives may raise `Unreadable`, or `NoReader` when the server is gone."""
+class JobHandle:
+    """Everything it gives may raise `Unreadable`, or `SandboxUnavailable` when the server is gone."""
 
     def __init__(
         self,
-        link: Link,
+        server: ForkServerProcess,
         number: int,
         *,
         output: socket.socket,
-        ended: asyncio.Future[Ended],
-        limits: Limits,
-        patience: Patience,
+        exited: asyncio.Future[JobExited],
+        limits: JobLimits,
+        timeouts: JobTimeouts,
     ) -> None:
-        self._link = link
+        self._server = server
         self._number = number
         self._output = output
-        self._ended = ended
+        self._exited = exited
         self._limits = limits
-        self._patience = patience
-        self._began = time.monotonic()
-        self._reason: str | None = "left"
+        self._timeouts = timeouts
+        self._started_at = time.monotonic()
+        self._kill_reason: str | None = "left"
 
-    async def total_pages(self) -> int:
-        with self._watched():
-            return decoding.total_pages_of(await self._body(Kind.OPENED))
+    async def receive_total_pages(self) -> int:
+        with self._translate_errors():
+            return decoding.decode_total_pages(await self._receive_body(FrameType.OPENED))
 
-    async def page(self) -> Page:
-        with self._watched():
-            return await decoding.page_of(await self._body(Kind.PAGE))
+    async def receive_page(self) -> ExtractedPage:
+        with self._translate_errors():
+            return await decoding.decode_page_off_loop(await self._receive_body(FrameType.PAGE))
 
-    async def image(self) -> Image:
-        with self._watched():
-            return decoding.image_of(await self._body(Kind.IMAGE))
+    async def receive_image(self) -> RenderedImage:
+        with self._translate_errors():
+            return decoding.decode_image(await self._receive_body(FrameType.IMAGE))
 
-    async def protections(self) -> dict[str, bool]:
-        with self._watched():
-            return decoding.protections_of(await self._body(Kind.PROTECTIONS))
+    async def receive_protections(self) -> dict[str, bool]:
+        with self._translate_errors():
+            return decoding.decode_protections(await self._receive_body(FrameType.PROTECTIONS))
 
-    async def done(self) -> None:
-        with self._watched():
-            await self._body(Kind.DONE)
+    async def wait_until_done(self) -> None:
+        with self._translate_errors():
+            await self._receive_body(FrameType.DONE)
 
-    def distrust(self, what: str) -> NoReturn:
+    def reject(self, reason: str) -> NoReturn:
         """Give up a child that says what cannot be."""
-        with self._watched():
-            raise Violation(what)
+        with self._translate_errors():
+            raise ProtocolViolation(reason)
 
-    async def end(self) -> None:
+    async def terminate(self) -> None:
         """Kill all its processes, if any is left, and wait until they are gone, even when we are cancelled."""
-        await to_the_end(self._end())
+        await run_to_completion(self._terminate())
 
-    async def _end(self) -> None:
+    async def _terminate(self) -> None:
         self._output.close()
-        if not self._ended.done():
-            if self._reason:
-                log.info("sandbox.killed", reason=self._reason, seconds=round(time.monotonic() - self._began, 3))
-            with contextlib.suppress(NoReader):
-                await self._link.kill(self._number)
-            await asyncio.wait([self._ended])
+        if not self._exited.done():
+            if self._kill_reason:
+                log.info(
+                    "sandbox.killed", reason=self._kill_reason, seconds=round(time.monotonic() - self._started_at, 3)
+                )
+            with contextlib.suppress(SandboxUnavailable):
+                await self._server.kill(self._number)
+            await asyncio.wait([self._exited])
 
     @contextlib.contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except Violation as violation:
-            self._reason = f"violation: {violation}"
-            raise violated() from None
+        except ProtocolViolation as violation:
+            self._kill_reason = f"violation: {violation}"
+            raise protocol_error() from None
         except TimeoutError:
-            self._reason = "timeout"
-            raise timed_out() from None
+            self._kill_reason = "timeout"
+            raise timeout_error() from None
 
-    async def _body(self, wanted: Kind) -> bytes:
+    async def _receive_body(self, expected: FrameType) -> bytes:
         """The next frame, which is of this kind, or the reason why it does not come."""
-        left = self._began + self._patience.total_seconds - time.monotonic()
-        async with asyncio.timeout(min(self._patience.stall_seconds, left)):
+        left = self._started_at + self._timeouts.total_seconds - time.monotonic()
+        async with asyncio.timeout(min(self._timeouts.stall_seconds, left)):
             try:
                 kind, body = await decoding.receive_frame(self._output)
-            except (decoding.Gone, ConnectionResetError):
-                raise judge(await asyncio.shield(self._ended), self._limits) from None
-        if kind in _LAST:
-            self._reason = None
+            except (decoding.OutputClosed, ConnectionResetError):
+                raise classify_exit(await asyncio.shield(self._exited), self._limits) from None
+        if kind in _FINAL_FRAMES:
+            self._kill_reason = None
         match kind:
-            case Kind.FAILED:
-                raise decoding.failure_of(body)
-            case Kind.CRASHED:
-                log.warning("sandbox.crashed", where=decoding.place_of(body))
-                raise crashed()
-        if kind is not wanted:
-            raise Violation(f"{kind.name} instead of {wanted.name}")
+            case FrameType.FAILED:
+                raise decoding.decode_failure(body)
+            case FrameType.CRASHED:
+                log.warning("sandbox.crashed", where=decoding.decode_crash_location(body))
+                raise crash_error()
+        if kind is not expected:
+            raise ProtocolViolation(f"{kind.name} instead of {expected.name}")
         return body

@@ -12,30 +12,30 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-OPEN_FOLDER = Path("/var/lib/muniment")
+SHARED_PROGRAMS_FOLDER = Path("/var/lib/muniment")
 """Where root puts what another user must reach, when the place it was installed to is closed."""
 
 
 @dataclass(frozen=True)
-class Tool:
-    program: str
-    data: str
+class Program:
+    path: str
+    data_folder: str
     """The folder with what the program reads."""
 
     @property
-    def folders(self) -> tuple[str, ...]:
+    def readable_folders(self) -> tuple[str, ...]:
         """What must be readable to run it: its folder, the libraries beside it, its data."""
-        folder = Path(self.program).parent
-        return (str(folder), *(str(folder.parent / name) for name in ("lib", "lib64")), self.data)
+        folder = Path(self.path).parent
+        return (str(folder), *(str(folder.parent / name) for name in ("lib", "lib64")), self.data_folder)
 
 
-def copy_tool(tool: Tool, *, open_folder: Path = OPEN_FOLDER) -> Tool:
+def copy_program(installed: Program, *, shared_folder: Path = SHARED_PROGRAMS_FOLDER) -> Program:
     """The same program and data where everybody can run them. Doing it twice copies once."""
-    program, data = Path(tool.program), Path(tool.data)
-    target = open_folder / f"{program.name}-{_digest(program, data)}"
+    program, data = Path(installed.path), Path(installed.data_folder)
+    target = shared_folder / f"{program.name}-{_digest(program, data)}"
     if not target.exists():
         _copy(program, data, target)
-    return Tool(str(target / "bin" / program.name), str(target / "data"))
+    return Program(str(target / "bin" / program.name), str(target / "data"))
 
 
 def _digest(program: Path, data: Path) -> str:

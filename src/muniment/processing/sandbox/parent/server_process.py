@@ -14,22 +14,22 @@ import structlog
 
 from muniment.errors import Unavailable
 from muniment.processing.sandbox.protocol.control import (
-    Broken,
-    Ended,
-    Kill,
-    Lines,
-    Message,
-    Ready,
-    Start,
-    Started,
+    ControlMessage,
+    JobExited,
+    JobStarted,
+    KillJob,
+    MessageDecoder,
+    ServerFailed,
+    ServerReady,
+    StartJob,
     encode,
 )
-from muniment.storage.objects.async_io import in_thread, to_the_end
+from muniment.storage.objects.async_io import run_in_thread, run_to_completion
 
 log = structlog.get_logger()
 
 
-SERVER = "muniment.processing.sandbox.server"
+SERVER_MODULE = "muniment.processing.sandbox.server"
 
 
 # Nothing of our own: it holds secrets. Programs that a reader executes find the system's libraries and UTF-8.
@@ -42,32 +42,32 @@ _RECEIVE_BYTES = 1 << 16
 _CLOSING_SECONDS = 20
 
 
-class Link:
-    """Use `open`. When the server ends, for whatever reason, all running jobs end with `NoReader`."""
+class ForkServerProcess:
+    """Use `open`. When the server ends, for whatever reason, all running jobs end with `SandboxUnavailable`."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         self._process = process
         self._control = control
-        self._sending = asyncio.Lock()
-        self._ends: dict[int, asyncio.Future[Ended]] = {}
+        self._send_lock = asyncio.Lock()
+        self._exits: dict[int, asyncio.Future[JobExited]] = {}
         self._pids: dict[int, int] = {}
         self._ready: asyncio.Future[None] = loop.create_future()
-        self._is_lost = False
-        self._listening = loop.create_task(self._listen())
+        self._has_exited = False
+        self._listener = loop.create_task(self._listen())
 
     @classmethod
-    async def open(cls, jobs: str, folders: Sequence[str], *, seconds: float) -> Self:
+    async def open(cls, jobs_module: str, import_paths: Sequence[str], *, timeout_seconds: float) -> Self:
         """Start a server and wait until it has imported everything."""
         ours, theirs = socket.socketpair()
         with theirs:
             ours.setblocking(False)
-            link = cls(_start(theirs, jobs, folders), ours)
+            link = cls(_spawn(theirs, jobs_module, import_paths), ours)
         is_open = False
         try:
-            await asyncio.wait([link._ready], timeout=seconds)
+            await asyncio.wait([link._ready], timeout=timeout_seconds)
             if not link._ready.done():
-                raise NoReader
+                raise SandboxUnavailable
             link._ready.result()
             is_open = True
         finally:
@@ -81,42 +81,42 @@ class Link:
         return self._process.pid
 
     @property
-    def is_lost(self) -> bool:
-        return self._is_lost
+    def has_exited(self) -> bool:
+        return self._has_exited
 
-    def expect(self, job: int) -> asyncio.Future[Ended]:
+    def register(self, job: int) -> asyncio.Future[JobExited]:
         """Done when no process of the job is left that is going to be submitted."""
-        ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
-        self._ends[job] = ended
-        if self._is_lost:
-            self._give_up()
+        ended: asyncio.Future[JobExited] = asyncio.get_running_loop().create_future()
+        self._exits[job] = ended
+        if self._has_exited:
+            self._fail_pending()
         return ended
 
-    async def submit(self, start: Start, descriptors: Sequence[int]) -> None:
+    async def submit(self, start: StartJob, descriptors: Sequence[int]) -> None:
         """Start a job that was expected before."""
         await self._send(start, descriptors)
 
     async def kill(self, job: int) -> None:
-        await self._send(Kill(job))
+        await self._send(KillJob(job))
 
     async def close(self) -> None:
         """End the server and all its children, and wait until they are gone."""
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)  # it ends them itself, waits for the last, and goes
-        await asyncio.wait([self._listening], timeout=_CLOSING_SECONDS)
+        await asyncio.wait([self._listener], timeout=_CLOSING_SECONDS)
         self._process.kill()  # of one that is gone this does nothing
-        await asyncio.wait([self._listening])
+        await asyncio.wait([self._listener])
 
-    async def _send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
+    async def _send(self, message: ControlMessage, descriptors: Sequence[int] = ()) -> None:
         try:
-            await to_the_end(
+            await run_to_completion(
                 self._send_all(encode(message), descriptors)
             )  # half a message would be the end of all jobs
         except OSError:
-            raise NoReader from None
+            raise SandboxUnavailable from None
 
     async def _send_all(self, data: bytes, descriptors: Sequence[int]) -> None:
-        async with self._sending:
+        async with self._send_lock:
             # The descriptors go with the first byte; the rest needs none.
             sent = await self._send_first(data, descriptors)
             await asyncio.get_running_loop().sock_sendall(self._control, data[sent:])
@@ -126,9 +126,9 @@ class Link:
             try:
                 return socket.send_fds(self._control, [data], descriptors) if descriptors else 0
             except BlockingIOError:
-                await self._until_writable()
+                await self._wait_until_writable()
 
-    async def _until_writable(self) -> None:
+    async def _wait_until_writable(self) -> None:
         loop = asyncio.get_running_loop()
         writable = asyncio.Event()
         loop.add_writer(self._control, writable.set)
@@ -138,50 +138,50 @@ class Link:
             loop.remove_writer(self._control)
 
     async def _listen(self) -> None:
-        loop, lines = asyncio.get_running_loop(), Lines()
+        loop, lines = asyncio.get_running_loop(), MessageDecoder()
         try:
             with contextlib.suppress(ConnectionResetError):
                 while data := await loop.sock_recv(self._control, _RECEIVE_BYTES):
                     for message in lines.feed(data):
-                        self._hear(message)
+                        self._handle(message)
         finally:
-            self._bury()
+            self._on_exit()
             self._control.close()
-        await in_thread(self._process.wait)
+        await run_in_thread(self._process.wait)
 
-    def _hear(self, message: Message) -> None:
+    def _handle(self, message: ControlMessage) -> None:
         match message:
-            case Ready():
+            case ServerReady():
                 self._ready.set_result(None)
-            case Broken(reason):
+            case ServerFailed(reason):
                 log.error("sandbox.broken", reason=reason)
-            case Started(job, pid):
+            case JobStarted(job, pid):
                 self._pids[job] = pid
-            case Ended(job):
+            case JobExited(job):
                 self._pids.pop(job, None)
-                if not (ended := self._ends.pop(job)).done():
+                if not (ended := self._exits.pop(job)).done():
                     ended.set_result(message)
 
-    def _bury(self) -> None:
+    def _on_exit(self) -> None:
         # The children die with their server; what they have executed does not.
         for group in self._pids.values():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
-        self._is_lost = True
-        self._give_up()
+        self._has_exited = True
+        self._fail_pending()
 
-    def _give_up(self) -> None:
-        everybody: list[asyncio.Future[Any]] = [self._ready, *self._ends.values()]
+    def _fail_pending(self) -> None:
+        everybody: list[asyncio.Future[Any]] = [self._ready, *self._exits.values()]
         for waiting in everybody:
             if not waiting.done():
-                waiting.set_exception(NoReader())
+                waiting.set_exception(SandboxUnavailable())
                 waiting.exception()  # seen: perhaps nobody waits any more
-        self._ends.clear()
+        self._exits.clear()
 
 
-def _start(control: socket.socket, jobs: str, folders: Sequence[str]) -> subprocess.Popen[bytes]:
+def _spawn(control: socket.socket, jobs_module: str, import_paths: Sequence[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 our own interpreter and module
-        [sys.executable, "-I", "-m", SERVER, str(control.fileno()), jobs, *folders],
+        [sys.executable, "-I", "-m", SERVER_MODULE, str(control.fileno()), jobs_module, *import_paths],
         env=ENVIRONMENT,
         cwd="/",
         pass_fds=[control.fileno()],
@@ -192,5 +192,5 @@ def _start(control: socket.socket, jobs: str, folders: Sequence[str]) -> subproc
     )
 
 
-class NoReader(Unavailable):
+class SandboxUnavailable(Unavailable):
     """Document processing is not running. Try again shortly"""

@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Limits:
+class JobLimits:
     """What one job may cost. The memory is that of each of its processes."""
 
     memory_bytes: int
@@ -17,80 +17,82 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Start:
+class StartJob:
     """Do a job. The file and the child's end of the output come with it, in this order."""
 
-    job: int
-    name: str
+    job_id: int
+    job_name: str
     arguments: Mapping[str, Any]
-    limits: Limits
+    limits: JobLimits
     readable: tuple[str, ...] = field(default=())
     """Folders that hold what the job executes."""
 
 
 @dataclass(frozen=True)
-class Kill:
+class KillJob:
     """End a job and all it has started. One that has ended is no error."""
 
-    job: int
+    job_id: int
 
 
 @dataclass(frozen=True)
-class Ready:
+class ServerReady:
     """Everything is imported; said once, first."""
 
 
 @dataclass(frozen=True)
-class Broken:
+class ServerFailed:
     """The server cannot work: something could not be imported. It ends."""
 
     reason: str
 
 
 @dataclass(frozen=True)
-class Started:
-    job: int
+class JobStarted:
+    job_id: int
     pid: int
     """Of the child, and the number of its group."""
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobExited:
     """All processes of the job are gone."""
 
-    job: int
-    code: int | None
+    job_id: int
+    exit_code: int | None
     """The exit code, or the signal as a negative number; `None`: it could not be started."""
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
 
 
-Message = Start | Kill | Ready | Broken | Started | Ended
+ControlMessage = StartJob | KillJob | ServerReady | ServerFailed | JobStarted | JobExited
 
 
-_KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Start, Kill, Ready, Broken, Started, Ended)}
+_MESSAGE_TYPES: dict[str, type[ControlMessage]] = {
+    kind.__name__: kind for kind in (StartJob, KillJob, ServerReady, ServerFailed, JobStarted, JobExited)
+}
 
 
-def encode(message: Message) -> bytes:
+def encode(message: ControlMessage) -> bytes:
     return json.dumps([type(message).__name__, asdict(message)]).encode() + b"\n"
 
 
-class Lines:
+class MessageDecoder:
     """Cuts what arrives into messages."""
 
     def __init__(self) -> None:
         self._rest = b""
 
-    def feed(self, data: bytes) -> Iterator[Message]:
+    def feed(self, data: bytes) -> Iterator[ControlMessage]:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             name, fields = json.loads(line)
-            if name == Start.__name__:
-                fields |= {"limits": Limits(**fields["limits"]), "readable": tuple(fields["readable"])}
-            yield _KINDS[name](**fields)
+            if name == StartJob.__name__:
+                fields |= {"limits": JobLimits(**fields["limits"]), "readable": tuple(fields["readable"])}
+            yield _MESSAGE_TYPES[name](**fields)
 
 
-DESCRIBE = "describe"
+PROBE = "describe"
 
 
-TRY_PROGRAM = "try_program"
+PROBE_PROGRAM = "try_program"

@@ -17,24 +17,24 @@ from typing import Any, NoReturn, TypeVar
 from muniment.processing.readers.contract import (
     MAX_FIGURE_SIDE,
     Box,
+    ExtractedPage,
+    ExtractionMethod,
     Figure,
     FigureKind,
-    Image,
-    Method,
-    Page,
     Paragraph,
     ParagraphKind,
+    RenderedImage,
     Word,
 )
-from muniment.processing.readers.errors import Code, Unreadable
+from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.sandbox.protocol.frames import (
     BOX_SCALE,
-    HEAD,
-    NUMBERS_A_WORD,
-    PAGE_HEAD,
+    FRAME_HEADER,
+    NUMBERS_PER_WORD,
+    PAGE_HEADER,
     WORD_NUMBER,
-    Kind,
-    clean,
+    FrameType,
+    replace_unstorable,
 )
 
 MAX_JSON_BYTES = 8 << 20
@@ -52,85 +52,85 @@ MAX_PARAGRAPHS = 100_000
 MAX_FIGURES = 10_000
 
 
-MAX_SENTENCE = 10_000
+MAX_STRING_CHARACTERS = 10_000
 """Characters of a caption, a problem, a source."""
 
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
-EnumT = TypeVar("EnumT", Method, ParagraphKind, FigureKind)
+EnumT = TypeVar("EnumT", ExtractionMethod, ParagraphKind, FigureKind)
 
 
-class Violation(Exception):
+class ProtocolViolation(Exception):
     """A child has sent what no reader of ours sends."""
 
 
-def unpack_json(body: bytes) -> Any:
+def decode_json(body: bytes) -> Any:
     if len(body) > MAX_JSON_BYTES:
-        raise Violation("too much JSON")
+        raise ProtocolViolation("too much JSON")
     try:
-        return json.loads(body, parse_constant=_no_constant)
+        return json.loads(body, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
-        raise Violation("no JSON") from None
+        raise ProtocolViolation("no JSON") from None
 
 
-def unpack_page(body: bytes) -> Page:
-    """Raises `Violation` and nothing else, whatever the bytes are."""
+def decode_page(body: bytes) -> ExtractedPage:
+    """Raises `ProtocolViolation` and nothing else, whatever the bytes are."""
     try:
-        return _unpack(body)
+        return _decode_page(body)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise Violation(f"malformed page: {type(error).__name__}") from None
+        raise ProtocolViolation(f"malformed page: {type(error).__name__}") from None
 
 
-def _unpack(body: bytes) -> Page:
-    if len(body) < PAGE_HEAD.size:
-        raise Violation("page without its head")
-    json_length, words_length = PAGE_HEAD.unpack_from(body)
-    words_at = PAGE_HEAD.size + json_length
+def _decode_page(body: bytes) -> ExtractedPage:
+    if len(body) < PAGE_HEADER.size:
+        raise ProtocolViolation("page without its head")
+    json_length, words_length = PAGE_HEADER.unpack_from(body)
+    words_at = PAGE_HEADER.size + json_length
     text = _text(body[words_at + words_length :])
-    rest = unpack_json(body[PAGE_HEAD.size : words_at])
-    return Page(
-        number=_whole(rest["number"], 1, sys.maxsize),
+    rest = decode_json(body[PAGE_HEADER.size : words_at])
+    return ExtractedPage(
+        number=_int(rest["number"], 1, sys.maxsize),
         text=text,
-        method=_one_of(Method, rest["method"]),
+        method=_enum_member(ExtractionMethod, rest["method"]),
         paragraphs=_paragraphs(rest["paragraphs"], len(text)),
         words=_words(body[words_at : words_at + words_length], len(text)),
         figures=_figures(rest["figures"]),
-        width=_number(rest["width"], 0, 1e7),
-        height=_number(rest["height"], 0, 1e7),
-        rotation=_whole(rest["rotation"], 0, 359),
-        problem=_sentence(rest["problem"]),
-        confidence=_number(rest["confidence"], 0, 1),
+        width=_float(rest["width"], 0, 1e7),
+        height=_float(rest["height"], 0, 1e7),
+        rotation=_int(rest["rotation"], 0, 359),
+        problem=_string(rest["problem"]),
+        confidence=_float(rest["confidence"], 0, 1),
     )
 
 
 def _text(data: bytes) -> str:
     if len(data) > 4 * MAX_CHARACTERS:
-        raise Violation("too much text")
+        raise ProtocolViolation("too much text")
     text = data.decode()  # a lone surrogate is no UTF-8 and ends here
     if len(text) > MAX_CHARACTERS:
-        raise Violation("too much text")
+        raise ProtocolViolation("too much text")
     return text.replace("\x00", "\ufffd")
 
 
 def _words(data: bytes, length: int) -> tuple[Word, ...]:
-    if len(data) > MAX_WORDS * NUMBERS_A_WORD * 4 or len(data) % (NUMBERS_A_WORD * 4):
-        raise Violation("words out of bounds")
+    if len(data) > MAX_WORDS * NUMBERS_PER_WORD * 4 or len(data) % (NUMBERS_PER_WORD * 4):
+        raise ProtocolViolation("words out of bounds")
     numbers = array(WORD_NUMBER)
     numbers.frombytes(data)
     if sys.byteorder != "little":
         numbers.byteswap()
-    starts, ends = numbers[0::NUMBERS_A_WORD], numbers[1::NUMBERS_A_WORD]
+    starts, ends = numbers[0::NUMBERS_PER_WORD], numbers[1::NUMBERS_PER_WORD]
     _check_spans(starts, ends, length)
-    sides = ([number / BOX_SCALE for number in numbers[side::NUMBERS_A_WORD]] for side in range(2, NUMBERS_A_WORD))
+    sides = ([number / BOX_SCALE for number in numbers[side::NUMBERS_PER_WORD]] for side in range(2, NUMBERS_PER_WORD))
     return tuple(map(Word, starts, ends, zip(*sides, strict=True)))
 
 
 def _paragraphs(given: Any, length: int) -> tuple[Paragraph, ...]:
-    rows = _rows(given, MAX_PARAGRAPHS)
+    rows = _list_of_rows(given, MAX_PARAGRAPHS)
     paragraphs = tuple(
-        Paragraph(_whole(start, 0, length), _whole(end, 0, length), _one_of(ParagraphKind, kind), _box(box))
+        Paragraph(_int(start, 0, length), _int(end, 0, length), _enum_member(ParagraphKind, kind), _box(box))
         for start, end, kind, box in rows
     )
     _check_spans([each.start for each in paragraphs], [each.end for each in paragraphs], length)
@@ -138,20 +138,20 @@ def _paragraphs(given: Any, length: int) -> tuple[Paragraph, ...]:
 
 
 def _figures(given: Any) -> tuple[Figure, ...]:
-    return tuple(_figure(figure) for figure in _rows(given, MAX_FIGURES))
+    return tuple(_figure(figure) for figure in _list_of_rows(given, MAX_FIGURES))
 
 
 def _figure(given: Any) -> Figure:
     if not isinstance(given["sha256"], str) or not _SHA256.fullmatch(given["sha256"]):
-        raise Violation("not a digest")
+        raise ProtocolViolation("not a digest")
     return Figure(
-        kind=_one_of(FigureKind, given["kind"]),
+        kind=_enum_member(FigureKind, given["kind"]),
         sha256=given["sha256"],
-        width_px=_whole(given["width_px"], 0, MAX_FIGURE_SIDE),
-        height_px=_whole(given["height_px"], 0, MAX_FIGURE_SIDE),
+        width_px=_int(given["width_px"], 0, MAX_FIGURE_SIDE),
+        height_px=_int(given["height_px"], 0, MAX_FIGURE_SIDE),
         box=_box(given["box"]),
-        caption=_sentence(given["caption"]),
-        source=_sentence(given["source"]),
+        caption=_string(given["caption"]),
+        source=_string(given["source"]),
     )
 
 
@@ -161,51 +161,51 @@ def _check_spans(starts: Sequence[int], ends: Sequence[int], length: int) -> Non
         return
     is_ordered = all(map(operator.le, starts, ends)) and all(map(operator.le, ends, starts[1:]))
     if not is_ordered or starts[0] < 0 or ends[-1] > length:
-        raise Violation("spans out of order")
+        raise ProtocolViolation("spans out of order")
 
 
-def _rows(given: Any, most: int) -> Iterable[Any]:
-    if not isinstance(given, list) or len(given) > most:
-        raise Violation("too many rows")
+def _list_of_rows(given: Any, max_rows: int) -> Iterable[Any]:
+    if not isinstance(given, list) or len(given) > max_rows:
+        raise ProtocolViolation("too many rows")
     return given
 
 
 def _box(given: Any) -> Box | None:
     if given is None:
         return None
-    left, top, right, bottom = (_number(side, -1e7, 1e7) for side in given)
+    left, top, right, bottom = (_float(side, -1e7, 1e7) for side in given)
     if left is None or top is None or right is None or bottom is None:
-        raise Violation("box without a side")
+        raise ProtocolViolation("box without a side")
     return left, top, right, bottom
 
 
-def _number(given: Any, least: float, most: float) -> float | None:
+def _float(given: Any, minimum: float, maximum: float) -> float | None:
     if given is None:
         return None
-    if type(given) not in (int, float) or not math.isfinite(given) or not least <= given <= most:
-        raise Violation("number out of bounds")
+    if type(given) not in (int, float) or not math.isfinite(given) or not minimum <= given <= maximum:
+        raise ProtocolViolation("number out of bounds")
     return float(given)
 
 
-def _whole(given: Any, least: int, most: int) -> int:
-    if type(given) is not int or not least <= given <= most:
-        raise Violation("number out of bounds")
+def _int(given: Any, minimum: int, maximum: int) -> int:
+    if type(given) is not int or not minimum <= given <= maximum:
+        raise ProtocolViolation("number out of bounds")
     return given
 
 
-def _sentence(given: Any) -> str | None:
+def _string(given: Any) -> str | None:
     if given is None:
         return None
     if not isinstance(given, str):
-        raise Violation("not a sentence")
-    return clean(given[:MAX_SENTENCE])
+        raise ProtocolViolation("not a sentence")
+    return replace_unstorable(given[:MAX_STRING_CHARACTERS])
 
 
-def _one_of(kind: type[EnumT], given: Any) -> EnumT:
+def _enum_member(kind: type[EnumT], given: Any) -> EnumT:
     return kind(given)
 
 
-def _no_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
@@ -215,35 +215,35 @@ MAX_FRAME_BYTES = 64 << 20
 MAX_PAGES = 1_000_000
 
 
-MAX_MESSAGE = 1000
+MAX_MESSAGE_CHARACTERS = 1000
 
 
 _RECEIVE_BYTES = 1 << 18
 
 
-_SLOW_BYTES = 1 << 18
+_OFF_LOOP_BYTES = 1 << 18
 """A longer page is unpacked in a thread: the event loop has others to serve."""
 
 
 _PNG = re.compile(rb"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR(....)(....)", re.DOTALL)
 
 
-_PLACE = re.compile(r"[\w.<>-]{1,80}:\d{1,6} \w{1,80}", re.ASCII)
+_CRASH_LOCATION = re.compile(r"[\w.<>-]{1,80}:\d{1,6} \w{1,80}", re.ASCII)
 
 
-class Gone(Exception):
+class OutputClosed(Exception):
     """The child has closed its output."""
 
 
-async def receive_frame(connection: socket.socket) -> tuple[Kind, bytes]:
-    """Wait for one frame. `Gone` or `Violation`."""
-    kind, length = HEAD.unpack(await _receive(connection, HEAD.size))
+async def receive_frame(connection: socket.socket) -> tuple[FrameType, bytes]:
+    """Wait for one frame. `Gone` or `ProtocolViolation`."""
+    kind, length = FRAME_HEADER.unpack(await _receive(connection, FRAME_HEADER.size))
     if length > MAX_FRAME_BYTES:
-        raise Violation("frame too long")
+        raise ProtocolViolation("frame too long")
     try:
-        return Kind(kind), await _receive(connection, length)
+        return FrameType(kind), await _receive(connection, length)
     except ValueError:
-        raise Violation("unknown frame") from None
+        raise ProtocolViolation("unknown frame") from None
 
 
 async def _receive(connection: socket.socket, length: int) -> bytes:
@@ -252,57 +252,57 @@ async def _receive(connection: socket.socket, length: int) -> bytes:
     while length:
         part = await loop.sock_recv(connection, min(length, _RECEIVE_BYTES))
         if not part:
-            raise Gone
+            raise OutputClosed
         parts.append(part)
         length -= len(part)
     return b"".join(parts)
 
 
-async def page_of(body: bytes) -> Page:
-    return await asyncio.to_thread(unpack_page, body) if len(body) > _SLOW_BYTES else unpack_page(body)
+async def decode_page_off_loop(body: bytes) -> ExtractedPage:
+    return await asyncio.to_thread(decode_page, body) if len(body) > _OFF_LOOP_BYTES else decode_page(body)
 
 
-def total_pages_of(body: bytes) -> int:
+def decode_total_pages(body: bytes) -> int:
     total = _field(body, "total_pages")
     if type(total) is not int or not 0 <= total <= MAX_PAGES:
-        raise Violation("number of pages out of bounds")
+        raise ProtocolViolation("number of pages out of bounds")
     return total
 
 
-def image_of(body: bytes) -> Image:
+def decode_image(body: bytes) -> RenderedImage:
     if (head := _PNG.match(body)) is None:
-        raise Violation("not a PNG")
+        raise ProtocolViolation("not a PNG")
     width, height = (struct.unpack(">I", side)[0] for side in head.groups())
-    return Image(body, width, height)
+    return RenderedImage(body, width, height)
 
 
-def protections_of(body: bytes) -> dict[str, bool]:
-    given = unpack_json(body)
+def decode_protections(body: bytes) -> dict[str, bool]:
+    given = decode_json(body)
     if not isinstance(given, dict) or not all(isinstance(value, bool) for value in given.values()):
-        raise Violation("not protections")
-    return {clean(name): value for name, value in given.items()}
+        raise ProtocolViolation("not protections")
+    return {replace_unstorable(name): value for name, value in given.items()}
 
 
-def failure_of(body: bytes) -> Unreadable:
+def decode_failure(body: bytes) -> Unreadable:
     message = _field(body, "message")
     if not isinstance(message, str) or not message.strip():
-        raise Violation("failure without a message")
+        raise ProtocolViolation("failure without a message")
     try:
-        return Unreadable(Code(_field(body, "code")), clean(message[:MAX_MESSAGE]))
+        return Unreadable(UnreadableCode(_field(body, "code")), replace_unstorable(message[:MAX_MESSAGE_CHARACTERS]))
     except ValueError:
-        raise Violation("unknown failure") from None
+        raise ProtocolViolation("unknown failure") from None
 
 
-def place_of(body: bytes) -> str:
+def decode_crash_location(body: bytes) -> str:
     """Where a reader crashed; it goes to the log, so it must look like a place and nothing else."""
     place = _field(body, "where")
-    if not isinstance(place, str) or not _PLACE.fullmatch(place):
-        raise Violation("not a place")
+    if not isinstance(place, str) or not _CRASH_LOCATION.fullmatch(place):
+        raise ProtocolViolation("not a place")
     return place
 
 
 def _field(body: bytes, name: str) -> Any:
-    given = unpack_json(body)
+    given = decode_json(body)
     if not isinstance(given, dict) or name not in given:
-        raise Violation(f"no {name}")
+        raise ProtocolViolation(f"no {name}")
     return given[name]

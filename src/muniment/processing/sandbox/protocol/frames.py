@@ -11,20 +11,20 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from muniment.processing.readers.contract import Box, Image, Page, Paragraph
-from muniment.processing.readers.errors import Code
+from muniment.processing.readers.contract import Box, ExtractedPage, Paragraph, RenderedImage
+from muniment.processing.readers.errors import UnreadableCode
 
-HEAD = struct.Struct(">cI")
-PAGE_HEAD = struct.Struct(">II")
+FRAME_HEADER = struct.Struct(">cI")
+PAGE_HEADER = struct.Struct(">II")
 """How long the JSON and the words are; the text is the rest."""
-NUMBERS_A_WORD = 6
+NUMBERS_PER_WORD = 6
 WORD_NUMBER = "i"
 BOX_SCALE = 100
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-class Kind(Enum):
+class FrameType(Enum):
     OPENED = b"O"
     PAGE = b"P"
     IMAGE = b"I"
@@ -34,51 +34,51 @@ class Kind(Enum):
     DONE = b"D"
 
 
-def clean(text: str) -> str:
+def replace_unstorable(text: str) -> str:
     """Without what no database and no UTF-8 can hold. Its length stays, so that spans still fit."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-class Outlet:
+class FrameWriter:
     """A child's way out. Writing waits while nobody reads."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
     def opened(self, total_pages: int) -> None:
-        self._send_json(Kind.OPENED, {"total_pages": total_pages})
+        self._send_json(FrameType.OPENED, {"total_pages": total_pages})
 
-    def page(self, page: Page) -> None:
-        self._send(Kind.PAGE, pack_page(page))
+    def page(self, page: ExtractedPage) -> None:
+        self._send(FrameType.PAGE, encode_page(page))
 
-    def image(self, image: Image) -> None:
-        self._send(Kind.IMAGE, image.png)
+    def image(self, image: RenderedImage) -> None:
+        self._send(FrameType.IMAGE, image.png)
 
     def protections(self, protections: Mapping[str, bool]) -> None:
-        self._send_json(Kind.PROTECTIONS, protections)
+        self._send_json(FrameType.PROTECTIONS, protections)
 
-    def failed(self, code: Code, message: str) -> None:
-        self._send_json(Kind.FAILED, {"code": code, "message": clean(message)})
+    def failed(self, code: UnreadableCode, message: str) -> None:
+        self._send_json(FrameType.FAILED, {"code": code, "message": replace_unstorable(message)})
 
     def crashed(self, where: str) -> None:
         """`where` is a place in our code and the name of an error, never a message: that may quote the document."""
-        self._send_json(Kind.CRASHED, {"where": where})
+        self._send_json(FrameType.CRASHED, {"where": where})
 
     def done(self) -> None:
-        self._send(Kind.DONE, b"")
+        self._send(FrameType.DONE, b"")
 
-    def _send_json(self, kind: Kind, value: Mapping[str, Any]) -> None:
-        self._send(kind, json.dumps(value).encode())
+    def _send_json(self, frame_type: FrameType, value: Mapping[str, Any]) -> None:
+        self._send(frame_type, json.dumps(value).encode())
 
-    def _send(self, kind: Kind, body: bytes) -> None:
-        self._connection.sendall(HEAD.pack(kind.value, len(body)) + body)
+    def _send(self, frame_type: FrameType, body: bytes) -> None:
+        self._connection.sendall(FRAME_HEADER.pack(frame_type.value, len(body)) + body)
 
 
-def pack_page(page: Page) -> bytes:
+def encode_page(page: ExtractedPage) -> bytes:
     rest = {
         "number": page.number,
         "method": page.method,
-        "paragraphs": [_paragraph(paragraph) for paragraph in page.paragraphs],
+        "paragraphs": [_paragraph_as_json(paragraph) for paragraph in page.paragraphs],
         "figures": [asdict(figure) for figure in page.figures],
         "width": page.width,
         "height": page.height,
@@ -86,15 +86,15 @@ def pack_page(page: Page) -> bytes:
         "problem": page.problem,
         "confidence": page.confidence,
     }
-    head, words = json.dumps(rest).encode(), _words(page)
-    return b"".join((PAGE_HEAD.pack(len(head), len(words)), head, words, clean(page.text).encode()))
+    head, words = json.dumps(rest).encode(), _encode_words(page)
+    return b"".join((PAGE_HEADER.pack(len(head), len(words)), head, words, replace_unstorable(page.text).encode()))
 
 
-def _paragraph(paragraph: Paragraph) -> tuple[int, int, str, Box | None]:
+def _paragraph_as_json(paragraph: Paragraph) -> tuple[int, int, str, Box | None]:
     return paragraph.start, paragraph.end, paragraph.kind, paragraph.box
 
 
-def _words(page: Page) -> bytes:
+def _encode_words(page: ExtractedPage) -> bytes:
     numbers = array(WORD_NUMBER)
     for word in page.words:
         left, top, right, bottom = word.box

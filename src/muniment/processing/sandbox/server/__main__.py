@@ -21,32 +21,32 @@ from typing import NoReturn
 
 from muniment.processing.sandbox.child import landlock, linux
 from muniment.processing.sandbox.child import main as child
-from muniment.processing.sandbox.child.confinement import Surroundings
+from muniment.processing.sandbox.child.confinement import ServerInfo
 from muniment.processing.sandbox.protocol.control import (
-    Broken,
-    Ended,
-    Kill,
-    Lines,
-    Message,
-    Ready,
-    Start,
-    Started,
+    ControlMessage,
+    JobExited,
+    JobStarted,
+    KillJob,
+    MessageDecoder,
+    ServerFailed,
+    ServerReady,
+    StartJob,
     encode,
 )
-from muniment.processing.sandbox.server.children import Brood
+from muniment.processing.sandbox.server.children import ChildProcesses
 
 _RECEIVE_BYTES = 1 << 16
 _DESCRIPTORS_AT_ONCE = 64
 
 
-class Server:
-    def __init__(self, control: socket.socket, jobs: Mapping[str, child.Job], around: Surroundings) -> None:
+class ForkServerLoop:
+    def __init__(self, control: socket.socket, jobs: Mapping[str, child.Job], server_info: ServerInfo) -> None:
         self._control = control
         self._jobs = jobs
-        self._around = around
-        self._lines = Lines()
+        self._server_info = server_info
+        self._decoder = MessageDecoder()
         self._descriptors: deque[int] = deque()
-        self._brood = Brood()
+        self._children = ChildProcesses()
 
     def serve(self) -> None:
         """Work until the other side of the control socket is gone."""
@@ -54,18 +54,18 @@ class Server:
             selector.register(self._control, EVENT_READ)
             selector.register(signals, EVENT_READ)
             try:
-                while self._turn(selector, signals):
+                while self._poll_once(selector, signals):
                     pass
             finally:
-                self._brood.kill_all()
+                self._children.kill_all()
 
-    def _turn(self, selector: DefaultSelector, signals: socket.socket) -> bool:
+    def _poll_once(self, selector: DefaultSelector, signals: socket.socket) -> bool:
         ready = {key.fileobj for key, _ in selector.select()}
         if signals in ready:
             signals.recv(_RECEIVE_BYTES)
         if self._control in ready and not self._receive():
             return False
-        return all(self._tell(ended) for ended in self._brood.reap())
+        return all(self._send(ended) for ended in self._children.reap())
 
     def _receive(self) -> bool:
         try:
@@ -73,33 +73,33 @@ class Server:
         except ConnectionResetError:
             return False
         self._descriptors.extend(descriptors)
-        return bool(data) and all(self._obey(message) for message in self._lines.feed(data))
+        return bool(data) and all(self._handle(message) for message in self._decoder.feed(data))
 
-    def _obey(self, message: Message) -> bool:
+    def _handle(self, message: ControlMessage) -> bool:
         match message:
-            case Start():
-                return self._tell(self._start(message))
-            case Kill():
-                self._brood.kill(message.job)
+            case StartJob():
+                return self._send(self._start(message))
+            case KillJob():
+                self._children.kill(message.job_id)
         return True
 
-    def _start(self, start: Start) -> Started | Ended:
+    def _start(self, start: StartJob) -> JobStarted | JobExited:
         descriptors = file, output = self._descriptors.popleft(), self._descriptors.popleft()
-        places = landlock.open_places(start.readable)
+        places = landlock.open_allowed_paths(start.readable)
 
         def run(user: int | None) -> NoReturn:
-            given = child.Equipment(file, output, places, user, self._around)
-            child.run(start, self._jobs.get(start.name), given)
+            given = child.ChildSetup(file, output, places, user, self._server_info)
+            child.run_child(start, self._jobs.get(start.job_name), given)
 
         try:
-            return Started(start.job, self._brood.fork(start.job, run))
+            return JobStarted(start.job_id, self._children.fork(start.job_id, run))
         except OSError:
-            return Ended(start.job, code=None)
+            return JobExited(start.job_id, exit_code=None)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
 
-    def _tell(self, message: Message) -> bool:
+    def _send(self, message: ControlMessage) -> bool:
         try:
             self._control.sendall(encode(message))
         except (BrokenPipeError, ConnectionResetError):
@@ -118,7 +118,7 @@ def _child_signals() -> Iterator[socket.socket]:
         yield ours
 
 
-def _leave_network() -> bool:
+def _leave_network_namespace() -> bool:
     try:
         linux.unshare(linux.CLONE_NEWNET)  # once for all children: a namespace for each would cost milliseconds
     except OSError:
@@ -141,17 +141,17 @@ def main(arguments: list[str]) -> int:
         _import_encodings()
         jobs: Mapping[str, child.Job] = importlib.import_module(arguments[1]).JOBS
     except Exception as error:  # noqa: BLE001 whatever an import raises, the client is to hear of it
-        control.sendall(encode(Broken(f"{type(error).__name__}: {error}")))
+        control.sendall(encode(ServerFailed(f"{type(error).__name__}: {error}")))
         return 1
-    around = Surroundings.look(has_own_network=_leave_network())
+    around = ServerInfo.capture(has_own_network=_leave_network_namespace())
     with contextlib.suppress(OSError):
         # What a child leaves behind becomes ours, so that we know when the last of it is gone.
         linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     gc.collect()
     gc.disable()
     gc.freeze()  # pages that the collector does not touch stay shared with the children
-    control.sendall(encode(Ready()))
-    Server(control, jobs, around).serve()
+    control.sendall(encode(ServerReady()))
+    ForkServerLoop(control, jobs, around).serve()
     return 0
 
 

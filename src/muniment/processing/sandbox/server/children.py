@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from muniment.processing.sandbox.child.linux import UserIds
-from muniment.processing.sandbox.protocol.control import Ended
+from muniment.processing.sandbox.child.linux import SpareUserIds
+from muniment.processing.sandbox.protocol.control import JobExited
 
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
@@ -18,7 +18,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 class _Child:
     job: int
     pid: int
-    user: int | None
+    user_id: int | None
     code: int | None = None
     """Known when the child itself is gone; others of its group may still be dying."""
     peak_bytes: int = 0
@@ -26,18 +26,18 @@ class _Child:
 
 
 @dataclass
-class Brood:
+class ChildProcesses:
     _children: dict[int, _Child] = field(default_factory=dict)
-    _user_ids: UserIds = field(default_factory=UserIds)
+    _user_ids: SpareUserIds = field(default_factory=SpareUserIds)
 
-    def fork(self, job: int, run: Callable[[int | None], NoReturn]) -> int:
+    def fork(self, job: int, child_main: Callable[[int | None], NoReturn]) -> int:
         """Have a child do `run` as the user it is given. `OSError` when there is no process or no user id left."""
-        user = self._user_ids.take()
+        user = self._user_ids.acquire()
         try:
             if (pid := os.fork()) == 0:
-                run(user)
+                child_main(user)
         except OSError:
-            self._user_ids.give_back(user)
+            self._user_ids.release(user)
             raise
         # The child does the same for itself: whoever comes first, from here on the group is there to be killed.
         with contextlib.suppress(OSError):
@@ -54,20 +54,20 @@ class Brood:
         for child in self._children.values():
             _kill_group(child.pid)
         for child in self._children.values():
-            while not _collect(child, 0):
+            while not _reap_group(child, 0):
                 pass
         self._children.clear()
 
-    def reap(self) -> Iterator[Ended]:
+    def reap(self) -> Iterator[JobExited]:
         """The jobs of which the last process has ended since the last call."""
         for child in list(self._children.values()):
-            if _collect(child, os.WNOHANG):
+            if _reap_group(child, os.WNOHANG):
                 del self._children[child.job]
-                self._user_ids.give_back(child.user)
-                yield Ended(child.job, child.code, child.peak_bytes, child.cpu_seconds)
+                self._user_ids.release(child.user_id)
+                yield JobExited(child.job, child.code, child.peak_bytes, child.cpu_seconds)
 
 
-def _collect(child: _Child, options: int) -> bool:
+def _reap_group(child: _Child, options: int) -> bool:
     """Wait for those of the group that have ended. True when there is nobody left."""
     if child.code is None:
         # Only looked at, not waited for: while it is there, its number cannot be that of another group.

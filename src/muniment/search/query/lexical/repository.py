@@ -5,67 +5,79 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.search.query.lexical.sql import RESTORE, SAMPLE, TUNE, TUNE_FOR_MANY, match_words
-from muniment.search.query.lexical.strategy import SAMPLED, Limits, Sample, Way, ways
-from muniment.search.query.request import Key, Scope
+from muniment.search.query.lexical.sql import (
+    DISABLE_NESTED_LOOPS,
+    ENABLE_NESTED_LOOPS,
+    SELECTIVITY_SAMPLE,
+    SET_PLANNER,
+    match_statement,
+)
+from muniment.search.query.lexical.strategy import (
+    SAMPLE_SIZE,
+    MatchStrategy,
+    ScanLimits,
+    SelectivitySample,
+    choose_strategies,
+)
+from muniment.search.query.request import PassageKey, SearchScope
 
 
-class WordRepository:
-    def __init__(self, session: AsyncSession, *, limits: Limits = Limits()) -> None:  # noqa: B008  # it is frozen
+class LexicalRepository:
+    def __init__(self, session: AsyncSession, *, limits: ScanLimits = ScanLimits()) -> None:  # noqa: B008  # it is frozen
         self._session = session
         self._limits = limits
 
-    async def match(self, scope: Scope, *, limit: int) -> Sequence[Key]:
+    async def match(self, scope: SearchScope, *, limit: int) -> Sequence[PassageKey]:
         """Passages that hold any of the wanted terms and none that is excluded; more and rarer ones first."""
-        one_of = _one_of([query.loose for query in scope.queries])
+        one_of = _any_of([query.any_term for query in scope.queries])
         if not one_of:
             return []
         wanted = [(query.language, lexeme) for query in scope.queries for lexeme in query.lexemes]
         asked = {
-            **scope.columns,
+            **scope.parameters,
             "any": one_of,
-            "all": _one_of([query.strict for query in scope.queries]),
-            "queries": [query.loose for query in scope.queries],
-            "strict": [query.strict for query in scope.queries],
+            "all": _any_of([query.all_terms for query in scope.queries]),
+            "queries": [query.any_term for query in scope.queries],
+            "strict": [query.all_terms for query in scope.queries],
             **{f"language_{n}": language for n, (language, _) in enumerate(wanted)},
             **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(wanted)},
-            "most_ranked": self._limits.most_ranked,
-            "most_ranked_of_each": _of_each(self._limits.most_ranked, scope),
-            "looked_through_of_each": _of_each(self._limits.looked_through, scope),
-            "sampled_of_each": _of_each(SAMPLED, scope),
+            "most_ranked": self._limits.max_ranked,
+            "most_ranked_of_each": _per_knowledge_base(self._limits.max_ranked, scope),
+            "looked_through_of_each": _per_knowledge_base(self._limits.max_scanned, scope),
+            "sampled_of_each": _per_knowledge_base(SAMPLE_SIZE, scope),
             "limit": limit,
         }
-        await self._session.execute(TUNE)
+        await self._session.execute(SET_PLANNER)
         rows: Sequence[Any] = ()
-        for way in await self._ways(scope, asked):
+        for way in await self._choose_strategies(scope, asked):
             rows = await self._match(way, len(wanted), asked)
             # Half of it, as not every knowledge base may have its share.
-            if rows and rows[0].ranked * 2 >= self._limits.most_ranked:
+            if rows and rows[0].ranked * 2 >= self._limits.max_ranked:
                 break
         return [(document_id, chunk_index) for document_id, chunk_index, _ in rows]
 
-    async def _ways(self, scope: Scope, asked: dict[str, Any]) -> Sequence[Way]:
-        if scope.chunks <= self._limits.small_scope:
-            return [Way.FEW]
-        if scope.document_types or len(scope.kb_ids) > SAMPLED:  # a sample would be a costly or a poor one
-            return [Way.MANY]
-        sample = (await self._session.execute(SAMPLE, asked)).one()
-        return ways(scope.chunks, Sample(*sample), self._limits)
+    async def _choose_strategies(self, scope: SearchScope, parameters: dict[str, Any]) -> Sequence[MatchStrategy]:
+        if scope.chunk_count <= self._limits.small_scope:
+            return [MatchStrategy.SCAN_SCOPE]
+        if scope.document_types or len(scope.kb_ids) > SAMPLE_SIZE:  # a sample would be a costly or a poor one
+            return [MatchStrategy.USE_INDEX]
+        sample = (await self._session.execute(SELECTIVITY_SAMPLE, parameters)).one()
+        return choose_strategies(scope.chunk_count, SelectivitySample(*sample), self._limits)
 
-    async def _match(self, way: Way, words: int, asked: dict[str, Any]) -> Sequence[Any]:
-        if way is Way.MANY:
-            await self._session.execute(TUNE_FOR_MANY)
-        rows = (await self._session.execute(match_words(words, way), asked)).all()
-        if way is Way.MANY:
-            await self._session.execute(RESTORE)
+    async def _match(self, strategy: MatchStrategy, word_count: int, parameters: dict[str, Any]) -> Sequence[Any]:
+        if strategy is MatchStrategy.USE_INDEX:
+            await self._session.execute(DISABLE_NESTED_LOOPS)
+        rows = (await self._session.execute(match_statement(word_count, strategy), parameters)).all()
+        if strategy is MatchStrategy.USE_INDEX:
+            await self._session.execute(ENABLE_NESTED_LOOPS)
         return rows
 
 
-def _of_each(number: int, scope: Scope) -> int:
+def _per_knowledge_base(total: int, scope: SearchScope) -> int:
     """Knowledge base, rounded up."""
-    return -(-number // max(1, len(scope.kb_ids)))
+    return -(-total // max(1, len(scope.kb_ids)))
 
 
-def _one_of(queries: Sequence[str | None]) -> str | None:
+def _any_of(queries: Sequence[str | None]) -> str | None:
     """What any of these asks for: a constant, which an index can look up."""
     return " | ".join(f"({query})" for query in dict.fromkeys(filter(None, queries))) or None

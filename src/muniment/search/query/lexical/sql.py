@@ -4,19 +4,21 @@ from functools import lru_cache
 
 from sqlalchemy import TextClause, text
 
-from muniment.search.query.lexical.strategy import Way
+from muniment.search.query.lexical.strategy import MatchStrategy
 
 # A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions. With
 # the memory as it is set usually, what was found would be kept on the disk.
-TUNE = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)")
+SET_PLANNER = text(
+    "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)"
+)
 
 
 # The planner takes a scope for a twentieth of what it is, because the view compares knowledge bases once more. Left
 # alone it would ask the index of the words again for every single document.
-TUNE_FOR_MANY = text("SELECT set_config('enable_nestloop', 'off', true)")
+DISABLE_NESTED_LOOPS = text("SELECT set_config('enable_nestloop', 'off', true)")
 
 
-RESTORE = text("SELECT set_config('enable_nestloop', 'on', true)")
+ENABLE_NESTED_LOOPS = text("SELECT set_config('enable_nestloop', 'on', true)")
 
 
 _OF_KBS = """
@@ -28,10 +30,10 @@ _OF_KBS = """
 _ALLOWED = "(l.phrases IS NULL OR p.tsv @@ l.phrases) AND (l.excluded IS NULL OR NOT p.tsv @@ l.excluded)"
 
 
-_IN_SCOPE = f"{_OF_KBS} AND {_ALLOWED}"
+IN_SCOPE = f"{_OF_KBS} AND {_ALLOWED}"
 
 
-_LANGUAGES = """
+LANGUAGES_TABLE = """
     unnest(CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST(:phrases AS text[]) AS tsquery[]),
            CAST(CAST(:excluded AS text[]) AS tsquery[]), CAST(CAST(:queries AS text[]) AS tsquery[]),
            CAST(CAST(:strict AS text[]) AS tsquery[]))
@@ -41,7 +43,7 @@ _LANGUAGES = """
 
 # No more than these are ranked, and those that satisfy everything that was typed are never left out for others. The
 # inner one stands by itself, or the planner asks the index of the words for every single document.
-_FEW = """
+_SCAN_SCOPE = """
     found AS MATERIALIZED (
         SELECT p.document_id, p.chunk_index, p.language, p.tsv, (p.tsv @@ l.strict) IS TRUE AS is_whole
           FROM (SELECT p.document_id, p.chunk_index, p.language, p.tsv FROM passages p WHERE {of_kbs} OFFSET 0) AS p
@@ -57,13 +59,13 @@ _FEW = """
 
 
 # First a constant that the index can look up; then, for each passage, the query of its own language.
-_OF_MANY = """
+_INDEXED_MATCHES = """
         SELECT p.document_id, p.chunk_index, p.language, p.tsv
           FROM passages p JOIN {languages} ON l.language = p.language WHERE {of_kbs} AND {allowed}
 """
 
 
-_MANY = """
+_USE_INDEX = """
     whole AS MATERIALIZED (
         {of_many} AND p.tsv @@ CAST(:all AS tsquery) AND p.tsv @@ l.strict LIMIT :most_ranked
     ), part AS MATERIALIZED (
@@ -76,7 +78,7 @@ _MANY = """
 
 
 # From each knowledge base the same: the first ones alone could have enough.
-_FREQUENT = """
+_SCAN_UNTIL_ENOUGH = """
     matched AS (
         SELECT p.* FROM unnest(CAST(:kb_ids AS uuid[])) AS kb (id), LATERAL (
             SELECT p.document_id, p.chunk_index, p.language, p.tsv
@@ -116,13 +118,13 @@ _WEIGHT = "CAST(ln(1 + (count(*) - count(rank_{n}) + 0.5) / (count(rank_{n}) + 0
 _SCORE = "coalesce(weight_{n} * rank_{n}, 0)"
 
 
-_PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": _LANGUAGES}
+_PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": LANGUAGES_TABLE}
 
 
-_MATCHED = {
-    Way.FEW: _FEW.format(**_PARTS),
-    Way.FREQUENT: _FREQUENT.format(**_PARTS),
-    Way.MANY: _MANY.format(of_many=_OF_MANY.format(**_PARTS)),
+_MATCHES = {
+    MatchStrategy.SCAN_SCOPE: _SCAN_SCOPE.format(**_PARTS),
+    MatchStrategy.SCAN_UNTIL_ENOUGH: _SCAN_UNTIL_ENOUGH.format(**_PARTS),
+    MatchStrategy.USE_INDEX: _USE_INDEX.format(of_many=_INDEXED_MATCHES.format(**_PARTS)),
 }
 
 
@@ -138,13 +140,13 @@ _SAMPLE = """
 """
 
 
-SAMPLE = text(_SAMPLE.format(languages=_LANGUAGES))
+SELECTIVITY_SAMPLE = text(_SAMPLE.format(languages=LANGUAGES_TABLE))
 
 
 @lru_cache(maxsize=200)
-def match_words(words: int, way: Way) -> TextClause:
+def match_statement(word_count: int, strategy: MatchStrategy) -> TextClause:
     """For so many words, `:language_n` and `:lexeme_n` each. Beside each passage, how many were ranked."""
-    matched = _MATCHED[way]
-    ranks, weights = (", ".join(column.format(n=n) for n in range(words)) for column in (_RANK, _WEIGHT))
-    score = " + ".join(_SCORE.format(n=n) for n in range(words))
+    matched = _MATCHES[strategy]
+    ranks, weights = (", ".join(column.format(n=n) for n in range(word_count)) for column in (_RANK, _WEIGHT))
+    score = " + ".join(_SCORE.format(n=n) for n in range(word_count))
     return text(_MATCH.format(matched=matched, ranks=ranks, weights=weights, score=score))

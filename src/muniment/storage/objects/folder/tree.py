@@ -14,30 +14,30 @@ from pathlib import Path
 from uuid import uuid4
 
 from muniment.errors import StorageFull, Unavailable
-from muniment.storage.objects.contract import is_part
-from muniment.storage.objects.port import BlobInfo, BlobNotFound
+from muniment.storage.objects.contract import is_key_part
+from muniment.storage.objects.port import ObjectInfo, ObjectNotFound
 
 Sync = Callable[[int], None]
 
 
-class Draft:
+class PendingFile:
     """A file that has no key yet. All of it blocks: call it from a thread."""
 
     def __init__(self, path: Path, sync: Sync) -> None:
         self.path = path
         self._sync = sync
         self._file: FileIO | None = None
-        self._is_whole = True
+        self._is_consistent = True
 
     def write(self, data: bytes | bytearray) -> None:
         file = self._open()
-        self._is_whole = False
+        self._is_consistent = False
         rest = memoryview(data)
         while rest:
             rest = rest[file.write(rest) :]
-        self._is_whole = True
+        self._is_consistent = True
 
-    def seal(self) -> None:
+    def sync_and_close(self) -> None:
         """Bring the bytes to the disk; from here on there are no more."""
         file = self._open()
         self._sync(file.fileno())
@@ -50,7 +50,7 @@ class Draft:
             self.path.unlink(missing_ok=True)
 
     def _open(self) -> FileIO:
-        if not self._is_whole:
+        if not self._is_consistent:
             raise OSError(errno.EIO, "An earlier write has failed")
         # Only now, so that there is never a file before somebody is bound to discard it.
         if self._file is None:
@@ -59,7 +59,7 @@ class Draft:
 
 
 @contextmanager
-def opened(folder: Path | str, parent: int | None = None) -> Iterator[int]:
+def open_directory(folder: Path | str, parent: int | None = None) -> Iterator[int]:
     """A descriptor of `folder`, which is a whole path or, with `parent`, one name."""
     flags = os.O_RDONLY | os.O_DIRECTORY | (os.O_NOFOLLOW if parent is not None else 0)
     descriptor = os.open(folder, flags, dir_fd=parent)
@@ -69,51 +69,51 @@ def opened(folder: Path | str, parent: int | None = None) -> Iterator[int]:
         os.close(descriptor)
 
 
-def walk(folder: int, prefix: str, after: str, *, path: str = "") -> Iterator[BlobInfo]:
+def walk_objects(folder: int, prefix: str, after: str, *, path: str = "") -> Iterator[ObjectInfo]:
     """The files below `folder` as objects, sorted by key; `path` is the key so far."""
     known, has_more, _ = prefix.removeprefix(path).partition("/")
     # A prefix that names the next folder whole: there is no need to read the names of all that lie beside it.
-    for name in [f"{known}/"] if has_more and prefix.startswith(path) and is_part(known) else _names(folder):
+    for name in [f"{known}/"] if has_more and prefix.startswith(path) and is_key_part(known) else _sorted_names(folder):
         key = path + name
         with suppress(FileNotFoundError, NotADirectoryError):  # deleted while we walk
             if not name.endswith("/"):
                 if key.startswith(prefix) and key > after:
                     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                    yield BlobInfo(key, found.st_size, modified_at(found))
+                    yield ObjectInfo(key, found.st_size, modified_at(found))
             elif (key.startswith(prefix) or prefix.startswith(key)) and (key > after or after.startswith(key)):
-                with opened(name.removesuffix("/"), folder) as below:
-                    yield from walk(below, prefix, after, path=key)
+                with open_directory(name.removesuffix("/"), folder) as below:
+                    yield from walk_objects(below, prefix, after, path=key)
 
 
 def modified_at(found: os.stat_result) -> datetime:
     return datetime.fromtimestamp(found.st_mtime, UTC)
 
 
-def _names(folder: int) -> list[str]:
+def _sorted_names(folder: int) -> list[str]:
     """Names in the order of their keys, which the slash of a folder is part of: `a-b/x` comes before `a/x`."""
     names = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            if is_part(entry.name) and entry.is_dir(follow_symlinks=False):
+            if is_key_part(entry.name) and entry.is_dir(follow_symlinks=False):
                 names.append(entry.name + "/")
-            elif is_part(entry.name) and entry.is_file(follow_symlinks=False):
+            elif is_key_part(entry.name) and entry.is_file(follow_symlinks=False):
                 names.append(entry.name)
     return sorted(names)
 
 
 @contextmanager
-def reading() -> Iterator[None]:
-    """What is not there is `BlobNotFound`; a folder that cannot be read is `Unavailable`."""
+def translate_read_errors() -> Iterator[None]:
+    """What is not there is `ObjectNotFound`; a folder that cannot be read is `Unavailable`."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            raise BlobNotFound from None
+            raise ObjectNotFound from None
         raise Unavailable("The document store cannot be read. Try again shortly") from error
 
 
 @contextmanager
-def storing() -> Iterator[None]:
+def translate_write_errors() -> Iterator[None]:
     """No room is `StorageFull`, a key below another a `ValueError`; a folder that cannot be written `Unavailable`."""
     try:
         yield
@@ -131,44 +131,44 @@ _INCOMING = ".incoming"  # begins with a dot: no key can reach it
 _MAX_ATTEMPTS = 100
 
 
-class FolderTree:
+class DurableTree:
     """`keeps_folders`: one that is empty stays. Then whoever has seen it safely on the disk need not look again, which
     saves most of what a small object costs."""
 
-    def __init__(self, root: Path, sync: Sync, *, keeps_folders: bool = False) -> None:
+    def __init__(self, root: Path, sync: Sync, *, keep_empty_folders: bool = False) -> None:
         self._root = root
-        self._keeps_folders = keeps_folders
-        self._settled: set[tuple[str, ...]] = set()
+        self._keep_empty_folders = keep_empty_folders
+        self._synced: set[tuple[str, ...]] = set()
         self._incoming = root / _INCOMING
         self._sync = sync
         for folder in reversed([path for path in (self._incoming, *self._incoming.parents) if not path.exists()]):
             folder.mkdir(mode=0o700, exist_ok=True)
-            with opened(folder.parent) as parent:
+            with open_directory(folder.parent) as parent:
                 sync(parent)
 
-    def draft(self) -> Draft:
-        return Draft(self._incoming / uuid4().hex, self._sync)
+    def new_pending_file(self) -> PendingFile:
+        return PendingFile(self._incoming / uuid4().hex, self._sync)
 
-    def replace(self, draft: Draft, parts: Sequence[str]) -> None:
+    def replace(self, pending: PendingFile, parts: Sequence[str]) -> None:
         """Give the draft its key, in place of what was there."""
 
         def rename(name: str, folder: int) -> bool:
-            os.rename(draft.path, name, dst_dir_fd=folder)
+            os.rename(pending.path, name, dst_dir_fd=folder)
             return True
 
-        self._place(draft, parts, rename)
+        self._publish(pending, parts, rename)
 
-    def add(self, draft: Draft, parts: Sequence[str]) -> bool:
+    def add_if_absent(self, pending: PendingFile, parts: Sequence[str]) -> bool:
         """Give the draft its key unless it is taken. Of several at once one succeeds."""
 
         def link(name: str, folder: int) -> bool:
             try:
-                os.link(draft.path, name, dst_dir_fd=folder)
+                os.link(pending.path, name, dst_dir_fd=folder)
             except FileExistsError:
                 return False
             return True
 
-        return self._place(draft, parts, link)
+        return self._publish(pending, parts, link)
 
     def open(self, parts: Sequence[str]) -> FileIO:
         *parents, name = parts
@@ -186,14 +186,14 @@ class FolderTree:
                 os.unlink(name, dir_fd=folders[-1])
             # Also when it was gone already: whoever removed it may not have come this far.
             self._sync(folders[-1])
-            if not self._keeps_folders:
-                _prune(parents, folders)
+            if not self._keep_empty_folders:
+                _remove_empty_folders(parents, folders)
 
-    def walk(self, prefix: str, after: str) -> Generator[BlobInfo, None, None]:
+    def walk(self, prefix: str, after: str) -> Generator[ObjectInfo, None, None]:
         with self._folders([]) as folders:
-            yield from walk(folders[0], prefix, after)
+            yield from walk_objects(folders[0], prefix, after)
 
-    def sweep(self, before: datetime) -> int:
+    def delete_stale(self, before: datetime) -> int:
         """Remove the drafts that were last written before that time; how many there were."""
         removed = 0
         for path in self._incoming.iterdir():
@@ -203,31 +203,31 @@ class FolderTree:
                     removed += 1
         return removed
 
-    def _place(self, draft: Draft, parts: Sequence[str], move: Callable[[str, int], bool]) -> bool:
-        draft.seal()
+    def _publish(self, pending: PendingFile, parts: Sequence[str], move: Callable[[str, int], bool]) -> bool:
+        pending.sync_and_close()
         *parents, name = parts
         for _ in range(_MAX_ATTEMPTS):
             # A delete next door can take an empty folder away between our making it and moving into it.
             with suppress(FileNotFoundError), self._folders(parents, make=True) as folders:
                 is_moved = move(name, folders[-1])
-                self._settle(parents, folders)
+                self._sync_folders(parents, folders)
                 return is_moved
-        raise FileNotFoundError(errno.ENOENT, "The draft or its folder is gone", draft.path)
+        raise FileNotFoundError(errno.ENOENT, "The draft or its folder is gone", pending.path)
 
-    def _settle(self, parents: Sequence[str], folders: Sequence[int]) -> None:
+    def _sync_folders(self, parents: Sequence[str], folders: Sequence[int]) -> None:
         path = tuple(parents)
         # All of them: a folder that we found may be so new that its maker has not synced it yet.
-        for folder in reversed(folders[-1:] if path in self._settled else folders):
+        for folder in reversed(folders[-1:] if path in self._synced else folders):
             self._sync(folder)
-        if self._keeps_folders:
-            self._settled.add(path)
+        if self._keep_empty_folders:
+            self._synced.add(path)
 
     @contextmanager
     def _folders(self, parts: Sequence[str], *, make: bool = False) -> Iterator[Sequence[int]]:
         """Descriptors of the root and of each folder on the way down."""
         with ExitStack() as stack:
             try:
-                folders = [stack.enter_context(opened(self._root))]
+                folders = [stack.enter_context(open_directory(self._root))]
             except FileNotFoundError as error:
                 # Not the same as a missing object: a disk that is not mounted has lost nothing.
                 raise Unavailable("The folder of the document store is missing") from error
@@ -235,12 +235,12 @@ class FolderTree:
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(part, 0o700, dir_fd=folders[-1])
-                        self._settled.clear()  # somebody took a folder away, or there was none
-                folders.append(stack.enter_context(opened(part, folders[-1])))
+                        self._synced.clear()  # somebody took a folder away, or there was none
+                folders.append(stack.enter_context(open_directory(part, folders[-1])))
             yield folders
 
 
-def _prune(parents: Sequence[str], folders: Sequence[int]) -> None:
+def _remove_empty_folders(parents: Sequence[str], folders: Sequence[int]) -> None:
     for name, folder in zip(reversed(parents), reversed(folders[:-1]), strict=True):
         try:
             os.rmdir(name, dir_fd=folder)

@@ -11,7 +11,7 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from muniment.errors import Unavailable
-from muniment.storage.objects.port import BlobNotFound
+from muniment.storage.objects.port import ObjectNotFound
 
 if TYPE_CHECKING:  # obstore has these names for type checkers only
     from obstore.store import RetryConfig, S3Config
@@ -19,8 +19,8 @@ from contextlib import suppress
 
 from obstore import open_writer_async
 
-from muniment.storage.objects.async_io import GatheringWriter, to_the_end
-from muniment.storage.objects.port import BlobWriter
+from muniment.storage.objects.async_io import BufferedWriter, run_to_completion
+from muniment.storage.objects.port import ObjectWriter
 
 if TYPE_CHECKING:  # obstore has these names for type checkers only
     from obstore import AsyncWritableFile, Attributes
@@ -41,14 +41,14 @@ class S3Address:
 NO_SUCH_BUCKET = "NoSuchBucket"
 
 
-_RETRY: "RetryConfig" = {
+_RETRY_CONFIG: "RetryConfig" = {
     "max_retries": 3,
     "retry_timeout": timedelta(seconds=5),
     "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
 }
 
 
-def connect(address: S3Address) -> S3Store:
+def build_s3_client(address: S3Address) -> S3Store:
     config: S3Config = {
         "region": address.region,
         "virtual_hosted_style_request": False,
@@ -64,7 +64,7 @@ def connect(address: S3Address) -> S3Store:
     return S3Store(
         address.bucket,
         config=config,
-        retry_config=_RETRY,
+        retry_config=_RETRY_CONFIG,
         client_options={
             "allow_http": endpoint is not None and endpoint.startswith("http://"),
             "connect_timeout": timedelta(seconds=3),
@@ -77,15 +77,15 @@ def connect(address: S3Address) -> S3Store:
 
 
 @asynccontextmanager
-async def answered(*, within_seconds: float | None = 10) -> AsyncIterator[None]:
+async def translate_s3_errors(*, timeout_seconds: float | None = 10) -> AsyncIterator[None]:
     """Turn what obstore raises into our errors. `None` is for calls that carry bytes: the connection limits those."""
     try:
-        async with asyncio.timeout(within_seconds):
+        async with asyncio.timeout(timeout_seconds):
             yield
     except (BaseError, OSError) as error:
         # A HEAD has no body that could name the bucket: there a missing bucket looks like a missing object.
         if isinstance(error, FileNotFoundError) and NO_SUCH_BUCKET not in str(error):
-            raise BlobNotFound from None
+            raise ObjectNotFound from None
         raise Unavailable("The document store is not responding. Try again shortly") from error
 
 
@@ -93,30 +93,30 @@ _PART_BYTES = 5 * 1024 * 1024  # the least that S3 allows
 
 
 @asynccontextmanager
-async def uploading(store: S3Store, key: str, *, content_type: str | None = None) -> AsyncIterator[BlobWriter]:
+async def open_upload(store: S3Store, key: str, *, content_type: str | None = None) -> AsyncIterator[ObjectWriter]:
     """The object appears when the block ends; when it raises, the upload is aborted."""
     # One part at a time, so that `_abort` can wait for it.
     attributes: Attributes | None = None if content_type is None else {"Content-Type": content_type}
     file = open_writer_async(store, key, attributes=attributes, buffer_size=_PART_BYTES, max_concurrency=1)
 
     async def send(piece: bytearray) -> None:
-        async with answered(within_seconds=None):
+        async with translate_s3_errors(timeout_seconds=None):
             try:
                 # If a cancellation dropped the request that opens the upload, nobody would know what to abort.
-                await to_the_end(file.write(piece))
+                await run_to_completion(file.write(piece))
             except BaseException as error:
-                await to_the_end(_abort(file, error))  # so that a block which goes on cannot end well
+                await run_to_completion(_abort(file, error))  # so that a block which goes on cannot end well
                 raise
 
-    writer = GatheringWriter(send)
+    writer = BufferedWriter(send)
     try:
         yield writer
         await writer.flush()
     except BaseException as error:
-        await to_the_end(_abort(file, error))
+        await run_to_completion(_abort(file, error))
         raise
-    async with answered(within_seconds=None):
-        await to_the_end(file.close())
+    async with translate_s3_errors(timeout_seconds=None):
+        await run_to_completion(file.close())
 
 
 async def _abort(file: "AsyncWritableFile", error: BaseException) -> None:

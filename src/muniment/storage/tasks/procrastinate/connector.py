@@ -17,27 +17,27 @@ from procrastinate.manager import JobManager
 from psycopg_pool import AsyncConnectionPool
 
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.db.work import REST_SECONDS
+from muniment.storage.db.work import IDLE_SECONDS
 
-ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 
 
-def queue_app(service: DatabaseAddress, *, patience: timedelta, rest_seconds: float = REST_SECONDS) -> App:
+def build_queue_app(service: DatabaseAddress, *, timeout: timedelta, idle_seconds: float = IDLE_SECONDS) -> App:
     """Procrastinate's own connections, as the service login."""
     connector = PsycopgConnector(
-        pool_factory=partial(_pool, rest_seconds),
-        configure=_without_transactions,
+        pool_factory=partial(_build_pool, idle_seconds),
+        configure=_use_autocommit,
         conninfo=service.conninfo,
         min_size=1,
         max_size=8,
-        timeout=patience.total_seconds(),
+        timeout=timeout.total_seconds(),
     )
     app = App(connector=connector)
-    app.job_manager = PatientJobManager(app.connector)
+    app.job_manager = RetryingJobManager(app.connector)
     return app
 
 
-def _pool(rest_seconds: float, **arguments: Any) -> AsyncConnectionPool:
+def _build_pool(rest_seconds: float, **arguments: Any) -> AsyncConnectionPool:
     """Asks a connection whether it lives only when it has rested; Procrastinate's would ask before each statement."""
     used_at: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()
 
@@ -50,12 +50,12 @@ def _pool(rest_seconds: float, **arguments: Any) -> AsyncConnectionPool:
     return AsyncConnectionPool(**{**arguments, "check": ping_after_rest})
 
 
-async def _without_transactions(connection: psycopg.AsyncConnection) -> None:
+async def _use_autocommit(connection: psycopg.AsyncConnection) -> None:
     """Each call of the queue is one statement: a transaction around it would be two more round trips."""
     await connection.set_autocommit(True)
 
 
-class PatientJobManager(JobManager):
+class RetryingJobManager(JobManager):
     """Notes the end of a job although the connection breaks just then.
 
     Procrastinate gives up after one attempt. The job would stay `doing` in the name of a worker that lives, so that
@@ -63,7 +63,7 @@ class PatientJobManager(JobManager):
     """
 
     async def finish_job_by_id_async(self, job_id: int, status: Status, delete_job: bool) -> None:
-        await _noted(partial(super().finish_job_by_id_async, job_id, status, delete_job))
+        await _with_reconnect(partial(super().finish_job_by_id_async, job_id, status, delete_job))
 
     async def retry_job_by_id_async(
         self,
@@ -73,11 +73,11 @@ class PatientJobManager(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
-        await _noted(partial(super().retry_job_by_id_async, job_id, retry_at, priority, queue, lock))
+        await _with_reconnect(partial(super().retry_job_by_id_async, job_id, retry_at, priority, queue, lock))
         if queue is not None:
-            await self._announce(job_id, queue)
+            await self._notify_queue(job_id, queue)
 
-    async def _announce(self, job_id: int, queue: str) -> None:
+    async def _notify_queue(self, job_id: int, queue: str) -> None:
         """Procrastinate announces new jobs only: one that moved to another queue would wait until somebody looks."""
         payload = json.dumps({"type": "job_inserted", "job_id": job_id})
         await self.connector.execute_query_async(
@@ -87,14 +87,14 @@ class PatientJobManager(JobManager):
         )
 
 
-async def _noted(note: Callable[[], Awaitable[None]]) -> None:
+async def _with_reconnect(operation: Callable[[], Awaitable[None]]) -> None:
     for attempt in count(1):
         try:
-            await note()
+            await operation()
         except ConnectorException as error:
             if attempt > 1 and isinstance(error.__cause__, psycopg.errors.RaiseException):
                 return  # the one before went through, only its answer was lost
-            if attempt == ATTEMPTS or not isinstance(error.__cause__, psycopg.OperationalError):
+            if attempt == MAX_ATTEMPTS or not isinstance(error.__cause__, psycopg.OperationalError):
                 raise
         else:
             return

@@ -41,44 +41,44 @@ class ForeignQueueTables(MunimentError):
     """This database contains Procrastinate tables that Muniment did not create. Use a separate database"""
 
 
-def bring_up(connection: Connection) -> None:
+def upgrade_schema(connection: Connection) -> None:
     """Create or upgrade the queue's tables, in the caller's transaction, and let the service login use them."""
-    version = _version(metadata.version("procrastinate"))
+    version = _parse_version(metadata.version("procrastinate"))
     if connection.scalar(text("SELECT to_regclass('procrastinate_jobs')")) is None:
-        _run(connection, (resources.files("procrastinate") / "sql" / "schema.sql").read_text())
+        _run_script(connection, (resources.files("procrastinate") / "sql" / "schema.sql").read_text())
     else:
-        recorded = _recorded(connection)
+        recorded = _recorded_version(connection)
         for file in migrations_since(recorded):
-            _run(connection, file.read_text())
+            _run_script(connection, file.read_text())
         version = max(version, recorded)  # never back: what has run must not run again
-    connection.exec_driver_sql(f"COMMENT ON TABLE procrastinate_jobs IS 'procrastinate {_dotted(version)}'")
-    _run(connection, GRANTS)
+    connection.exec_driver_sql(f"COMMENT ON TABLE procrastinate_jobs IS 'procrastinate {_format_version(version)}'")
+    _run_script(connection, GRANTS)
 
 
 def migrations_since(version: Version) -> list[Traversable]:
     """Procrastinate's migration files that came after `version`, in their order."""
     folder = resources.files("procrastinate") / "sql" / "migrations"
     named = ((file, re.match(r"(\d+\.\d+\.\d+)_", file.name)) for file in folder.iterdir())
-    later = [file for file, name in named if name and _version(name[1]) > version]
+    later = [file for file, name in named if name and _parse_version(name[1]) > version]
     return sorted(later, key=lambda file: file.name)
 
 
-def _recorded(connection: Connection) -> Version:
+def _recorded_version(connection: Connection) -> Version:
     comment = connection.scalar(text("SELECT obj_description('procrastinate_jobs'::regclass)"))
-    version = _version(str(comment).removeprefix("procrastinate "))
+    version = _parse_version(str(comment).removeprefix("procrastinate "))
     if not version:
         raise ForeignQueueTables
     return version
 
 
-def _run(connection: Connection, script: str) -> None:
+def _run_script(connection: Connection, script: str) -> None:
     # Straight to the driver without parameters, so that a `%` or `:` in the script means itself.
     connection.connection.cursor().execute(script)
 
 
-def _version(dotted: str) -> Version:
+def _parse_version(dotted: str) -> Version:
     return tuple(int(part) for part in re.findall(r"\d+", dotted)[:3])
 
 
-def _dotted(version: Version) -> str:
+def _format_version(version: Version) -> str:
     return ".".join(str(part) for part in version)

@@ -16,8 +16,17 @@ from procrastinate.jobs import Job, Status
 
 from muniment.errors import Unavailable
 from muniment.storage.db.address import DatabaseAddress
-from muniment.storage.tasks.port import FAST, READING, SWEEPS, MoveOn, Periodic, Process, PutBack, RunJob
-from muniment.storage.tasks.procrastinate.connector import queue_app
+from muniment.storage.tasks.port import (
+    FAST,
+    READING,
+    SWEEP_QUEUES,
+    MoveToQueue,
+    PeriodicTask,
+    RetryLater,
+    RunHandler,
+    RunJob,
+)
+from muniment.storage.tasks.procrastinate.connector import build_queue_app
 from muniment.telemetry.metrics import JOB_SECONDS, JOBS
 from muniment.telemetry.traces import span
 
@@ -26,56 +35,58 @@ log = structlog.get_logger()
 RECONNECT_SECONDS = 1
 # The queue announces new jobs only: what was put back, moved on or taken over is found by looking.
 POLLING_SECONDS = 1
-RESCUE_SECONDS = 5.0
-KEPT_HOURS = 7 * 24
-GRACE = timedelta(seconds=10)
-PATIENCE = timedelta(seconds=10)
+STALLED_CHECK_SECONDS = 5.0
+RETENTION_HOURS = 7 * 24
+SHUTDOWN_GRACE = timedelta(seconds=10)
+CONNECT_TIMEOUT = timedelta(seconds=10)
 
 
-class ShuttingDown(Exception):  # a request, not an error
+class WorkerStopping(Exception):  # a request, not an error
     """The worker stops before the job is done: another one takes it from the start."""
 
+    code = "ShuttingDown"
 
-class BackToTheQueue(BaseRetryStrategy):
+
+class RequeuePolicy(BaseRetryStrategy):
     """Only what asks to go back does. An error ends the job; the run itself knows what may be tried again."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        if isinstance(exception, MoveOn):
+        if isinstance(exception, MoveToQueue):
             return RetryDecision(queue=exception.queue)
-        if isinstance(exception, PutBack):
+        if isinstance(exception, RetryLater):
             return RetryDecision(retry_in={"seconds": exception.seconds})
-        if isinstance(exception, ShuttingDown):
+        if isinstance(exception, WorkerStopping):
             return RetryDecision()
         if isinstance(exception, Unavailable):
             return RetryDecision(retry_in={"seconds": min(300, 2 ** min(8, job.attempts + 1))})
         return None
 
 
-class Worker:
+class ProcrastinateWorker:
     """Runs until it is cancelled. A database that goes away and comes back is no reason to end."""
 
     def __init__(
         self,
         service: DatabaseAddress,
         *,
-        process: Process | None,
-        periodic: Sequence[Periodic],
+        handler: RunHandler | None,
+        periodic: Sequence[PeriodicTask],
         concurrency: int,
         heartbeat: timedelta,
         stalled_after: timedelta,
-        grace: timedelta = GRACE,
-        patience: timedelta = PATIENCE,
+        grace: timedelta = SHUTDOWN_GRACE,
+        connect_timeout: timedelta = CONNECT_TIMEOUT,
     ) -> None:
         self._service = service
-        self._process = process
+        self._handler = handler
         self._periodic = periodic
         # Without a reader nobody takes documents from their queues: they wait, and lose nothing by it.
-        reading = {FAST: 1, READING: concurrency} if process else {}
-        self._slots: Mapping[str, int] = {**reading, **dict.fromkeys(SWEEPS, 1)}
+        reading = {FAST: 1, READING: concurrency} if handler else {}
+        self._slots: Mapping[str, int] = {**reading, **dict.fromkeys(SWEEP_QUEUES, 1)}
         self._heartbeat = heartbeat
         self._stalled_after = stalled_after
         self._grace = grace
-        self._patience = patience
+        self._connect_timeout = connect_timeout
 
     async def run(self) -> None:
         while True:
@@ -90,24 +101,24 @@ class Worker:
         app = self._build_app()
         async with app.open_async(), asyncio.TaskGroup() as loops:
             log.info("worker.started", queues=sorted(self._slots))
-            loops.create_task(self._rescue(app))
+            loops.create_task(self._requeue_stalled_periodically(app))
             for queue, slots in self._slots.items():
-                loops.create_task(self._loop(app, queue, slots))
+                loops.create_task(self._run_queue(app, queue, slots))
 
-    async def _rescue(self, app: App) -> None:
+    async def _requeue_stalled_periodically(self, app: App) -> None:
         """Beside the queues and not in one: a sweep that hangs must not keep the dead from being noticed."""
         while True:
-            await rescue_stalled(app, self._stalled_after)
-            await asyncio.sleep(min(RESCUE_SECONDS, self._stalled_after.total_seconds() / 2))
+            await requeue_stalled_jobs(app, self._stalled_after)
+            await asyncio.sleep(min(STALLED_CHECK_SECONDS, self._stalled_after.total_seconds() / 2))
 
-    async def _loop(self, app: App, queue: str, slots: int) -> None:
+    async def _run_queue(self, app: App, queue: str, slots: int) -> None:
         await app.run_worker_async(
             queues=[queue],
             name=queue,
             concurrency=slots,
             install_signal_handlers=False,
             # A sweep fails as often as its store is away: the log and the metrics tell, rows would pile up.
-            delete_jobs="always" if queue in SWEEPS else "successful",
+            delete_jobs="always" if queue in SWEEP_QUEUES else "successful",
             fetch_job_polling_interval=POLLING_SECONDS,
             abort_job_polling_interval=1,
             shutdown_graceful_timeout=self._grace.total_seconds(),
@@ -118,32 +129,32 @@ class Worker:
         raise ConnectorException(f"the loop of {queue} ended")
 
     def _build_app(self) -> App:
-        app = queue_app(self._service, patience=self._patience)
+        app = build_queue_app(self._service, timeout=self._connect_timeout)
 
-        @app.task(name="processing.run", pass_context=True, retry=BackToTheQueue())
+        @app.task(name="processing.run", pass_context=True, retry=RequeuePolicy())
         async def run_document(context: JobContext, run_id: str, organization_id: str) -> None:
             job = RunJob(UUID(run_id), UUID(organization_id), queue=context.job.queue)
-            assert self._process is not None  # without one, nobody listens to the queues of documents
-            await _measured("processing.run", context, partial(self._process, job), at_shutdown=ShuttingDown)
+            assert self._handler is not None  # without one, nobody listens to the queues of documents
+            await _run_instrumented("processing.run", context, partial(self._handler, job), on_shutdown=WorkerStopping)
 
-        for sweep in (*self._periodic, Periodic("tasks.forget_old", "0 17 3 * * *", partial(forget_old, app))):
-            _register(app, sweep)
+        for sweep in (*self._periodic, PeriodicTask("tasks.forget_old", "0 17 3 * * *", partial(delete_old_jobs, app))):
+            _register_periodic(app, sweep)
         return app
 
 
-async def forget_old(app: App) -> None:
+async def delete_old_jobs(app: App) -> None:
     """What ended is told by the runs; the queue keeps failed and stopped jobs a week, for who wants to look."""
     await app.job_manager.delete_old_jobs(
-        nb_hours=KEPT_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
+        nb_hours=RETENTION_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
     )
 
 
-async def rescue_stalled(app: App, stalled_after: timedelta) -> None:
+async def requeue_stalled_jobs(app: App, stalled_after: timedelta) -> None:
     """Hand the jobs of workers that fell silent to those that live."""
     stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=stalled_after.total_seconds())
     for job in stalled:
         try:
-            await _take_from_the_dead(app, job)
+            await _requeue_stalled_job(app, job)
         except ConnectorException as error:
             if not isinstance(error.__cause__, psycopg.errors.RaiseException):
                 raise
@@ -151,32 +162,32 @@ async def rescue_stalled(app: App, stalled_after: timedelta) -> None:
         log.warning("tasks.taken_over", job_id=job.id, task=job.task_name)
 
 
-async def _take_from_the_dead(app: App, job: Job) -> None:
-    if job.queue in SWEEPS:
+async def _requeue_stalled_job(app: App, job: Job) -> None:
+    if job.queue in SWEEP_QUEUES:
         # The next sweep of its name does the work, and may wait already: two of one name cannot.
         await app.job_manager.finish_job(job, status=Status.FAILED, delete_job=True)
     else:
         await app.job_manager.retry_job(job)
 
 
-def _register(app: App, sweep: Periodic) -> None:
+def _register_periodic(app: App, sweep: PeriodicTask) -> None:
     async def run(context: JobContext, timestamp: int) -> None:
         del timestamp  # every sweep looks at what is there now
-        await _measured(sweep.name, context, sweep.run, at_shutdown=JobAborted)
+        await _run_instrumented(sweep.name, context, sweep.run, on_shutdown=JobAborted)
 
     # One waiting at most: a sweep that is late need not be made up for.
     task = app.task(name=sweep.name, queue=sweep.queue, queueing_lock=sweep.name, pass_context=True)(run)
-    app.periodic(cron=seconds_last(sweep.cron))(task)
+    app.periodic(cron=to_procrastinate_cron(sweep.cron))(task)
 
 
-def seconds_last(cron: str) -> str:
+def to_procrastinate_cron(cron: str) -> str:
     """As Procrastinate reads it: `*/5 * * * * *` would mean each second of every fifth minute."""
     seconds, *others = cron.split()
     return " ".join((*others, seconds))
 
 
-async def _measured(
-    task: str, context: JobContext, work: Callable[[], Awaitable[None]], *, at_shutdown: type[Exception]
+async def _run_instrumented(
+    task: str, context: JobContext, work: Callable[[], Awaitable[None]], *, on_shutdown: type[Exception]
 ) -> None:
     began, result = time.monotonic(), "error"
     structlog.contextvars.bind_contextvars(operation=task, job_id=context.job.id)
@@ -188,8 +199,8 @@ async def _measured(
         result = "stopped"
         if context.abort_reason() is AbortReason.USER_REQUEST:
             raise JobAborted from None
-        raise at_shutdown from None
-    except (MoveOn, PutBack):
+        raise on_shutdown from None
+    except (MoveToQueue, RetryLater):
         result = "put back"
         raise
     finally:

@@ -13,14 +13,14 @@ from sqlalchemy import TextClause, bindparam, text
 from muniment.errors import Unavailable
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import Candidate, Held, Indexed, Model, Point, Vector
+from muniment.storage.vectors.port import Candidate, IndexedDocument, IndexingVariant, Point, StoredPoint, Vector
 
-EXACT_UP_TO = 200_000
+EXACT_SEARCH_LIMIT = 200_000
 """Chunks in scope: so many are compared one by one, with recall 1. More are left to the HNSW index. With the vectors in
 an index of their own (`model_indexes`) that takes a millisecond for a thousand; in a tenth of a million HNSW takes as
 long, up to five times where the subject is rare there, and misses one or two of ten."""
 OVER_FETCH = 3
-LEAST_FETCHED = 600
+MIN_FETCHED = 600
 """In scope, then ranked exactly: the index gives them in an order that is only nearly the right one. Measured in a
 tenth of a million: with three hundred, up to one of ten nearest is missed, and these take hardly longer."""
 EF_SEARCH = 200
@@ -28,14 +28,14 @@ EF_SEARCH_LIMIT = 1000  # of pgvector
 MAX_SCAN_TUPLES = 200_000
 """The index goes over all organizations: a scope that is a hundredth of it gets one passage out of a hundred."""
 
-SCAN_MEMORY = 32
+SCAN_MEMORY_MULTIPLIER = 32
 """Times `work_mem`, usually 4 MB. What was passed over is kept until the end, and with the default of 1 a scan gives
 up, without a word, long before the tuples above: of a subject that only others have, a quarter was missed."""
 
 # A plan for any knowledge bases and any vector is a bad one for these: a tenth of the speed, after five questions.
-_PLANNED = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
+_FORCE_CUSTOM_PLAN = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
 # Stops at the document with which the threshold is passed, however many there are.
-_IS_LARGE = text("""
+_EXCEEDS_LIMIT = text("""
     SELECT EXISTS (
         SELECT FROM (
             SELECT sum(total_chunks) OVER (ROWS UNBOUNDED PRECEDING) AS chunks FROM indexed_documents
@@ -43,7 +43,7 @@ _IS_LARGE = text("""
         ) AS counted WHERE chunks > :threshold
     )
 """)
-# Without OFFSET 0 the planner takes the HNSW index and filters what it gives: next to nothing (PARTS.md).
+# Without OFFSET 0 the planner takes the HNSW index and filters what it gives: next to nothing (docs/parts.md#vectors).
 _EXACT = """
     SELECT document_id, chunk_index, distance FROM (
         SELECT document_id, chunk_index, embedding <=> CAST(:vector AS halfvec) AS distance FROM passages
@@ -63,36 +63,38 @@ _APPROXIMATE = """
      ORDER BY distance, document_id, chunk_index LIMIT :limit OFFSET :skip
 """
 # Without sorting, or the planner computes every distance in scope, as if there were no index.
-_TUNE = text("""
+_TUNE_HNSW = text("""
     SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', :ef_search, true),
            set_config('hnsw.max_scan_tuples', :max_scan_tuples, true),
            set_config('hnsw.scan_mem_multiplier', :scan_memory, true), set_config('enable_sort', 'off', true)
 """)
-_RESTORE = text("SELECT set_config('enable_sort', 'on', true)")
+_RESTORE_SORT = text("SELECT set_config('enable_sort', 'on', true)")
 _COUNT = text("""
     SELECT count(*) FROM documents d JOIN artifact_chunks c ON c.artifact_text_id = d.artifact_text_id
      WHERE d.id = :document_id
 """)
 
 
-class PgVectorIndex:
+class PgvectorSearch:
     name = "pgvector"
     holds_copies = False
 
-    def __init__(self, database: Database, *, exact_up_to: int = EXACT_UP_TO) -> None:
+    def __init__(self, database: Database, *, exact_search_limit: int = EXACT_SEARCH_LIMIT) -> None:
         self._database = database
-        self._exact_up_to = exact_up_to
+        self._exact_search_limit = exact_search_limit
 
-    async def put(self, document: Indexed, model: Model, epoch: int, points: Sequence[Point]) -> None:
+    async def upsert(
+        self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
+    ) -> None:
         """Nothing to do: the artifact holds them."""
 
-    async def remove(self, document: Indexed, *, before_epoch: int | None = None) -> None:
+    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
         """Nothing to do: they go with the artifact."""
 
-    async def set_visible(self, document: Indexed, *, is_visible: bool) -> None:
+    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
         """Nothing to do: the status of the document decides."""
 
-    async def count(self, document: Indexed) -> int:
+    async def count(self, document: IndexedDocument) -> int:
         async with self._database.service_work(Service(document.organization_id)) as work:
             found = await work.session.scalar(_COUNT, {"document_id": document.document_id})
             return int(found or 0)
@@ -100,57 +102,57 @@ class PgVectorIndex:
     async def nearest(
         self,
         work: Work[Any],
-        model: Model,
+        model: IndexingVariant,
         kb_ids: Sequence[UUID],
         vector: Vector,
         *,
         limit: int,
-        skip: int = 0,
-        among: int | None = None,
+        offset: int = 0,
+        scope_size: int | None = None,
     ) -> Sequence[Candidate]:
         scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
-        wanted = {**scope, "vector": literal(vector), "limit": limit, "skip": skip}
-        await work.session.execute(_PLANNED)
-        if await self._is_large(work, scope, among):
+        wanted = {**scope, "vector": to_halfvec(vector), "limit": limit, "skip": offset}
+        await work.session.execute(_FORCE_CUSTOM_PLAN)
+        if await self._exceeds_exact_limit(work, scope, scope_size):
             rows = await self._approximate(work, model, wanted)
         else:
-            rows = (await work.session.execute(_of_model(_EXACT, model), wanted)).all()
+            rows = (await work.session.execute(_bind_model(_EXACT, model), wanted)).all()
         return [Candidate(document_id, chunk_index, None, distance) for document_id, chunk_index, distance in rows]
 
-    async def _is_large(self, work: Work[Any], scope: dict[str, Any], among: int | None) -> bool:
-        if among is not None:
-            return among > self._exact_up_to
-        return bool(await work.session.scalar(_IS_LARGE, {**scope, "threshold": self._exact_up_to}))
+    async def _exceeds_exact_limit(self, work: Work[Any], scope: dict[str, Any], scope_size: int | None) -> bool:
+        if scope_size is not None:
+            return scope_size > self._exact_search_limit
+        return bool(await work.session.scalar(_EXCEEDS_LIMIT, {**scope, "threshold": self._exact_search_limit}))
 
-    async def _approximate(self, work: Work[Any], model: Model, wanted: dict[str, Any]) -> Sequence[Any]:
-        fetched = max((wanted["skip"] + wanted["limit"]) * OVER_FETCH, LEAST_FETCHED)
+    async def _approximate(self, work: Work[Any], model: IndexingVariant, wanted: dict[str, Any]) -> Sequence[Any]:
+        fetched = max((wanted["skip"] + wanted["limit"]) * OVER_FETCH, MIN_FETCHED)
         ef_search = min(max(EF_SEARCH, fetched), EF_SEARCH_LIMIT)
-        bounds = {"max_scan_tuples": str(MAX_SCAN_TUPLES), "scan_memory": str(SCAN_MEMORY)}
-        await work.session.execute(_TUNE, {"ef_search": str(ef_search), **bounds})
-        statement = _of_model(_APPROXIMATE.format(dimensions=int(model.dimensions)), model)
+        bounds = {"max_scan_tuples": str(MAX_SCAN_TUPLES), "scan_memory": str(SCAN_MEMORY_MULTIPLIER)}
+        await work.session.execute(_TUNE_HNSW, {"ef_search": str(ef_search), **bounds})
+        statement = _bind_model(_APPROXIMATE.format(dimensions=int(model.dimensions)), model)
         rows = (await work.session.execute(statement, {**wanted, "fetched": fetched})).all()
-        await work.session.execute(_RESTORE)
+        await work.session.execute(_RESTORE_SORT)
         return rows
 
     async def list_kb_ids(self) -> Sequence[UUID]:
         """None: there are no copies."""
         return []
 
-    async def list_held(
-        self, kb_id: UUID, models: Sequence[Model] = (), *, document_ids: Sequence[UUID] | None = None
-    ) -> AsyncIterator[Held]:
+    async def iter_points(
+        self, kb_id: UUID, models: Sequence[IndexingVariant] = (), *, document_ids: Sequence[UUID] | None = None
+    ) -> AsyncIterator[StoredPoint]:
         """None: there are no copies."""
-        for held in list[Held]():
+        for held in list[StoredPoint]():
             yield held
 
-    async def remove_epochs(self, document: Indexed, epochs: Sequence[int]) -> None:
+    async def delete_epochs(self, document: IndexedDocument, epochs: Sequence[int]) -> None:
         """Nothing to do: there are no copies."""
 
-    async def remove_kb(self, kb_id: UUID) -> None:
+    async def delete_collection(self, kb_id: UUID) -> None:
         """Nothing to do: there are no copies."""
 
     async def check(self) -> str:
-        async with self._database.look_up() as connection:
+        async with self._database.lookup_connection() as connection:
             version = await connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
         if version is None:
             raise Unavailable("The pgvector extension is not installed in the database")
@@ -160,11 +162,11 @@ class PgVectorIndex:
         """Nothing to do: the database closes its own connections."""
 
 
-def _of_model(statement: str, model: Model) -> TextClause:
+def _bind_model(statement: str, model: IndexingVariant) -> TextClause:
     """Its name as a literal: a prepared statement with a parameter in its place could not use the partial indexes."""
-    return text(statement).bindparams(bindparam("model", model.name, literal_execute=True))
+    return text(statement).bindparams(bindparam("model", model.model, literal_execute=True))
 
 
-def literal(vector: Vector) -> str:
+def to_halfvec(vector: Vector) -> str:
     """As pgvector reads it."""
     return "[" + ",".join(map(repr, map(float, vector))) + "]"

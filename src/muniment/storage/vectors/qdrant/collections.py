@@ -10,65 +10,65 @@ from uuid import UUID
 
 from qdrant_client.models import DenseVectorConfig, DenseVectorNameConfig, Distance, VectorParams
 
-from muniment.storage.vectors.port import Model
-from muniment.storage.vectors.qdrant.connection import Connection, IndexRejected
-from muniment.storage.vectors.qdrant.points import FIELDS, collection_of
+from muniment.storage.vectors.port import IndexingVariant
+from muniment.storage.vectors.qdrant.connection import IndexRejected, QdrantConnection
+from muniment.storage.vectors.qdrant.points import PAYLOAD_SCHEMA, collection_name
 
 
 class SecondModelUnsupported(IndexRejected):
     """This Qdrant version cannot store a second embedding model. Version 1.18 or later is required"""
 
 
-class Collections:
-    def __init__(self, connection: Connection) -> None:
+class QdrantCollections:
+    def __init__(self, connection: QdrantConnection) -> None:
         self._client = connection.client
         self._connection = connection
         self._prepared: set[tuple[UUID, str]] = set()
 
-    async def prepare(self, kb_id: UUID, model: Model) -> None:
+    async def prepare(self, kb_id: UUID, model: IndexingVariant) -> None:
         """Make what is missing of the collection. Looks once in the life of this process, until `forget`."""
         if (kb_id, model.fingerprint) in self._prepared:
             return
-        name = collection_of(kb_id)
-        if not await self._connection.ask(self._client.collection_exists(name)):
+        name = collection_name(kb_id)
+        if not await self._connection.call(self._client.collection_exists(name)):
             await self._create(name, model)
         await self._add_missing_indexes(name)
-        if not await self.holds(kb_id, model):
+        if not await self.has_model(kb_id, model):
             await self._add_model(name, model)
         self._prepared.add((kb_id, model.fingerprint))
 
-    def forget(self, kb_id: UUID, model: Model) -> None:
+    def invalidate(self, kb_id: UUID, model: IndexingVariant) -> None:
         """Somebody removed the collection behind our back: look again."""
         self._prepared.discard((kb_id, model.fingerprint))
 
-    def forget_all(self, kb_id: UUID) -> None:
+    def invalidate_all(self, kb_id: UUID) -> None:
         self._prepared = {(prepared, model) for prepared, model in self._prepared if prepared != kb_id}
 
     async def exists(self, kb_id: UUID) -> bool:
-        return await self._connection.ask(self._client.collection_exists(collection_of(kb_id)))
+        return await self._connection.call(self._client.collection_exists(collection_name(kb_id)))
 
-    async def holds(self, kb_id: UUID, model: Model) -> bool:
+    async def has_model(self, kb_id: UUID, model: IndexingVariant) -> bool:
         """Whether there are, or could be, vectors of this model in the collection, which exists."""
-        info = await self._connection.ask(self._client.get_collection(collection_of(kb_id)))
+        info = await self._connection.call(self._client.get_collection(collection_name(kb_id)))
         vectors = info.config.params.vectors
         return isinstance(vectors, dict) and model.fingerprint in vectors
 
-    async def _create(self, name: str, model: Model) -> None:
+    async def _create(self, name: str, model: IndexingVariant) -> None:
         vectors = {model.fingerprint: VectorParams(size=model.dimensions, distance=Distance.COSINE)}
         with suppress(IndexRejected):  # somebody else was first, with this model or with another
-            await self._connection.ask(self._client.create_collection(name, vectors_config=vectors))
+            await self._connection.call(self._client.create_collection(name, vectors_config=vectors))
 
     async def _add_missing_indexes(self, name: str) -> None:
         # Whoever made the collection may have died before these.
-        info = await self._connection.ask(self._client.get_collection(name))
-        for field, schema in FIELDS.items():
+        info = await self._connection.call(self._client.get_collection(name))
+        for field, schema in PAYLOAD_SCHEMA.items():
             if field not in info.payload_schema:
-                await self._connection.tell(self._client.create_payload_index(name, field, schema))
+                await self._connection.call_and_wait(self._client.create_payload_index(name, field, schema))
 
-    async def _add_model(self, name: str, model: Model) -> None:
+    async def _add_model(self, name: str, model: IndexingVariant) -> None:
         dense = DenseVectorConfig(size=model.dimensions, distance=Distance.COSINE)
         call = self._client.create_vector_name(name, model.fingerprint, DenseVectorNameConfig(dense=dense))
         try:
-            await self._connection.tell(call)
+            await self._connection.call_and_wait(call)
         except IndexRejected as error:
             raise SecondModelUnsupported from error

@@ -16,9 +16,9 @@ from muniment.errors import MunimentError, Unavailable
 
 log = structlog.get_logger()
 
-LIMIT_SECONDS = 2.0
-_ASKED_IN_VAIN = (400, 404, 409)
-_NOT_LET_IN = (401, 403)
+TIMEOUT_SECONDS = 2.0
+_REJECTED_STATUSES = (400, 404, 409)
+_DENIED_STATUSES = (401, 403)
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class IndexRejected(MunimentError):
     """The search index rejected the request"""
 
 
-def connect(url: str, api_key: str | None = None) -> AsyncQdrantClient:
+def build_client(url: str, api_key: str | None = None) -> AsyncQdrantClient:
     """A client of the server at `url` (port 6333 unless it names one). Nothing is sent yet."""
     if api_key is not None and url.startswith("http://"):
         log.warning("qdrant.key_sent_in_the_clear")
@@ -40,29 +40,29 @@ def connect(url: str, api_key: str | None = None) -> AsyncQdrantClient:
         return AsyncQdrantClient(
             url=url,
             api_key=api_key,
-            timeout=int(LIMIT_SECONDS),
+            timeout=int(TIMEOUT_SECONDS),
             check_compatibility=False,  # would ask the server here and now, and print what it thinks of the answer
         )
 
 
 @dataclass(frozen=True)
-class Connection:
+class QdrantConnection:
     client: AsyncQdrantClient
-    limit_seconds: float = LIMIT_SECONDS
+    timeout_seconds: float = TIMEOUT_SECONDS
 
-    async def ask(self, call: Awaitable[T]) -> T:
+    async def call(self, request: Awaitable[T]) -> T:
         """What Qdrant says to `call`.
 
         Raises `IndexRejected` when it answered that it cannot, and has done nothing; `IndexUnavailable` for everything
         else, and then the outcome is unknown. The key is in neither of them.
         """
         try:
-            async with asyncio.timeout(self.limit_seconds):
-                return await call
+            async with asyncio.timeout(self.timeout_seconds):
+                return await request
         except UnexpectedResponse as error:
-            if error.status_code in _ASKED_IN_VAIN:
+            if error.status_code in _REJECTED_STATUSES:
                 raise IndexRejected from error
-            if error.status_code in _NOT_LET_IN:
+            if error.status_code in _DENIED_STATUSES:
                 raise IndexUnavailable("Qdrant rejected QDRANT_API_KEY") from None
             # Not what else it says: a proxy may repeat our headers.
             raise IndexUnavailable(f"The search index failed with status {error.status_code}") from None
@@ -73,8 +73,8 @@ class Connection:
         except (ResponseHandlingException, QdrantException, OSError) as error:
             raise IndexUnavailable from error
 
-    async def tell(self, call: Awaitable[UpdateResult]) -> None:
+    async def call_and_wait(self, request: Awaitable[UpdateResult]) -> None:
         """Ask for a change that is made when this returns, not one that was only heard."""
-        result = await self.ask(call)
+        result = await self.call(request)
         if result.status is not UpdateStatus.COMPLETED:
             raise IndexUnavailable

@@ -16,46 +16,46 @@ from qdrant_client.models import (
     ScoredPoint,
 )
 
-from muniment.storage.vectors.port import Candidate, Held, Indexed, Model, Point
+from muniment.storage.vectors.port import Candidate, IndexedDocument, IndexingVariant, Point, StoredPoint
 
-PREFIX = "kb_"
+COLLECTION_PREFIX = "kb_"
 VISIBLE = "completed"
 HIDDEN = "archived"
 
-FIELDS = {
+PAYLOAD_SCHEMA = {
     "doc_id": PayloadSchemaType.KEYWORD,
     "status": PayloadSchemaType.KEYWORD,
     "epoch": PayloadSchemaType.INTEGER,
     "page": PayloadSchemaType.INTEGER,
     "chunk_index": PayloadSchemaType.INTEGER,
 }
-"""The payload (specs/lifecycle.md, "Qdrant Operations"), all of it indexed."""
+"""The payload (docs/contracts.md#qdrant), all of it indexed."""
 
-IN_A_CANDIDATE = ["doc_id", "epoch", "chunk_index"]
-IN_A_COMPARISON = [*IN_A_CANDIDATE, "status"]
+CANDIDATE_PAYLOAD = ["doc_id", "epoch", "chunk_index"]
+COMPARISON_PAYLOAD = [*CANDIDATE_PAYLOAD, "status"]
 
-ONLY_VISIBLE = Filter(must=[FieldCondition(key="status", match=MatchValue(value=VISIBLE))])
-
-
-def collection_of(kb_id: UUID) -> str:
-    return f"{PREFIX}{kb_id}"
+VISIBLE_FILTER = Filter(must=[FieldCondition(key="status", match=MatchValue(value=VISIBLE))])
 
 
-def kb_id_of(collection: str) -> UUID | None:
+def collection_name(kb_id: UUID) -> str:
+    return f"{COLLECTION_PREFIX}{kb_id}"
+
+
+def parse_kb_id(collection: str) -> UUID | None:
     """`None` for a collection that is not ours."""
     try:
-        kb_id = UUID(collection.removeprefix(PREFIX))
+        kb_id = UUID(collection.removeprefix(COLLECTION_PREFIX))
     except ValueError:
         return None
-    return kb_id if collection == collection_of(kb_id) else None
+    return kb_id if collection == collection_name(kb_id) else None
 
 
-def point_id(document_id: UUID, epoch: int, chunk_index: int, model: Model) -> UUID:
+def point_id(document_id: UUID, epoch: int, chunk_index: int, model: IndexingVariant) -> UUID:
     """The same for the same passage: whoever writes it twice writes it once."""
     return uuid5(document_id, f"{epoch}/{chunk_index}/{model.fingerprint}")
 
 
-def stored(document: Indexed, model: Model, epoch: int, point: Point) -> PointStruct:
+def to_point(document: IndexedDocument, model: IndexingVariant, epoch: int, point: Point) -> PointStruct:
     return PointStruct(
         id=str(point_id(document.document_id, epoch, point.chunk_index, model)),
         vector={model.fingerprint: list(point.vector)},
@@ -69,7 +69,7 @@ def stored(document: Indexed, model: Model, epoch: int, point: Point) -> PointSt
     )
 
 
-def candidate(point: ScoredPoint) -> Candidate:
+def to_candidate(point: ScoredPoint) -> Candidate:
     payload = point.payload or {}
     return Candidate(
         document_id=UUID(payload["doc_id"]),
@@ -79,28 +79,28 @@ def candidate(point: ScoredPoint) -> Candidate:
     )
 
 
-def held(record: Record, models: Sequence[Model]) -> Held:
+def to_stored_point(record: Record, models: Sequence[IndexingVariant]) -> StoredPoint:
     payload = record.payload or {}
     document_id, epoch, chunk_index = UUID(payload["doc_id"]), payload["epoch"], payload["chunk_index"]
     # The id tells the model, without the vector.
     named = (
         model.fingerprint for model in models if str(point_id(document_id, epoch, chunk_index, model)) == str(record.id)
     )
-    return Held(document_id, epoch, chunk_index, payload["status"] == VISIBLE, next(named, None))
+    return StoredPoint(document_id, epoch, chunk_index, payload["status"] == VISIBLE, next(named, None))
 
 
-def of_documents(document_ids: Sequence[UUID] | None) -> Filter | None:
+def documents_filter(document_ids: Sequence[UUID] | None) -> Filter | None:
     if document_ids is None:
         return None
     return Filter(must=[FieldCondition(key="doc_id", match=MatchAny(any=[str(each) for each in document_ids]))])
 
 
-def of_epochs(document: Indexed, epochs: Sequence[int]) -> Filter:
+def epochs_filter(document: IndexedDocument, epochs: Sequence[int]) -> Filter:
     of_these = FieldCondition(key="epoch", match=MatchAny(any=list(epochs)))
     return Filter(must=[FieldCondition(key="doc_id", match=MatchValue(value=str(document.document_id))), of_these])
 
 
-def of_document(document: Indexed, *, before_epoch: int | None = None) -> Filter:
+def document_filter(document: IndexedDocument, *, before_epoch: int | None = None) -> Filter:
     conditions: list[Condition] = [FieldCondition(key="doc_id", match=MatchValue(value=str(document.document_id)))]
     if before_epoch is not None:
         conditions.append(FieldCondition(key="epoch", range=Range(lt=before_epoch)))

@@ -4,72 +4,72 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, in_one_line, make_row, read_pages
-from muniment.processing.readers.captions import name_figures
-from muniment.processing.readers.contract import Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.errors import damage_is_unreadable
-from muniment.processing.readers.office.docx.runs import Notes, RunReader
-from muniment.processing.readers.office.docx.styles import Styles
-from muniment.processing.readers.office.images import Pictures
-from muniment.processing.readers.office.package import Package
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, make_row, paginate
+from muniment.processing.readers.captions import assign_captions
+from muniment.processing.readers.contract import OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
+from muniment.processing.readers.errors import parser_errors_as_unreadable
+from muniment.processing.readers.office.docx.runs import NoteMarks, RunReader
+from muniment.processing.readers.office.docx.styles import DocxStyles
+from muniment.processing.readers.office.images import EmbeddedImages
+from muniment.processing.readers.office.package import OfficePackage
 from muniment.processing.readers.office.xml import (
     Element,
-    Relations,
+    Relationships,
     attribute,
     children,
     descendants,
     find,
     local_name,
-    main_part,
+    main_document_part,
     parse_part,
 )
 
 _WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "Choice"})
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
-    with damage_is_unreadable("Word"):
-        blocks = name_figures(_Document(Package(file, means.max_unpacked_bytes), options).blocks())
-    return read_pages("Word", lambda: blocks, options, means, has_pages=True)
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
+    with parser_errors_as_unreadable("Word"):
+        blocks = assign_captions(_Document(OfficePackage(file, resources.max_unpacked_bytes), options).blocks())
+    return paginate("Word", lambda: blocks, options, resources, has_pages=True)
 
 
 class _Document:
-    def __init__(self, package: Package, options: Options) -> None:
+    def __init__(self, package: OfficePackage, options: ReadingOptions) -> None:
         self._package = package
-        self._part = main_part(package, "word/document.xml")
+        self._part = main_document_part(package, "word/document.xml")
         self._root = parse_part(package, self._part)
-        self._relations = Relations(package, self._part)
-        self._pictures = Pictures(package, options)
-        self._styles = Styles(self._parse_related("styles"))
-        self._notes = Notes()
+        self._relationships = Relationships(package, self._part)
+        self._images = EmbeddedImages(package, options)
+        self._styles = DocxStyles(self._parse_related("styles"))
+        self._notes = NoteMarks()
 
     def blocks(self) -> Iterator[Block]:
-        yield from self._margins("headerReference")
+        yield from self._headers_or_footers("headerReference")
         yield from self._story(self._part, find(self._root, "body"))
-        yield from self._margins("footerReference")
-        yield from self._note_texts()
+        yield from self._headers_or_footers("footerReference")
+        yield from self._list_notes()
 
     def _story(self, part: str, container: Element | None) -> Iterator[Block]:
         if container is not None:
-            story = _Story(RunReader(Relations(self._package, part), self._pictures, self._notes), self._styles)
+            story = _Story(RunReader(Relationships(self._package, part), self._images, self._notes), self._styles)
             yield from story.blocks(container)
 
-    def _margins(self, reference: str) -> Iterator[Block]:
+    def _headers_or_footers(self, reference: str) -> Iterator[Block]:
         """Headers or footers: each text once, however many sections and pages show it, and no mere page numbers."""
         seen: set[str] = set()
         for element in descendants(self._root, reference):
-            part = self._relations.find(attribute(element, "id"))
+            part = self._relationships.find_target(attribute(element, "id"))
             for block in self._story(part, parse_part(self._package, part)) if part and part in self._package else ():
-                text = in_one_line(block.text)
+                text = collapse_whitespace(block.text)
                 if block.figures or (text not in seen and any(map(str.isalpha, text))):
                     yield Block(block.text.replace(PAGE_BREAK, ""), block.kind, block.figures)
                 seen.add(text)
 
-    def _note_texts(self) -> Iterator[Block]:
+    def _list_notes(self) -> Iterator[Block]:
         """Footnotes and endnotes in the order in which the text refers to them."""
         found: dict[tuple[str, str], tuple[str, Element]] = {}
         for kind in ("footnote", "endnote"):
-            for part in self._relations.of_kind(kind + "s"):
+            for part in self._relationships.targets_of_type(kind + "s"):
                 root = parse_part(self._package, part) if part in self._package else ()
                 found.update({(kind, attribute(note, "id") or ""): (part, note) for note in root})
         for (kind, note_id), mark in list(self._notes.marks.items()):
@@ -78,14 +78,14 @@ class _Document:
                 yield Block(block.text if number else f"{mark} {block.text.lstrip()}", block.kind, block.figures)
 
     def _parse_related(self, kind: str) -> Element | None:
-        part = next(iter(self._relations.of_kind(kind)), None)
+        part = next(iter(self._relationships.targets_of_type(kind)), None)
         return parse_part(self._package, part) if part and part in self._package else None
 
 
 class _Story:
     """One run of text: the body, a header, a note."""
 
-    def __init__(self, runs: RunReader, styles: Styles) -> None:
+    def __init__(self, runs: RunReader, styles: DocxStyles) -> None:
         self._runs = runs
         self._styles = styles
 
@@ -104,9 +104,9 @@ class _Story:
         properties = find(element, "pPr")
         content = self._runs.read(unwrap(element))
         kind = self._styles.kind_of(properties)
-        text = in_heading(content.text) if kind is ParagraphKind.HEADING else content.text
+        text = heading_text(content.text) if kind is ParagraphKind.HEADING else content.text
         yield Block(PAGE_BREAK * self._styles.begins_page(properties) + text, kind, content.figures)
-        yield from chain.from_iterable(map(self.blocks, content.boxes))
+        yield from chain.from_iterable(map(self.blocks, content.text_boxes))
 
     def _table(self, table: Element) -> Iterator[Block]:
         rows = [list(children_of(row, "tc")) for row in children_of(table, "tr") if not _is_deleted(row)]
@@ -143,8 +143,8 @@ def children_of(container: Element, name: str) -> Iterator[Element]:
     return (child for child in unwrap(container) if local_name(child) == name)
 
 
-def in_heading(text: str) -> str:
-    return PAGE_BREAK.join(in_one_line(part) for part in text.split(PAGE_BREAK))
+def heading_text(text: str) -> str:
+    return PAGE_BREAK.join(collapse_whitespace(part) for part in text.split(PAGE_BREAK))
 
 
 def _is_deleted(row: Element) -> bool:

@@ -5,57 +5,59 @@ from dataclasses import dataclass, field
 
 from muniment.processing.readers.blocks import PAGE_BREAK
 from muniment.processing.readers.contract import Figure
-from muniment.processing.readers.office.images import Pictures
-from muniment.processing.readers.office.xml import Element, Relations, attribute, descendants, find, local_name
+from muniment.processing.readers.office.images import EmbeddedImages
+from muniment.processing.readers.office.xml import Element, Relationships, attribute, descendants, find, local_name
 
-_SIGNS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-", "lastRenderedPageBreak": PAGE_BREAK}
+_SPECIAL_CHARACTERS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-", "lastRenderedPageBreak": PAGE_BREAK}
 _BREAKS = {"page": PAGE_BREAK}
-_UNSEEN = frozenset({"del", "moveFrom", "pPr", "rPr", "delText", "instrText", "delInstrText", "rt", "sdtPr", "fldData"})
-_OFF = frozenset({"0", "false", "off"})
-_BOX, _PICTURES = "txbxContent", ("blip", "imagedata")
-_IN_DRAWING = (_BOX, "extent", *_PICTURES)
+_HIDDEN_ELEMENTS = frozenset(
+    {"del", "moveFrom", "pPr", "rPr", "delText", "instrText", "delInstrText", "rt", "sdtPr", "fldData"}
+)
+_FALSE_VALUES = frozenset({"0", "false", "off"})
+_TEXT_BOX, _PICTURES = "txbxContent", ("blip", "imagedata")
+_IN_DRAWING = (_TEXT_BOX, "extent", *_PICTURES)
 _PRIVATE_USE = range(0xE000, 0xF900)
 
 
 @dataclass(slots=True)
-class Content:
+class ParagraphContent:
     """Of one paragraph."""
 
-    letters: list[str] = field(default_factory=list)
+    text_parts: list[str] = field(default_factory=list)
     figures: tuple[Figure, ...] = ()
-    boxes: list[Element] = field(default_factory=list)
+    text_boxes: list[Element] = field(default_factory=list)
     """Text boxes, which hold paragraphs of their own."""
     fields: list[bool] = field(default_factory=list)
     """For each field that is open here: whether its result has begun. Before that comes its formula."""
 
     @property
     def text(self) -> str:
-        return "".join(self.letters)
+        return "".join(self.text_parts)
 
     @property
-    def is_in_formula(self) -> bool:
+    def is_in_field_code(self) -> bool:
         return not all(self.fields)
 
 
 @dataclass(slots=True)
-class Notes:
+class NoteMarks:
     """The marks of footnotes and endnotes, in the order in which the text refers to them."""
 
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def mark(self, kind: str, note_id: str) -> str:
+    def mark_for(self, kind: str, note_id: str) -> str:
         return self.marks.setdefault((kind, note_id), f"[{len(self.marks) + 1}]")
 
 
 class RunReader:
-    def __init__(self, relations: Relations, pictures: Pictures, notes: Notes) -> None:
-        self._relations = relations
-        self._pictures = pictures
+    def __init__(self, relationships: Relationships, images: EmbeddedImages, notes: NoteMarks) -> None:
+        self._relationships = relationships
+        self._images = images
         self._notes = notes
-        self._special: dict[str, Callable[[Element, Content], None]] = {
+        self._special: dict[str, Callable[[Element, ParagraphContent], None]] = {
             "br": self._add_break,
             "sym": self._add_symbol,
-            "fldChar": self._move_in_field,
+            "fldChar": self._track_field,
             "footnoteReference": self._add_note,
             "endnoteReference": self._add_note,
             "drawing": self._add_drawing,
@@ -64,40 +66,40 @@ class RunReader:
             "AlternateContent": self._add_choice,
         }
 
-    def read(self, elements: Iterable[Element]) -> Content:
-        content = Content()
+    def read(self, elements: Iterable[Element]) -> ParagraphContent:
+        content = ParagraphContent()
         for element in elements:
             self._add(element, content)
         return content
 
-    def _add(self, element: Element, content: Content) -> None:
+    def _add(self, element: Element, content: ParagraphContent) -> None:
         name = local_name(element)
-        if name in _UNSEEN or _is_hidden(element, name):
+        if name in _HIDDEN_ELEMENTS or _is_hidden(element, name):
             return
         if special := self._special.get(name):
             special(element, content)
         elif name == "t":
-            if not content.is_in_formula:
-                content.letters.append(element.text or "")
-        elif name in _SIGNS:
-            content.letters.append(_SIGNS[name])
+            if not content.is_in_field_code:
+                content.text_parts.append(element.text or "")
+        elif name in _SPECIAL_CHARACTERS:
+            content.text_parts.append(_SPECIAL_CHARACTERS[name])
         else:
             for child in element:
                 self._add(child, content)
 
-    def _add_break(self, element: Element, content: Content) -> None:
-        content.letters.append(_BREAKS.get(attribute(element, "type") or "", "\n"))
+    def _add_break(self, element: Element, content: ParagraphContent) -> None:
+        content.text_parts.append(_BREAKS.get(attribute(element, "type") or "", "\n"))
 
-    def _add_symbol(self, element: Element, content: Content) -> None:
+    def _add_symbol(self, element: Element, content: ParagraphContent) -> None:
         """A character of a symbol font. Most have no meaning without the font."""
         try:
             code = int(attribute(element, "char") or "", 16)
         except ValueError:
             return
         if 0x20 <= code <= 0x10FFFF and code not in _PRIVATE_USE:
-            content.letters.append(chr(code))
+            content.text_parts.append(chr(code))
 
-    def _move_in_field(self, element: Element, content: Content) -> None:
+    def _track_field(self, element: Element, content: ParagraphContent) -> None:
         move = attribute(element, "fldCharType")
         if move == "begin":
             content.fields.append(False)
@@ -106,34 +108,34 @@ class RunReader:
         elif move == "end" and content.fields:
             content.fields.pop()
 
-    def _add_note(self, element: Element, content: Content) -> None:
+    def _add_note(self, element: Element, content: ParagraphContent) -> None:
         kind = local_name(element).removesuffix("Reference")
-        content.letters.append(self._notes.mark(kind, attribute(element, "id") or ""))
+        content.text_parts.append(self._notes.mark_for(kind, attribute(element, "id") or ""))
 
-    def _add_choice(self, element: Element, content: Content) -> None:
+    def _add_choice(self, element: Element, content: ParagraphContent) -> None:
         chosen = find(element, "Choice")
         chosen = find(element, "Fallback") if chosen is None else chosen
         for child in chosen if chosen is not None else ():
             self._add(child, content)
 
-    def _add_drawing(self, element: Element, content: Content) -> None:
+    def _add_drawing(self, element: Element, content: ParagraphContent) -> None:
         # What stands below a "Fallback" repeats, for older programs, what stands beside it.
-        seen = [each for each in descendants(element, *_IN_DRAWING) if not _is_under("Fallback", each, element)]
-        outer = [each for each in seen if not _is_under(_BOX, each, element)]
-        content.boxes += [each for each in outer if local_name(each) == _BOX]
+        seen = [each for each in descendants(element, *_IN_DRAWING) if not _has_ancestor("Fallback", each, element)]
+        outer = [each for each in seen if not _has_ancestor(_TEXT_BOX, each, element)]
+        content.text_boxes += [each for each in outer if local_name(each) == _TEXT_BOX]
         extent = next((each for each in outer if local_name(each) == "extent"), None)
-        size = (_emu(extent, "cx"), _emu(extent, "cy")) if extent is not None else None
+        size = (_extent_emu(extent, "cx"), _extent_emu(extent, "cy")) if extent is not None else None
         for blip in (each for each in outer if local_name(each) in _PICTURES):
             reference = attribute(blip, "embed") or attribute(blip, "id")
-            content.figures += self._pictures.show(self._relations.find(reference), size)
+            content.figures += self._images.figure_for(self._relationships.find_target(reference), size)
 
 
 def _is_hidden(element: Element, name: str) -> bool:
     vanish = find(element, "rPr", "vanish") if name == "r" else None
-    return vanish is not None and attribute(vanish, "val") not in _OFF
+    return vanish is not None and attribute(vanish, "val") not in _FALSE_VALUES
 
 
-def _is_under(name: str, element: Element, top: Element) -> bool:
+def _has_ancestor(name: str, element: Element, top: Element) -> bool:
     """Whether one of this name stands between `top` and the element."""
     for ancestor in element.iterancestors():
         if ancestor is top:
@@ -143,6 +145,6 @@ def _is_under(name: str, element: Element, top: Element) -> bool:
     return False
 
 
-def _emu(extent: Element, name: str) -> int:
+def _extent_emu(extent: Element, name: str) -> int:
     value = attribute(extent, name) or ""
     return int(value) if value.isdecimal() and len(value) < 12 else 0

@@ -9,7 +9,7 @@ from muniment.processing.readers.office.xml import Element, attribute, children,
 _HEADING = re.compile(r"(?:heading \d|title|subtitle)$", re.IGNORECASE)
 _BODY_LEVEL = 9
 _MAX_ANCESTORS = 20
-_OFF = frozenset({"0", "false", "off"})
+_FALSE_VALUES = frozenset({"0", "false", "off"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +19,31 @@ class _Style:
     properties: Element | None
 
 
-class Styles:
+class DocxStyles:
     def __init__(self, root: Element | None) -> None:
         styles = list(children(root, "style")) if root is not None else []
         self._styles = {attribute(style, "styleId") or "": _read_style(style) for style in styles}
 
     def kind_of(self, properties: Element | None) -> ParagraphKind:
         """By the paragraph's own properties first, then by its style and what that is based on."""
-        numbered: bool | None = _numbering(properties)
+        numbered: bool | None = _is_numbered(properties)
         if _outline(properties):
             return ParagraphKind.HEADING
-        for style in self._ancestry(properties):
+        for style in self._iterate_ancestry(properties):
             if _HEADING.match(style.name) or _outline(style.properties):
                 return ParagraphKind.HEADING
             if style.name.lower() == "caption":
                 return ParagraphKind.CAPTION
             if numbered is None:
-                numbered = _numbering(style.properties)
+                numbered = _is_numbered(style.properties)
         return ParagraphKind.LIST_ITEM if numbered else ParagraphKind.TEXT
 
     def begins_page(self, properties: Element | None) -> bool:
-        styles = self._ancestry(properties)
+        styles = self._iterate_ancestry(properties)
         breaks = [find(each, "pageBreakBefore") for each in (properties, *(style.properties for style in styles))]
-        return next((attribute(each, "val") not in _OFF for each in breaks if each is not None), False)
+        return next((attribute(each, "val") not in _FALSE_VALUES for each in breaks if each is not None), False)
 
-    def _ancestry(self, properties: Element | None) -> list[_Style]:
+    def _iterate_ancestry(self, properties: Element | None) -> list[_Style]:
         named = find(properties, "pStyle")
         style = self._styles.get(attribute(named, "val") or "") if named is not None else None
         found: list[_Style] = []
@@ -68,7 +68,7 @@ def _outline(properties: Element | None) -> bool:
     return value.isdecimal() and int(value[:3]) < _BODY_LEVEL
 
 
-def _numbering(properties: Element | None) -> bool | None:
+def _is_numbered(properties: Element | None) -> bool | None:
     """Whether it is an item; `None` if nothing is said. Number 0 takes a style's numbering away."""
     number = find(properties, "numPr", "numId")
     return attribute(number, "val") != "0" if number is not None else None

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, in_one_line, make_row, read_pages
-from muniment.processing.readers.captions import name_figures
-from muniment.processing.readers.contract import Figure, Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.errors import Code, Unreadable, damage_is_unreadable
-from muniment.processing.readers.office.images import Pictures
-from muniment.processing.readers.office.odt.inline import OdtContent, read_content
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, make_row, paginate
+from muniment.processing.readers.captions import assign_captions
+from muniment.processing.readers.contract import Figure, OpenedDocument, ParagraphKind, ReaderResources, ReadingOptions
+from muniment.processing.readers.errors import Unreadable, UnreadableCode, parser_errors_as_unreadable
+from muniment.processing.readers.office.images import EmbeddedImages
+from muniment.processing.readers.office.odt.inline import InlineContent, read_content
 from muniment.processing.readers.office.odt.styles import OdtStyles
-from muniment.processing.readers.office.package import Package
+from muniment.processing.readers.office.package import OfficePackage
 from muniment.processing.readers.office.xml import Element, attribute, descendants, find, local_name, parse_part
 
 _MANIFEST = "META-INF/manifest.xml"
@@ -21,26 +21,28 @@ _MAX_REPEATED = 100
 """A cell or row may say that it repeats a million times, to the edge of the sheet."""
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
-    with damage_is_unreadable("OpenDocument"):
-        package = Package(file, means.max_unpacked_bytes)
-        _refuse_encrypted(package)
-        blocks = name_figures(_Document(package, options).blocks())
-    return read_pages("OpenDocument", lambda: blocks, options, means, has_pages=True)
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
+    with parser_errors_as_unreadable("OpenDocument"):
+        package = OfficePackage(file, resources.max_unpacked_bytes)
+        _reject_encrypted(package)
+        blocks = assign_captions(_Document(package, options).blocks())
+    return paginate("OpenDocument", lambda: blocks, options, resources, has_pages=True)
 
 
-def _refuse_encrypted(package: Package) -> None:
+def _reject_encrypted(package: OfficePackage) -> None:
     """The parts of a protected text are encrypted one by one; the file itself looks like any other."""
     if _MANIFEST in package and next(descendants(parse_part(package, _MANIFEST), "encryption-data"), None) is not None:
-        raise Unreadable(Code.ENCRYPTED, "The file is password-protected. Remove the password and upload it again.")
+        raise Unreadable(
+            UnreadableCode.ENCRYPTED, "The file is password-protected. Remove the password and upload it again."
+        )
 
 
 class _Document:
-    def __init__(self, package: Package, options: Options) -> None:
+    def __init__(self, package: OfficePackage, options: ReadingOptions) -> None:
         self._root = parse_part(package, "content.xml")
         self._common = parse_part(package, "styles.xml") if "styles.xml" in package else None
         self._styles = OdtStyles([root for root in (self._common, self._root) if root is not None])
-        self._pictures = Pictures(package, options)
+        self._images = EmbeddedImages(package, options)
         self._notes: list[tuple[str, Element]] = []
         self._readers: dict[str, Callable[[Element], Iterator[Block]]] = {
             "p": self._paragraph,
@@ -52,9 +54,9 @@ class _Document:
 
     def blocks(self) -> Iterator[Block]:
         body = find(self._root, "body", "text")
-        yield from self._margins("header")
+        yield from self._headers_or_footers("header")
         yield from self._story(body) if body is not None else ()
-        yield from self._margins("footer")
+        yield from self._headers_or_footers("footer")
         while self._notes:
             mark, note = self._notes.pop(0)
             for number, block in enumerate(self._story(note)):
@@ -66,7 +68,7 @@ class _Document:
             if reader := self._readers.get(name):
                 yield from reader(element)
             elif name in {"frame", "a", "g"}:
-                yield from self._finish(read_content([element]), ParagraphKind.TEXT)
+                yield from self._finish_paragraph(read_content([element]), ParagraphKind.TEXT)
             elif name not in _SKIPPED:
                 yield from self._story(element)
 
@@ -77,17 +79,17 @@ class _Document:
         style = self._styles.get(attribute(element, "style-name"))
         if style.begins_page:
             yield Block(PAGE_BREAK)
-        yield from self._finish(content, style.kind or kind)
+        yield from self._finish_paragraph(content, style.kind or kind)
         if style.ends_page:
             yield Block(PAGE_BREAK)
 
-    def _finish(self, content: OdtContent, kind: ParagraphKind) -> Iterator[Block]:
+    def _finish_paragraph(self, content: InlineContent, kind: ParagraphKind) -> Iterator[Block]:
         self._notes += content.notes
         figures: tuple[Figure, ...] = ()
-        for part in content.pictures:
-            figures += self._pictures.show(part.name, part.size_emu)
+        for part in content.images:
+            figures += self._images.figure_for(part.name, part.size_emu)
         yield Block(content.text, kind, figures)
-        yield from chain.from_iterable(map(self._story, content.boxes))
+        yield from chain.from_iterable(map(self._story, content.text_boxes))
 
     def _list(self, element: Element) -> Iterator[Block]:
         for item in element:
@@ -104,20 +106,22 @@ class _Document:
             if local_name(row) == "soft-page-break":
                 lines.append(PAGE_BREAK)
                 continue
-            cells = [(list(self._story(cell)), _repeated(cell, "number-columns-repeated")) for cell in row]
+            cells = [(list(self._story(cell)), _repeat_count(cell, "number-columns-repeated")) for cell in row]
             figures += [figure for blocks, _ in cells for block in blocks for figure in block.figures]
             texts = [
-                in_one_line(" ".join(block.text for block in blocks)) for blocks, count in cells for _ in range(count)
+                collapse_whitespace(" ".join(block.text for block in blocks))
+                for blocks, count in cells
+                for _ in range(count)
             ]
             line = make_row(texts)
-            lines += [line] * _repeated(row, "number-rows-repeated") if line else []
+            lines += [line] * _repeat_count(row, "number-rows-repeated") if line else []
         yield Block("\n".join(lines), ParagraphKind.TABLE, tuple(figures))
 
-    def _margins(self, name: str) -> Iterator[Block]:
+    def _headers_or_footers(self, name: str) -> Iterator[Block]:
         seen: set[str] = set()
         for margin in descendants(self._common, name) if self._common is not None else ():
             for block in self._story(margin):
-                text = in_one_line(block.text)
+                text = collapse_whitespace(block.text)
                 if block.figures or (text not in seen and any(map(str.isalpha, text))):
                     yield block
                 seen.add(text)
@@ -133,6 +137,6 @@ def _rows(table: Element) -> Iterator[Element]:
             yield from _rows(child)
 
 
-def _repeated(element: Element, name: str) -> int:
+def _repeat_count(element: Element, name: str) -> int:
     value = attribute(element, name) or "1"
     return min(int(value[:9]), _MAX_REPEATED) if value.isdecimal() else 1

@@ -46,8 +46,8 @@ class OdtStyles:
         own = next((each for each in breaks if each is not None), None)
         return OdtStyle(
             kind=next((_KINDS[each.lower()] for each in [name, *named] if each.lower() in _KINDS), None),
-            begins_page=_says(own, "break-before") or any(_changes_master(style) for style in ancestry[:1]),
-            ends_page=_says(own, "break-after"),
+            begins_page=_is_set(own, "break-before") or any(_changes_master_page(style) for style in ancestry[:1]),
+            ends_page=_is_set(own, "break-after"),
         )
 
     def _ancestry(self, name: str) -> list[Element]:
@@ -59,10 +59,10 @@ class OdtStyles:
         return found
 
 
-def _says(properties: Element | None, name: str) -> bool:
+def _is_set(properties: Element | None, name: str) -> bool:
     return properties is not None and attribute(properties, name) == "page"
 
 
-def _changes_master(style: Element) -> bool:
+def _changes_master_page(style: Element) -> bool:
     """A paragraph that asks for another kind of page begins one."""
     return bool(attribute(style, "master-page-name"))

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from muniment.processing.readers.office.package import Package
+from muniment.processing.readers.office.package import OfficePackage
 from muniment.processing.readers.office.xml import (
     Element,
-    Relations,
+    Relationships,
     attribute,
     descendants,
     find,
@@ -20,7 +20,7 @@ _SAME_LINE_EMU = 90_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Space:
+class _GroupTransform:
     """From the coordinates of a group to those of the slide."""
 
     x: float = 0
@@ -28,10 +28,10 @@ class _Space:
     scale_x: float = 1
     scale_y: float = 1
 
-    def place(self, x: float, y: float) -> tuple[float, float]:
+    def to_slide(self, x: float, y: float) -> tuple[float, float]:
         return self.x + x * self.scale_x, self.y + y * self.scale_y
 
-    def inside(self, group: Element) -> "_Space":
+    def inside(self, group: Element) -> "_GroupTransform":
         frame = find(group, "grpSpPr", "xfrm")
         if frame is None:
             return self
@@ -41,42 +41,42 @@ class _Space:
             _pair(frame, "chExt", "cx", "cy"),
         )
         scale_x, scale_y = width / inner_width if inner_width else 1, height / inner_height if inner_height else 1
-        left, top = self.place(x - inner_x * scale_x, y - inner_y * scale_y)
-        return _Space(left, top, self.scale_x * scale_x, self.scale_y * scale_y)
+        left, top = self.to_slide(x - inner_x * scale_x, y - inner_y * scale_y)
+        return _GroupTransform(left, top, self.scale_x * scale_x, self.scale_y * scale_y)
 
 
-class Places:
+class PlaceholderPositions:
     """Of placeholders: a slide leaves them to its layout, and that one to its master."""
 
-    def __init__(self, package: Package, slide: Relations) -> None:
-        self._known: dict[tuple[str, str], tuple[float, float]] = {}
-        for layout in slide.of_kind("slideLayout"):
-            for master in Relations(package, layout).of_kind("slideMaster"):
-                self._learn(package, master)
-            self._learn(package, layout)
+    def __init__(self, package: OfficePackage, slide: Relationships) -> None:
+        self._positions: dict[tuple[str, str], tuple[float, float]] = {}
+        for layout in slide.targets_of_type("slideLayout"):
+            for master in Relationships(package, layout).targets_of_type("slideMaster"):
+                self._load_part(package, master)
+            self._load_part(package, layout)
 
     def find(self, shape: Element) -> tuple[float, float] | None:
         frame = next(descendants(shape, "xfrm"), None)
         if frame is not None and find(frame, "off") is not None:
             return _pair(frame, "off", "x", "y")
         mark = next(descendants(shape, "ph"), None)
-        return next((self._known[key] for key in _keys(mark) if key in self._known), None)
+        return next((self._positions[key] for key in _lookup_keys(mark) if key in self._positions), None)
 
-    def _learn(self, package: Package, part: str) -> None:
+    def _load_part(self, package: OfficePackage, part: str) -> None:
         for shape in descendants(parse_part(package, part), "sp") if part in package else ():
             mark = next(descendants(shape, "ph"), None)
             place = self.find(shape)
             if mark is not None and place:
-                self._known.update(dict.fromkeys(_keys(mark), place))
+                self._positions.update(dict.fromkeys(_lookup_keys(mark), place))
 
 
-def in_visual_order(tree: Element, places: Places) -> list[Element]:
+def in_reading_order(tree: Element, positions: PlaceholderPositions) -> list[Element]:
     """Line by line, from left to right. What has no place stays behind what the file puts before it."""
     placed: list[tuple[float, float, int, Element]] = []
     x = y = 0.0
-    for number, (shape, space) in enumerate(_flatten(tree, _Space())):
-        if found := places.find(shape):
-            x, y = space.place(*found)
+    for number, (shape, space) in enumerate(_flatten(tree, _GroupTransform())):
+        if found := positions.find(shape):
+            x, y = space.to_slide(*found)
         placed.append((y, x, number, shape))
     placed.sort(key=lambda each: each[:3])
     lines: list[list[tuple[float, float, int, Element]]] = []
@@ -88,24 +88,24 @@ def in_visual_order(tree: Element, places: Places) -> list[Element]:
     return [shape for line in lines for _, _, shape in sorted((x, number, shape) for _, x, number, shape in line)]
 
 
-def _flatten(tree: Element, space: _Space) -> Iterator[tuple[Element, _Space]]:
+def _flatten(tree: Element, transform: _GroupTransform) -> Iterator[tuple[Element, _GroupTransform]]:
     for child in tree:
         name = local_name(child)
         if name == "grpSp":
-            yield from _flatten(child, space.inside(child))
+            yield from _flatten(child, transform.inside(child))
         elif name == "AlternateContent":
             choice = find(child, "Choice")
-            yield from _flatten(choice, space) if choice is not None else ()
+            yield from _flatten(choice, transform) if choice is not None else ()
         elif name in SHAPES:
-            yield child, space
+            yield child, transform
 
 
-def _keys(mark: Element | None) -> list[tuple[str, str]]:
+def _lookup_keys(placeholder: Element | None) -> list[tuple[str, str]]:
     """How to look a placeholder up: its index is exact, its type will do."""
-    if mark is None:
+    if placeholder is None:
         return []
-    kind = (attribute(mark, "type") or "body").replace("ctrTitle", "title")
-    index = attribute(mark, "idx")
+    kind = (attribute(placeholder, "type") or "body").replace("ctrTitle", "title")
+    index = attribute(placeholder, "idx")
     return [*([("idx", index)] if index else []), ("type", kind)]
 
 

@@ -3,24 +3,31 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import Block, in_one_line, make_page, make_table, tidy
-from muniment.processing.readers.captions import name_figures
-from muniment.processing.readers.contract import Means, Method, Options, Page, ParagraphKind, Reading
-from muniment.processing.readers.errors import Code, Unreadable, damage_is_unreadable
-from muniment.processing.readers.office.images import Pictures
-from muniment.processing.readers.office.package import Package
-from muniment.processing.readers.office.pptx.positions import Places, in_visual_order
+from muniment.processing.readers.blocks import Block, clean_text, collapse_whitespace, make_page, make_table
+from muniment.processing.readers.captions import assign_captions
+from muniment.processing.readers.contract import (
+    ExtractedPage,
+    ExtractionMethod,
+    OpenedDocument,
+    ParagraphKind,
+    ReaderResources,
+    ReadingOptions,
+)
+from muniment.processing.readers.errors import Unreadable, UnreadableCode, parser_errors_as_unreadable
+from muniment.processing.readers.office.images import EmbeddedImages
+from muniment.processing.readers.office.package import OfficePackage
+from muniment.processing.readers.office.pptx.positions import PlaceholderPositions, in_reading_order
 from muniment.processing.readers.office.xml import (
     Element,
-    Relations,
+    Relationships,
     attribute,
     children,
     descendants,
     find,
     local_name,
-    main_part,
+    main_document_part,
     parse_part,
-    relation_id,
+    relationship_id,
 )
 
 _TITLES = ("title", "ctrTitle")
@@ -38,15 +45,15 @@ def is_placeholder(shape: Element, *kinds: str) -> bool:
 
 
 class ShapeReader:
-    def __init__(self, package: Package, relations: Relations, pictures: Pictures) -> None:
+    def __init__(self, package: OfficePackage, relationships: Relationships, images: EmbeddedImages) -> None:
         self._package = package
-        self._relations = relations
-        self._pictures = pictures
+        self._relationships = relationships
+        self._images = images
 
     def read(self, shape: Element) -> Iterator[Block]:
         name = local_name(shape)
         if name == "pic":
-            yield from self._picture(shape)
+            yield from self._image_block(shape)
         elif name == "graphicFrame":
             yield from self._frame(shape)
         elif not is_placeholder(shape, "sldNum"):
@@ -57,101 +64,103 @@ class ShapeReader:
         body = find(shape, "txBody")
         paragraphs = list(children(body, "p")) if body is not None else []
         if is_placeholder(shape, *_TITLES):
-            yield Block(in_one_line(" ".join(map(_text_of, paragraphs))), ParagraphKind.HEADING)
+            yield Block(collapse_whitespace(" ".join(map(_paragraph_text, paragraphs))), ParagraphKind.HEADING)
             return
         is_list = is_placeholder(shape, *_BULLETED_PLACEHOLDERS)
-        yield from (Block(_text_of(each), _kind_of(each, is_list=is_list)) for each in paragraphs)
+        yield from (Block(_paragraph_text(each), _paragraph_kind(each, is_list=is_list)) for each in paragraphs)
 
     def read_notes(self, part: str) -> Iterator[Block]:
         """What the speaker wrote below a slide."""
         for shape in descendants(parse_part(self._package, part), "sp") if part in self._package else ():
             body = find(shape, "txBody") if is_placeholder(shape, "body") else None
-            yield from (Block(_text_of(each)) for each in (children(body, "p") if body is not None else ()))
+            yield from (Block(_paragraph_text(each)) for each in (children(body, "p") if body is not None else ()))
 
-    def _picture(self, shape: Element) -> Iterator[Block]:
+    def _image_block(self, shape: Element) -> Iterator[Block]:
         extent = next(descendants(shape, "ext"), None)
-        size = (_emu(extent, "cx"), _emu(extent, "cy")) if extent is not None else None
+        size = (_extent_emu(extent, "cx"), _extent_emu(extent, "cy")) if extent is not None else None
         blip = next(descendants(shape, "blip"), None)
-        part = self._relations.find(attribute(blip, "embed")) if blip is not None else None
-        yield Block("", figures=self._pictures.show(part, size))
+        part = self._relationships.find_target(attribute(blip, "embed")) if blip is not None else None
+        yield Block("", figures=self._images.figure_for(part, size))
 
     def _frame(self, frame: Element) -> Iterator[Block]:
         """A table, or what stands in a part of its own: a chart, a diagram."""
         for table in descendants(frame, "tbl"):
-            rows = [[_cell(cell) for cell in children(row, "tc")] for row in children(table, "tr")]
+            rows = [[_cell_text(cell) for cell in children(row, "tc")] for row in children(table, "tr")]
             yield Block(make_table(rows), ParagraphKind.TABLE)
         for reference in descendants(frame, "relIds", "chart"):
-            part = self._relations.find(attribute(reference, "dm") or attribute(reference, "id"))
+            part = self._relationships.find_target(attribute(reference, "dm") or attribute(reference, "id"))
             for paragraph in (
                 descendants(parse_part(self._package, part), "p") if part and part in self._package else ()
             ):
-                yield Block(_text_of(paragraph))
+                yield Block(_paragraph_text(paragraph))
 
 
-def _text_of(paragraph: Element) -> str:
+def _paragraph_text(paragraph: Element) -> str:
     pieces = descendants(paragraph, "t", "br", "tab")
-    return "".join(piece.text or "" if local_name(piece) == "t" else _SIGNS[local_name(piece)] for piece in pieces)
+    return "".join(
+        piece.text or "" if local_name(piece) == "t" else _SPECIAL_CHARACTERS[local_name(piece)] for piece in pieces
+    )
 
 
-_SIGNS = {"br": "\n", "tab": "\t"}
+_SPECIAL_CHARACTERS = {"br": "\n", "tab": "\t"}
 
 
-def _cell(cell: Element) -> str:
-    return " ".join(_text_of(paragraph) for paragraph in descendants(cell, "p"))
+def _cell_text(cell: Element) -> str:
+    return " ".join(_paragraph_text(paragraph) for paragraph in descendants(cell, "p"))
 
 
-def _kind_of(paragraph: Element, *, is_list: bool) -> ParagraphKind:
+def _paragraph_kind(paragraph: Element, *, is_list: bool) -> ParagraphKind:
     properties = find(paragraph, "pPr")
     marks = {local_name(child) for child in properties} if properties is not None else set()
     is_item = bool(marks & _BULLETS) or (is_list and "buNone" not in marks)
     return ParagraphKind.LIST_ITEM if is_item else ParagraphKind.TEXT
 
 
-def _emu(extent: Element, name: str) -> int:
+def _extent_emu(extent: Element, name: str) -> int:
     value = attribute(extent, name) or ""
     return int(value) if value.isdecimal() and len(value) < 12 else 0
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
-    with damage_is_unreadable("PowerPoint"):
-        package = Package(file, means.max_unpacked_bytes)
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
+    with parser_errors_as_unreadable("PowerPoint"):
+        package = OfficePackage(file, resources.max_unpacked_bytes)
         slides = _list_slides(package)
-        if len(slides) > means.max_pages:
-            raise Unreadable(Code.TOO_MANY_PAGES, f"The file has more than {means.max_pages:,} slides.")
-    return Reading(max(len(slides), 1), _read_slides(package, slides, Pictures(package, options)))
+        if len(slides) > resources.max_pages:
+            raise Unreadable(UnreadableCode.TOO_MANY_PAGES, f"The file has more than {resources.max_pages:,} slides.")
+    return OpenedDocument(max(len(slides), 1), _read_slides(package, slides, EmbeddedImages(package, options)))
 
 
-def _list_slides(package: Package) -> list[str]:
-    main = main_part(package, "ppt/presentation.xml")
-    relations = Relations(package, main)
+def _list_slides(package: OfficePackage) -> list[str]:
+    main = main_document_part(package, "ppt/presentation.xml")
+    relations = Relationships(package, main)
     order = find(parse_part(package, main), "sldIdLst")
-    parts = [relations.find(relation_id(entry)) for entry in (order if order is not None else ())]
+    parts = [relations.find_target(relationship_id(entry)) for entry in (order if order is not None else ())]
     return [part for part in parts if part]
 
 
-def _read_slides(package: Package, slides: list[str], pictures: Pictures) -> Iterator[Page]:
-    with damage_is_unreadable("PowerPoint"):
+def _read_slides(package: OfficePackage, slides: list[str], images: EmbeddedImages) -> Iterator[ExtractedPage]:
+    with parser_errors_as_unreadable("PowerPoint"):
         for number, part in enumerate(slides, start=1):
             try:
-                blocks = name_figures(_read_slide(package, part, pictures))
+                blocks = assign_captions(_read_slide(package, part, images))
             except Unreadable as error:  # the others may be sound
-                yield Page(number, "", Method.NONE, problem=error.message)
+                yield ExtractedPage(number, "", ExtractionMethod.NONE, problem=error.message)
                 continue
             yield make_page(number, blocks)
     if not slides:
         yield make_page(1, ())
 
 
-def _read_slide(package: Package, part: str, pictures: Pictures) -> Iterator[Block]:
-    relations = Relations(package, part)
-    shapes = ShapeReader(package, relations, pictures)
+def _read_slide(package: OfficePackage, part: str, images: EmbeddedImages) -> Iterator[Block]:
+    relations = Relationships(package, part)
+    shapes = ShapeReader(package, relations, images)
     tree = find(parse_part(package, part), "cSld", "spTree")
     if tree is not None:
-        for shape in in_visual_order(tree, Places(package, relations)):
-            yield from map(_tidied, shapes.read(shape))
-    for notes in relations.of_kind("notesSlide"):
-        yield from map(_tidied, shapes.read_notes(notes))
+        for shape in in_reading_order(tree, PlaceholderPositions(package, relations)):
+            yield from map(_clean_block, shapes.read(shape))
+    for notes in relations.targets_of_type("notesSlide"):
+        yield from map(_clean_block, shapes.read_notes(notes))
 
 
-def _tidied(block: Block) -> Block:
-    return Block(tidy(block.text).lstrip(), block.kind, block.figures)
+def _clean_block(block: Block) -> Block:
+    return Block(clean_text(block.text).lstrip(), block.kind, block.figures)

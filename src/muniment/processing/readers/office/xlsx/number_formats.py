@@ -23,25 +23,25 @@ _BUILT_IN = {
 _EAST_ASIAN_DATES = (*range(27, 37), *range(50, 59))
 
 _QUOTED = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]')
-_NOT_SHOWN = re.compile(r"\[(?!h|m|s)[^\]]*\]|_.|\*.", re.IGNORECASE)
+_INVISIBLE = re.compile(r"\[(?!h|m|s)[^\]]*\]|_.|\*.", re.IGNORECASE)
 _ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _DIGITS = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?")
 
 
-class Formats:
+class NumberFormats:
     """The number formats of a workbook, by the number of a cell's style."""
 
     def __init__(self, styles: Element | None, *, is_1904: bool) -> None:
         own = find(styles, "numFmts")
         codes = {**_BUILT_IN, **dict.fromkeys(_EAST_ASIAN_DATES, "yyyy-mm-dd")}
         for entry in own if own is not None else ():
-            codes[_whole(attribute(entry, "numFmtId"))] = attribute(entry, "formatCode") or ""
+            codes[_to_int(attribute(entry, "numFmtId"))] = attribute(entry, "formatCode") or ""
         cells = find(styles, "cellXfs")
         cell_formats = children(cells, "xf") if cells is not None else ()
-        self._codes = [codes.get(_whole(attribute(entry, "numFmtId")), "") for entry in cell_formats]
+        self._codes = [codes.get(_to_int(attribute(entry, "numFmtId")), "") for entry in cell_formats]
         self._is_1904 = is_1904
 
-    def show(self, value: str, style: str | None) -> str:
+    def format_value(self, value: str, style: str | None) -> str:
         """A cell's value in its format; what is no number stays as it is."""
         try:
             number = float(value)
@@ -49,12 +49,12 @@ class Formats:
             return value
         if not abs(number) < _MAX_NUMBER:
             return value  # endless, or no number at all: a spreadsheet has neither
-        index = _whole(style)
+        index = _to_int(style)
         code = self._codes[index] if index < len(self._codes) else ""
         section = _section(code, number)
         if _is_date(section):
-            return _show_date(number, section, is_1904=self._is_1904) or value
-        return _show_number(number, section)
+            return _format_date(number, section, is_1904=self._is_1904) or value
+        return _format_number(number, section)
 
 
 def _section(code: str, number: float) -> str:
@@ -74,11 +74,11 @@ def _is_date(section: str) -> bool:
     plain = _QUOTED.sub("", section)
     if _ELAPSED.search(plain):
         return True
-    plain = re.sub(r"general", "", _NOT_SHOWN.sub("", plain), flags=re.IGNORECASE)
+    plain = re.sub(r"general", "", _INVISIBLE.sub("", plain), flags=re.IGNORECASE)
     return bool(re.search(r"[ymdhs]", plain, re.IGNORECASE)) and not re.search(r"[#?]", plain)
 
 
-def _show_date(serial: float, section: str, *, is_1904: bool) -> str:
+def _format_date(serial: float, section: str, *, is_1904: bool) -> str:
     if _ELAPSED.search(section):
         seconds = round(serial * 86_400)
         return f"{'-' * (seconds < 0)}{abs(seconds) // 3600}:{abs(seconds) // 60 % 60:02}:{abs(seconds) % 60:02}"
@@ -86,31 +86,31 @@ def _show_date(serial: float, section: str, *, is_1904: bool) -> str:
         return ""
     days = serial + (0 < serial < _FALSE_LEAP_DAY and not is_1904)
     moment = (_EPOCH_1904 if is_1904 else _EPOCH_1900) + timedelta(seconds=round(days * 86_400))
-    plain = _NOT_SHOWN.sub("", _QUOTED.sub("", section)).lower()
+    plain = _INVISIBLE.sub("", _QUOTED.sub("", section)).lower()
     if serial < 1 and not re.search(r"[yd]", plain):
         return moment.time().isoformat()
     has_time = bool(re.search(r"[hs]", plain)) and moment.time().isoformat() != "00:00:00"
     return moment.isoformat(" ") if has_time else moment.date().isoformat()
 
 
-def _show_number(number: float, section: str) -> str:
-    plain = _NOT_SHOWN.sub("", _QUOTED.sub("", section))
+def _format_number(number: float, section: str) -> str:
+    plain = _INVISIBLE.sub("", _QUOTED.sub("", section))
     digits = _DIGITS.search(plain)
     if digits is None or re.search(r"[eE/@]|General", plain):
-        return _show_general(number)
+        return _format_general(number)
     if "%" in plain:
         number *= 100
     whole, _, decimals = digits[0].partition(".")
     places = min(len(decimals), 15)
     shown = f"{abs(number):{',' if ',' in whole else ''}.{places}f}"
     optional = len(decimals) - len(decimals.rstrip("#?"))
-    shown = _without_zeros(shown, optional) if optional else shown
+    shown = _trim_zeros(shown, optional) if optional else shown
     sign = "-" if number < 0 and float(shown.replace(",", "")) else ""
     before, after = _literals(section)
     return f"{before}{sign}{shown.zfill(whole.count('0'))}{'%' * ('%' in plain)}{after}".strip()
 
 
-def _without_zeros(shown: str, most: int) -> str:
+def _trim_zeros(shown: str, most: int) -> str:
     """`0.##` shows up to two places, as many as there are."""
     for _ in range(most):
         shown = shown.removesuffix("0") if "." in shown else shown
@@ -120,7 +120,7 @@ def _without_zeros(shown: str, most: int) -> str:
 @lru_cache(maxsize=1024)
 def _literals(section: str) -> tuple[str, str]:
     """What stands before and behind the digits: a currency, a unit."""
-    visible = _NOT_SHOWN.sub("", _QUOTED.sub(lambda match: match[1] or match[2] or match[3] or "", section))
+    visible = _INVISIBLE.sub("", _QUOTED.sub(lambda match: match[1] or match[2] or match[3] or "", section))
     digits = _DIGITS.search(visible)
     if digits is None:
         return "", ""
@@ -128,11 +128,11 @@ def _literals(section: str) -> tuple[str, str]:
     return visible[: digits.start()].translate(unwanted), visible[digits.end() :].translate(unwanted)
 
 
-def _show_general(number: float) -> str:
+def _format_general(number: float) -> str:
     if number == int(number) and abs(number) < 1e15:
         return str(int(number))
     return f"{number:.10g}" if abs(number) < 1e11 else f"{number:.6g}"
 
 
-def _whole(value: str | None) -> int:
+def _to_int(value: str | None) -> int:
     return int(value[:9]) if value and value.isdecimal() else 0

@@ -3,28 +3,34 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from muniment.processing.readers.blocks import PAGE_BREAK, Block, in_one_line, read_pages
-from muniment.processing.readers.captions import name_figures
-from muniment.processing.readers.contract import PARAGRAPH_BREAK, Means, Options, ParagraphKind, Reading
-from muniment.processing.readers.errors import damage_is_unreadable
-from muniment.processing.readers.office.images import Pictures
-from muniment.processing.readers.office.package import Package
-from muniment.processing.readers.office.xlsx.number_formats import Formats
+from muniment.processing.readers.blocks import PAGE_BREAK, Block, collapse_whitespace, paginate
+from muniment.processing.readers.captions import assign_captions
+from muniment.processing.readers.contract import (
+    PARAGRAPH_BREAK,
+    OpenedDocument,
+    ParagraphKind,
+    ReaderResources,
+    ReadingOptions,
+)
+from muniment.processing.readers.errors import parser_errors_as_unreadable
+from muniment.processing.readers.office.images import EmbeddedImages
+from muniment.processing.readers.office.package import OfficePackage
+from muniment.processing.readers.office.xlsx.number_formats import NumberFormats
 from muniment.processing.readers.office.xml import (
     Element,
-    Relations,
+    Relationships,
     attribute,
     children,
     descendants,
     find,
+    iterate_part,
     local_name,
-    main_part,
+    main_document_part,
     parse_part,
-    relation_id,
-    stream_part,
+    relationship_id,
 )
 
-_TRUTHS = {"0": "FALSE", "1": "TRUE"}
+_BOOLEANS = {"0": "FALSE", "1": "TRUE"}
 
 
 _MAX_DIGITS = 10
@@ -35,7 +41,7 @@ Row = dict[int, str]
 
 
 class RowReader:
-    def __init__(self, strings: list[str], formats: Formats) -> None:
+    def __init__(self, strings: list[str], formats: NumberFormats) -> None:
         self._strings = strings
         self._formats = formats
 
@@ -43,8 +49,8 @@ class RowReader:
         texts: Row = {}
         column = 0
         for cell in children(row, "c"):
-            column = _column(cell.get("r") or "") or column + 1
-            if text := in_one_line(self._read_cell(cell)):
+            column = _column_index(cell.get("r") or "") or column + 1
+            if text := collapse_whitespace(self._read_cell(cell)):
                 texts[column] = text
         return texts
 
@@ -59,8 +65,8 @@ class RowReader:
             index = int(value) if value.isdecimal() and len(value) < _MAX_DIGITS else len(self._strings)
             return self._strings[index] if index < len(self._strings) else ""
         if kind == "b":
-            return _TRUTHS.get(value, value)
-        return self._formats.show(value, cell.get("s")) if kind == "n" else value
+            return _BOOLEANS.get(value, value)
+        return self._formats.format_value(value, cell.get("s")) if kind == "n" else value
 
 
 def rich_text(item: Element) -> str:
@@ -69,7 +75,7 @@ def rich_text(item: Element) -> str:
     return "".join(piece.text or "" for run in runs for piece in run if local_name(piece) == "t")
 
 
-class Chunk:
+class RowBatch:
     """Rows that become one table. Columns that are empty in all of them are left out."""
 
     def __init__(self) -> None:
@@ -83,7 +89,7 @@ class Chunk:
             self._columns.update(row)
             self._characters += sum(map(len, row.values()))
 
-    def cost_with(self, row: Row) -> int:
+    def size_with(self, row: Row) -> int:
         """No less than its text would have with this row: few cells far from each other make a text of many tabs."""
         new_columns = sum(1 for column in row if column not in self._columns)
         cells = (len(self._rows) + 1) * (len(self._columns) + new_columns)
@@ -94,7 +100,7 @@ class Chunk:
         return "\n".join("\t".join(row.get(column, "") for column in columns).rstrip("\t") for row in self._rows)
 
 
-def _column(reference: str) -> int:
+def _column_index(reference: str) -> int:
     """`AB12` stands in column 28; 0 if it does not say."""
     number = 0
     for letter in reference[:3].upper():
@@ -104,20 +110,20 @@ def _column(reference: str) -> int:
     return number
 
 
-def open_file(file: BinaryIO, media_type: str, options: Options, means: Means) -> Reading:
-    with damage_is_unreadable("Excel"):
-        workbook = _Workbook(Package(file, means.max_unpacked_bytes), options)
-        blocks = name_figures(workbook.blocks())
-    return read_pages("Excel", lambda: blocks, options, means)
+def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
+    with parser_errors_as_unreadable("Excel"):
+        workbook = _Workbook(OfficePackage(file, resources.max_unpacked_bytes), options)
+        blocks = assign_captions(workbook.blocks())
+    return paginate("Excel", lambda: blocks, options, resources)
 
 
 class _Workbook:
-    def __init__(self, package: Package, options: Options) -> None:
+    def __init__(self, package: OfficePackage, options: ReadingOptions) -> None:
         self._package = package
-        self._part = main_part(package, "xl/workbook.xml")
+        self._part = main_document_part(package, "xl/workbook.xml")
         self._root = parse_part(package, self._part)
-        self._relations = Relations(package, self._part)
-        self._pictures = Pictures(package, options)
+        self._relationships = Relationships(package, self._part)
+        self._images = EmbeddedImages(package, options)
         self._page_characters = options.text_page_characters
         self._rows = RowReader(self._read_strings(), self._read_formats())
 
@@ -125,49 +131,49 @@ class _Workbook:
         """All sheets, the hidden ones too: people search for what is in them."""
         sheets = find(self._root, "sheets")
         for sheet in sheets if sheets is not None else ():
-            part = self._relations.find(relation_id(sheet))
+            part = self._relationships.find_target(relationship_id(sheet))
             part = part if part and part in self._package else None
             drawings = list(self._drawings(part)) if part else []
             figures = tuple(figure for block in drawings for figure in block.figures)
-            heading = in_one_line(sheet.get("name") or "")
+            heading = collapse_whitespace(sheet.get("name") or "")
             yield Block(PAGE_BREAK + heading, ParagraphKind.HEADING, figures)
             yield from self._tables(part, self._page_characters - len(heading + PARAGRAPH_BREAK)) if part else ()
             yield from (Block(block.text) for block in drawings if block.text)
 
-    def _tables(self, part: str, room: int) -> Iterator[Block]:
+    def _tables(self, part: str, available_characters: int) -> Iterator[Block]:
         """As many rows as fit on a page together; `room` is what the heading leaves of the first one."""
-        chunk = Chunk()
+        chunk = RowBatch()
         with self._package.open(part) as stream:
-            for row in stream_part(stream, part, ("row",)):
+            for row in iterate_part(stream, part, ("row",)):
                 texts = self._rows.read(row)
-                if chunk.cost_with(texts) > room:
+                if chunk.size_with(texts) > available_characters:
                     yield Block(chunk.text(), ParagraphKind.TABLE)
-                    chunk, room = Chunk(), self._page_characters
+                    chunk, available_characters = RowBatch(), self._page_characters
                 chunk.add(texts)
         yield Block(chunk.text(), ParagraphKind.TABLE)
 
     def _drawings(self, part: str) -> Iterator[Block]:
         """Pictures and text boxes that float above the cells."""
-        for drawing in Relations(self._package, part).of_kind("drawing"):
+        for drawing in Relationships(self._package, part).targets_of_type("drawing"):
             if drawing not in self._package:
                 continue
-            relations = Relations(self._package, drawing)
+            relations = Relationships(self._package, drawing)
             root = parse_part(self._package, drawing)
             for blip in descendants(root, "blip"):
-                yield Block("", figures=self._pictures.show(relations.find(attribute(blip, "embed"))))
+                yield Block("", figures=self._images.figure_for(relations.find_target(attribute(blip, "embed"))))
             for paragraph in descendants(root, "p"):
-                yield Block(in_one_line("".join(piece.text or "" for piece in descendants(paragraph, "t"))))
+                yield Block(collapse_whitespace("".join(piece.text or "" for piece in descendants(paragraph, "t"))))
 
     def _read_strings(self) -> list[str]:
         strings: list[str] = []
-        for part in self._relations.of_kind("sharedStrings"):
+        for part in self._relationships.targets_of_type("sharedStrings"):
             if part in self._package:
                 with self._package.open(part) as stream:
-                    strings += [rich_text(item) for item in stream_part(stream, part, ("si",))]
+                    strings += [rich_text(item) for item in iterate_part(stream, part, ("si",))]
         return strings
 
-    def _read_formats(self) -> Formats:
-        parts = [part for part in self._relations.of_kind("styles") if part in self._package]
+    def _read_formats(self) -> NumberFormats:
+        parts = [part for part in self._relationships.targets_of_type("styles") if part in self._package]
         properties = find(self._root, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
-        return Formats(parse_part(self._package, parts[0]) if parts else None, is_1904=is_1904)
+        return NumberFormats(parse_part(self._package, parts[0]) if parts else None, is_1904=is_1904)

@@ -7,45 +7,45 @@ from muniment.processing.readers.contract import Box
 
 
 @dataclass(slots=True)
-class Cluster:
+class BoxCluster:
     box: Box
     members: list[int]
     """Indexes, ascending."""
 
 
-def cluster(boxes: Sequence[Box], gap: float, min_side: float) -> list[Cluster]:
+def cluster_boxes(boxes: Sequence[Box], gap: float, min_side: float) -> list[BoxCluster]:
     """Join what is closer than `gap`, until nothing is; give what is at least `min_side` wide and high."""
     order = sorted(range(len(boxes)), key=lambda index: (boxes[index][1], index))
-    settled: list[Cluster] = []
-    growing: list[Cluster] = []
+    settled: list[BoxCluster] = []
+    growing: list[BoxCluster] = []
     for index in order:
         box = boxes[index]
         passed = [each for each in growing if each.box[3] + gap < box[1]]
         if passed:
             settled.extend(passed)
             growing = [each for each in growing if each.box[3] + gap >= box[1]]
-        growing = _joined(growing, Cluster(box, [index]), gap)
+        growing = _insert(growing, BoxCluster(box, [index]), gap)
     large = [each for each in settled + growing if _smaller_side(each.box) >= min_side]
-    return _until_stable(large, gap)
+    return _merge_until_stable(large, gap)
 
 
-def _joined(clusters: list[Cluster], newcomer: Cluster, gap: float) -> list[Cluster]:
+def _insert(clusters: list[BoxCluster], newcomer: BoxCluster, gap: float) -> list[BoxCluster]:
     """The clusters with the newcomer among them. Growing brings it near others: it looks again until there are none."""
-    while near := [each for each in clusters if _is_near(each.box, newcomer.box, gap)]:
-        clusters = [each for each in clusters if not _is_near(each.box, newcomer.box, gap)]
+    while near := [each for each in clusters if _are_near(each.box, newcomer.box, gap)]:
+        clusters = [each for each in clusters if not _are_near(each.box, newcomer.box, gap)]
         # The longest list takes the others in: drawings of many thousand lines grow line by line.
         largest = max(near, key=lambda each: len(each.members))
         for other in [newcomer, *(each for each in near if each is not largest)]:
-            largest.box = _around(largest.box, other.box)
+            largest.box = _union(largest.box, other.box)
             largest.members.extend(other.members)
         newcomer = largest
     return [*clusters, newcomer]
 
 
-def _until_stable(clusters: list[Cluster], gap: float) -> list[Cluster]:
-    joined: list[Cluster] = []
+def _merge_until_stable(clusters: list[BoxCluster], gap: float) -> list[BoxCluster]:
+    joined: list[BoxCluster] = []
     for each in clusters:
-        joined = _joined(joined, each, gap)
+        joined = _insert(joined, each, gap)
     for each in joined:
         each.members.sort()
     return joined
@@ -55,11 +55,11 @@ def _smaller_side(box: Box) -> float:
     return min(box[2] - box[0], box[3] - box[1])
 
 
-def _is_near(one: Box, other: Box, gap: float) -> bool:
+def _are_near(one: Box, other: Box, gap: float) -> bool:
     return (
         one[0] <= other[2] + gap and other[0] <= one[2] + gap and one[1] <= other[3] + gap and other[1] <= one[3] + gap
     )
 
 
-def _around(one: Box, other: Box) -> Box:
+def _union(one: Box, other: Box) -> Box:
     return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])

@@ -7,145 +7,149 @@ from itertools import islice
 
 from pypdfium2 import PdfPage
 
-from muniment.processing.readers.captions import caption_of
-from muniment.processing.readers.contract import MAX_FIGURE_SIDE, Box, Figure, FigureKind, Options
-from muniment.processing.readers.pdf.figures.clustering import cluster
-from muniment.processing.readers.pdf.figures.rules import Lines
+from muniment.processing.readers.captions import nearest_caption
+from muniment.processing.readers.contract import MAX_FIGURE_SIDE, Box, Figure, FigureKind, ReadingOptions
+from muniment.processing.readers.pdf.figures.clustering import cluster_boxes
+from muniment.processing.readers.pdf.figures.rules import RuleLines
 from muniment.processing.readers.pdf.figures.shapes import (
-    CLOSE,
+    CLOSE_PATH,
     MAX_SEGMENTS,
     Shape,
-    picture_bytes,
-    picture_size,
-    segments_of,
-    shapes_of,
+    image_bytes,
+    image_size,
+    list_segments,
+    list_shapes,
 )
 
-GAP = 12.0
+CLUSTER_GAP = 12.0
 """Points between two shapes that are still one figure."""
-PAGE_WIDE = 0.9
+FULL_PAGE_SHARE = 0.9
 THIN = 4.0
 DRAWING_DPI = 150
 MAX_FIGURES = 500
 TEXT_BOX_SHAPES = 3
 TEXT_BOX_SHARE = 0.3
 """A few shapes behind text that fills so much of them are its background."""
-FINENESS = 10
+COORDINATE_SCALE = 10
 """Outlines are compared in tenths of a point."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _ShapeGroup:
     """Shapes of one figure and the box around them in user space."""
 
     shapes: list[Shape]
     box: Box
 
     @property
-    def pictures(self) -> list[Shape]:
-        return [shape for shape in self.shapes if shape.is_picture]
+    def images(self) -> list[Shape]:
+        return [shape for shape in self.shapes if shape.is_image]
 
     @property
     def paths(self) -> list[Shape]:
-        return [shape for shape in self.shapes if not shape.is_picture]
+        return [shape for shape in self.shapes if not shape.is_image]
 
 
 def find_figures(
-    page: PdfPage, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]], options: Options
+    page: PdfPage, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]], options: ReadingOptions
 ) -> tuple[Figure, ...]:
     """Pictures and drawings at least `figure_min_points` large, from top to bottom, then from left to right."""
     visible = page.get_bbox()
-    shapes = [shown for shape in shapes_of(page) if (shown := _on_page(shape, visible))]
-    groups = [part for group in _grouped(shapes, options) for part in _told_apart(group, to_page, paragraphs, options)]
-    figures = [_figure(group, to_page, paragraphs) for group in groups[:MAX_FIGURES]]
-    return tuple(sorted(figures, key=_place))
+    shapes = [shown for shape in list_shapes(page) if (shown := _visible_shape(shape, visible))]
+    groups = [
+        part
+        for group in _group_shapes(shapes, options)
+        for part in _without_rules_and_frames(group, to_page, paragraphs, options)
+    ]
+    figures = [_make_figure(group, to_page, paragraphs) for group in groups[:MAX_FIGURES]]
+    return tuple(sorted(figures, key=_sort_position))
 
 
-def _on_page(shape: Shape, page: Box) -> Shape | None:
+def _visible_shape(shape: Shape, page: Box) -> Shape | None:
     """The visible part of it, unless it is beside the page, a background, a frame or a line from edge to edge."""
     left, bottom = max(shape.box[0], page[0]), max(shape.box[1], page[1])
     right, top = min(shape.box[2], page[2]), min(shape.box[3], page[3])
     width, height = right - left, top - bottom
     if width < 0 or height < 0:
         return None
-    is_wide, is_high = width >= PAGE_WIDE * (page[2] - page[0]), height >= PAGE_WIDE * (page[3] - page[1])
-    is_ornament = (is_wide or is_high) if not shape.is_picture or min(width, height) < THIN else False
+    is_wide, is_high = width >= FULL_PAGE_SHARE * (page[2] - page[0]), height >= FULL_PAGE_SHARE * (page[3] - page[1])
+    is_ornament = (is_wide or is_high) if not shape.is_image or min(width, height) < THIN else False
     if is_ornament:
         return None
-    return Shape(shape.handle, shape.is_picture, (left, bottom, right, top), shape.container, shape.paint)
+    return Shape(shape.handle, shape.is_image, (left, bottom, right, top), shape.container, shape.paint)
 
 
-def _grouped(shapes: list[Shape], options: Options) -> list[_Group]:
-    found = cluster([shape.box for shape in shapes], GAP, options.figure_min_points)
-    return [_Group([shapes[index] for index in each.members], each.box) for each in found]
+def _group_shapes(shapes: list[Shape], options: ReadingOptions) -> list[_ShapeGroup]:
+    found = cluster_boxes([shape.box for shape in shapes], CLUSTER_GAP, options.figure_min_points)
+    return [_ShapeGroup([shapes[index] for index in each.members], each.box) for each in found]
 
 
-def _told_apart(
-    group: _Group, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]], options: Options
-) -> list[_Group]:
+def _without_rules_and_frames(
+    group: _ShapeGroup, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]], options: ReadingOptions
+) -> list[_ShapeGroup]:
     """The group if it shows something. Where its paths only rule or frame, the pictures between them remain."""
     if not group.paths:
         return [group]
     is_text_box = len(group.paths) <= TEXT_BOX_SHAPES and _text_share(to_page(group.box), paragraphs) > TEXT_BOX_SHARE
-    if is_text_box or _lines_of(group.paths).are_ruling(_box_around(group.paths)):
-        return _grouped(group.pictures, options) if group.pictures else []
+    if is_text_box or _rule_lines(group.paths).form_table_or_frame(_bounding_box(group.paths)):
+        return _group_shapes(group.images, options) if group.images else []
     return [group]
 
 
-def _lines_of(paths: list[Shape]) -> Lines:
-    lines = Lines()
+def _rule_lines(paths: list[Shape]) -> RuleLines:
+    lines = RuleLines()
     for path in paths:
-        lines.add_path(segments_of(path))
+        lines.add_path(list_segments(path))
         if lines.count > MAX_SEGMENTS:
             break
     return lines
 
 
-def _box_around(shapes: list[Shape]) -> Box:
+def _bounding_box(shapes: list[Shape]) -> Box:
     lefts, bottoms, rights, tops = zip(*(shape.box for shape in shapes), strict=True)
     return min(lefts), min(bottoms), max(rights), max(tops)
 
 
 def _text_share(box: Box, paragraphs: Sequence[tuple[str, Box]]) -> float:
-    covered = sum(_area(_common(box, text_box)) for _, text_box in paragraphs)
-    return covered / max(1.0, _area(box))
+    covered = sum(_box_area(_intersection(box, text_box)) for _, text_box in paragraphs)
+    return covered / max(1.0, _box_area(box))
 
 
-def _common(one: Box, other: Box) -> Box:
+def _intersection(one: Box, other: Box) -> Box:
     return max(one[0], other[0]), max(one[1], other[1]), min(one[2], other[2]), min(one[3], other[3])
 
 
-def _area(box: Box) -> float:
+def _box_area(box: Box) -> float:
     return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
 
 
-def _is_pictorial(group: _Group) -> bool:
-    return sum(_area(shape.box) for shape in group.pictures) >= _area(group.box) / 2
+def _is_pictorial(group: _ShapeGroup) -> bool:
+    return sum(_box_area(shape.box) for shape in group.images) >= _box_area(group.box) / 2
 
 
-def _figure(group: _Group, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]]) -> Figure:
+def _make_figure(group: _ShapeGroup, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]]) -> Figure:
     box = to_page(group.box)
     kind = FigureKind.PICTURE if _is_pictorial(group) else FigureKind.DRAWING
     width, height = _pixels(group, box)
-    return Figure(kind, _digest(group), width, height, box, caption_of(box, paragraphs))
+    return Figure(kind, _digest(group), width, height, box, nearest_caption(box, paragraphs))
 
 
-def _pixels(group: _Group, box: Box) -> tuple[int, int]:
-    if len(group.shapes) == 1 and group.pictures:
-        width, height = picture_size(group.shapes[0])
+def _pixels(group: _ShapeGroup, box: Box) -> tuple[int, int]:
+    if len(group.shapes) == 1 and group.images:
+        width, height = image_size(group.shapes[0])
         return min(width, MAX_FIGURE_SIDE), min(height, MAX_FIGURE_SIDE)
     return round((box[2] - box[0]) * DRAWING_DPI / 72), round((box[3] - box[1]) * DRAWING_DPI / 72)
 
 
-def _digest(group: _Group) -> str:
+def _digest(group: _ShapeGroup) -> str:
     """Of what it shows. Several shapes count with their places relative to each other, a single picture alone."""
     digest = hashlib.sha256()
     unlisted = MAX_SEGMENTS
     for shape in group.shapes:
         if len(group.shapes) > 1:
-            digest.update(" ".join(_relative(shape.box, group.box)).encode())
-        if shape.is_picture:
-            digest.update("picture {} {}\n".format(*picture_size(shape)).encode() + picture_bytes(shape))
+            digest.update(" ".join(_relative_box(shape.box, group.box)).encode())
+        if shape.is_image:
+            digest.update("picture {} {}\n".format(*image_size(shape)).encode() + image_bytes(shape))
         else:
             outline = list(islice(_outline(shape, group.box), unlisted))
             unlisted -= len(outline)
@@ -153,17 +157,21 @@ def _digest(group: _Group) -> str:
     return digest.hexdigest()
 
 
-def _relative(box: Box, origin: Box) -> Iterator[str]:
+def _relative_box(box: Box, origin: Box) -> Iterator[str]:
     for index, side in enumerate(box):
-        yield str(round((side - origin[index % 2]) * FINENESS))
+        yield str(round((side - origin[index % 2]) * COORDINATE_SCALE))
 
 
 def _outline(shape: Shape, origin: Box) -> Iterator[str]:
-    for kind, x, y in segments_of(shape):
-        place = "" if kind == CLOSE else f"{round((x - origin[0]) * FINENESS)} {round((y - origin[1]) * FINENESS)}"
+    for kind, x, y in list_segments(shape):
+        place = (
+            ""
+            if kind == CLOSE_PATH
+            else f"{round((x - origin[0]) * COORDINATE_SCALE)} {round((y - origin[1]) * COORDINATE_SCALE)}"
+        )
         yield f"{kind} {place}"
 
 
-def _place(figure: Figure) -> tuple[float, float]:
+def _sort_position(figure: Figure) -> tuple[float, float]:
     assert figure.box is not None
     return figure.box[1], figure.box[0]

@@ -6,29 +6,29 @@ from dataclasses import dataclass, field
 from pypdfium2 import raw
 
 from muniment.processing.readers.contract import Box
-from muniment.processing.readers.pdf.figures.shapes import CLOSE, Segment
+from muniment.processing.readers.pdf.figures.shapes import CLOSE_PATH, Segment
 
-STRAIGHT = 0.5
+STRAIGHT_TOLERANCE = 0.5
 """Points by which a horizontal or vertical line may deviate."""
-SAME_LEVEL = 3.0
+SAME_LEVEL_TOLERANCE = 3.0
 """Points within which two lines are one: both sides of a thin bar, or the borders of two cells."""
-FULL = 0.9
+FULL_COVERAGE = 0.9
 """A line that covers so much of the cluster runs from end to end."""
-LOOSE = 0.35
+LOOSE_COVERAGE = 0.35
 """One that covers less than this belongs to no grid: the end of a bar, the side of a box in an organigram."""
-MAX_LOOSE = 0.25
-MAX_SLANTED = 0.05
+MAX_LOOSE_SHARE = 0.25
+MAX_SLANTED_SHARE = 0.05
 
-Stretch = tuple[float, float, float]
+LineSpan = tuple[float, float, float]
 """Where a line runs, where it begins and where it ends."""
 
 
 @dataclass(slots=True)
-class Lines:
+class RuleLines:
     """All lines of a cluster of paths."""
 
-    horizontal: list[Stretch] = field(default_factory=list)
-    vertical: list[Stretch] = field(default_factory=list)
+    horizontal: list[LineSpan] = field(default_factory=list)
+    vertical: list[LineSpan] = field(default_factory=list)
     slanted: int = 0
 
     @property
@@ -38,7 +38,7 @@ class Lines:
     def add_path(self, segments: Iterable[Segment]) -> None:
         begin = here = (0.0, 0.0)
         for kind, x, y in segments:
-            there = begin if kind == CLOSE else (x, y)
+            there = begin if kind == CLOSE_PATH else (x, y)
             if kind == raw.FPDF_SEGMENT_MOVETO:
                 begin = there
             elif kind == raw.FPDF_SEGMENT_BEZIERTO:
@@ -47,41 +47,41 @@ class Lines:
                 self._add(here, there)
             here = there
 
-    def are_ruling(self, box: Box) -> bool:
+    def form_table_or_frame(self, box: Box) -> bool:
         """Whether they frame or rule the box (left, bottom, right, top) and show nothing."""
-        if self.slanted > MAX_SLANTED * self.count:
+        if self.slanted > MAX_SLANTED_SHARE * self.count:
             return False
         rows = _coverages(self.horizontal, box[2] - box[0])
         columns = _coverages(self.vertical, box[3] - box[1])
-        is_framed = max(_full(rows), _full(columns)) >= 2
-        return is_framed and _loose_share(rows) <= MAX_LOOSE and _loose_share(columns) <= MAX_LOOSE
+        is_framed = max(_full_lines(rows), _full_lines(columns)) >= 2
+        return is_framed and _loose_share(rows) <= MAX_LOOSE_SHARE and _loose_share(columns) <= MAX_LOOSE_SHARE
 
     def _add(self, here: tuple[float, float], there: tuple[float, float]) -> None:
         (x, y), (to_x, to_y) = here, there
         if here == there:
             return
-        if abs(y - to_y) <= STRAIGHT:
+        if abs(y - to_y) <= STRAIGHT_TOLERANCE:
             self.horizontal.append((y, min(x, to_x), max(x, to_x)))
-        elif abs(x - to_x) <= STRAIGHT:
+        elif abs(x - to_x) <= STRAIGHT_TOLERANCE:
             self.vertical.append((x, min(y, to_y), max(y, to_y)))
         else:
             self.slanted += 1
 
 
-def _coverages(stretches: list[Stretch], length: float) -> list[float]:
+def _coverages(spans: list[LineSpan], length: float) -> list[float]:
     """For each level on which lines run, the share of the length that they cover together."""
-    levels: list[list[Stretch]] = []
-    for stretch in sorted(stretches):
-        if levels and stretch[0] - levels[-1][0][0] <= SAME_LEVEL:
+    levels: list[list[LineSpan]] = []
+    for stretch in sorted(spans):
+        if levels and stretch[0] - levels[-1][0][0] <= SAME_LEVEL_TOLERANCE:
             levels[-1].append(stretch)
         else:
             levels.append([stretch])
     # The short sides of thin bars are no lines of their own.
     covered = [_covered(level) for level in levels]
-    return [each / length for each in covered if each > SAME_LEVEL]
+    return [each / length for each in covered if each > SAME_LEVEL_TOLERANCE]
 
 
-def _covered(level: list[Stretch]) -> float:
+def _covered(level: list[LineSpan]) -> float:
     total, reached = 0.0, float("-inf")
     for _, begin, end in sorted(level, key=lambda stretch: stretch[1]):
         total += max(0.0, end - max(begin, reached))
@@ -89,9 +89,9 @@ def _covered(level: list[Stretch]) -> float:
     return total
 
 
-def _full(coverages: list[float]) -> int:
-    return sum(1 for each in coverages if each >= FULL)
+def _full_lines(coverages: list[float]) -> int:
+    return sum(1 for each in coverages if each >= FULL_COVERAGE)
 
 
 def _loose_share(coverages: list[float]) -> float:
-    return sum(1 for each in coverages if each < LOOSE) / len(coverages) if coverages else 0.0
+    return sum(1 for each in coverages if each < LOOSE_COVERAGE) / len(coverages) if coverages else 0.0

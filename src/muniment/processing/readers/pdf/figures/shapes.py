@@ -17,7 +17,7 @@ MAX_SEGMENTS = 20_000
 Matrix = tuple[float, float, float, float, float, float]
 Segment = tuple[int, float, float]
 """PDFium's kind of segment and the point where it ends; -1 goes back to where the outline began."""
-CLOSE = -1
+CLOSE_PATH = -1
 
 _IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _NEARLY_WHITE = 250
@@ -28,7 +28,7 @@ class Shape:
     """A picture or a path, its box (left, bottom, right, top) in the page's user space."""
 
     handle: object
-    is_picture: bool
+    is_image: bool
     box: Box
     container: Matrix
     """From the form XObject that holds it to the page."""
@@ -36,31 +36,31 @@ class Shape:
     """How a path is filled and stroked."""
 
 
-def shapes_of(page: PdfPage) -> list[Shape]:
+def list_shapes(page: PdfPage) -> list[Shape]:
     """The first `MAX_SHAPES` that can be seen, in drawing order."""
     return [shape for shape, _ in zip(_walk_page(page), range(MAX_SHAPES), strict=False)]
 
 
-def segments_of(shape: Shape) -> Iterator[Segment]:
+def list_segments(shape: Shape) -> Iterator[Segment]:
     """The outline of a path in the page's user space, cut off after `MAX_SEGMENTS`."""
-    matrix = _after(_matrix_of(shape.handle), shape.container)
+    matrix = _compose(_object_matrix(shape.handle), shape.container)
     x, y = c_float(), c_float()
     for index in range(min(raw.FPDFPath_CountSegments(shape.handle), MAX_SEGMENTS)):
         segment = raw.FPDFPath_GetPathSegment(shape.handle, index)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        yield raw.FPDFPathSegment_GetType(segment), *_point(matrix, x.value, y.value)
+        yield raw.FPDFPathSegment_GetType(segment), *_transform_point(matrix, x.value, y.value)
         if raw.FPDFPathSegment_GetClose(segment):
-            yield CLOSE, 0.0, 0.0
+            yield CLOSE_PATH, 0.0, 0.0
 
 
-def picture_size(shape: Shape) -> tuple[int, int]:
+def image_size(shape: Shape) -> tuple[int, int]:
     """The picture's own pixels."""
     width, height = c_uint(), c_uint()
     raw.FPDFImageObj_GetImagePixelSize(shape.handle, width, height)
     return width.value, height.value
 
 
-def picture_bytes(shape: Shape) -> bytes:
+def image_bytes(shape: Shape) -> bytes:
     """The picture as the file holds it, still compressed: equal pictures of one program have equal bytes."""
     length = raw.FPDFImageObj_GetImageDataRaw(shape.handle, None, 0)
     buffer = create_string_buffer(length)
@@ -71,16 +71,16 @@ def picture_bytes(shape: Shape) -> bytes:
 def _walk_page(page: PdfPage) -> Iterator[Shape]:
     handle = page.raw
     for index in range(raw.FPDFPage_CountObjects(handle)):
-        yield from _look_at(raw.FPDFPage_GetObject(handle, index), _IDENTITY, 0)
+        yield from _visit_object(raw.FPDFPage_GetObject(handle, index), _IDENTITY, 0)
 
 
 def _walk_form(form: object, container: Matrix, depth: int) -> Iterator[Shape]:
-    inner = _after(_matrix_of(form), container)
+    inner = _compose(_object_matrix(form), container)
     for index in range(raw.FPDFFormObj_CountObjects(form)):
-        yield from _look_at(raw.FPDFFormObj_GetObject(form, index), inner, depth)
+        yield from _visit_object(raw.FPDFFormObj_GetObject(form, index), inner, depth)
 
 
-def _look_at(handle: object, container: Matrix, depth: int) -> Iterator[Shape]:
+def _visit_object(handle: object, container: Matrix, depth: int) -> Iterator[Shape]:
     kind = raw.FPDFPageObj_GetType(handle)
     if kind == raw.FPDF_PAGEOBJ_TEXT:
         return
@@ -88,22 +88,22 @@ def _look_at(handle: object, container: Matrix, depth: int) -> Iterator[Shape]:
         if depth < MAX_DEPTH:
             yield from _walk_form(handle, container, depth + 1)
     elif kind == raw.FPDF_PAGEOBJ_PATH:
-        if paint := _paint_of(handle):
-            yield Shape(handle, False, _bounds_of(handle, container), container, paint)
+        if paint := _visible_paint(handle):
+            yield Shape(handle, False, _object_bounds(handle, container), container, paint)
     elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-        yield Shape(handle, True, _clipped(handle, _bounds_of(handle, container), container), container)
+        yield Shape(handle, True, _clip_box(handle, _object_bounds(handle, container), container), container)
 
 
-def _paint_of(path: object) -> str:
+def _visible_paint(path: object) -> str:
     """Empty for what cannot be seen: outlines that only clip, and white areas."""
     fill_mode, is_stroked = c_int(), c_int()
     raw.FPDFPath_GetDrawMode(path, fill_mode, is_stroked)
-    fill = _colour(raw.FPDFPageObj_GetFillColor, path) if fill_mode.value else ""
-    stroke = _colour(raw.FPDFPageObj_GetStrokeColor, path) if is_stroked.value else ""
+    fill = _read_color(raw.FPDFPageObj_GetFillColor, path) if fill_mode.value else ""
+    stroke = _read_color(raw.FPDFPageObj_GetStrokeColor, path) if is_stroked.value else ""
     return f"{fill}/{stroke}" if fill or stroke else ""
 
 
-def _colour(ask: object, path: object) -> str:
+def _read_color(ask: object, path: object) -> str:
     red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint(255)
     assert callable(ask)
     ask(path, red, green, blue, alpha)
@@ -113,20 +113,20 @@ def _colour(ask: object, path: object) -> str:
     return f"{red.value:02x}{green.value:02x}{blue.value:02x}{alpha.value:02x}"
 
 
-def _bounds_of(handle: object, container: Matrix) -> Box:
+def _object_bounds(handle: object, container: Matrix) -> Box:
     left, bottom, right, top = c_float(), c_float(), c_float(), c_float()
     raw.FPDFPageObj_GetBounds(handle, left, bottom, right, top)
     box = (left.value, bottom.value, right.value, top.value)
-    return box if container is _IDENTITY else _around(_corners(box, container))
+    return box if container is _IDENTITY else _bounding_box(_transform_corners(box, container))
 
 
-def _clipped(handle: object, box: Box, container: Matrix) -> Box:
+def _clip_box(handle: object, box: Box, container: Matrix) -> Box:
     """What remains of a picture that the file shows a part of only."""
     clip = raw.FPDFPageObj_GetClipPath(handle)
     for path in range(raw.FPDFClipPath_CountPaths(clip) if clip else 0):
-        points = [_point(container, *each) for each in _clip_points(clip, path)]
+        points = [_transform_point(container, *each) for each in _clip_points(clip, path)]
         if points:
-            box = _common(box, _around(points)) or box
+            box = _intersection(box, _bounding_box(points)) or box
     return box
 
 
@@ -137,35 +137,35 @@ def _clip_points(clip: object, path: int) -> Iterator[tuple[float, float]]:
         yield x.value, y.value
 
 
-def _common(one: Box, other: Box) -> Box | None:
+def _intersection(one: Box, other: Box) -> Box | None:
     left, bottom, right, top = (*map(max, one[:2], other[:2]), *map(min, one[2:], other[2:]))
     return (left, bottom, right, top) if left < right and bottom < top else None
 
 
-def _matrix_of(handle: object) -> Matrix:
+def _object_matrix(handle: object) -> Matrix:
     matrix = raw.FS_MATRIX()
     raw.FPDFPageObj_GetMatrix(handle, byref(matrix))
     return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
 
 
-def _after(first: Matrix, then: Matrix) -> Matrix:
+def _compose(first: Matrix, then: Matrix) -> Matrix:
     if then is _IDENTITY:
         return first
     a, b, c, d, e, f = first
-    (e, f), (u, v) = _point(then, e, f), (then[4], then[5])
-    (a, b), (c, d) = _point(then, a, b), _point(then, c, d)
+    (e, f), (u, v) = _transform_point(then, e, f), (then[4], then[5])
+    (a, b), (c, d) = _transform_point(then, a, b), _transform_point(then, c, d)
     return a - u, b - v, c - u, d - v, e, f
 
 
-def _point(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+def _transform_point(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
     a, b, c, d, e, f = matrix
     return a * x + c * y + e, b * x + d * y + f
 
 
-def _corners(box: Box, matrix: Matrix) -> list[tuple[float, float]]:
-    return [_point(matrix, x, y) for x in (box[0], box[2]) for y in (box[1], box[3])]
+def _transform_corners(box: Box, matrix: Matrix) -> list[tuple[float, float]]:
+    return [_transform_point(matrix, x, y) for x in (box[0], box[2]) for y in (box[1], box[3])]
 
 
-def _around(points: list[tuple[float, float]]) -> Box:
+def _bounding_box(points: list[tuple[float, float]]) -> Box:
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return min(xs), min(ys), max(xs), max(ys)

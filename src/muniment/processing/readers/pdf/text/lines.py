@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from muniment.processing.readers.contract import Box
-from muniment.processing.readers.pdf.text.words import WIDE_GAP, DrawnWord
+from muniment.processing.readers.pdf.text.words import WIDE_GAP, PdfWord
 
 _SPACED_OUT_GAP = 8.0
 _SAME_RUN_GAP = 0.6
@@ -18,10 +18,10 @@ _LEFT_TO_RIGHT = re.compile("[A-Za-z\u00c0-\u02af\u0370-\u052f]")
 
 
 @dataclass(slots=True)
-class Run:
+class TextRun:
     """Words beside each other, without a gap that could part columns. A line is a run, too."""
 
-    words: list[DrawnWord] = field(repr=False)
+    words: list[PdfWord] = field(repr=False)
     left: float
     top: float
     right: float
@@ -35,7 +35,7 @@ class Run:
     def box(self) -> Box:
         return self.left, self.top, self.right, self.bottom
 
-    def append(self, word: DrawnWord) -> None:
+    def append(self, word: PdfWord) -> None:
         self.words.append(word)
         if word.right > self.right:
             self.right = word.right
@@ -46,82 +46,82 @@ class Run:
         if word.bottom > self.bottom:
             self.bottom = word.bottom
 
-    def take(self, words: Iterable[DrawnWord]) -> None:
+    def add_words(self, words: Iterable[PdfWord]) -> None:
         for word in words:
             self.append(word)
 
 
-def run_of(words: Sequence[DrawnWord]) -> Run:
+def make_run(words: Sequence[PdfWord]) -> TextRun:
     first = words[0]
-    run = Run([first], first.left, first.top, first.right, first.bottom)
-    run.take(words[1:])
+    run = TextRun([first], first.left, first.top, first.right, first.bottom)
+    run.add_words(words[1:])
     return run
 
 
-def bounds(runs: Iterable[Run]) -> Box:
+def bounds(runs: Iterable[TextRun]) -> Box:
     lefts, tops, rights, bottoms = zip(*(run.box for run in runs), strict=True)
     return min(lefts), min(tops), max(rights), max(bottoms)
 
 
-def side_by_side(a: Run | DrawnWord, b: Run | DrawnWord) -> bool:
+def on_same_line(a: TextRun | PdfWord, b: TextRun | PdfWord) -> bool:
     """Whether both stand on one line: they share half the height of the lower one (a superscript does)."""
     shared = min(a.bottom, b.bottom) - max(a.top, b.top)
     return shared >= 0.5 * min(a.bottom - a.top, b.bottom - b.top)
 
 
-def gap_between(a: Run | DrawnWord, b: Run | DrawnWord) -> float:
+def gap_between(a: TextRun | PdfWord, b: TextRun | PdfWord) -> float:
     after, before = b.left - a.right, a.left - b.right
     return after if after > before else before
 
 
-def runs_of(words: Sequence[DrawnWord]) -> list[Run]:
+def group_runs(words: Sequence[PdfWord]) -> list[TextRun]:
     """Words drawn one after the other and beside each other; then what was drawn apart and belongs together."""
-    runs: list[Run] = []
-    last: DrawnWord | None = None
+    runs: list[TextRun] = []
+    last: PdfWord | None = None
     for word in words:
-        if last is not None and _follows(last, word):
+        if last is not None and _continues_run(last, word):
             runs[-1].append(word)
         else:
-            runs.append(Run([word], word.left, word.top, word.right, word.bottom))
+            runs.append(TextRun([word], word.left, word.top, word.right, word.bottom))
         last = word
-    return _merged(runs)
+    return _merge_runs(runs)
 
 
-def _follows(last: DrawnWord, word: DrawnWord) -> bool:
+def _continues_run(last: PdfWord, word: PdfWord) -> bool:
     height = word.bottom - word.top
     widest = height * (_SPACED_OUT_GAP if word.is_spaced else WIDE_GAP)
     if last.top == word.top and 0 < word.left - last.right < widest:
         return True
-    return -0.5 * height < gap_between(last, word) < widest and side_by_side(last, word)
+    return -0.5 * height < gap_between(last, word) < widest and on_same_line(last, word)
 
 
-def _merged(runs: list[Run]) -> list[Run]:
+def _merge_runs(runs: list[TextRun]) -> list[TextRun]:
     runs = sorted(runs, key=lambda run: (run.top, run.left))
-    kept: list[Run] = []
+    kept: list[TextRun] = []
     gone: set[int] = set()
     for place, run in enumerate(runs):
         if place in gone:
             continue
-        _take_neighbours(run, runs, place, gone)
+        _absorb_neighbours(run, runs, place, gone)
         kept.append(run)
     return kept
 
 
-def _take_neighbours(run: Run, runs: list[Run], place: int, gone: set[int]) -> None:
+def _absorb_neighbours(run: TextRun, runs: list[TextRun], index: int, absorbed: set[int]) -> None:
     grown = True
     while grown:
         grown = False
-        for other_place in range(place + 1, len(runs)):
+        for other_place in range(index + 1, len(runs)):
             other = runs[other_place]
             if other.top >= run.bottom:
                 break
-            if other_place not in gone and side_by_side(run, other) and _belongs(run, other):
-                run.take(other.words)
-                gone.add(other_place)
+            if other_place not in absorbed and on_same_line(run, other) and _belongs_to_run(run, other):
+                run.add_words(other.words)
+                absorbed.add(other_place)
                 grown = True
 
 
-def _belongs(run: Run, other: Run) -> bool:
+def _belongs_to_run(run: TextRun, other: TextRun) -> bool:
     height = min(run.height, other.height)
     gap = gap_between(run, other)
     if -0.5 * height < gap < _SAME_RUN_GAP * height:
@@ -131,36 +131,36 @@ def _belongs(run: Run, other: Run) -> bool:
     return is_marker and 0 <= gap < _MARKER_GAP * height
 
 
-def lines_of(runs: Iterable[Run]) -> list[Run]:
+def group_lines(runs: Iterable[TextRun]) -> list[TextRun]:
     """Runs of one column as lines from top to bottom, the words of each as they are read."""
-    lines: list[Run] = []
+    lines: list[TextRun] = []
     for run in sorted(runs, key=lambda run: (run.top + run.bottom, run.left)):
-        if lines and side_by_side(lines[-1], run):
-            lines[-1].take(run.words)
+        if lines and on_same_line(lines[-1], run):
+            lines[-1].add_words(run.words)
         else:
-            lines.append(Run(list(run.words), *run.box))
+            lines.append(TextRun(list(run.words), *run.box))
     for line in lines:
-        line.words = in_reading_order(line.words)
+        line.words = words_in_reading_order(line.words)
     return sorted(lines, key=lambda line: line.top)
 
 
-def is_right_to_left(words: Iterable[DrawnWord]) -> bool:
+def is_right_to_left(words: Iterable[PdfWord]) -> bool:
     text = " ".join(word.text for word in words)
     backwards = _RIGHT_TO_LEFT.findall(text)
     return bool(backwards) and len(backwards) > len(_LEFT_TO_RIGHT.findall(text))
 
 
-def in_reading_order(words: Sequence[DrawnWord]) -> list[DrawnWord]:
+def words_in_reading_order(words: Sequence[PdfWord]) -> list[PdfWord]:
     ordered = sorted(words, key=lambda word: word.left)
     if is_right_to_left(ordered):
-        ordered = _from_the_right(ordered)
-    return _pieced_together(ordered)
+        ordered = _right_to_left_order(ordered)
+    return _join_word_parts(ordered)
 
 
-def _from_the_right(words: list[DrawnWord]) -> list[DrawnWord]:
+def _right_to_left_order(words: list[PdfWord]) -> list[PdfWord]:
     # Latin words inside of a Hebrew line keep their own order among themselves.
-    ordered: list[DrawnWord] = []
-    foreign: list[DrawnWord] = []
+    ordered: list[PdfWord] = []
+    foreign: list[PdfWord] = []
     for word in reversed(words):
         if _LEFT_TO_RIGHT.search(word.text) and not _RIGHT_TO_LEFT.search(word.text):
             foreign.insert(0, word)
@@ -170,16 +170,16 @@ def _from_the_right(words: list[DrawnWord]) -> list[DrawnWord]:
     return ordered + foreign
 
 
-def _pieced_together(words: list[DrawnWord]) -> list[DrawnWord]:
+def _join_word_parts(words: list[PdfWord]) -> list[PdfWord]:
     """A word whose parts were drawn apart, without the gap of a space, is one word."""
     pieced = words[:1]
     for word in words[1:]:
         last = pieced[-1]
         limit = _SAME_WORD_GAP * (word.bottom - word.top)
-        if -2 * limit < gap_between(last, word) < limit and side_by_side(last, word):
+        if -2 * limit < gap_between(last, word) < limit and on_same_line(last, word):
             left, right = min(last.left, word.left), max(last.right, word.right)
             top, bottom = min(last.top, word.top), max(last.bottom, word.bottom)
-            pieced[-1] = DrawnWord(last.text + word.text, left, top, right, bottom, last.place)
+            pieced[-1] = PdfWord(last.text + word.text, left, top, right, bottom, last.char_index)
         else:
             pieced.append(word)
     return pieced

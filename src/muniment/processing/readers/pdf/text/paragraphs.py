@@ -8,24 +8,24 @@ from itertools import pairwise
 from statistics import median_low
 
 from muniment.processing.readers.contract import Box, ParagraphKind
-from muniment.processing.readers.pdf.text.lines import LIST_MARKER, Run, bounds
-from muniment.processing.readers.pdf.text.reading_order import Block, Column
-from muniment.processing.readers.pdf.text.tables import Cell, Table
+from muniment.processing.readers.pdf.text.lines import LIST_MARKER, TextRun, bounds
+from muniment.processing.readers.pdf.text.reading_order import Column, LayoutBlock
+from muniment.processing.readers.pdf.text.tables import Cell, DetectedTable
 from muniment.processing.readers.pdf.text.words import Fonts
 
 _CAPTION = re.compile(
     r"(?:Figure|Fig\.|Abbildung|Abb\.|Table|Tabelle|Tab\.|Chart|Diagramm?)\s*[0-9IVX]+(?:[.\-][0-9]+)*\b"
 )
 _SENTENCE_END = re.compile(r"[.!?:][\"'”’)\]]*$")
-_BIGGER = 1.12
-_HEADING_LINES = 3
+_HEADING_SIZE_RATIO = 1.12
+_MAX_HEADING_LINES = 3
 _NEARBY = 5
 """So many lines above and below show where the margins are."""
-_HEADING_CHARACTERS = 200
+_MAX_HEADING_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ParagraphDraft:
     """A paragraph before its text is put together: lines, each of cells, each of words. Only a table has many cells."""
 
     kind: ParagraphKind
@@ -35,7 +35,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    run: Run
+    run: TextRun
     size: float
     is_bold: bool
 
@@ -45,7 +45,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
+class _BodyText:
     """How most of the page's text is set."""
 
     size: float
@@ -53,37 +53,37 @@ class _Body:
     pitch: float
 
 
-def drafts_of(blocks: Sequence[Block], fonts: Fonts) -> list[Draft]:
+def build_paragraphs(blocks: Sequence[LayoutBlock], fonts: Fonts) -> list[ParagraphDraft]:
     """Paragraphs in the order of the blocks."""
     set_blocks = [
-        [_set(line, fonts) for line in block.lines] if isinstance(block, Column) else block for block in blocks
+        [_measure_line(line, fonts) for line in block.lines] if isinstance(block, Column) else block for block in blocks
     ]
-    body = _body([line for block in set_blocks if isinstance(block, list) for line in block])
-    drafts: list[Draft] = []
+    body = _measure_body([line for block in set_blocks if isinstance(block, list) for line in block])
+    drafts: list[ParagraphDraft] = []
     for block in set_blocks:
-        if isinstance(block, Table):
-            drafts.append(Draft(ParagraphKind.TABLE, block.rows, block.box))
+        if isinstance(block, DetectedTable):
+            drafts.append(ParagraphDraft(ParagraphKind.TABLE, block.rows, block.box))
         else:
-            drafts += [_draft(lines, body) for lines in _paragraphs(block, body)]
+            drafts += [_make_draft(lines, body) for lines in _paragraphs(block, body)]
     return drafts
 
 
-def _set(run: Run, fonts: Fonts) -> _Line:
+def _measure_line(run: TextRun, fonts: Fonts) -> _Line:
     # The biggest of some: a name set in a smaller typewriter font makes no line small.
-    some = {word.place for word in (run.words[0], run.words[len(run.words) // 2], run.words[-1])}
-    is_bold = fonts.is_bold(run.words[0].place) and fonts.is_bold(run.words[-1].place)
+    some = {word.char_index for word in (run.words[0], run.words[len(run.words) // 2], run.words[-1])}
+    is_bold = fonts.is_bold(run.words[0].char_index) and fonts.is_bold(run.words[-1].char_index)
     return _Line(run, max(map(fonts.size, some)), is_bold)
 
 
-def _body(lines: Sequence[_Line]) -> _Body:
+def _measure_body(lines: Sequence[_Line]) -> _BodyText:
     sizes: Counter[tuple[float, bool]] = Counter()
     for line in lines:
         sizes[line.size, line.is_bold] += sum(len(word.text) for word in line.run.words)
     if not sizes:
-        return _Body(0.0, is_bold=False, pitch=1.2)
+        return _BodyText(0.0, is_bold=False, pitch=1.2)
     size, is_bold = max(sizes, key=lambda key: (sizes[key], -key[0], key[1]))
     pitches = [_pitch(a, b) for a, b in pairwise(lines) if a.size == b.size and 0 < _pitch(a, b) < 2.2]
-    return _Body(size, is_bold, median_low(pitches) if pitches else 1.2)
+    return _BodyText(size, is_bold, median_low(pitches) if pitches else 1.2)
 
 
 def _pitch(above: _Line, below: _Line) -> float:
@@ -91,22 +91,22 @@ def _pitch(above: _Line, below: _Line) -> float:
     return (below.run.bottom - above.run.bottom) / (below.run.height or 1.0)
 
 
-def _paragraphs(lines: Sequence[_Line], body: _Body) -> Iterator[list[_Line]]:
+def _paragraphs(lines: Sequence[_Line], body: _BodyText) -> Iterator[list[_Line]]:
     if not lines:
         return
     paragraph = [lines[0]]
     for place in range(1, len(lines)):
         left, _, right, _ = bounds(line.run for line in lines[max(0, place - _NEARBY) : place + _NEARBY])
         following = lines[place + 1] if place + 1 < len(lines) else None
-        if _begins(paragraph, lines[place], following, body, (left, right)):
+        if _begins_paragraph(paragraph, lines[place], following, body, (left, right)):
             yield paragraph
             paragraph = []
         paragraph.append(lines[place])
     yield paragraph
 
 
-def _begins(
-    paragraph: list[_Line], line: _Line, following: _Line | None, body: _Body, edges: tuple[float, float]
+def _begins_paragraph(
+    paragraph: list[_Line], line: _Line, following: _Line | None, body: _BodyText, edges: tuple[float, float]
 ) -> bool:
     above = paragraph[-1]
     if (
@@ -120,7 +120,7 @@ def _begins(
     if paragraph[0].has_marker:
         hangs = len(paragraph) > 1 and paragraph[1].run.left - paragraph[0].run.left > 0.4 * line.run.height
         return hangs and line.run.left - paragraph[0].run.left < 0.4 * line.run.height
-    return _is_indented(above, line, following, edges[0]) or _was_ended(above, line, edges[1])
+    return _is_indented(above, line, following, edges[0]) or _has_ended(above, line, edges[1])
 
 
 def _is_indented(above: _Line, line: _Line, following: _Line | None, left: float) -> bool:
@@ -130,7 +130,7 @@ def _is_indented(above: _Line, line: _Line, following: _Line | None, left: float
     return 0.7 * height < indent < 4 * height and above.run.left - left < 0.4 * height and returns
 
 
-def _was_ended(above: _Line, line: _Line, right: float) -> bool:
+def _has_ended(above: _Line, line: _Line, right: float) -> bool:
     """A sentence ended, and the next word would have had its place on that line."""
     first = line.run.words[0]
     room = right - above.run.right
@@ -139,18 +139,20 @@ def _was_ended(above: _Line, line: _Line, right: float) -> bool:
     )
 
 
-def _draft(lines: Sequence[_Line], body: _Body) -> Draft:
+def _make_draft(lines: Sequence[_Line], body: _BodyText) -> ParagraphDraft:
     cells = tuple((line.run.words,) for line in lines)
-    return Draft(_kind(lines, body), cells, bounds(line.run for line in lines))
+    return ParagraphDraft(_kind(lines, body), cells, bounds(line.run for line in lines))
 
 
-def _kind(lines: Sequence[_Line], body: _Body) -> ParagraphKind:
+def _kind(lines: Sequence[_Line], body: _BodyText) -> ParagraphKind:
     first = lines[0]
     if _CAPTION.match(" ".join(word.text for word in first.run.words[:3])):
         return ParagraphKind.CAPTION
     length = sum(len(word.text) + 1 for line in lines for word in line.run.words)
-    stands_out = first.size >= _BIGGER * body.size or (first.is_bold and not body.is_bold and first.size >= body.size)
+    stands_out = first.size >= _HEADING_SIZE_RATIO * body.size or (
+        first.is_bold and not body.is_bold and first.size >= body.size
+    )
     has_letters = any(character.isalpha() for word in first.run.words for character in word.text)
-    if stands_out and has_letters and len(lines) <= _HEADING_LINES and length <= _HEADING_CHARACTERS:
+    if stands_out and has_letters and len(lines) <= _MAX_HEADING_LINES and length <= _MAX_HEADING_CHARACTERS:
         return ParagraphKind.HEADING
     return ParagraphKind.LIST_ITEM if first.has_marker else ParagraphKind.TEXT

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from muniment.processing.readers.pdf.text.lines import Run, bounds, is_right_to_left, lines_of
-from muniment.processing.readers.pdf.text.tables import Row, Table, extent, find_table, rows_of
+from muniment.processing.readers.pdf.text.lines import TextRun, bounds, group_lines, is_right_to_left
+from muniment.processing.readers.pdf.text.tables import DetectedTable, Row, find_table, group_rows, table_extent
 
-_TRIED_GUTTERS = 4
+_MAX_GUTTERS = 4
 _MARGIN_SHARE = 0.12
 _MARGIN_ROWS = 3
 _DENSE_SHARE = 0.35
@@ -17,26 +17,28 @@ _DENSE_SHARE = 0.35
 class Column:
     """Lines below each other."""
 
-    lines: tuple[Run, ...]
+    lines: tuple[TextRun, ...]
 
 
-Block = Column | Table
+LayoutBlock = Column | DetectedTable
 
 
-def in_order(runs: Sequence[Run], page_height: float) -> list[Block]:
+def reading_order(runs: Sequence[TextRun], page_height: float) -> list[LayoutBlock]:
     """The blocks of a page in the order in which a person reads them."""
-    header, body, footer = _margins_apart(runs, page_height)
-    parts = [_plain(header), arrange(body), _plain(footer)]
+    header, body, footer = _separate_margins(runs, page_height)
+    parts = [_as_columns(header), split_columns(body), _as_columns(footer)]
     return [block for part in parts for block in part]
 
 
-def _margins_apart(runs: Sequence[Run], page_height: float) -> tuple[list[Run], list[Run], list[Run]]:
+def _separate_margins(
+    runs: Sequence[TextRun], page_height: float
+) -> tuple[list[TextRun], list[TextRun], list[TextRun]]:
     """A running head and foot belong to the page, not to the column above or below which they happen to stand."""
-    rows = rows_of(runs)
+    rows = group_rows(runs)
     head = _head_rows(rows, page_height)
     foot = _foot_rows(rows[head:], page_height)
     end = len(rows) - foot
-    return _flat(rows[:head]), _flat(rows[head:end]), _flat(rows[end:])
+    return _flatten(rows[:head]), _flatten(rows[head:end]), _flatten(rows[end:])
 
 
 def _head_rows(rows: Sequence[Row], page_height: float) -> int:
@@ -57,76 +59,76 @@ def _foot_rows(rows: Sequence[Row], page_height: float) -> int:
     return 0
 
 
-def _flat(rows: Sequence[Row]) -> list[Run]:
+def _flatten(rows: Sequence[Row]) -> list[TextRun]:
     return [run for row in rows for run in row]
 
 
-def _plain(runs: Sequence[Run]) -> list[Block]:
-    return [Column(tuple(lines_of(runs)))] if runs else []
+def _as_columns(runs: Sequence[TextRun]) -> list[LayoutBlock]:
+    return [Column(tuple(group_lines(runs)))] if runs else []
 
 
-def arrange(runs: Sequence[Run]) -> list[Block]:
+def split_columns(runs: Sequence[TextRun]) -> list[LayoutBlock]:
     """Blocks in reading order; a region without a gutter is one column."""
-    for gutter in _gutters(runs):
-        blocks = _parted(runs, gutter)
+    for gutter in _find_gutters(runs):
+        blocks = _split_at_gutter(runs, gutter)
         if blocks:
             return blocks
-    return _plain(runs)
+    return _as_columns(runs)
 
 
-def _parted(runs: Sequence[Run], gutter: float) -> list[Block]:
+def _split_at_gutter(runs: Sequence[TextRun], gutter: float) -> list[LayoutBlock]:
     """The region in bands along a gutter; nothing if no band of it is a table or has columns."""
-    blocks: list[Block] = []
-    spanning: list[Run] = []
+    blocks: list[LayoutBlock] = []
+    spanning: list[TextRun] = []
     ordered = sorted(runs, key=lambda run: run.top + run.bottom)
     for crosses, group in groupby(ordered, key=lambda run: run.left < gutter < run.right):
         band = list(group)
         before, found, after = ([], [], band) if crosses else _read_band(band, gutter)
         spanning += before
         if found:
-            blocks += [*arrange(spanning), *found]
+            blocks += [*split_columns(spanning), *found]
             spanning = []
         spanning += after
-    return [*blocks, *arrange(spanning)] if blocks else []
+    return [*blocks, *split_columns(spanning)] if blocks else []
 
 
-def _read_band(band: list[Run], gutter: float) -> tuple[list[Run], list[Block], list[Run]]:
+def _read_band(band: list[TextRun], gutter: float) -> tuple[list[TextRun], list[LayoutBlock], list[TextRun]]:
     """What the band holds above its table or columns, these, and what follows below."""
-    rows = rows_of(band)
-    wide = [place for place, row in enumerate(rows) if _is_parted(row, gutter)]
+    rows = group_rows(band)
+    wide = [place for place, row in enumerate(rows) if _is_split(row, gutter)]
     if not wide:
         return band, [], []
-    first, last = extent(rows, wide[0], wide[-1])
+    first, last = table_extent(rows, wide[0], wide[-1])
     table = find_table(rows[first : last + 1])
     if table is not None:
-        return _flat(rows[:first]), [table], _flat(rows[last + 1 :])
+        return _flatten(rows[:first]), [table], _flatten(rows[last + 1 :])
     left = [run for run in band if run.right <= gutter]
     right = [run for run in band if run.left >= gutter]
     if not _are_columns(left, right):
         return band, [], []
     sides = (right, left) if is_right_to_left(word for run in band for word in run.words) else (left, right)
-    return [], [block for side in sides for block in arrange(side)], []
+    return [], [block for side in sides for block in split_columns(side)], []
 
 
-def _is_parted(row: Row, gutter: float) -> bool:
+def _is_split(row: Row, gutter: float) -> bool:
     return any(run.right <= gutter for run in row) and any(run.left >= gutter for run in row)
 
 
-def _are_columns(left: Sequence[Run], right: Sequence[Run]) -> bool:
+def _are_columns(left: Sequence[TextRun], right: Sequence[TextRun]) -> bool:
     # Two lines of justified text can have a wide gap at the same place by chance; three hardly ever.
-    counts = sorted((len(rows_of(left)), len(rows_of(right))))
+    counts = sorted((len(group_rows(left)), len(group_rows(right))))
     return counts[0] >= 2 and counts[1] >= 3 and _is_dense(left) and _is_dense(right)
 
 
-def _is_dense(side: Sequence[Run]) -> bool:
+def _is_dense(side: Sequence[TextRun]) -> bool:
     """Whether lines stand below each other; what stands here and there on the right is part of the line beside it."""
     _, top, _, bottom = bounds(side)
-    return sum(row[0].height for row in rows_of(side)) > _DENSE_SHARE * (bottom - top)
+    return sum(row[0].height for row in group_rows(side)) > _DENSE_SHARE * (bottom - top)
 
 
-def _gutters(runs: Sequence[Run]) -> list[float]:
+def _find_gutters(runs: Sequence[TextRun]) -> list[float]:
     """The places that most neighbours leave free between them, the wider one of equals first."""
-    edges = sorted(edge for gap in _gaps(runs) for edge in ((gap[0], 1), (gap[1], -1)))
+    edges = sorted(edge for gap in _find_gaps(runs) for edge in ((gap[0], 1), (gap[1], -1)))
     found: list[tuple[int, float, float]] = []
     depth = 0
     for (place, step), (following, next_step) in pairwise(edges):
@@ -134,10 +136,10 @@ def _gutters(runs: Sequence[Run]) -> list[float]:
         if step > 0 > next_step and depth > 1:
             found.append((depth, following - place, (place + following) / 2))
     found.sort(key=lambda gutter: (-gutter[0], -gutter[1], gutter[2]))
-    return [middle for _, _, middle in found[:_TRIED_GUTTERS]]
+    return [middle for _, _, middle in found[:_MAX_GUTTERS]]
 
 
-def _gaps(runs: Sequence[Run]) -> Iterator[tuple[float, float]]:
+def _find_gaps(runs: Sequence[TextRun]) -> Iterator[tuple[float, float]]:
     """The free space from each run to its nearest neighbour on the right."""
     ordered = sorted(runs, key=lambda run: run.top)
     nearest: dict[int, float] = {}

@@ -7,17 +7,17 @@ from statistics import median
 
 from muniment.processing.readers.contract import Box
 from muniment.processing.readers.pdf.text.lines import (
-    Run,
+    TextRun,
     bounds,
     gap_between,
-    in_reading_order,
     is_right_to_left,
-    side_by_side,
+    on_same_line,
+    words_in_reading_order,
 )
-from muniment.processing.readers.pdf.text.words import DrawnWord
+from muniment.processing.readers.pdf.text.words import PdfWord
 
-Cell = list[DrawnWord]
-Row = list[Run]
+Cell = list[PdfWord]
+Row = list[TextRun]
 """Cells, or parts of them, that stand on one line."""
 
 _ALIGNED_SHARE = 0.7
@@ -29,49 +29,49 @@ _ROW_PITCH = 2.2
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DetectedTable:
     rows: tuple[tuple[Cell, ...], ...]
     """Every row has a cell for every column, be it empty."""
     box: Box
 
 
-def rows_of(runs: Sequence[Run]) -> list[Row]:
+def group_rows(runs: Sequence[TextRun]) -> list[Row]:
     """Runs that stand on one line, from top to bottom."""
     rows: list[Row] = []
     for run in sorted(runs, key=lambda run: (run.top + run.bottom, run.left)):
-        if rows and side_by_side(rows[-1][0], run):
+        if rows and on_same_line(rows[-1][0], run):
             rows[-1].append(run)
         else:
             rows.append([run])
     return [sorted(row, key=lambda run: run.left) for row in rows]
 
 
-def extent(rows: Sequence[Row], first: int, last: int) -> tuple[int, int]:
+def table_extent(rows: Sequence[Row], first: int, last: int) -> tuple[int, int]:
     """The first and the last row of what may be a table, given two rows that surely belong to it."""
     left = min(row[0].left for row in rows[first : last + 1])
-    while first > 0 and _goes_on(rows[first - 1], rows[first], left, outer=rows[first - 1]):
+    while first > 0 and _continues_table(rows[first - 1], rows[first], left, outer=rows[first - 1]):
         first -= 1
-    while last + 1 < len(rows) and _goes_on(rows[last], rows[last + 1], left, outer=rows[last + 1]):
+    while last + 1 < len(rows) and _continues_table(rows[last], rows[last + 1], left, outer=rows[last + 1]):
         last += 1
     return first, last
 
 
-def _goes_on(above: Row, below: Row, left: float, *, outer: Row) -> bool:
+def _continues_table(above: Row, below: Row, left: float, *, outer: Row) -> bool:
     """A row further out belongs to the table if it has cells of its own, or continues one that is not the first."""
     height = outer[0].height
     return _pitch(above, below) < _ROW_PITCH * height and (len(outer) > 1 or outer[0].left > left + height)
 
 
-def find_table(rows: Sequence[Row]) -> Table | None:
+def find_table(rows: Sequence[Row]) -> DetectedTable | None:
     """The table that these rows are, all of them, if they are one."""
     runs = [run for row in rows for run in row]
-    columns = _columns(rows)
+    columns = _find_columns(rows)
     if not (_has_enough_rows(rows, columns) and _is_aligned(rows) and _has_short_cells(rows, columns)):
         return None
-    cells = _joined([_cells(row, columns) for row in rows], rows)
+    cells = _join_continued_cells([_split_cells(row, columns) for row in rows], rows)
     if is_right_to_left(word for run in runs for word in run.words):
         cells = [list(reversed(row)) for row in cells]
-    return Table(tuple(tuple(row) for row in cells), bounds(runs))
+    return DetectedTable(tuple(tuple(row) for row in cells), bounds(runs))
 
 
 def _has_enough_rows(rows: Sequence[Row], columns: Sequence[tuple[float, float]]) -> bool:
@@ -79,7 +79,7 @@ def _has_enough_rows(rows: Sequence[Row], columns: Sequence[tuple[float, float]]
     several = [row for row in rows if len(row) > 1]
     if len(columns) < 2 or len(several) < 2 or (len(several) < 3 and _narrowest_gap(several) < _WIDE_ENOUGH):
         return False
-    alone = sum(len(row) == 1 and _column(row[0], columns) == 0 for row in rows)
+    alone = sum(len(row) == 1 and _column_of(row[0], columns) == 0 for row in rows)
     return alone <= len(several)
 
 
@@ -87,7 +87,7 @@ def _narrowest_gap(rows: Sequence[Row]) -> float:
     return min(gap_between(a, b) / (a.height or 1.0) for row in rows for a, b in pairwise(row))
 
 
-def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
     """The widths that the text takes up, of the rows with most cells: a heading over two columns joins none."""
     usual = sorted(len(row) for row in rows)[-2:][0]
     columns: list[tuple[float, float]] = []
@@ -99,7 +99,7 @@ def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return columns
 
 
-def _column(run: Run, columns: Sequence[tuple[float, float]]) -> int:
+def _column_of(run: TextRun, columns: Sequence[tuple[float, float]]) -> int:
     for place, (_, right) in enumerate(columns):
         if run.left < right:
             return place
@@ -120,29 +120,29 @@ def _has_short_cells(rows: Sequence[Row], columns: Sequence[tuple[float, float]]
     most = max(2, sum(len(row) > 1 for row in rows) / 2)
     by_column: dict[int, list[int]] = {}
     for run in runs:
-        by_column.setdefault(_column(run, columns), []).append(len(run.words))
+        by_column.setdefault(_column_of(run, columns), []).append(len(run.words))
     return any(len(held) >= most and median(held) <= _KEY_CELL_WORDS for held in by_column.values())
 
 
-def _cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[Cell]:
+def _split_cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[Cell]:
     cells: list[Cell] = [[] for _ in columns]
     for run in row:
-        place = _column(run, columns)
-        for word in in_reading_order(run.words):
-            place = max(place, _column_begun_by(word, columns))
+        place = _column_of(run, columns)
+        for word in words_in_reading_order(run.words):
+            place = max(place, _column_starting_with(word, columns))
             cells[place].append(word)
-    return [in_reading_order(cell) for cell in cells]
+    return [words_in_reading_order(cell) for cell in cells]
 
 
-def _column_begun_by(word: DrawnWord, columns: Sequence[tuple[float, float]]) -> int:
+def _column_starting_with(word: PdfWord, columns: Sequence[tuple[float, float]]) -> int:
     """Which column begins with this word: narrow columns can have headings without a gap between them."""
     tolerance = 0.2 * (word.bottom - word.top)
     return next((place for place, (left, _) in enumerate(columns) if abs(word.left - left) < tolerance), -1)
 
 
-def _joined(cells: list[list[Cell]], rows: Sequence[Row]) -> list[list[Cell]]:
+def _join_continued_cells(cells: list[list[Cell]], rows: Sequence[Row]) -> list[list[Cell]]:
     """A line without a first cell, closer to the one above than rows are, continues the cells above."""
-    pitches = [_pitch(above, row) for above, row in pairwise(rows) if _is_first_there(row, rows)]
+    pitches = [_pitch(above, row) for above, row in pairwise(rows) if _is_first_in_column(row, rows)]
     usual = median(pitches) if pitches else 0.0
     joined = [cells[0]]
     for place in range(1, len(cells)):
@@ -154,7 +154,7 @@ def _joined(cells: list[list[Cell]], rows: Sequence[Row]) -> list[list[Cell]]:
     return joined
 
 
-def _is_first_there(row: Row, rows: Sequence[Row]) -> bool:
+def _is_first_in_column(row: Row, rows: Sequence[Row]) -> bool:
     left = min(run.left for first in rows for run in first)
     return any(run.left - left < run.height for run in row)
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from pypdfium2 import PdfTextPage
 
 from muniment.processing.readers.contract import PARAGRAPH_BREAK, Paragraph, ParagraphKind, Word
-from muniment.processing.readers.hyphenation import SOFT_HYPHEN, line_end
-from muniment.processing.readers.pdf.geometry import PageSpace, ToPage
-from muniment.processing.readers.pdf.text.lines import run_of, runs_of
-from muniment.processing.readers.pdf.text.paragraphs import Draft, drafts_of
-from muniment.processing.readers.pdf.text.reading_order import Block, Column, in_order
+from muniment.processing.readers.hyphenation import SOFT_HYPHEN, join_at_line_end
+from muniment.processing.readers.pdf.geometry import PageGeometry, ToPage
+from muniment.processing.readers.pdf.text.lines import group_runs, make_run
+from muniment.processing.readers.pdf.text.paragraphs import ParagraphDraft, build_paragraphs
+from muniment.processing.readers.pdf.text.reading_order import Column, LayoutBlock, reading_order
 from muniment.processing.readers.pdf.text.tables import Cell
 from muniment.processing.readers.pdf.text.words import (
     HYPHEN_AT_LINE_END,
     OBLIQUE,
-    DrawnWord,
     Fonts,
-    characters,
-    drawn_words,
+    PdfWord,
+    extract_words,
+    read_characters,
 )
 
-_SHOWS_NOTHING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff]")
+_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff]")
 
 
 _LIGATURE = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
@@ -32,13 +32,13 @@ _LIGATURE = re.compile("[\ufb00-\ufb06\ufb13-\ufb17]")
 _WRITTEN_WITHOUT_SPACES = re.compile("[\u2e80-\u312f\u31a0-\u9fff\uf900-\ufaff\uff01-\uff60]")
 
 
-def clean(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Without ligatures and characters that show nothing; ², ½ and the like stay what they are."""
     if text.isascii() and text.isprintable():
         return text
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
     resolved = _LIGATURE.sub(lambda found: unicodedata.normalize("NFKC", found.group()), whole)
-    return _SHOWS_NOTHING.sub("", resolved.replace(HYPHEN_AT_LINE_END, "-"))
+    return _INVISIBLE.sub("", resolved.replace(HYPHEN_AT_LINE_END, "-"))
 
 
 class TextBuilder:
@@ -54,9 +54,9 @@ class TextBuilder:
     def text(self) -> str:
         return "".join(self._parts)
 
-    def add(self, draft: Draft, to_page: ToPage) -> None:
+    def add(self, draft: ParagraphDraft, to_page: ToPage) -> None:
         """Append a paragraph; one whose words show nothing is left out."""
-        joined = _Joined()
+        joined = _ParagraphText()
         for place, line in enumerate(draft.lines):
             joined.add_line(line, is_row=place > 0 and draft.kind is ParagraphKind.TABLE)
         if not joined.placed:
@@ -73,7 +73,7 @@ class TextBuilder:
         self._length += len(text)
 
 
-class _Joined:
+class _ParagraphText:
     """The words of one paragraph with what stands between them.
 
     A word that a line end split is one word; its box is that of the part on the first line.
@@ -83,7 +83,7 @@ class _Joined:
         self._parts: list[str] = []
         self._length = 0
         self._last = ""
-        self.placed: list[tuple[int, int, DrawnWord]] = []
+        self.placed: list[tuple[int, int, PdfWord]] = []
 
     @property
     def text(self) -> str:
@@ -92,44 +92,44 @@ class _Joined:
     def add_line(self, cells: Sequence[Cell], *, is_row: bool) -> None:
         """Append a line of prose, or the cells of a row of a table."""
         if is_row:
-            self._put("\n")
-        for place, cell in enumerate(_without_empty_end(cells)):
+            self._append("\n")
+        for place, cell in enumerate(_trim_empty_cells(cells)):
             if place:
-                self._put("\t")
+                self._append("\t")
             self._add_words(cell, begins=is_row or place > 0)
 
-    def _add_words(self, words: Iterable[DrawnWord], *, begins: bool) -> None:
+    def _add_words(self, words: Iterable[PdfWord], *, begins: bool) -> None:
         is_line_end = not begins
         for word in words:
-            text = clean(word.text)
+            text = normalize_text(word.text)
             if not text.strip(SOFT_HYPHEN):
                 continue
             if is_line_end and self.placed:
-                self._continue(text, word)
+                self._continue_line(text, word)
             else:
-                self._put_word(text, word, "" if begins or not self.placed else " ")
+                self._append_word(text, word, "" if begins or not self.placed else " ")
             is_line_end = begins = False
 
-    def _continue(self, text: str, word: DrawnWord) -> None:
+    def _continue_line(self, text: str, word: PdfWord) -> None:
         """The first word of a line, behind the last one of the line above."""
-        above, between = line_end(self._last, text)
+        above, between = join_at_line_end(self._last, text)
         if between and _WRITTEN_WITHOUT_SPACES.match(above[-1:]) and _WRITTEN_WITHOUT_SPACES.match(text):
-            self._put_word(text, word, "")
+            self._append_word(text, word, "")
         elif between:
-            self._put_word(text, word, between)
+            self._append_word(text, word, between)
         else:
-            self._prolong(above, text)
+            self._extend_word(above, text)
 
-    def _prolong(self, above: str, text: str) -> None:
+    def _extend_word(self, above: str, text: str) -> None:
         start, end, first = self.placed.pop()
         kept = above.replace(SOFT_HYPHEN, "")
         self._length -= end - start
         self._parts.pop()
-        self._put(kept + text.replace(SOFT_HYPHEN, ""))
+        self._append(kept + text.replace(SOFT_HYPHEN, ""))
         self._last = kept + text
         self.placed.append((start, self._length, first))
 
-    def _put_word(self, text: str, word: DrawnWord, before: str) -> None:
+    def _append_word(self, text: str, word: PdfWord, before: str) -> None:
         self._last = text
         if SOFT_HYPHEN in text:
             text = text.replace(SOFT_HYPHEN, "")
@@ -138,12 +138,12 @@ class _Joined:
         self._parts += (before, text)
         self.placed.append((start, self._length, word))
 
-    def _put(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
 
 
-def _without_empty_end(cells: Sequence[Cell]) -> Sequence[Cell]:
+def _trim_empty_cells(cells: Sequence[Cell]) -> Sequence[Cell]:
     end = len(cells)
     while end and not cells[end - 1]:
         end -= 1
@@ -153,46 +153,46 @@ def _without_empty_end(cells: Sequence[Cell]) -> Sequence[Cell]:
 _SPACE = re.compile(r"\s+")
 
 
-_GARBAGE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_UNMAPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
 
 
-_GARBAGE_SHARE = 0.3
+_MAX_UNMAPPED_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TextLayer:
     text: str
     paragraphs: tuple[Paragraph, ...]
     words: tuple[Word, ...]
 
 
-NO_TEXT = Layout("", (), ())
+EMPTY_TEXT_LAYER = TextLayer("", (), ())
 
 
-def lay_out(page: PdfTextPage, space: PageSpace) -> Layout | None:
+def extract_text_layer(page: PdfTextPage, geometry: PageGeometry) -> TextLayer | None:
     """The text as a person reads it; nothing if there is none, or if its fonts do not say what their shapes mean."""
-    text = characters(page)
+    text = read_characters(page)
     if not _is_usable(text):
         return None
     builder = TextBuilder()
     fonts = Fonts(page)
-    by_direction = drawn_words(page, text, space)
+    by_direction = extract_words(page, text, geometry)
     for direction in sorted(by_direction, key=lambda key: (-len(by_direction[key]), key)):
-        blocks = _blocks(by_direction[direction], direction, space)
-        to_page = space.upright_to_page(direction % OBLIQUE)
-        for draft in drafts_of(blocks, fonts):
+        blocks = _layout_blocks(by_direction[direction], direction, geometry)
+        to_page = geometry.upright_to_page(direction % OBLIQUE)
+        for draft in build_paragraphs(blocks, fonts):
             builder.add(draft, to_page)
-    return Layout(builder.text, tuple(builder.paragraphs), tuple(builder.words)) if builder.words else None
+    return TextLayer(builder.text, tuple(builder.paragraphs), tuple(builder.words)) if builder.words else None
 
 
 def _is_usable(text: str) -> bool:
     shown = _SPACE.sub("", text)
-    return bool(shown) and len(_GARBAGE.findall(shown)) <= _GARBAGE_SHARE * len(shown)
+    return bool(shown) and len(_UNMAPPED.findall(shown)) <= _MAX_UNMAPPED_SHARE * len(shown)
 
 
-def _blocks(words: Sequence[DrawnWord], direction: int, space: PageSpace) -> list[Block]:
+def _layout_blocks(words: Sequence[PdfWord], direction: int, geometry: PageGeometry) -> list[LayoutBlock]:
     if direction == OBLIQUE:
         # Boxes of slanted words overlap each other, so the order in which they were drawn is the best one.
-        return [Column((run_of(words),))]
-    _, height = space.upright_size(direction)
-    return in_order(runs_of(words), height)
+        return [Column((make_run(words),))]
+    _, height = geometry.upright_size(direction)
+    return reading_order(group_runs(words), height)

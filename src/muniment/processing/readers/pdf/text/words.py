@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pypdfium2 import PdfTextPage, raw
 
 from muniment.processing.readers.contract import Box
-from muniment.processing.readers.pdf.geometry import PageSpace, turn
+from muniment.processing.readers.pdf.geometry import PageGeometry, rotate_box
 
 HYPHEN_AT_LINE_END = "\ufffe"
 """What PDFium writes for a hyphen that its line ends with; it then leaves out the line end."""
@@ -20,15 +20,15 @@ OBLIQUE = 4
 WIDE_GAP = 0.85
 """Of the height of the text: a wider gap may stand between two columns or cells."""
 
-FAR = 400_000.0
+MAX_COORDINATE = 400_000.0
 """Points, or 140 metres: no page is larger, and what lies beyond is too far for the numbers of a box."""
 
 _WORD = re.compile(f"[^\\s{HYPHEN_AT_LINE_END}]*{HYPHEN_AT_LINE_END}|[^\\s{HYPHEN_AT_LINE_END}]+")
 _QUARTER = math.pi / 2
-_ALMOST = math.radians(5)
+_ANGLE_TOLERANCE = math.radians(5)
 
 
-class DrawnWord(NamedTuple):
+class PdfWord(NamedTuple):
     """Its box is left, top, right, bottom in the upright frame; `place` is where PDFium has its first character."""
 
     text: str
@@ -36,12 +36,12 @@ class DrawnWord(NamedTuple):
     top: float
     right: float
     bottom: float
-    place: int
+    char_index: int
     is_spaced: bool = False
     """Whether a single space was typed before it, however wide the gap: so it is in a line that was spaced out."""
 
 
-def characters(page: PdfTextPage) -> str:
+def read_characters(page: PdfTextPage) -> str:
     """One character per index of PDFium, so that a place in the text is an index; some are halves of a UTF-16 pair."""
     count = page.count_chars()
     text: str = page.get_text_range() if count else ""
@@ -51,14 +51,14 @@ def characters(page: PdfTextPage) -> str:
     return "".join(chr(code) if 0 < code <= 0x10FFFF else " " for code in codes)
 
 
-def drawn_words(page: PdfTextPage, text: str, space: PageSpace) -> dict[int, list[DrawnWord]]:
+def extract_words(page: PdfTextPage, text: str, geometry: PageGeometry) -> dict[int, list[PdfWord]]:
     """Words by the direction of their text (clockwise quarters in user space, or `OBLIQUE`), in the order drawn.
 
     What lies outside of the visible page is left out.
     """
-    by_direction: dict[int, list[DrawnWord]] = {}
+    by_direction: dict[int, list[PdfWord]] = {}
     handle, line_end, direction, middle = page.raw, -1, 0, math.nan
-    page_left, page_top, page_right, page_bottom = space.visible
+    page_left, page_top, page_right, page_bottom = geometry.visible_box
     for start, end, left, bottom, right, top in _raw_words(page, text):
         if right < page_left or left > page_right or top < page_bottom or bottom > page_top:
             continue
@@ -70,24 +70,24 @@ def drawn_words(page: PdfTextPage, text: str, space: PageSpace) -> dict[int, lis
             words = by_direction.setdefault(direction, [])
         middle = (bottom + top) / 2
         box = left - page_left, page_top - top, right - page_left, page_top - bottom
-        if not all(-FAR < side < FAR for side in box):
+        if not all(-MAX_COORDINATE < side < MAX_COORDINATE for side in box):
             continue  # a letter larger than any page, or one that is nowhere
         if 0 < direction < OBLIQUE:
-            box = turn(box, -direction, space.unturned_width, space.unturned_height)
+            box = rotate_box(box, -direction, geometry.unrotated_width, geometry.unrotated_height)
         is_spaced = bool(words) and _is_wide_gap(words[-1], box) and _is_typed_space(handle, text, start - 1)
-        words.append(DrawnWord(text[start:end], *box, start, is_spaced))
+        words.append(PdfWord(text[start:end], *box, start, is_spaced))
     return by_direction
 
 
-def _is_wide_gap(last: DrawnWord, box: Box) -> bool:
+def _is_wide_gap(last: PdfWord, box: Box) -> bool:
     return box[0] - last.right > WIDE_GAP * (box[3] - box[1])
 
 
-def _is_typed_space(handle: Any, text: str, place: int) -> bool:
+def _is_typed_space(handle: Any, text: str, index: int) -> bool:
     """PDFium adds spaces of its own where it sees a gap."""
-    if place < 1 or text[place] != " " or text[place - 1].isspace():
+    if index < 1 or text[index] != " " or text[index - 1].isspace():
         return False
-    return bool(raw.FPDFText_IsGenerated(handle, place) == 0)
+    return bool(raw.FPDFText_IsGenerated(handle, index) == 0)
 
 
 def _raw_words(page: PdfTextPage, text: str) -> Iterator[tuple[int, int, float, float, float, float]]:
@@ -108,7 +108,7 @@ def _raw_words(page: PdfTextPage, text: str) -> Iterator[tuple[int, int, float, 
 
 def _direction(angle: float) -> int:
     quarters = round(angle / _QUARTER)
-    return quarters % 4 if abs(angle - quarters * _QUARTER) < _ALMOST else OBLIQUE
+    return quarters % 4 if abs(angle - quarters * _QUARTER) < _ANGLE_TOLERANCE else OBLIQUE
 
 
 class Fonts:
