@@ -5,7 +5,7 @@ const LANGUAGE = "en-GB";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
+const UNITS: readonly string[] = ["B", "kB", "MB", "GB", "TB"];
 
 /** Three digits at most, decimal units as the system's file manager shows: `740 kB`, `6.1 MB`, `18.6 GB`. */
 export function formatSize(bytes: number): string {
@@ -25,7 +25,7 @@ export function formatSize(bytes: number): string {
 export function formatSizeOf(done: number, total: number): string {
   const whole = formatSize(total);
   const unit = whole.slice(whole.indexOf(NBSP) + 1);
-  const divisor = 1000 ** UNITS.findIndex((known) => known === unit);
+  const divisor = 1000 ** UNITS.indexOf(unit);
   const part = done / divisor;
   return `${part.toFixed(part < 99.95 && divisor > 1 ? 1 : 0)} of ${whole}`;
 }

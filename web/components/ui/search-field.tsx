@@ -39,6 +39,7 @@ export function SearchField({
     asked.current = wanted;
     search.current(wanted);
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `ask` reads refs only
   useEffect(() => {
     const timer = setTimeout(() => ask(typed.trim()), DELAY_MS);
     return () => clearTimeout(timer);

@@ -9,7 +9,9 @@ beforeEach(() => {
   render(<Toasts />);
 });
 afterEach(() => {
-  act(() => toasts.all().forEach((item) => dismissToast(item.id)));
+  act(() => {
+    for (const item of toasts.all()) dismissToast(item.id);
+  });
   cleanup();
   vi.useRealTimers();
 });
@@ -48,7 +50,7 @@ describe("toasts", () => {
   });
 
   it("are three at most", () => {
-    ["one", "two", "three", "four"].forEach((text) => show(text));
+    for (const text of ["one", "two", "three", "four"]) show(text);
     expect(toasts.all().map((item) => item.text)).toEqual(["two", "three", "four"]);
   });
 

@@ -24,7 +24,8 @@ export function usePurgeRun() {
   useEffect(() => () => stop.current?.abort(), []);
 
   const start = async (documents: readonly ArchivedDocument[]) => {
-    const { signal } = (stop.current = new AbortController());
+    stop.current = new AbortController();
+    const { signal } = stop.current;
     const show = (change: { fates?: Fates; secondsToWait?: number | null }) =>
       setRun((now) => (now.state === "running" ? { ...now, ...change } : now));
     setRun({ state: "running", fates: new Map(), secondsToWait: null });

@@ -78,7 +78,6 @@ export function NoteEditor({ place, at, annotations, onClose }: { place: Documen
       }}
     >
       {/* The person asked for this field by pressing a button; the focus belongs there. */}
-      {/* eslint-disable-next-line jsx-a11y/no-autofocus */}
       <TextArea label={t.label} placeholder={t.placeholder} value={words} maxLength={4_000} autoFocus onChange={(event) => setWords(event.target.value)} />
       {write.isError && <Banner tone="failed" className="mt-2" {...sentencesOf(write.error)} />}
       <div className="mt-2 flex justify-end gap-2">

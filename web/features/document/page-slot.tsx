@@ -57,7 +57,6 @@ function Sheet({ number, viewer, notes, width, onExtent }: { number: number; vie
   return (
     <>
       {/* Next's own image component needs a server that scales; ours does, by `width`. */}
-      {/* eslint-disable-next-line @next/next/no-img-element */}
       <img
         key={attempt}
         src={pageImageUrl(place, number, imageWidth(width, window.devicePixelRatio), document.revision)}

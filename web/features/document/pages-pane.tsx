@@ -29,14 +29,13 @@ export function PagesPane({ viewer, zoom, notes, className }: { viewer: Viewer; 
   const seenJumps = useRef(jumps);
 
   // Also when the usual size of a page becomes known: the room above has another height then.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolling changes the page, and must not bring it into view
   useLayoutEffect(() => {
     const isJump = seenJumps.current !== jumps;
     seenJumps.current = jumps;
     const slot = list.current?.children[(isJump || !isByHand.current ? jumpedTo : page) - 1];
     isByHand.current = false;
     if (pane.current && slot) bring(pane.current, slot, 0.02);
-    // Not for each page that somebody scrolls to: only when they are taken to one.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [jumps, usual, zoom]);
 
   const takeOver = () => {

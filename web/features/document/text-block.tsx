@@ -106,7 +106,6 @@ function Figure({ diagram, viewer, hasPicture, children }: { diagram: Diagram; v
   return (
     <>
       {hasPicture && (
-        // eslint-disable-next-line @next/next/no-img-element
         <img
           src={diagramImageUrl(viewer.place, diagram.key)}
           alt={diagram.caption ?? t.text.figure}

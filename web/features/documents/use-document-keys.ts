@@ -51,7 +51,9 @@ export function useDocumentKeys(given: Given): void {
     const from = rows[currentIndex(rows)];
     move(by)();
     const to = rows[currentIndex(rows)];
-    if (from && to && mayManage) [from, to].forEach((row, index) => actions.toggle(row.id, index === 1));
+    if (!from || !to || !mayManage) return;
+    actions.toggle(from.id, false);
+    actions.toggle(to.id, true);
   };
   const select = here((row) => actions.toggle(row.id, false));
   const bindings: (KeyBinding | false)[] = [

@@ -53,7 +53,9 @@ function show(existingStatus: Status) {
   );
 }
 
-beforeEach(() => void (asked.length = 0));
+beforeEach(() => {
+  asked.length = 0;
+});
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();

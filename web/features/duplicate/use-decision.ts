@@ -39,7 +39,10 @@ export function useDecision(item: Asking, rest: readonly Asking[]): Decision {
 
   const decide = async (act: Act) => {
     if (act === "upload") return uploads.again(item.id);
-    if (act === "replace") return [item, ...rest].forEach((which) => replaceInstead(which.id, which.state.existingId));
+    if (act === "replace") {
+      for (const which of [item, ...rest]) replaceInstead(which.id, which.state.existingId);
+      return;
+    }
     setBusy(true);
     setError(null);
     try {
@@ -53,5 +56,9 @@ export function useDecision(item: Asking, rest: readonly Asking[]): Decision {
     }
   };
 
-  return { isBusy, error, decide, cancel: () => [item, ...rest].forEach((which) => uploads.drop(which.id)) };
+  const cancel = () => {
+    for (const which of [item, ...rest]) uploads.drop(which.id);
+  };
+
+  return { isBusy, error, decide, cancel };
 }

@@ -77,7 +77,6 @@ function PagePicture({ hit, page, layout, passages, marks }: { hit: Hit; page: D
       {hasFailed ? (
         <p className="p-4 text-13 text-paper-ink">{t.gone}</p>
       ) : (
-        // eslint-disable-next-line @next/next/no-img-element
         <img
           src={pageImageUrl({ kbId: hit.kb_id, documentId: hit.document_id }, page.page_number, imageWidth(420, window.devicePixelRatio))}
           alt={t.page(formatCount(page.page_number))}

@@ -30,7 +30,12 @@ function follow(look: (place: object) => Promise<{ status: Progress["status"]; l
   const reread = vi.fn();
   const drop = vi.fn();
   let tell: (event: LiveEvent) => void = () => undefined;
-  const live = { listen: (listener: (event: LiveEvent) => void) => ((tell = listener), () => undefined) };
+  const live = {
+    listen: (listener: (event: LiveEvent) => void) => {
+      tell = listener;
+      return () => undefined;
+    },
+  };
   const following = new Following({ items: () => items, finish, reread, drop } as unknown as UploadQueue, live, look as never, WORDS);
   return { following, finish, reread, drop, items, item, tell: (event: LiveEvent) => tell(event), settle: () => new Promise((resolve) => setTimeout(resolve)) };
 }
