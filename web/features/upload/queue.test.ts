@@ -9,15 +9,20 @@ import type { Sent, Transport } from "./transport";
 const answer = (status: number) => ({ status, body: null, requestId: null, retryAfterSeconds: 7 });
 const duplicate = (id: string, status: Status = "completed") => new DuplicateDocument("taken", answer(409), { id, status });
 const file = (name: string, content = "text") => new File([content], name);
+const files = (...names: string[]) => names.map((name) => file(name));
+
+type Options = Parameters<Transport["replace"]>[2];
+type Promised = { answer: (sent: Sent) => void; fail: (error: unknown) => void };
+type Request = Promised & { name: string; replaces: string | null; progress: Options["onProgress"]; signal: AbortSignal };
 
 /** A server that the test answers for, one request after the other. */
 class Server implements Transport {
-  readonly requests: { name: string; replaces: string | null; answer: (sent: Sent) => void; fail: (error: unknown) => void; progress: (sent: number, total: number) => void; signal: AbortSignal }[] = [];
+  readonly requests: Request[] = [];
   isUp = true;
   knocks = 0;
   documents = new Map<string, { sha256: string; file_size: number; uploaded_by: string; created_at: string; updated_at: string }>();
 
-  #take(name: string, replaces: string | null, { onProgress, signal }: { onProgress: (sent: number, total: number) => void; signal: AbortSignal }): Promise<Sent> {
+  #take(name: string, replaces: string | null, { onProgress, signal }: Options): Promise<Sent> {
     return new Promise((resolve, reject) => this.requests.push({ name, replaces, answer: resolve, fail: reject, progress: onProgress, signal }));
   }
   upload: Transport["upload"] = (_kb, sent, options) => this.#take(sent.name, null, options);
@@ -46,7 +51,7 @@ afterEach(() => vi.useRealTimers());
 
 describe("the queue", () => {
   it("sends three at a time, the others when one of them is through", async () => {
-    queue.add("kb", ["a", "b", "c", "d", "e"].map((name) => file(name)), "other");
+    queue.add("kb", files("a", "b", "c", "d", "e"), "other");
     expect(server.requests.map(({ name }) => name)).toEqual(["a", "b", "c"]);
     expect(kinds()).toEqual(["sending", "sending", "sending", "queued", "queued"]);
     server.requests[1]?.answer({ documentId: "1", hasCleared: false });
@@ -55,7 +60,7 @@ describe("the queue", () => {
   });
 
   it("keeps the place of one that fails free for the next", async () => {
-    queue.add("kb", ["a", "b", "c", "d"].map((name) => file(name)), "other");
+    queue.add("kb", files("a", "b", "c", "d"), "other");
     server.requests[0]?.fail(new Refused("empty", answer(400)));
     await settle();
     expect(kinds()).toEqual(["failed", "sending", "sending", "sending"]);
@@ -68,7 +73,7 @@ describe("the queue", () => {
   });
 
   it("stops what is cancelled, and goes on with the next", () => {
-    queue.add("kb", ["a", "b", "c", "d"].map((name) => file(name)), "other");
+    queue.add("kb", files("a", "b", "c", "d"), "other");
     queue.drop(first().id);
     expect(server.requests[0]?.signal.aborted).toBe(true);
     expect(queue.items().map((item) => item.file.name)).toEqual(["b", "c", "d"]);
@@ -108,7 +113,7 @@ describe("the queue", () => {
 
 describe("a taken name", () => {
   it("is asked about, and does not hold the others up", async () => {
-    queue.add("kb", ["a", "b", "c", "d"].map((name) => file(name)), "other");
+    queue.add("kb", files("a", "b", "c", "d"), "other");
     server.requests[0]?.fail(duplicate("old", "archived"));
     await settle();
     expect(first().state).toEqual({ kind: "asking", existingId: "old", existingStatus: "archived" });
