@@ -27,7 +27,12 @@ describe("every file", () => {
 
   it("knows its types", () => {
     // Sentences for people may use the word.
-    expect(having(/[:<,|&(]\s*any\b|\bas any\b/, files.filter((file) => !file.startsWith("text/")))).toEqual([]);
+    expect(
+      having(
+        /[:<,|&(]\s*any\b|\bas any\b/,
+        files.filter((file) => !file.startsWith("text/")),
+      ),
+    ).toEqual([]);
     expect(files.filter((file) => /@ts-(ignore|expect-error|nocheck)/.test(read(file)))).toEqual([]);
   });
 });

@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import {
-  extensionOf,
-  formatDuration,
-  formatExactTime,
-  formatSize,
-  formatSizeOf,
-  formatTime,
-  initialsOf,
-  plural,
-  splitName,
-} from "./format";
+import { extensionOf, formatDuration, formatExactTime, formatSize, formatSizeOf, formatTime, initialsOf, plural, splitName } from "./format";
 
 const plain = (value: string) => value.replaceAll("\u00a0", " ");
 

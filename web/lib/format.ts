@@ -40,8 +40,7 @@ export function plural(count: number, one: string, many: string): string {
 }
 
 /** `a`, `a and b`, `a, b and c`. */
-export const formatList = (items: readonly string[]): string =>
-  new Intl.ListFormat(LANGUAGE, { type: "conjunction" }).format(items);
+export const formatList = (items: readonly string[]): string => new Intl.ListFormat(LANGUAGE, { type: "conjunction" }).format(items);
 
 /** Just now, 6 min ago, 09:41, Yesterday, 12 Nov, 3 Feb 2022. */
 export function formatTime(time: Date, now: Date): string {

@@ -16,9 +16,17 @@ const watch = (watcher: () => void) => live.watch(watcher);
 
 /** Where an unfinished document stands; undefined for one that rests. */
 export function useProgress(documentId: string): Progress | undefined {
-  return useSyncExternalStore(watch, () => live.progressOf(documentId), () => undefined);
+  return useSyncExternalStore(
+    watch,
+    () => live.progressOf(documentId),
+    () => undefined,
+  );
 }
 
 export function useLiveState(): LiveState {
-  return useSyncExternalStore(watch, () => live.state, () => "closed");
+  return useSyncExternalStore(
+    watch,
+    () => live.state,
+    () => "closed",
+  );
 }

@@ -24,5 +24,9 @@ function watch(watcher: () => void): () => void {
 
 /** Never more than half a minute behind. */
 export function useNow(): Date {
-  return useSyncExternalStore(watch, () => now, () => now);
+  return useSyncExternalStore(
+    watch,
+    () => now,
+    () => now,
+  );
 }

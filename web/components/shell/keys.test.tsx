@@ -22,7 +22,14 @@ describe("keys", () => {
   it("do what they are bound to, one or two in a row", async () => {
     const upload = vi.fn();
     const archive = vi.fn();
-    render(<Bound bindings={[{ keys: "u", run: upload }, { keys: "g a", run: archive }]} />);
+    render(
+      <Bound
+        bindings={[
+          { keys: "u", run: upload },
+          { keys: "g a", run: archive },
+        ]}
+      />,
+    );
     await person.keyboard("u");
     await person.keyboard("ga");
     await person.keyboard("a");
@@ -31,14 +38,26 @@ describe("keys", () => {
 
   it("tell letters from their large ones, and Shift with an arrow", async () => {
     const [next, previous, extend] = [vi.fn(), vi.fn(), vi.fn()];
-    render(<Bound bindings={[{ keys: "n", run: next }, { keys: "Shift+n", run: previous }, { keys: "Shift+ArrowDown", run: extend }]} />);
+    render(
+      <Bound
+        bindings={[
+          { keys: "n", run: next },
+          { keys: "Shift+n", run: previous },
+          { keys: "Shift+ArrowDown", run: extend },
+        ]}
+      />,
+    );
     await person.keyboard("{Shift>}N{/Shift}{Shift>}{ArrowDown}{/Shift}n");
     expect([next, previous, extend].map((run) => run.mock.calls.length)).toEqual([1, 1, 1]);
   });
 
   it("leave fields alone, but for Ctrl-K and what says so", async () => {
     const [upload, palette, close] = [vi.fn(), vi.fn(), vi.fn()];
-    const bindings = [{ keys: "u", run: upload }, { keys: "Mod+k", run: palette }, { keys: "Escape", run: close, inFields: true }];
+    const bindings = [
+      { keys: "u", run: upload },
+      { keys: "Mod+k", run: palette },
+      { keys: "Escape", run: close, inFields: true },
+    ];
     const screen = render(
       <>
         <Bound bindings={bindings} />
@@ -55,7 +74,13 @@ describe("keys", () => {
     const [upload, next, close] = [vi.fn(), vi.fn(), vi.fn()];
     const screen = render(
       <>
-        <Bound bindings={[{ keys: "u", run: upload }, { keys: "ArrowDown", run: next }, { keys: "Escape", run: close, inFields: true }]} />
+        <Bound
+          bindings={[
+            { keys: "u", run: upload },
+            { keys: "ArrowDown", run: next },
+            { keys: "Escape", run: close, inFields: true },
+          ]}
+        />
         <div role={role}>
           <button type="button">here</button>
         </div>
@@ -82,7 +107,14 @@ describe("keys", () => {
   it("can be switched off, and Ctrl-K stays", async () => {
     localStorage.setItem("muniment.keys", "off");
     const [upload, palette] = [vi.fn(), vi.fn()];
-    render(<Bound bindings={[{ keys: "u", run: upload }, { keys: "Mod+k", run: palette }]} />);
+    render(
+      <Bound
+        bindings={[
+          { keys: "u", run: upload },
+          { keys: "Mod+k", run: palette },
+        ]}
+      />,
+    );
     await person.keyboard("u{Control>}k{/Control}");
     expect([upload.mock.calls.length, palette.mock.calls.length]).toEqual([0, 1]);
   });

@@ -16,7 +16,11 @@ function watch(watcher: () => void): () => void {
 
 /** Under the head of the sheet while the machine has no network at all. */
 export function OfflineStrip() {
-  const isOnline = useSyncExternalStore(watch, () => navigator.onLine, () => true);
+  const isOnline = useSyncExternalStore(
+    watch,
+    () => navigator.onLine,
+    () => true,
+  );
   return (
     <div role="status">
       {!isOnline && (

@@ -21,10 +21,7 @@ export function PersonMenu({ me, hasWords }: { me: Me; hasWords: boolean }) {
       align="start"
       side="top"
       trigger={
-        <button
-          type="button"
-          className="flex min-h-9 min-w-0 flex-1 items-center gap-2.5 rounded-control p-1 text-left hover:bg-desk-2 coarse:min-h-11"
-        >
+        <button type="button" className="flex min-h-9 min-w-0 flex-1 items-center gap-2.5 rounded-control p-1 text-left hover:bg-desk-2 coarse:min-h-11">
           <Avatar email={me.email} />
           {hasWords ? (
             <span className="min-w-0">

@@ -34,10 +34,7 @@ function Frame({ children }: { children: ReactNode }) {
   const { isForced, isRail } = useRail();
   return (
     <>
-      <a
-        href="#main"
-        className="fixed top-[-60px] left-3 z-[90] rounded-control bg-raised px-3.5 py-2 focus:top-3 focus:shadow-2"
-      >
+      <a href="#main" className="fixed top-[-60px] left-3 z-[90] rounded-control bg-raised px-3.5 py-2 focus:top-3 focus:shadow-2">
         {shell.skip}
       </a>
       <TopBar me={me} />

@@ -30,7 +30,14 @@ export function Sidebar({ me, knowledgeBases, isRail }: { me: Me; knowledgeBases
       <FindOrDo />
       <div className="side-places">
         <nav aria-label={shell.places} className="flex flex-col gap-px">
-          <SideTab href={ALL_KNOWLEDGE_BASES} label={shell.knowledgeBases} icon="folder" isRail={isRail} isCurrent={path === "/" || path === "/kb"} onlyOnRail />
+          <SideTab
+            href={ALL_KNOWLEDGE_BASES}
+            label={shell.knowledgeBases}
+            icon="folder"
+            isRail={isRail}
+            isCurrent={path === "/" || path === "/kb"}
+            onlyOnRail
+          />
           {everyday.map((place) => (
             <SideTab
               key={place.href}
@@ -83,7 +90,11 @@ function KnowledgeBaseTabs({ knowledgeBases }: { knowledgeBases: readonly Knowle
   return (
     <nav aria-label={shell.knowledgeBases} className="wide-only mt-1 flex flex-col gap-px">
       <div className="flex items-center justify-between pt-3.5 pr-3 pb-1 pl-2.5 text-12 font-semibold text-ink-3">
-        <Link href={ALL_KNOWLEDGE_BASES} className="rounded-mark text-ink-3 no-underline hover:text-ink hover:underline" aria-current={path === "/" ? "page" : undefined}>
+        <Link
+          href={ALL_KNOWLEDGE_BASES}
+          className="rounded-mark text-ink-3 no-underline hover:text-ink hover:underline"
+          aria-current={path === "/" ? "page" : undefined}
+        >
           {shell.knowledgeBases}
         </Link>
         <Link

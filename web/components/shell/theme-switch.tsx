@@ -10,7 +10,12 @@ export function ThemeSwitch() {
   const [, setTheme] = useTheme();
   const isDark = useIsDark();
   return (
-    <IconButton label={isDark ? shell.toLight : shell.toDark} icon={isDark ? "sun" : "moon"} onClick={() => setTheme(isDark ? "light" : "dark")} className="hover:bg-desk-2" />
+    <IconButton
+      label={isDark ? shell.toLight : shell.toDark}
+      icon={isDark ? "sun" : "moon"}
+      onClick={() => setTheme(isDark ? "light" : "dark")}
+      className="hover:bg-desk-2"
+    />
   );
 }
 
@@ -22,5 +27,9 @@ function watch(watcher: () => void): () => void {
 
 /** What the page looks like now, whoever decided it. */
 export function useIsDark(): boolean {
-  return useSyncExternalStore(watch, () => document.documentElement.dataset.theme === "dark", () => false);
+  return useSyncExternalStore(
+    watch,
+    () => document.documentElement.dataset.theme === "dark",
+    () => false,
+  );
 }

@@ -14,6 +14,10 @@ function watch(watcher: () => void): () => void {
 /** Whether the sidebar shows icons only: on every page below 1120 px, and always beside the viewer, which needs the room. */
 export function useRail(): { isForced: boolean; isRail: boolean } {
   const isForced = usePathname() === "/document";
-  const isNarrow = useSyncExternalStore(watch, () => window.matchMedia(NARROW).matches, () => false);
+  const isNarrow = useSyncExternalStore(
+    watch,
+    () => window.matchMedia(NARROW).matches,
+    () => false,
+  );
   return { isForced, isRail: isForced || isNarrow };
 }

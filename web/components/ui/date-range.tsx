@@ -72,11 +72,23 @@ export function DateRange({ label, from, to, onChange }: Range & { label: string
           <Icon name="close" size={12} />
         </button>
       )}
-      <div id={panel} hidden={!isOpen} role="group" aria-label={label} className="absolute top-[calc(100%+4px)] left-0 z-[60] grid w-[264px] gap-3 rounded-sheet border border-line-2 bg-raised p-3 shadow-2">
+      <div
+        id={panel}
+        hidden={!isOpen}
+        role="group"
+        aria-label={label}
+        className="absolute top-[calc(100%+4px)] left-0 z-[60] grid w-[264px] gap-3 rounded-sheet border border-line-2 bg-raised p-3 shadow-2"
+      >
         <Day label={common.range.from} value={from} max={to} onDay={(day) => onChange({ from: day, to })} />
         <Day label={common.range.to} value={to} min={from} onDay={(day) => onChange({ from, to: day })} />
         <div className="flex flex-wrap gap-1.5">
-          {([[common.range.today, 0], [common.range.week, 6], [common.range.month, 29]] as const).map(([name, days]) => (
+          {(
+            [
+              [common.range.today, 0],
+              [common.range.week, 6],
+              [common.range.month, 29],
+            ] as const
+          ).map(([name, days]) => (
             <Button key={name} size="small" onClick={() => onChange({ from: dayBefore(new Date(), days), to: dayOf(new Date()) })}>
               {name}
             </Button>

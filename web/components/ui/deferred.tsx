@@ -35,7 +35,11 @@ export function deferred<Props extends object>(load: () => Promise<ComponentType
   };
   const preload = () => fetchOnce().catch(() => undefined);
   function Deferred(props: Props) {
-    const Shown = useSyncExternalStore(watch, () => Loaded, () => null);
+    const Shown = useSyncExternalStore(
+      watch,
+      () => Loaded,
+      () => null,
+    );
     const [failure, setFailure] = useState<{ error: unknown } | null>(null);
     useEffect(() => void fetchOnce().catch((error: unknown) => setFailure({ error })), []);
     if (failure) throw failure.error;

@@ -56,9 +56,7 @@ export function DialogFrame({
                 <Radix.Title className="min-w-0 flex-1 font-doc text-18 font-semibold tracking-[-0.005em] text-pretty [overflow-wrap:anywhere]">
                   {title}
                 </Radix.Title>
-                {hasCloseButton && (
-                  <IconButton label={common.close} icon="close" size="small" tooltip={false} onClick={onClose} className="-mt-0.5 -mr-2" />
-                )}
+                {hasCloseButton && <IconButton label={common.close} icon="close" size="small" tooltip={false} onClick={onClose} className="-mt-0.5 -mr-2" />}
               </div>
               {description && <Radix.Description className="mt-2 text-ink-2">{description}</Radix.Description>}
             </div>

@@ -41,8 +41,14 @@ export function Progress({
       aria-valuenow={percent(read > 0 ? read : sent)}
       className={classNames("relative block h-1 overflow-hidden rounded-[2px] bg-line-2", className)}
     >
-      <span className={classNames("absolute inset-y-0 left-0 rounded-[2px] transition-[width] duration-[160ms] ease-linear", SOFT[tone])} style={{ width: `${percent(sent)}%` }} />
-      <span className={classNames("absolute inset-y-0 left-0 rounded-[2px] transition-[width] duration-[160ms] ease-linear", FULL[tone])} style={{ width: `${percent(read)}%` }} />
+      <span
+        className={classNames("absolute inset-y-0 left-0 rounded-[2px] transition-[width] duration-[160ms] ease-linear", SOFT[tone])}
+        style={{ width: `${percent(sent)}%` }}
+      />
+      <span
+        className={classNames("absolute inset-y-0 left-0 rounded-[2px] transition-[width] duration-[160ms] ease-linear", FULL[tone])}
+        style={{ width: `${percent(read)}%` }}
+      />
     </span>
   );
 }

@@ -59,7 +59,12 @@ export function SearchField({
       {...(boxClass ? { boxClass } : {})}
       after={
         typed ? (
-          <button type="button" aria-label={common.clear} onClick={() => setTyped("")} className="-mr-1 grid size-6 shrink-0 place-items-center rounded-mark text-ink-3 hover:text-ink">
+          <button
+            type="button"
+            aria-label={common.clear}
+            onClick={() => setTyped("")}
+            className="-mr-1 grid size-6 shrink-0 place-items-center rounded-mark text-ink-3 hover:text-ink"
+          >
             <Icon name="close" size={14} />
           </button>
         ) : (

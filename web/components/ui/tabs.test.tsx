@@ -36,7 +36,13 @@ describe("tabs", () => {
   it("are one stop of the Tab key, and arrows go along them and round", async () => {
     render(<Example />);
     await person.tab();
-    for (const [key, expected] of [["{ArrowRight}", "similar"], ["{End}", "notes"], ["{ArrowRight}", "history"], ["{ArrowLeft}", "notes"], ["{Home}", "history"]]) {
+    for (const [key, expected] of [
+      ["{ArrowRight}", "similar"],
+      ["{End}", "notes"],
+      ["{ArrowRight}", "history"],
+      ["{ArrowLeft}", "notes"],
+      ["{Home}", "history"],
+    ]) {
       await person.keyboard(key!);
       expect([document.activeElement?.textContent, screen.getByRole("tabpanel").textContent]).toEqual([expected, `panel of ${expected}`]);
     }

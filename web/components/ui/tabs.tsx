@@ -36,7 +36,14 @@ export function Tabs<Value extends string>({
 }) {
   const id = useId();
   const go = (event: KeyboardEvent<HTMLElement>) => {
-    const next = tabs[placeAfter(event.key, tabs.findIndex((tab) => tab.value === value), tabs.length)];
+    const next =
+      tabs[
+        placeAfter(
+          event.key,
+          tabs.findIndex((tab) => tab.value === value),
+          tabs.length,
+        )
+      ];
     if (!next) return;
     event.preventDefault();
     onChoose(next.value);

@@ -18,10 +18,18 @@ export function Toasts() {
       className="pointer-events-none fixed bottom-[68px] left-2 z-[70] flex w-[min(560px,calc(100vw-16px))] flex-col gap-2 max-md:bottom-[calc(66px+env(safe-area-inset-bottom))] md:left-[76px] lg:left-[280px]"
     >
       <div role="status" className="contents">
-        {items.filter((item) => item.tone !== "alert").map((item) => <Toast key={item.id} item={item} />)}
+        {items
+          .filter((item) => item.tone !== "alert")
+          .map((item) => (
+            <Toast key={item.id} item={item} />
+          ))}
       </div>
       <div role="alert" className="contents">
-        {items.filter((item) => item.tone === "alert").map((item) => <Toast key={item.id} item={item} />)}
+        {items
+          .filter((item) => item.tone === "alert")
+          .map((item) => (
+            <Toast key={item.id} item={item} />
+          ))}
       </div>
     </section>
   );

@@ -15,7 +15,17 @@ import { archive as t } from "@/text";
 import { isFiltered, type ArchiveState } from "./archive-view";
 
 /** Find, knowledge base, days. How many match stands at the right, where nothing moves. */
-export function ArchiveBar({ state, change, count, field }: { state: ArchiveState; change: Change<ArchiveState>; count: number | undefined; field: Ref<HTMLInputElement> }) {
+export function ArchiveBar({
+  state,
+  change,
+  count,
+  field,
+}: {
+  state: ArchiveState;
+  change: Change<ArchiveState>;
+  count: number | undefined;
+  field: Ref<HTMLInputElement>;
+}) {
   return (
     <SheetBar>
       <SearchField ref={field} label={t.find} value={state.q} onSearch={(q) => change({ q }, { replace: true })} boxClass="w-full md:w-[264px]" />

@@ -15,12 +15,13 @@ export function ArchiveEmpty({ state, change, total }: { state: ArchiveState; ch
   if (total > 0) return <Empty icon="box" title={t.noMatch.title} action={<Button onClick={() => change({ page: 1 })}>{common.pager.page("1")}</Button>} />;
   if (!isFiltered(state)) return <Empty icon="box" {...t.empty} action={<ButtonLink href="/">{t.toDocuments}</ButtonLink>} />;
   const kb = data?.items.find((one) => one.id === state.kb);
-  const filters = [
-    ...(state.q ? [t.noMatch.name(state.q)] : []),
-    ...(kb ? [t.noMatch.kb(kb.name)] : []),
-    ...(state.from || state.to ? [t.noMatch.range] : []),
-  ];
+  const filters = [...(state.q ? [t.noMatch.name(state.q)] : []), ...(kb ? [t.noMatch.kb(kb.name)] : []), ...(state.from || state.to ? [t.noMatch.range] : [])];
   return (
-    <Empty icon="search" title={t.noMatch.title} text={formatList(filters)} action={<Button onClick={() => change(NO_FILTERS)}>{common.clearFilters}</Button>} />
+    <Empty
+      icon="search"
+      title={t.noMatch.title}
+      text={formatList(filters)}
+      action={<Button onClick={() => change(NO_FILTERS)}>{common.clearFilters}</Button>}
+    />
   );
 }

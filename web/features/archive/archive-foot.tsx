@@ -55,7 +55,13 @@ export function ArchiveFoot({
         {t.selection.purge(count)}
       </button>
       {pager}
-      <IconButton label={t.selection.clear} icon="close" tooltip={false} onClick={selection.clear} className="text-on-dock-2 hover:bg-on-dock/15 focus-visible:outline-on-dock" />
+      <IconButton
+        label={t.selection.clear}
+        icon="close"
+        tooltip={false}
+        onClick={selection.clear}
+        className="text-on-dock-2 hover:bg-on-dock/15 focus-visible:outline-on-dock"
+      />
     </SheetFoot>
   );
 }

@@ -3,16 +3,7 @@ import type { ArchivedQuery } from "@/lib/api";
 import { endOfDay, startOfDay } from "@/lib/days";
 import { day, defineView, flag, identifier, integer, oneOf, oneOfNumbers, PAGE_SIZES, text } from "@/lib/url-state";
 
-export const SORTS = [
-  "-archived_at",
-  "archived_at",
-  "-name",
-  "name",
-  "-completed_at",
-  "completed_at",
-  "-file_size",
-  "file_size",
-] as const;
+export const SORTS = ["-archived_at", "archived_at", "-name", "name", "-completed_at", "completed_at", "-file_size", "file_size"] as const;
 export type ArchiveSort = (typeof SORTS)[number];
 
 export const archiveView = defineView({

@@ -92,9 +92,7 @@ export function ArchivedDocuments({ state, change }: { state: ArchiveState; chan
           onReceipt={openReceipt}
         />
       )}
-      {act?.kind === "purge-many" && (
-        <PurgeManyDialog documents={selection.all} onClose={close} onReceipt={openReceipt} onDone={selection.clear} />
-      )}
+      {act?.kind === "purge-many" && <PurgeManyDialog documents={selection.all} onClose={close} onReceipt={openReceipt} onDone={selection.clear} />}
     </>
   );
 }

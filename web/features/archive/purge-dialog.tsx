@@ -18,15 +18,7 @@ import { whyNotPurged } from "./ways-out";
 import { WhatGoes } from "./what-goes";
 
 /** One document, in two steps. What is not proven yet stays on the screen until its receipt is there. */
-export function PurgeDialog({
-  document,
-  onClose,
-  onReceipt,
-}: {
-  document: ArchivedDocument;
-  onClose: () => void;
-  onReceipt: (receiptId: string) => void;
-}) {
+export function PurgeDialog({ document, onClose, onReceipt }: { document: ArchivedDocument; onClose: () => void; onReceipt: (receiptId: string) => void }) {
   const [step, setStep] = useState<1 | 2>(1);
   const [word, setWord] = useState("");
   const [cancelHandOver, setCancelHandOver] = useState(false);

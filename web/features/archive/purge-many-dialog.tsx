@@ -106,7 +106,12 @@ function Running({ fates, total, isWaiting }: { fates: Fates; total: number; isW
   return (
     <div className="grid gap-2">
       <p role="status">{t.purge.progress(formatCount(purged), formatCount(total))}</p>
-      <Progress label={t.purge.progressLabel} sent={(purged + skipped + failed) / total} read={(purged + skipped + failed) / total} tone={isWaiting ? "paused" : "busy"} />
+      <Progress
+        label={t.purge.progressLabel}
+        sent={(purged + skipped + failed) / total}
+        read={(purged + skipped + failed) / total}
+        tone={isWaiting ? "paused" : "busy"}
+      />
       {isWaiting && <p className="text-13 text-ink-3">{t.purge.waitsWhy}</p>}
     </div>
   );

@@ -62,7 +62,12 @@ function Outcome({ name, fate, onReceipt }: { name: string; fate: Fate; onReceip
     return (
       <>
         {text}
-        <button type="button" className="rounded-mark text-petrol underline decoration-petrol-line underline-offset-[3px]" aria-label={t.result.receiptOf(name)} onClick={() => onReceipt(fate.receiptId)}>
+        <button
+          type="button"
+          className="rounded-mark text-petrol underline decoration-petrol-line underline-offset-[3px]"
+          aria-label={t.result.receiptOf(name)}
+          onClick={() => onReceipt(fate.receiptId)}
+        >
           {t.result.receipt}
         </button>
       </>

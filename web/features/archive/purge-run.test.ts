@@ -29,7 +29,12 @@ describe("splitting", () => {
   it("makes one call for each knowledge base and each hundred, and loses none", () => {
     const documents = [...many(150, "a"), ...many(3, "b"), ...many(60, "a").map((one) => ({ ...one, id: `again-${one.id}` }))];
     const batches = batchesOf(documents);
-    expect(batches.map((batch) => [batch.kbId, batch.documents.length])).toEqual([["a", 100], ["a", 100], ["a", 10], ["b", 3]]);
+    expect(batches.map((batch) => [batch.kbId, batch.documents.length])).toEqual([
+      ["a", 100],
+      ["a", 100],
+      ["a", 10],
+      ["b", 3],
+    ]);
     expect(new Set(batches.flatMap((batch) => batch.documents.map((one) => one.id))).size).toBe(213);
   });
 
@@ -54,24 +59,36 @@ describe("a purge of many", () => {
   });
 
   it("waits as long as the server says, and then does the same call again", async () => {
-    const purge = vi.fn<PurgeWorld["purge"]>().mockRejectedValueOnce(tooMany(23)).mockResolvedValue(answer({ purged: 1 }));
+    const purge = vi
+      .fn<PurgeWorld["purge"]>()
+      .mockRejectedValueOnce(tooMany(23))
+      .mockResolvedValue(answer({ purged: 1 }));
     const wait = vi.fn<PurgeWorld["wait"]>().mockResolvedValue();
     const fates = await go([archived("a")], { purge, wait });
     expect(wait.mock.calls.map(([seconds]) => seconds)).toEqual([23]);
-    expect(purge.mock.calls).toEqual([["kb-1", ["a"]], ["kb-1", ["a"]]]);
+    expect(purge.mock.calls).toEqual([
+      ["kb-1", ["a"]],
+      ["kb-1", ["a"]],
+    ]);
     expect(fates.get("a")).toEqual({ kind: "follows" });
   });
 
   it("leaves the rest alone when it is stopped while it waits", async () => {
     const stop = new AbortController();
-    const purge = vi.fn<PurgeWorld["purge"]>().mockResolvedValueOnce(answer({ purged: 1 })).mockRejectedValue(tooMany(60));
+    const purge = vi
+      .fn<PurgeWorld["purge"]>()
+      .mockResolvedValueOnce(answer({ purged: 1 }))
+      .mockRejectedValue(tooMany(60));
     const fates = await go([archived("a"), archived("b", "kb-2"), archived("c", "kb-3")], { purge, wait: async () => stop.abort() }, stop.signal);
     expect([...fates.values()].map((fate) => fate.kind)).toEqual(["follows", "left", "left"]);
     expect(purge).toHaveBeenCalledTimes(2);
   });
 
   it("goes on with the next knowledge base when one call fails", async () => {
-    const purge = vi.fn<PurgeWorld["purge"]>().mockRejectedValueOnce(new Unreachable("away")).mockResolvedValue(answer({ purged: 1 }));
+    const purge = vi
+      .fn<PurgeWorld["purge"]>()
+      .mockRejectedValueOnce(new Unreachable("away"))
+      .mockResolvedValue(answer({ purged: 1 }));
     const fates = await go([archived("a"), archived("b", "kb-2")], { purge });
     expect(fates.get("a")).toEqual({ kind: "failed", why: t.result.noAnswer });
     expect(fates.get("b")).toEqual({ kind: "follows" });

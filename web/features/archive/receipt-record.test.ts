@@ -10,7 +10,10 @@ const RECORD = {
   at: "2026-11-15T09:04:18Z",
   found: { rows: { documents: 1 } },
   second_look: { at: "2026-11-15T09:04:19Z", looked_for: { tapes: 1, blobs: 2, jobs: 0, rows: 61 }, left: { rows: 0, blobs: 0, jobs: 0, index: 0, tapes: 0 } },
-  kept: [{ store: "paperless", url: "https://paperless.example.org/4711", reason: "It was handed over" }, { store: "queue", url: "javascript:alert(1)", reason: "On its way" }],
+  kept: [
+    { store: "paperless", url: "https://paperless.example.org/4711", reason: "It was handed over" },
+    { store: "queue", url: "javascript:alert(1)", reason: "On its way" },
+  ],
   audit: { seq: 10511, hash: "9f3c" },
   key_id: "k1",
 };

@@ -46,9 +46,7 @@ const ORDER = ["rows", "blobs", "artifacts", "index", "jobs", "queue"];
 /** A store that held nothing and holds nothing says nothing; one that we do not know comes last. */
 function storesOf(before: Record<string, unknown>, after: Record<string, unknown>): StoreLine[] {
   const stores = [...new Set([...ORDER, ...Object.keys(before), ...Object.keys(after)])];
-  return stores
-    .map((store) => ({ store, before: count(before[store]), after: count(after[store]) }))
-    .filter((line) => line.before > 0 || line.after > 0);
+  return stores.map((store) => ({ store, before: count(before[store]), after: count(after[store]) })).filter((line) => line.before > 0 || line.after > 0);
 }
 
 /** `7d1e40c9…`, in groups of four. */

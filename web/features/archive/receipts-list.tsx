@@ -79,7 +79,12 @@ function Table({ receipts, onOpen }: { receipts: readonly ReceiptListed[]; onOpe
         {receipts.map((receipt) => (
           <tr role="row" key={receipt.id}>
             <td role="cell" data-cell="name">
-              <button type="button" aria-label={t.receipts.open(receipt.document_name)} onClick={() => onOpen(receipt)} className="flex min-h-6 w-full min-w-0 items-center text-left hover:underline hover:decoration-petrol-line">
+              <button
+                type="button"
+                aria-label={t.receipts.open(receipt.document_name)}
+                onClick={() => onOpen(receipt)}
+                className="flex min-h-6 w-full min-w-0 items-center text-left hover:underline hover:decoration-petrol-line"
+              >
                 <Name name={receipt.document_name} />
               </button>
             </td>

@@ -11,10 +11,7 @@ import { batchesOf } from "./purge-batches";
 import { runPurge, type Fates } from "./purge-run";
 import { refreshArchive } from "./use-archive";
 
-export type PurgeRun =
-  | { state: "idle" }
-  | { state: "running"; fates: Fates; secondsToWait: number | null }
-  | { state: "done"; fates: Fates };
+export type PurgeRun = { state: "idle" } | { state: "running"; fates: Fates; secondsToWait: number | null } | { state: "done"; fates: Fates };
 
 /** One purge of many documents, from the last confirmation to the result. Leaving the page stops it after the call that is under way. */
 export function usePurgeRun() {
@@ -26,8 +23,7 @@ export function usePurgeRun() {
   const start = async (documents: readonly ArchivedDocument[]) => {
     stop.current = new AbortController();
     const { signal } = stop.current;
-    const show = (change: { fates?: Fates; secondsToWait?: number | null }) =>
-      setRun((now) => (now.state === "running" ? { ...now, ...change } : now));
+    const show = (change: { fates?: Fates; secondsToWait?: number | null }) => setRun((now) => (now.state === "running" ? { ...now, ...change } : now));
     setRun({ state: "running", fates: new Map(), secondsToWait: null });
     const fates = await runPurge(
       batchesOf(documents),

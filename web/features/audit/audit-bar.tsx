@@ -54,7 +54,15 @@ export function AuditBar({ state, change }: Filters) {
 
 function ActionPick({ state, change }: Filters) {
   const known = Object.entries(t.verbs).map(([value, label]) => ({ value, label }));
-  return <Pick label={t.filters.action} value={state.action} none="" choices={[{ value: "", label: t.filters.any }, ...known]} onChoose={(action) => change({ action })} />;
+  return (
+    <Pick
+      label={t.filters.action}
+      value={state.action}
+      none=""
+      choices={[{ value: "", label: t.filters.any }, ...known]}
+      onChoose={(action) => change({ action })}
+    />
+  );
 }
 
 function ActorPick({ state, change }: Filters) {

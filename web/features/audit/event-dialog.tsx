@@ -53,16 +53,32 @@ export function EventDialog({ event, onClose }: { event: AuditEvent; onClose: ()
         <Fact label={t.event.actor}>
           <Actor id={event.actor} />
         </Fact>
-        {event.address && <Fact label={t.event.address} isProof>{event.address}</Fact>}
-        {event.kb_id && <Fact label={t.event.kb} isProof={!kb}>{kb ? <bdi>{kb.name}</bdi> : event.kb_id}</Fact>}
-        {event.document_id && <Fact label={t.event.document} isProof>{event.document_id}</Fact>}
+        {event.address && (
+          <Fact label={t.event.address} isProof>
+            {event.address}
+          </Fact>
+        )}
+        {event.kb_id && (
+          <Fact label={t.event.kb} isProof={!kb}>
+            {kb ? <bdi>{kb.name}</bdi> : event.kb_id}
+          </Fact>
+        )}
+        {event.document_id && (
+          <Fact label={t.event.document} isProof>
+            {event.document_id}
+          </Fact>
+        )}
         {payloadFacts(event.payload, nameOf).map((fact) => (
           <Fact key={fact.label} label={fact.label} isProof={fact.isProof}>
             <bdi>{fact.value}</bdi>
           </Fact>
         ))}
-        <Fact label={t.event.seal} isProof={event.seq !== null}>{event.seq === null ? t.notSealed : t.seal(formatCount(event.seq))}</Fact>
-        <Fact label={t.event.id} isProof>{event.id}</Fact>
+        <Fact label={t.event.seal} isProof={event.seq !== null}>
+          {event.seq === null ? t.notSealed : t.seal(formatCount(event.seq))}
+        </Fact>
+        <Fact label={t.event.id} isProof>
+          {event.id}
+        </Fact>
       </dl>
     </Dialog>
   );

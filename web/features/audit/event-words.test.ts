@@ -22,7 +22,10 @@ describe("an event in words", () => {
   });
 
   it("lists its details, without what stands in the columns and what is nothing", () => {
-    const facts = payloadFacts({ kb_id: "k", doc_id: "d", doc_name: "Lease.pdf", file_size: 2_400_000, sha256: "ab", before: null, after: { is_admin: true } }, nameOf);
+    const facts = payloadFacts(
+      { kb_id: "k", doc_id: "d", doc_name: "Lease.pdf", file_size: 2_400_000, sha256: "ab", before: null, after: { is_admin: true } },
+      nameOf,
+    );
     expect(facts).toEqual([
       { label: "Name", value: "Lease.pdf", isProof: false },
       { label: "Size", value: "2.4\u00a0MB", isProof: false },

@@ -19,7 +19,8 @@ export function blocksOf(paragraphs: readonly Paragraph[], diagrams: readonly Di
     }
     // A figure says its own caption; it stands twice only where somebody wrote a note on it.
     const isSaid = blocks.at(-1)?.kind === "figure" && above.some((diagram) => isCaptionOf(paragraph, diagram));
-    if (!isSaid || paragraph.annotations) add({ kind: "paragraph", number: 0, paragraph, place: { kind: "paragraph", page: paragraph.page_number, index: paragraph.paragraph_index } });
+    if (!isSaid || paragraph.annotations)
+      add({ kind: "paragraph", number: 0, paragraph, place: { kind: "paragraph", page: paragraph.page_number, index: paragraph.paragraph_index } });
   }
   for (const diagram of waiting) add(figure(diagram, null));
   return blocks;

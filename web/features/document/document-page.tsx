@@ -50,11 +50,7 @@ function OneDocument({ place }: { place: DocumentPlace }) {
         kbName={kb.data.name}
         actions={<DocumentActions document={document.data} standing={kb.data.role} onExplain={explain} />}
       />
-      {isShown ? (
-        <Viewer place={place} document={document.data} standing={kb.data.role} />
-      ) : (
-        <Unread place={place} document={document.data} />
-      )}
+      {isShown ? <Viewer place={place} document={document.data} standing={kb.data.role} /> : <Unread place={place} document={document.data} />}
     </div>
   );
 }

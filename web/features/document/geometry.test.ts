@@ -31,12 +31,25 @@ it("boxes are those of the words in a span, and of no neighbour", () => {
 });
 
 it("words beside each other are one mark, the next line is another", () => {
-  expect(joined(boxesOf([[0, 20]], WORDS))).toEqual([[10, 10, 70, 20], [10, 24, 40, 34]]);
-  expect(joined([[10, 10, 40, 20], [300, 10, 340, 20]])).toHaveLength(2);
+  expect(joined(boxesOf([[0, 20]], WORDS))).toEqual([
+    [10, 10, 70, 20],
+    [10, 24, 40, 34],
+  ]);
+  expect(
+    joined([
+      [10, 10, 40, 20],
+      [300, 10, 340, 20],
+    ]),
+  ).toHaveLength(2);
 });
 
 it("around several boxes lies one", () => {
-  expect(around([[10, 10, 40, 20], [5, 24, 30, 34]])).toEqual([5, 10, 40, 34]);
+  expect(
+    around([
+      [10, 10, 40, 20],
+      [5, 24, 30, 34],
+    ]),
+  ).toEqual([5, 10, 40, 34]);
 });
 
 it("pictures come in few sizes, never too coarse and never larger than the server draws", () => {

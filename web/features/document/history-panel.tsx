@@ -97,7 +97,9 @@ function Seals({ entries, documentId, hasMore }: { entries: readonly Entry[]; do
           </button>
         )}
       </p>
-      {verdict && <Banner tone={verdict.is_intact ? "info" : "failed"} title={verdict.is_intact ? t.intact(verdict.events) : t.broken(verdict.problem_count)} />}
+      {verdict && (
+        <Banner tone={verdict.is_intact ? "info" : "failed"} title={verdict.is_intact ? t.intact(verdict.events) : t.broken(verdict.problem_count)} />
+      )}
       {verify.isError && <Banner tone="failed" {...sentencesOf(verify.error)} />}
       {hasMore && <Link href={`/audit?document=${encodeURIComponent(documentId)}`}>{t.more}</Link>}
     </div>

@@ -11,5 +11,10 @@ it("only a page of the web is a link", () => {
 });
 
 it("PDFs and pictures have pages to look at", () => {
-  expect(["application/pdf", "image/png", "text/plain", "application/vnd.ms-word"].map((media_type) => hasPictures({ media_type }))).toEqual([true, true, false, false]);
+  expect(["application/pdf", "image/png", "text/plain", "application/vnd.ms-word"].map((media_type) => hasPictures({ media_type }))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

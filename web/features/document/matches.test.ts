@@ -49,5 +49,9 @@ describe("firstFrom", () => {
 });
 
 it("the ruler knows how many each page has", () => {
-  expect([...countByPage(MATCHES)]).toEqual([[4, 2], [12, 1], [58, 1]]);
+  expect([...countByPage(MATCHES)]).toEqual([
+    [4, 2],
+    [12, 1],
+    [58, 1],
+  ]);
 });

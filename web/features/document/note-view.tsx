@@ -35,11 +35,11 @@ export function NoteView({ place, note, mayWrite, hasPin = false }: { place: Doc
             {note.number}
           </span>
         )}
-        <p className="min-w-0 flex-1 whitespace-pre-line [overflow-wrap:anywhere]">
-          {note.text ?? <span className="text-ink-2">{t.unwritten}</span>}
-        </p>
+        <p className="min-w-0 flex-1 whitespace-pre-line [overflow-wrap:anywhere]">{note.text ?? <span className="text-ink-2">{t.unwritten}</span>}</p>
       </div>
-      {note.text === null && <pre className="mt-1 overflow-x-auto font-proof text-12 whitespace-pre-wrap text-ink-2">{JSON.stringify(note.annotations, null, 1)}</pre>}
+      {note.text === null && (
+        <pre className="mt-1 overflow-x-auto font-proof text-12 whitespace-pre-wrap text-ink-2">{JSON.stringify(note.annotations, null, 1)}</pre>
+      )}
       <div className="mt-1 flex flex-wrap items-center gap-x-3 text-12 text-ink-3">
         {note.by && <span className="[overflow-wrap:anywhere]">{t.by(note.by)}</span>}
         {note.at && <Time at={note.at} />}
@@ -60,7 +60,17 @@ export function NoteView({ place, note, mayWrite, hasPin = false }: { place: Doc
 }
 
 /** Writes a note at a place. What a program wrote there stays. */
-export function NoteEditor({ place, at, annotations, onClose }: { place: DocumentPlace; at: NotePlace; annotations: Record<string, unknown> | null; onClose: () => void }) {
+export function NoteEditor({
+  place,
+  at,
+  annotations,
+  onClose,
+}: {
+  place: DocumentPlace;
+  at: NotePlace;
+  annotations: Record<string, unknown> | null;
+  onClose: () => void;
+}) {
   const before = typeof annotations?.note === "string" ? annotations.note : "";
   const [words, setWords] = useState(before);
   const write = useWriteNote(place);

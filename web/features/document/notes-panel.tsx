@@ -15,7 +15,12 @@ const t = text.notes;
 /** All notes of the document; each leads to its page. */
 export function NotesPanel({ viewer, notes, mayWrite }: { viewer: Viewer; notes: ReturnType<typeof useNotes>; mayWrite: boolean }) {
   if (notes.error && !notes.data) return <Failure error={notes.error} onRetry={() => void notes.refetch()} />;
-  if (!notes.data) return <p role="status" className="late text-13 text-ink-3">{t.many(viewer.pages)}</p>;
+  if (!notes.data)
+    return (
+      <p role="status" className="late text-13 text-ink-3">
+        {t.many(viewer.pages)}
+      </p>
+    );
   if (notes.data.length === 0) return <Empty icon="note" title={t.empty} text={mayWrite ? t.emptyEditor : t.emptyViewer} />;
   return (
     <ol className="flex flex-col gap-2">
@@ -27,7 +32,11 @@ export function NotesPanel({ viewer, notes, mayWrite }: { viewer: Viewer; notes:
                 {t.stale}
               </span>
             ) : (
-              <button type="button" className="min-h-6 text-petrol underline decoration-petrol-line underline-offset-[3px] hover:decoration-current" onClick={() => viewer.goTo(note.place.page)}>
+              <button
+                type="button"
+                className="min-h-6 text-petrol underline decoration-petrol-line underline-offset-[3px] hover:decoration-current"
+                onClick={() => viewer.goTo(note.place.page)}
+              >
                 {whereOf(note.place)}
               </button>
             )}

@@ -4,10 +4,7 @@
  */
 import type { Notes } from "@/lib/api";
 
-export type NotePlace =
-  | { kind: "page"; page: number }
-  | { kind: "paragraph"; page: number; index: number }
-  | { kind: "diagram"; page: number; key: string };
+export type NotePlace = { kind: "page"; page: number } | { kind: "paragraph"; page: number; index: number } | { kind: "diagram"; page: number; key: string };
 
 export interface Note {
   /** In the order of the document, from 1: what its pin says. */

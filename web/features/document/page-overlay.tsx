@@ -69,9 +69,7 @@ export function PageOverlay({
 
   return (
     <div ref={overlay} aria-hidden="true" className="absolute inset-0">
-      {parts?.paragraphs.map(
-        (one) => one.box && part({ kind: "paragraph", page: number, index: one.paragraph_index }, one.box, "part", [one.start, one.end]),
-      )}
+      {parts?.paragraphs.map((one) => one.box && part({ kind: "paragraph", page: number, index: one.paragraph_index }, one.box, "part", [one.start, one.end]))}
       {parts?.diagrams.map((one) => one.box && part({ kind: "diagram", page: number, key: one.key }, one.box, "figure", null, one.caption ?? undefined))}
       {marks.flatMap(({ match, boxes }, index) =>
         boxes.map((box, line) => (
@@ -97,7 +95,19 @@ function boxesByKey(parts: ReturnType<typeof useParts>["data"], page: number): R
   ]);
 }
 
-function Pins({ page, layout, notes, boxes, onOpen }: { page: number; layout: Layout; notes: ReadonlyMap<string, Note>; boxes: ReadonlyMap<string, Box | null>; onOpen: () => void }) {
+function Pins({
+  page,
+  layout,
+  notes,
+  boxes,
+  onOpen,
+}: {
+  page: number;
+  layout: Layout;
+  notes: ReadonlyMap<string, Note>;
+  boxes: ReadonlyMap<string, Box | null>;
+  onOpen: () => void;
+}) {
   return [...notes.values()]
     .filter((note) => note.place.page === page && !note.isStale)
     .map((note) => {

@@ -32,7 +32,19 @@ export const PageSlot = memo(function PageSlot({ number, viewer, notes, usual, w
   );
 });
 
-function Sheet({ number, viewer, notes, width, onExtent }: { number: number; viewer: Viewer; notes: ReadonlyMap<string, Note>; width: number; onExtent: (extent: Extent) => void }) {
+function Sheet({
+  number,
+  viewer,
+  notes,
+  width,
+  onExtent,
+}: {
+  number: number;
+  viewer: Viewer;
+  notes: ReadonlyMap<string, Note>;
+  width: number;
+  onExtent: (extent: Extent) => void;
+}) {
   const { place, document } = viewer;
   const { data } = usePage(place, number);
   const [attempt, setAttempt] = useState(0);

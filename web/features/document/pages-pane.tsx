@@ -104,9 +104,11 @@ function useWidth(list: React.RefObject<HTMLElement | null>): number {
 /** The page that fills the upper third of the pane. */
 function pageAt(pane: HTMLElement, list: HTMLElement, near: ReadonlySet<number>): number | null {
   const line = pane.getBoundingClientRect().top + pane.clientHeight / 3;
-  const seen = [...near].toSorted((one, other) => one - other).filter((number) => {
-    const slot = list.children[number - 1];
-    return slot && slot.getBoundingClientRect().top <= line;
-  });
+  const seen = [...near]
+    .toSorted((one, other) => one - other)
+    .filter((number) => {
+      const slot = list.children[number - 1];
+      return slot && slot.getBoundingClientRect().top <= line;
+    });
   return seen.at(-1) ?? null;
 }

@@ -19,9 +19,11 @@ export function Ruler({ viewer }: { viewer: Viewer }) {
   const ticks = pages <= MOST_TICKS ? Array.from({ length: pages }, (_, index) => index + 1) : [];
   return (
     <div className="ruler" aria-hidden="true" title={t.pages.ruler}>
-      {ticks.filter((number) => number !== page && !counts.has(number)).map((number) => (
-        <i key={number} style={{ top: top(number) }} />
-      ))}
+      {ticks
+        .filter((number) => number !== page && !counts.has(number))
+        .map((number) => (
+          <i key={number} style={{ top: top(number) }} />
+        ))}
       {!counts.has(page) && <i data-current style={{ top: top(page) }} />}
       {[...counts].map(([number, count]) => (
         <b

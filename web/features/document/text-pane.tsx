@@ -58,7 +58,14 @@ export function TextPane({
   const blocks = parts.data ? blocksOf(parts.data.paragraphs, parts.data.diagrams) : null;
   const spans = viewer.matches.filter((match) => match.page === page).flatMap((match) => (match.span ? [match.span] : []));
   return (
-    <div ref={pane} data-pane role="region" aria-label={t.text.label} tabIndex={0} className={classNames("min-h-0 min-w-0 overflow-auto bg-sheet px-4 py-4 focus-visible:outline-offset-[-2px] md:px-[22px] md:py-5", className)}>
+    <div
+      ref={pane}
+      data-pane
+      role="region"
+      aria-label={t.text.label}
+      tabIndex={0}
+      className={classNames("min-h-0 min-w-0 overflow-auto bg-sheet px-4 py-4 focus-visible:outline-offset-[-2px] md:px-[22px] md:py-5", className)}
+    >
       <div className="mx-auto max-w-[75ch]">
         <div className="mb-2 flex min-h-7 flex-wrap items-center gap-x-3 gap-y-1">
           <h2 className="text-12 font-semibold text-ink-3">{t.text.heading(formatCount(page))}</h2>

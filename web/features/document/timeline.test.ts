@@ -10,7 +10,14 @@ const event = (action: string, at: string, payload: Record<string, unknown> = {}
   ({ id: `${action}${at}`, action, at, payload, seq, actor: "u1", sealed: seq !== null }) as AuditEvent;
 
 const run = (status: Run["status"], ended: string | null, error: string | null = null) =>
-  ({ id: `run${ended}`, purpose: "first", status, created_at: "2026-11-12T13:58:00Z", ended_at: ended, error: error ? { code: "encrypted", message: error } : null }) as Run;
+  ({
+    id: `run${ended}`,
+    purpose: "first",
+    status,
+    created_at: "2026-11-12T13:58:00Z",
+    ended_at: ended,
+    error: error ? { code: "encrypted", message: error } : null,
+  }) as Run;
 
 const said = (entries: ReturnType<typeof timelineOf>) => entries.map((entry) => `${entry.verb}${entry.rest.startsWith(":") ? "" : " "}${entry.rest}`.trim());
 
@@ -45,6 +52,10 @@ describe("timelineOf", () => {
 });
 
 it("counts what is sealed; readings are no lines of the trail", () => {
-  const entries = timelineOf(document, [run("completed", "2026-11-12T14:02:41Z")], [event("a", "2026-11-12T13:58:00Z"), event("b", "2026-11-12T13:59:00Z", {}, null)]);
+  const entries = timelineOf(
+    document,
+    [run("completed", "2026-11-12T14:02:41Z")],
+    [event("a", "2026-11-12T13:58:00Z"), event("b", "2026-11-12T13:59:00Z", {}, null)],
+  );
   expect(sealsOf(entries)).toEqual({ lines: 2, sealed: 1 });
 });

@@ -4,7 +4,18 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 
 import { mayManage } from "@/features/session/rights";
 import { usePerson } from "@/features/session/signed-in";
-import { explainDocument, keys, listEvents, listMembers, listSimilar, listUsers, verifyAudit, type Document, type DocumentPlace, type Standing } from "@/lib/api";
+import {
+  explainDocument,
+  keys,
+  listEvents,
+  listMembers,
+  listSimilar,
+  listUsers,
+  verifyAudit,
+  type Document,
+  type DocumentPlace,
+  type Standing,
+} from "@/lib/api";
 
 import { keyOfPart, useRuns } from "./use-document";
 import { timelineOf } from "./timeline";

@@ -54,7 +54,9 @@ async function staleNotes(place: DocumentPlace, signal: AbortSignal) {
   const [{ stale }, diagrams] = await Promise.all([listParagraphs(place, { limit: 100 }, signal), listDiagrams(place, { limit: 100 }, signal)]);
   return [
     ...stale.map((one) => noteOf({ kind: "paragraph", page: one.page_number, index: one.paragraph_index }, one.annotations, one.stale_at)),
-    ...diagrams.items.filter((one) => one.stale_at).map((one) => noteOf({ kind: "diagram", page: one.page_number, key: one.key }, one.annotations, one.stale_at)),
+    ...diagrams.items
+      .filter((one) => one.stale_at)
+      .map((one) => noteOf({ kind: "diagram", page: one.page_number, key: one.key }, one.annotations, one.stale_at)),
   ];
 }
 

@@ -102,10 +102,7 @@ function useFinding(place: DocumentPlace, document: Document, at: { page: number
   const [origin, setOrigin] = useState<{ page: number; isJump: boolean }>({ page: at.page, isJump: false });
   const [chosen, setChosen] = useState<{ of: readonly Match[]; index: number | null } | null>(null);
   const passage = usePassage(place, origin.page, at.at);
-  const first = useMemo(
-    () => firstFrom(matches, origin.page, passage?.[0] ?? 0, origin.isJump),
-    [matches, origin, passage],
-  );
+  const first = useMemo(() => firstFrom(matches, origin.page, passage?.[0] ?? 0, origin.isJump), [matches, origin, passage]);
   return {
     matches,
     passage: passage ? { page: origin.page, span: passage } : null,

@@ -14,7 +14,11 @@ const t = text.bar;
 /** Pages, zoom, finding, and what is shown. */
 export function ViewerBar({ viewer, zoom, find, views }: { viewer: Viewer; zoom: Zoom | null; find: ReactNode; views: ReactNode }) {
   return (
-    <div role="toolbar" aria-label={t.label} className="flex shrink-0 flex-wrap items-center gap-x-3.5 gap-y-2 border-y border-line bg-sunk px-3 py-2 md:min-h-[46px] md:py-1.5 md:pr-4">
+    <div
+      role="toolbar"
+      aria-label={t.label}
+      className="flex shrink-0 flex-wrap items-center gap-x-3.5 gap-y-2 border-y border-line bg-sunk px-3 py-2 md:min-h-[46px] md:py-1.5 md:pr-4"
+    >
       <PageField viewer={viewer} />
       {zoom && (
         <div className="flex items-center gap-1 max-lg:hidden">
@@ -57,7 +61,14 @@ function PageField({ viewer }: { viewer: Viewer }) {
         />
         <span className="text-ink-2">{t.of(pages)}</span>
       </label>
-      <IconButton label={t.next} icon="right" size="small" className="max-md:hidden" aria-disabled={page >= pages} onClick={() => page < pages && goTo(page + 1)} />
+      <IconButton
+        label={t.next}
+        icon="right"
+        size="small"
+        className="max-md:hidden"
+        aria-disabled={page >= pages}
+        onClick={() => page < pages && goTo(page + 1)}
+      />
       <span role="status" className="sr-only">
         {`${t.page} ${formatCount(page)}`}
       </span>

@@ -58,7 +58,8 @@ export function ViewerHead({ place, document, kbName, actions }: { place: Docume
 function Facts({ document }: { document: Document }) {
   return (
     <span className="hidden min-w-0 shrink-[2] truncate md:inline">
-      {document.total_pages !== null && <>· {t.pageCount(document.total_pages)} </>}· <Size bytes={document.file_size} /> · {t.added} <Time at={document.created_at} />
+      {document.total_pages !== null && <>· {t.pageCount(document.total_pages)} </>}· <Size bytes={document.file_size} /> · {t.added}{" "}
+      <Time at={document.created_at} />
       {document.uploaded_by_email && (
         <>
           {" "}

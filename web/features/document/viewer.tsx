@@ -59,9 +59,17 @@ export function Viewer({ place, document, standing }: { place: DocumentPlace; do
           <>
             {!isNarrow && hasPages && <ViewChoice viewer={viewer} />}
             {isMedium && !isNarrow && (
-              <IconButton label={t.openPanel} icon="panel" aria-pressed={isPanelOpen} kind={isPanelOpen ? "plain" : "bare"} onClick={() => setPanelOpen(!isPanelOpen)} />
+              <IconButton
+                label={t.openPanel}
+                icon="panel"
+                aria-pressed={isPanelOpen}
+                kind={isPanelOpen ? "plain" : "bare"}
+                onClick={() => setPanelOpen(!isPanelOpen)}
+              />
             )}
-            {isNarrow && <NarrowChoice viewer={viewer} hasPages={hasPages} isPanelOpen={isPanelOpen} setPanelOpen={setPanelOpen} notes={notes.data?.length ?? 0} />}
+            {isNarrow && (
+              <NarrowChoice viewer={viewer} hasPages={hasPages} isPanelOpen={isPanelOpen} setPanelOpen={setPanelOpen} notes={notes.data?.length ?? 0} />
+            )}
           </>
         }
       />
@@ -132,7 +140,19 @@ function ViewChoice({ viewer }: { viewer: ViewerState }) {
 }
 
 /** On a phone there is room for one thing at a time. */
-function NarrowChoice({ viewer, hasPages, isPanelOpen, setPanelOpen, notes }: { viewer: ViewerState; hasPages: boolean; isPanelOpen: boolean; setPanelOpen: (isOpen: boolean) => void; notes: number }) {
+function NarrowChoice({
+  viewer,
+  hasPages,
+  isPanelOpen,
+  setPanelOpen,
+  notes,
+}: {
+  viewer: ViewerState;
+  hasPages: boolean;
+  isPanelOpen: boolean;
+  setPanelOpen: (isOpen: boolean) => void;
+  notes: number;
+}) {
   const value = isPanelOpen ? viewer.tab : hasPages && viewer.view !== "text" ? "page" : "text";
   return (
     <div className="-mx-3 -mb-2 w-screen basis-full border-t border-line bg-sheet px-4 py-1.5">

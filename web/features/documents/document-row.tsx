@@ -34,7 +34,12 @@ export const DocumentRow = memo(function DocumentRow(props: DocumentRowProps) {
   const { id, name } = document;
   const place = { kbId: document.kb_id, documentId: id };
   return (
-    <tr role="row" data-id={id} aria-selected={mayManage ? isSelected : undefined} data-tone={isGhost ? "ghost" : document.status === "failed" ? "failed" : undefined}>
+    <tr
+      role="row"
+      data-id={id}
+      aria-selected={mayManage ? isSelected : undefined}
+      data-tone={isGhost ? "ghost" : document.status === "failed" ? "failed" : undefined}
+    >
       {mayManage && (
         <td role="cell" data-cell="select">
           <Checkbox

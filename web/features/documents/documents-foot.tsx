@@ -29,7 +29,11 @@ export function DocumentsFoot({ state, change, total, selected, onArchive, onCle
       {isDock ? (
         <>
           <strong className="font-semibold text-on-dock">{t.selection.count(formatCount(selected))}</strong>
-          <Button icon="box" className="border-on-dock bg-on-dock font-semibold text-dock hover:bg-on-dock/90 focus-visible:outline-on-dock" onClick={onArchive}>
+          <Button
+            icon="box"
+            className="border-on-dock bg-on-dock font-semibold text-dock hover:bg-on-dock/90 focus-visible:outline-on-dock"
+            onClick={onArchive}
+          >
             {t.archiveSeveral.button(formatCount(selected))}
           </Button>
           <Button kind="bare" icon="close" className={`${ON_DOCK} border-transparent`} onClick={onClear}>

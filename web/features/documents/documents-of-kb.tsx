@@ -68,7 +68,13 @@ export function DocumentsOfKb({ kb, answer, state, change }: Props) {
     else if (act === "open" || act === "download") goTo[act](document);
     else setAsked({ kind: act, document });
   };
-  const actions = useStableActions({ run, setMenu, closeMenu: (id) => setMenu((now) => (now === id ? null : now)), toggle: (id, isRange) => selection.toggle(id, { isRange }), undo: (document) => void moves.undo([document]) });
+  const actions = useStableActions({
+    run,
+    setMenu,
+    closeMenu: (id) => setMenu((now) => (now === id ? null : now)),
+    toggle: (id, isRange) => selection.toggle(id, { isRange }),
+    undo: (document) => void moves.undo([document]),
+  });
   const archiveSelected = () => setAsked({ kind: "archiveSeveral", documents: rows.filter(({ id }) => selection.ids.has(id)) });
   useDocumentKeys({
     rows,

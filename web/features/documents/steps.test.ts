@@ -20,7 +20,17 @@ describe("the step of a document", () => {
   });
 
   it("never runs back", () => {
-    const way = [at(null), at("MarkProcessingStarted"), at("ExtractText", 1, 9), at("ExtractText", 9, 9), at("SavePages"), at("SaveDiagrams"), at("Index", 1, 9), at("Index", 9, 9), at("BuildSummary")];
+    const way = [
+      at(null),
+      at("MarkProcessingStarted"),
+      at("ExtractText", 1, 9),
+      at("ExtractText", 9, 9),
+      at("SavePages"),
+      at("SaveDiagrams"),
+      at("Index", 1, 9),
+      at("Index", 9, 9),
+      at("BuildSummary"),
+    ];
     const fractions = way.map(({ fraction }) => fraction);
     expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
     expect(fractions.at(-1)).toBeLessThan(1);

@@ -69,7 +69,11 @@ export function useDocumentKeys(given: Given): void {
     mayManage && { keys: "x", does: t.select, run: select },
     mayManage && { keys: "Shift+ArrowDown", does: t.extend, run: extend(1) },
     mayManage && { keys: "Shift+ArrowUp", run: extend(-1) },
-    mayManage && { keys: "a", does: t.archive, run: hasSelection ? given.onArchiveSelected : here((row) => row.status === "completed" && actions.run("archive", row)) },
+    mayManage && {
+      keys: "a",
+      does: t.archive,
+      run: hasSelection ? given.onArchiveSelected : here((row) => row.status === "completed" && actions.run("archive", row)),
+    },
     mayManage && { keys: "z", does: t.undo, run: given.onUndo },
     hasSelection && { keys: "Escape", does: t.clear, run: given.onClearSelection },
     given.onUpload !== null && { keys: "u", does: t.upload, run: given.onUpload },

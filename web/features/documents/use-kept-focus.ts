@@ -8,7 +8,12 @@ export function useKeptFocus(rowIds: readonly string[]): void {
   useEffect(() => {
     const note = (event: FocusEvent) => {
       const row = event.target instanceof Element ? event.target.closest("tr[data-id]") : null;
-      last.current = row instanceof HTMLTableRowElement ? row.sectionRowIndex : event.target instanceof Element && event.target.closest("[role=dialog],[role=menu]") ? last.current : null;
+      last.current =
+        row instanceof HTMLTableRowElement
+          ? row.sectionRowIndex
+          : event.target instanceof Element && event.target.closest("[role=dialog],[role=menu]")
+            ? last.current
+            : null;
     };
     document.addEventListener("focusin", note);
     return () => document.removeEventListener("focusin", note);

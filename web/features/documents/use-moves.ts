@@ -68,7 +68,10 @@ export function useMoves(kbId: string, ghosts: Ghosts): Moves {
       },
       archiveSeveral: async (documents) => {
         await during(documents, async () => {
-          const done = await api.archiveDocuments(kbId, documents.map(({ id }) => id));
+          const done = await api.archiveDocuments(
+            kbId,
+            documents.map(({ id }) => id),
+          );
           const archived = documents.filter(({ id }) => !done.skipped_ids.includes(id));
           if (archived.length > 0) offerUndo(archived, done.message);
           else showToast({ text: done.message, icon: "alert", tone: "alert" });

@@ -33,10 +33,7 @@ export function useSelection(rowIds: readonly string[], viewKey: string): Select
       }),
     [rowIds, viewKey],
   );
-  const selectAll = useCallback(
-    (isOn: boolean) => setState({ viewKey, ids: isOn ? new Set(rowIds) : NONE, last: null }),
-    [rowIds, viewKey],
-  );
+  const selectAll = useCallback((isOn: boolean) => setState({ viewKey, ids: isOn ? new Set(rowIds) : NONE, last: null }), [rowIds, viewKey]);
   const clear = useCallback(() => setState({ viewKey, ids: NONE, last: null }), [viewKey]);
   return { ids, toggle, selectAll, clear };
 }

@@ -48,7 +48,14 @@ export function AddMember({ kb, adding, suggests }: { kb: KnowledgeBase; adding:
           <option key={suggested} value={suggested} />
         ))}
       </datalist>
-      <SelectField label={t.roleLabel} value={role} choices={ROLES.map((value) => ({ value, label: t.shortRoles[value] }))} onChoose={setRole} hint={t.roles[role]} className="[&>select]:min-h-[38px]" />
+      <SelectField
+        label={t.roleLabel}
+        value={role}
+        choices={ROLES.map((value) => ({ value, label: t.shortRoles[value] }))}
+        onChoose={setRole}
+        hint={t.roles[role]}
+        className="[&>select]:min-h-[38px]"
+      />
       <Button type="submit" kind="primary" isBusy={adding.isPending} className="min-h-[38px] md:mt-6">
         {t.add}
       </Button>

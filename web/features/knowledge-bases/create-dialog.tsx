@@ -56,7 +56,13 @@ export function CreateDialog({ onClose, onMade }: { onClose: () => void; onMade:
           onChange={(event) => setName(event.target.value)}
           error={isTried && isMissing ? t.nameMissing : undefined}
         />
-        <TextArea label={t.description} hint={t.descriptionHint} maxLength={2000} value={description} onChange={(event) => setDescription(event.target.value)} />
+        <TextArea
+          label={t.description}
+          hint={t.descriptionHint}
+          maxLength={2000}
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+        />
       </form>
     </Dialog>
   );

@@ -17,15 +17,7 @@ const RemoveDialog = dynamic(() => import("./remove-dialog").then((module) => mo
 export type KnowledgeBaseDialog = "members" | "settings" | "remove";
 
 /** The menu of a knowledge base, in its row and on its own page: what the person's standing allows. */
-export function KnowledgeBaseActions({
-  kb,
-  isOnItsPage = false,
-  onRemoved,
-}: {
-  kb: KnowledgeBase;
-  isOnItsPage?: boolean;
-  onRemoved?: () => void;
-}) {
+export function KnowledgeBaseActions({ kb, isOnItsPage = false, onRemoved }: { kb: KnowledgeBase; isOnItsPage?: boolean; onRemoved?: () => void }) {
   const [open, setOpen] = useState<KnowledgeBaseDialog | null>(null);
   const isManager = mayManage(kb.role);
   return (

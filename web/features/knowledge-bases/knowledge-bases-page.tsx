@@ -69,7 +69,14 @@ function Listed({
     <>
       <SheetHead
         title={t.title}
-        facts={isOnePage ? t.facts(total, items.reduce((sum, kb) => sum + documentsOf(kb), 0)) : undefined}
+        facts={
+          isOnePage
+            ? t.facts(
+                total,
+                items.reduce((sum, kb) => sum + documentsOf(kb), 0),
+              )
+            : undefined
+        }
         actions={
           <Button kind="primary" icon="plus" onClick={() => change({ new: true, page: view.page })}>
             {t.create}

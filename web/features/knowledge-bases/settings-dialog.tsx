@@ -61,7 +61,13 @@ export function SettingsDialog({ kb, onClose }: { kb: KnowledgeBase; onClose: ()
           onChange={(event) => setName(event.target.value)}
           error={isMissing ? t.nameMissing : undefined}
         />
-        <TextArea label={t.description} hint={t.descriptionHint} maxLength={2000} value={description} onChange={(event) => setDescription(event.target.value)} />
+        <TextArea
+          label={t.description}
+          hint={t.descriptionHint}
+          maxLength={2000}
+          value={description}
+          onChange={(event) => setDescription(event.target.value)}
+        />
         <SelectField
           label={t.policy}
           hint={t.policyHint}

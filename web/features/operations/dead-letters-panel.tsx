@@ -22,8 +22,7 @@ export function DeadLettersPanel() {
   const [discarded, setDiscarded] = useState<ArchiveJob | null>(null);
   const letters = useDeadLetters(page);
   const { requeue, discard } = useLetterActs();
-  const putBack = (job: ArchiveJob) =>
-    requeue.mutate(job.key, { onSuccess: () => showToast({ text: t.archive.requeued(jobName(job)), icon: "retry" }) });
+  const putBack = (job: ArchiveJob) => requeue.mutate(job.key, { onSuccess: () => showToast({ text: t.archive.requeued(jobName(job)), icon: "retry" }) });
   const throwAway = async (job: ArchiveJob) => {
     await discard.mutateAsync(job.key);
     showToast({ text: t.archive.discarded(jobName(job)), icon: "trash" });

@@ -32,7 +32,13 @@ export function HoursChart({ hours }: { hours: readonly Hour[] }) {
           </defs>
           {ticksOf(step).map((tick) => (
             <g key={tick}>
-              <line x1={frame.left} x2={frame.right} y1={heightAt(tick, step, frame)} y2={heightAt(tick, step, frame)} className={tick === 0 ? "stroke-edge" : "stroke-line"} />
+              <line
+                x1={frame.left}
+                x2={frame.right}
+                y1={heightAt(tick, step, frame)}
+                y2={heightAt(tick, step, frame)}
+                className={tick === 0 ? "stroke-edge" : "stroke-line"}
+              />
               <text x={frame.left - 6} y={heightAt(tick, step, frame) + 4} textAnchor="end" className="fill-ink-3">
                 {formatCount(tick)}
               </text>
@@ -46,7 +52,14 @@ export function HoursChart({ hours }: { hours: readonly Hour[] }) {
             const isRunning = index === hours.length - 1;
             return (
               <g key={hour.hour}>
-                <rect x={bar.x} width={bar.width} y={done} height={frame.bottom - done} fill={isRunning ? `url(#${hatch})` : undefined} className={isRunning ? "stroke-petrol-fill" : "fill-petrol-fill"} />
+                <rect
+                  x={bar.x}
+                  width={bar.width}
+                  y={done}
+                  height={frame.bottom - done}
+                  fill={isRunning ? `url(#${hatch})` : undefined}
+                  className={isRunning ? "stroke-petrol-fill" : "fill-petrol-fill"}
+                />
                 <rect x={bar.x} width={bar.width} y={top} height={done - top} className="fill-wax" />
               </g>
             );
@@ -56,7 +69,13 @@ export function HoursChart({ hours }: { hours: readonly Hour[] }) {
             const bar = bars[index];
             if (!bar || begins.getHours() % EVERY !== 0) return null;
             return (
-              <text key={hour.hour} x={Math.min(Math.max(bar.x + bar.width / 2, frame.left + 14), frame.right - 16)} y={HEIGHT - 8} textAnchor="middle" className="fill-ink-3">
+              <text
+                key={hour.hour}
+                x={Math.min(Math.max(bar.x + bar.width / 2, frame.left + 14), frame.right - 16)}
+                y={HEIGHT - 8}
+                textAnchor="middle"
+                className="fill-ink-3"
+              >
                 {formatClock(begins)}
               </text>
             );

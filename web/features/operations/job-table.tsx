@@ -16,7 +16,15 @@ import { common, operations as t } from "@/text";
 export const jobName = (job: ArchiveJob): string => shortId(job.document_id ?? job.sha256);
 
 /** Hand-overs by their ids. `actions` where one can do something about them. */
-export function JobTable({ jobs, reasonOf, actions }: { jobs: readonly ArchiveJob[]; reasonOf: (job: ArchiveJob) => string; actions?: (job: ArchiveJob) => ReactNode }) {
+export function JobTable({
+  jobs,
+  reasonOf,
+  actions,
+}: {
+  jobs: readonly ArchiveJob[];
+  reasonOf: (job: ArchiveJob) => string;
+  actions?: (job: ArchiveJob) => ReactNode;
+}) {
   const c = t.archive.columns;
   return (
     <table className="register md:[&_:is(th,td):first-child]:pl-4 [&_tbody_tr:last-child]:border-0 [&_tbody_tr:last-child_td]:border-0">

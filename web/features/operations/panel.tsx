@@ -10,7 +10,19 @@ import { operations as t } from "@/text";
 export const spanOf = (seconds: number): string => (seconds < 1 ? t.lessThanASecond : formatDuration(seconds));
 
 /** One region of the page with its own head, and its own failure: a store that is away hides no other. */
-export function Panel({ title, facts, aside, children, className }: { title: string; facts?: ReactNode; aside?: ReactNode; children: ReactNode; className?: string }) {
+export function Panel({
+  title,
+  facts,
+  aside,
+  children,
+  className,
+}: {
+  title: string;
+  facts?: ReactNode;
+  aside?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
   const id = useId();
   return (
     <section aria-labelledby={id} className={classNames("flex min-w-0 flex-col rounded-sheet border border-line", className)}>

@@ -18,7 +18,12 @@ export function ProcessingPanel({ className }: { className?: string }) {
       {...(className ? { className } : {})}
       facts={<Legend />}
       aside={
-        <button type="button" aria-pressed={isTable} onClick={() => setTable(!isTable)} className="min-h-7 rounded-mark text-13 text-petrol underline decoration-petrol-line underline-offset-[3px] coarse:min-h-11">
+        <button
+          type="button"
+          aria-pressed={isTable}
+          onClick={() => setTable(!isTable)}
+          className="min-h-7 rounded-mark text-13 text-petrol underline decoration-petrol-line underline-offset-[3px] coarse:min-h-11"
+        >
           {isTable ? t.processing.asChart : t.processing.asTable}
         </button>
       }

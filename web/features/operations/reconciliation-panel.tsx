@@ -21,7 +21,10 @@ export function ReconciliationPanel() {
   const latest = useReconciliation();
   const outcome = latest.data?.outcome;
   return (
-    <Panel title={t.reconcile.title} aside={outcome !== undefined && <StatusBadge isChip status={TONES[outcome] ?? "warn"} label={t.reconcile.outcomes[outcome] ?? String(outcome)} />}>
+    <Panel
+      title={t.reconcile.title}
+      aside={outcome !== undefined && <StatusBadge isChip status={TONES[outcome] ?? "warn"} label={t.reconcile.outcomes[outcome] ?? String(outcome)} />}
+    >
       <Answer of={latest}>{(report) => (report ? <Report report={report} /> : <Never />)}</Answer>
     </Panel>
   );

@@ -20,11 +20,9 @@ const MANNERS = { refetchInterval: EVERY_MS, placeholderData: keepPreviousData }
 
 export const LIMIT = 10;
 
-export const useReadiness = () =>
-  useQuery({ queryKey: keys.operations("health"), queryFn: ({ signal }) => getReadiness(signal), ...MANNERS });
+export const useReadiness = () => useQuery({ queryKey: keys.operations("health"), queryFn: ({ signal }) => getReadiness(signal), ...MANNERS });
 
-export const useProcessing = () =>
-  useQuery({ queryKey: keys.operations("processing"), queryFn: ({ signal }) => getProcessingQueue(signal), ...MANNERS });
+export const useProcessing = () => useQuery({ queryKey: keys.operations("processing"), queryFn: ({ signal }) => getProcessingQueue(signal), ...MANNERS });
 
 export const useSavings = () => useQuery({ queryKey: keys.operations("savings"), queryFn: ({ signal }) => getSavings(signal), ...MANNERS });
 

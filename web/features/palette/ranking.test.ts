@@ -23,7 +23,12 @@ describe("fitOf", () => {
 });
 
 describe("ranked", () => {
-  const labels = (items: readonly string[], typed: string) => ranked(items.map((label) => ({ label })), typed, (item) => item.label).map((item) => item.label);
+  const labels = (items: readonly string[], typed: string) =>
+    ranked(
+      items.map((label) => ({ label })),
+      typed,
+      (item) => item.label,
+    ).map((item) => item.label);
 
   it("puts beginnings before beginnings of words before the inside of words, and short before long", () => {
     expect(labels(["Search", "Go to Archive", "Archive selected and more", "Archive", "The march"], "arch")).toEqual([

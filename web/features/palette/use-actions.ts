@@ -28,7 +28,9 @@ export function useActions(knowledgeBases: readonly KnowledgeBase[]): readonly A
   const isDark = useIsDark();
   const [, setTheme] = useTheme();
   // What counts when the palette opens: itself it has no keys.
-  const [bindings] = useState(() => [...new Map(allKeys().map((binding) => [binding.keys, binding])).values()].filter((binding) => binding.does && !NO_ACTS.test(binding.keys)));
+  const [bindings] = useState(() =>
+    [...new Map(allKeys().map((binding) => [binding.keys, binding])).values()].filter((binding) => binding.does && !NO_ACTS.test(binding.keys)),
+  );
   const { everyday, administration } = placesOf(me, knowledgeBases);
   const going = [...everyday, ...administration].filter((place) => !bindings.some((binding) => binding.does === t.goTo(place.label)));
   return [
@@ -45,6 +47,11 @@ const ICONS: Readonly<Record<string, IconName>> = { "?": "ask", u: "upload", "/"
 
 function actionOf(binding: KeyBinding): Action {
   const icon = ICONS[binding.keys] ?? (binding.keys.startsWith("g ") ? "right" : "open");
-  return { id: `key-${binding.keys}`, label: binding.does ?? "", icon, keys: binding.keys, run: () => binding.run(new KeyboardEvent("keydown", { key: binding.keys })) };
+  return {
+    id: `key-${binding.keys}`,
+    label: binding.does ?? "",
+    icon,
+    keys: binding.keys,
+    run: () => binding.run(new KeyboardEvent("keydown", { key: binding.keys })),
+  };
 }
-

@@ -29,18 +29,33 @@ export function useOptions(typed: string): { options: readonly Option[]; isLooki
   const actions = ranked(useActions(bases), q, (action) => action.label)
     .slice(0, MOST.actions)
     .map((action): Option => ({ ...action, group: "actions", ...(action.keys ? { keys: action.keys } : {}) }));
-  const found = documents.map((document): Option => ({
-    id: document.id,
-    group: "documents",
-    label: document.name,
-    spans: fitOf(document.name, q)?.spans ?? [],
-    icon: "document",
-    hint: names.get(document.kb_id) ?? "",
-    run: () => router.push(hrefOfDocument({ kbId: document.kb_id, documentId: document.id })),
-  }));
-  const places = ranked(bases.map((kb) => ({ kb })), q, ({ kb }) => kb.name)
+  const found = documents.map(
+    (document): Option => ({
+      id: document.id,
+      group: "documents",
+      label: document.name,
+      spans: fitOf(document.name, q)?.spans ?? [],
+      icon: "document",
+      hint: names.get(document.kb_id) ?? "",
+      run: () => router.push(hrefOfDocument({ kbId: document.kb_id, documentId: document.id })),
+    }),
+  );
+  const places = ranked(
+    bases.map((kb) => ({ kb })),
+    q,
+    ({ kb }) => kb.name,
+  )
     .slice(0, MOST.knowledgeBases)
-    .map(({ kb, spans }): Option => ({ id: kb.id, group: "knowledgeBases", label: kb.name, spans, icon: "folder", run: () => router.push(hrefOfKnowledgeBase(kb.id)) }));
+    .map(
+      ({ kb, spans }): Option => ({
+        id: kb.id,
+        group: "knowledgeBases",
+        label: kb.name,
+        spans,
+        icon: "folder",
+        run: () => router.push(hrefOfKnowledgeBase(kb.id)),
+      }),
+    );
   const passages: Option[] = q
     ? [{ id: "passages", group: "passages", label: t.searchFor(q), spans: [], icon: "search", keys: t.searchKey, run: () => router.push(hrefOfSearch(q)) }]
     : [];

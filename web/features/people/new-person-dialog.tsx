@@ -39,7 +39,15 @@ export function NewPersonDialog({ organizationId, onClose }: { organizationId: s
   };
   return (
     <FormDialog title={t.create.title} action={t.create.action} isBusy={create.isPending} error={create.error} onSubmit={submit} onClose={onClose}>
-      <Field label={t.create.email} type="email" required autoFocus autoComplete="off" value={person.email} onChange={(event) => change({ email: event.target.value })} />
+      <Field
+        label={t.create.email}
+        type="email"
+        required
+        autoFocus
+        autoComplete="off"
+        value={person.email}
+        onChange={(event) => change({ email: event.target.value })}
+      />
       <Field
         label={t.create.password}
         type="text"

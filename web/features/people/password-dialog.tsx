@@ -29,7 +29,14 @@ export function PasswordDialog({ user, onClose }: { user: User; onClose: () => v
     );
   };
   return (
-    <FormDialog title={t.password.title(user.email)} action={t.password.action} isBusy={change.isPending} error={change.error} onSubmit={submit} onClose={onClose}>
+    <FormDialog
+      title={t.password.title(user.email)}
+      action={t.password.action}
+      isBusy={change.isPending}
+      error={change.error}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <Field
         label={t.password.label}
         type="text"

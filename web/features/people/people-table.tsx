@@ -87,7 +87,15 @@ function Row({ user, organizationName, onAct }: { user: User; organizationName: 
   );
 }
 
-const ICONS = { makeAdmin: "key", takeAdmin: "key", makeOperator: "gauge", takeOperator: "gauge", password: "lock", activate: "check", deactivate: "stop" } as const;
+const ICONS = {
+  makeAdmin: "key",
+  takeAdmin: "key",
+  makeOperator: "gauge",
+  takeOperator: "gauge",
+  password: "lock",
+  activate: "check",
+  deactivate: "stop",
+} as const;
 
 /** Whoever may do nothing with an account sees no menu, unless they may read what its owner did. */
 function RowMenu({ user, onAct }: { user: User } & Acts) {

@@ -2,17 +2,7 @@
 
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 
-import {
-  changeUser,
-  createOrganization,
-  createUser,
-  keys,
-  listOrganizations,
-  listUsers,
-  renameOrganization,
-  type NewUser,
-  type UserChange,
-} from "@/lib/api";
+import { changeUser, createOrganization, createUser, keys, listOrganizations, listUsers, renameOrganization, type NewUser, type UserChange } from "@/lib/api";
 
 import { LIMIT, type PeopleState } from "./people-view";
 

@@ -12,7 +12,10 @@ const hit = (document: string, page: number, more: Partial<Hit> = {}): Hit => ({
   page,
   chunk_index: page,
   snippet: "The notice period begins.",
-  highlights: [[4, 10], [11, 17]],
+  highlights: [
+    [4, 10],
+    [11, 17],
+  ],
   score: 1,
   image_url: null,
   ...more,
@@ -21,7 +24,10 @@ const hit = (document: string, page: number, more: Partial<Hit> = {}): Hit => ({
 describe("groupsOf", () => {
   it("keeps documents in the order of their best passage, and within each the best first", () => {
     const groups = groupsOf([hit("b", 12), hit("a", 3), hit("b", 2)]);
-    expect(groups.map((group) => [group.name, group.hits.map(({ hit: one }) => one.page)])).toEqual([["b.pdf", [12, 2]], ["a.pdf", [3]]]);
+    expect(groups.map((group) => [group.name, group.hits.map(({ hit: one }) => one.page)])).toEqual([
+      ["b.pdf", [12, 2]],
+      ["a.pdf", [3]],
+    ]);
   });
 
   it("numbers passages as they stand on the page, for the arrow keys", () => {

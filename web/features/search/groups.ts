@@ -44,7 +44,10 @@ export function findOf(hit: Hit, q: string): string {
   const cut = cutter(hit.snippet);
   const words = [...new Set(hit.highlights.map(([start, end]) => cut(start, end).toLowerCase()))];
   if (words.length === 0) return "";
-  const asked = q.replaceAll(/"|(^|\s)-\S+/g, " ").trim().split(/\s+/);
+  const asked = q
+    .replaceAll(/"|(^|\s)-\S+/g, " ")
+    .trim()
+    .split(/\s+/);
   return words.join(" ").split(/\s+/).length >= asked.length ? q : words.join(" ");
 }
 

@@ -50,7 +50,14 @@ export function Preview({ hit, q }: { hit: Hit; q: string }) {
           <kbd>↵</kbd>
         </ButtonLink>
       </div>
-      <div ref={pane} data-pane tabIndex={0} role="region" aria-label={t.page(formatCount(hit.page))} className="min-h-0 flex-1 overflow-auto bg-desk-2 p-4 focus-visible:outline-offset-[-2px] dark:bg-desk">
+      <div
+        ref={pane}
+        data-pane
+        tabIndex={0}
+        role="region"
+        aria-label={t.page(formatCount(hit.page))}
+        className="min-h-0 flex-1 overflow-auto bg-desk-2 p-4 focus-visible:outline-offset-[-2px] dark:bg-desk"
+      >
         {page.isError && <p className="text-13 text-ink-2">{t.gone}</p>}
         {page.data?.layout && hit.image_url !== null ? (
           <PagePicture key={`${hit.document_id}/${hit.page}`} hit={hit} page={page.data} layout={page.data.layout} passages={found} marks={marks} />
@@ -69,7 +76,19 @@ function passagesOf(paragraphs: readonly Paragraph[], passage: Span | null, mark
   return matching.length > 0 ? matching : within;
 }
 
-function PagePicture({ hit, page, layout, passages, marks }: { hit: Hit; page: DocumentPage; layout: Layout; passages: readonly Paragraph[]; marks: readonly Span[] }) {
+function PagePicture({
+  hit,
+  page,
+  layout,
+  passages,
+  marks,
+}: {
+  hit: Hit;
+  page: DocumentPage;
+  layout: Layout;
+  passages: readonly Paragraph[];
+  marks: readonly Span[];
+}) {
   const [hasFailed, setFailed] = useState(false);
   const boxes = joined(boxesOf(marks, layout.words));
   return (
@@ -84,7 +103,10 @@ function PagePicture({ hit, page, layout, passages, marks }: { hit: Hit; page: D
         />
       )}
       <div aria-hidden="true" className="absolute inset-0">
-        {passages.map((one) => one.box && <div key={one.paragraph_index} className="on-paper" data-kind="part" data-on="passage" data-passage style={placeOf(one.box, layout)} />)}
+        {passages.map(
+          (one) =>
+            one.box && <div key={one.paragraph_index} className="on-paper" data-kind="part" data-on="passage" data-passage style={placeOf(one.box, layout)} />,
+        )}
         {boxes.map((box, index) => (
           <div key={index} className="on-paper" data-kind="mark" style={placeOf(box, layout)} />
         ))}
@@ -98,7 +120,13 @@ function PageText({ paragraphs, passages, marks }: { paragraphs: readonly Paragr
   return (
     <div className="rounded-mark bg-sheet px-5 py-4 shadow-1">
       {paragraphs.map((one) => (
-        <div key={one.paragraph_index} className="prose-part pl-3.5!" data-kind={one.kind} data-on={passages.includes(one) ? "passage" : undefined} data-passage={passages.includes(one) || undefined}>
+        <div
+          key={one.paragraph_index}
+          className="prose-part pl-3.5!"
+          data-kind={one.kind}
+          data-on={passages.includes(one) ? "passage" : undefined}
+          data-passage={passages.includes(one) || undefined}
+        >
           <p className="whitespace-pre-line">
             <Marked text={one.text} spans={spansWithin(marks, [one.start, one.end])} />
           </p>

@@ -85,7 +85,19 @@ function Group({ group, q, kbName, selected, onSelect }: { group: HitGroup; q: s
   );
 }
 
-const Passage = memo(function Passage({ hit, index, q, isSelected, onSelect }: { hit: Hit; index: number; q: string; isSelected: boolean; onSelect: (index: number) => void }) {
+const Passage = memo(function Passage({
+  hit,
+  index,
+  q,
+  isSelected,
+  onSelect,
+}: {
+  hit: Hit;
+  index: number;
+  q: string;
+  isSelected: boolean;
+  onSelect: (index: number) => void;
+}) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   return (
     <Link
@@ -99,10 +111,7 @@ const Passage = memo(function Passage({ hit, index, q, isSelected, onSelect }: {
         if (event.pointerType === "mouse") timer.current = setTimeout(() => onSelect(index), HOVER_MS);
       }}
       onPointerLeave={() => clearTimeout(timer.current)}
-      className={classNames(
-        "flex scroll-my-8 gap-3 rounded-control px-2 py-2 text-ink no-underline",
-        isSelected ? "lg:bg-petrol-soft" : "hover:bg-sunk",
-      )}
+      className={classNames("flex scroll-my-8 gap-3 rounded-control px-2 py-2 text-ink no-underline", isSelected ? "lg:bg-petrol-soft" : "hover:bg-sunk")}
     >
       <span className="w-[38px] shrink-0 pt-0.5 text-right font-proof text-12 text-ink-3">{t.page(formatCount(hit.page))}</span>
       <span className="snippet min-w-0 font-doc text-[15.5px] leading-[23px] [overflow-wrap:anywhere]">

@@ -8,7 +8,15 @@ import { common, search as t } from "@/text";
 
 import { MODES, TYPES, type SearchState } from "./search-view";
 
-export function SearchFilters({ state, change, knowledgeBases }: { state: SearchState; change: Change<SearchState>; knowledgeBases: readonly KnowledgeBase[] }) {
+export function SearchFilters({
+  state,
+  change,
+  knowledgeBases,
+}: {
+  state: SearchState;
+  change: Change<SearchState>;
+  knowledgeBases: readonly KnowledgeBase[];
+}) {
   const [only] = state.kb;
   const names = new Map(knowledgeBases.map((kb) => [kb.id, kb.name]));
   const places = state.kb.length === 0 ? t.everywhere : state.kb.length === 1 && only ? (names.get(only) ?? t.several(1)) : t.several(state.kb.length);
@@ -34,7 +42,13 @@ export function SearchFilters({ state, change, knowledgeBases }: { state: Search
         onChoose={(chosen) => change({ type: chosen })}
         clear={t.anyType}
       />
-      <Pick label={t.mode} value={state.mode} none="hybrid" choices={MODES.map((value) => ({ value, label: t.modes[value] }))} onChoose={(mode) => change({ mode })} />
+      <Pick
+        label={t.mode}
+        value={state.mode}
+        none="hybrid"
+        choices={MODES.map((value) => ({ value, label: t.modes[value] }))}
+        onChoose={(mode) => change({ mode })}
+      />
     </div>
   );
 }

@@ -85,7 +85,14 @@ export function SearchPage() {
             />
           )}
           {groups.length > 0 && (
-            <Results groups={groups} q={state.q.trim()} kbNames={kbNames} selected={selected} onSelect={(index) => setChosen({ of: data, index })} onLeave={() => field.current?.focus()} />
+            <Results
+              groups={groups}
+              q={state.q.trim()}
+              kbNames={kbNames}
+              selected={selected}
+              onSelect={(index) => setChosen({ of: data, index })}
+              onLeave={() => field.current?.focus()}
+            />
           )}
         </div>
         {isWide && current && <Preview hit={current} q={state.q.trim()} />}

@@ -8,8 +8,7 @@ export const mayManage = (standing: Standing): boolean => standing === "owner" |
 export const mayEdit = (standing: Standing): boolean => mayManage(standing) || standing === "editor";
 
 /** The archive and the audit log are for owners, of what is theirs, and for admins. */
-export const seesArchive = (me: Me, knowledgeBases: readonly KnowledgeBase[]): boolean =>
-  me.is_admin || knowledgeBases.some((kb) => mayManage(kb.role));
+export const seesArchive = (me: Me, knowledgeBases: readonly KnowledgeBase[]): boolean => me.is_admin || knowledgeBases.some((kb) => mayManage(kb.role));
 
 export const managesPeople = (me: Me): boolean => me.is_admin || me.is_operator;
 

@@ -50,9 +50,7 @@ function reversedTeeth(y: number): string {
 }
 
 function Lines({ y, widths }: { y: number; widths: readonly number[] }) {
-  return widths.map((width, index) => (
-    <rect key={index} x={72} y={y + index * 15} width={width} height={4} rx={2} className="fill-paper-line opacity-80" />
-  ));
+  return widths.map((width, index) => <rect key={index} x={72} y={y + index * 15} width={width} height={4} rx={2} className="fill-paper-line opacity-80" />);
 }
 
 function Seal() {

@@ -19,7 +19,11 @@ export function SignInPage() {
           <span className="font-doc text-20 font-semibold">{common.product}</span>
         </div>
         <div className="mx-auto my-auto w-full max-w-[340px] py-10">
-          {arrival.state === "opening" && <p role="status" className="late text-ink-2">{t.opening}</p>}
+          {arrival.state === "opening" && (
+            <p role="status" className="late text-ink-2">
+              {t.opening}
+            </p>
+          )}
           {arrival.state === "stranger" && <PasswordForm problem={arrival.problem} onDone={arrival.enter} />}
           {arrival.state === "without-password" && <SetPasswordForm me={arrival.me} onDone={arrival.leave} />}
         </div>

@@ -15,7 +15,12 @@ export const isLitter = (name: string): boolean => LITTER.test(name);
 /** Of a folder that was chosen: `webkitRelativePath` names the folders it lay in. */
 export function withoutLitter(files: Iterable<File>): File[] {
   return [...files].filter(
-    (file) => !isLitter(file.name) && !file.webkitRelativePath.split("/").slice(0, -1).some((folder) => LITTER_FOLDERS.test(folder)),
+    (file) =>
+      !isLitter(file.name) &&
+      !file.webkitRelativePath
+        .split("/")
+        .slice(0, -1)
+        .some((folder) => LITTER_FOLDERS.test(folder)),
   );
 }
 

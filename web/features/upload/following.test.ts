@@ -24,7 +24,15 @@ const progress = (status: Progress["status"], more: Partial<Progress> = {}): Pro
 });
 
 function follow(look: (place: object) => Promise<{ status: Progress["status"]; last_error: string | null }> = () => Promise.reject(new Unreachable("away"))) {
-  const item: UploadItem = { id: 1, kbId: "kb", file: new File(["x"], "a"), documentType: "other", replaces: null, documentId: "d", state: { kind: "reading" } };
+  const item: UploadItem = {
+    id: 1,
+    kbId: "kb",
+    file: new File(["x"], "a"),
+    documentType: "other",
+    replaces: null,
+    documentId: "d",
+    state: { kind: "reading" },
+  };
   const items: UploadItem[] = [item];
   const finish = vi.fn();
   const reread = vi.fn();
@@ -92,7 +100,9 @@ describe("following what is being read", () => {
   });
 
   it("says of one that is gone that it is", async () => {
-    const { finish, tell, settle } = follow(() => Promise.reject(new NotFound("not there", { status: 404, body: null, requestId: null, retryAfterSeconds: null })));
+    const { finish, tell, settle } = follow(() =>
+      Promise.reject(new NotFound("not there", { status: 404, body: null, requestId: null, retryAfterSeconds: null })),
+    );
     tell({ type: "gone", documentId: "d" });
     expect(finish).toHaveBeenCalledWith(1, "gone");
     tell({ type: "look" });

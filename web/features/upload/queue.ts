@@ -42,7 +42,10 @@ export class UploadQueue {
   constructor(transport: Transport, events: QueueEvents = {}) {
     this.#transport = transport;
     this.#events = events;
-    this.#gate = new Gate(() => transport.isThere(), () => this.#next());
+    this.#gate = new Gate(
+      () => transport.isThere(),
+      () => this.#next(),
+    );
   }
 
   readonly watch = (watcher: () => void): (() => void) => {

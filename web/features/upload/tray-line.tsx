@@ -63,7 +63,11 @@ function Action({ item }: { item: UploadItem }) {
   }
   if (item.state.kind !== "failed") return null;
   const [words, act] =
-    item.state.during === "sending" ? [t.retry, () => uploads.again(item.id)] : item.replaces ? [t.bringBack, () => void bringOldBack(item)] : [t.retry, () => void readAgain(item)];
+    item.state.during === "sending"
+      ? [t.retry, () => uploads.again(item.id)]
+      : item.replaces
+        ? [t.bringBack, () => void bringOldBack(item)]
+        : [t.retry, () => void readAgain(item)];
   return (
     <button type="button" className={LINK} onClick={act}>
       {words}

@@ -44,7 +44,13 @@ function Tray({ items, done, failed, all }: { items: readonly UploadItem[]; done
   const label = isFolded ? t.unfold : t.fold;
   return (
     <section className="tray" aria-label={t.label} data-folded={isFolded || undefined}>
-      <button type="button" className="tray-head" aria-expanded={!isFolded} aria-label={`${t.title}: ${t.progressOf(formatCount(done), formatCount(all))}. ${label}`} onClick={() => setFolded(!isFolded)}>
+      <button
+        type="button"
+        className="tray-head"
+        aria-expanded={!isFolded}
+        aria-label={`${t.title}: ${t.progressOf(formatCount(done), formatCount(all))}. ${label}`}
+        onClick={() => setFolded(!isFolded)}
+      >
         <span className="font-semibold">{t.title}</span>
         <span className="tray-bar">
           <Progress label={t.title} sent={all > 0 ? (done + failed) / all : 0} read={all > 0 ? done / all : 0} />

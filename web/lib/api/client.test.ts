@@ -7,14 +7,16 @@ const ME = "/api/v1/auth/me";
 
 /** The next answer of the server. */
 function answers(status: number, body: unknown = null, headers: Record<string, string> = {}) {
-  const fetching = vi.fn(() =>
-    Promise.resolve(new Response(body === null ? null : JSON.stringify(body), { status, headers })),
-  );
+  const fetching = vi.fn(() => Promise.resolve(new Response(body === null ? null : JSON.stringify(body), { status, headers })));
   vi.stubGlobal("fetch", fetching);
   return fetching;
 }
 
-const failure = async (): Promise<unknown> => call("get", ME, {}).then(() => null, (error: unknown) => error);
+const failure = async (): Promise<unknown> =>
+  call("get", ME, {}).then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 afterEach(() => vi.unstubAllGlobals());
 

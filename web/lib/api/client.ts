@@ -13,11 +13,12 @@ export type PathOf<M extends Method> = {
 
 type Parameters<O> = O extends { parameters: infer Given } ? Given : never;
 type PathValues<O> = Parameters<O> extends { path: infer Values } ? { path: Values } : { path?: undefined };
-type QueryValues<O> = Parameters<O> extends { query: infer Values }
-  ? { query: Values }
-  : Parameters<O> extends { query?: infer Values }
-    ? { query?: Values }
-    : { query?: undefined };
+type QueryValues<O> =
+  Parameters<O> extends { query: infer Values }
+    ? { query: Values }
+    : Parameters<O> extends { query?: infer Values }
+      ? { query?: Values }
+      : { query?: undefined };
 type JsonBody<O> = O extends { requestBody: { content: { "application/json": infer Body } } }
   ? { body: Body }
   : O extends { requestBody?: { content: { "application/json": infer Body } } }
@@ -38,16 +39,9 @@ export interface Manners {
   /** Seconds without an answer until `TimedOut`. */
   timeout?: number;
 }
-export type Request<P extends PathOf<M>, M extends Method> = PathValues<Operation<P, M>> &
-  QueryValues<Operation<P, M>> &
-  JsonBody<Operation<P, M>> &
-  Manners;
+export type Request<P extends PathOf<M>, M extends Method> = PathValues<Operation<P, M>> & QueryValues<Operation<P, M>> & JsonBody<Operation<P, M>> & Manners;
 
-export async function call<M extends Method, P extends PathOf<M>>(
-  method: M,
-  path: P,
-  request: Request<P, M>,
-): Promise<Answered<P, M>> {
+export async function call<M extends Method, P extends PathOf<M>>(method: M, path: P, request: Request<P, M>): Promise<Answered<P, M>> {
   const answer = await send(method, urlOf(path, request), request);
   const body: unknown = await bodyOf(answer);
   if (answer.ok) return body as Answered<P, M>;

@@ -9,8 +9,7 @@ const at = ({ kbId, documentId }: DocumentPlace) => ({ kb_id: kbId, doc_id: docu
 /** Notes are whatever JSON a person or a program put there; null removes them. */
 export type Notes = Record<string, unknown> | null;
 
-export const getSummary = (place: DocumentPlace, signal?: AbortSignal) =>
-  call("get", `${ONE}/summary`, { path: at(place), signal });
+export const getSummary = (place: DocumentPlace, signal?: AbortSignal) => call("get", `${ONE}/summary`, { path: at(place), signal });
 
 export const listPages = (place: DocumentPlace, query: Query<`${typeof ONE}/pages`>, signal?: AbortSignal) =>
   call("get", `${ONE}/pages`, { path: at(place), query, signal });
@@ -40,7 +39,6 @@ export const annotateDiagram = (place: DocumentPlace, key: string, annotations: 
 export const pageImageUrl = (place: DocumentPlace, number: number, width?: number, revision?: number) =>
   urlOf(`${ONE}/pages/{number}/image`, { path: { ...at(place), number }, query: { width, revision } });
 
-export const diagramImageUrl = (place: DocumentPlace, key: string) =>
-  urlOf(`${ONE}/diagrams/{key}/image`, { path: { ...at(place), key } });
+export const diagramImageUrl = (place: DocumentPlace, key: string) => urlOf(`${ONE}/diagrams/{key}/image`, { path: { ...at(place), key } });
 
 export const textUrl = (place: DocumentPlace) => urlOf(`${ONE}/text`, { path: at(place) });

@@ -13,16 +13,14 @@ const at = ({ kbId, documentId }: DocumentPlace) => ({ kb_id: kbId, doc_id: docu
 
 export type DocumentQuery = Query<typeof ALL>;
 
-export const listDocuments = (kbId: string, query: DocumentQuery, signal?: AbortSignal) =>
-  call("get", ALL, { path: { kb_id: kbId }, query, signal });
+export const listDocuments = (kbId: string, query: DocumentQuery, signal?: AbortSignal) => call("get", ALL, { path: { kb_id: kbId }, query, signal });
 
 export const getDocument = (place: DocumentPlace, signal?: AbortSignal) => call("get", ONE, { path: at(place), signal });
 
 /** Where the browser fetches the original from; always saved, never shown. */
 export const downloadUrl = (place: DocumentPlace) => urlOf(`${ONE}/download`, { path: at(place) });
 
-export const explainDocument = (place: DocumentPlace, signal?: AbortSignal) =>
-  call("get", `${ONE}/explain`, { path: at(place), signal });
+export const explainDocument = (place: DocumentPlace, signal?: AbortSignal) => call("get", `${ONE}/explain`, { path: at(place), signal });
 
 export const listRuns = (place: DocumentPlace, query: Query<`${typeof ONE}/runs`>, signal?: AbortSignal) =>
   call("get", `${ONE}/runs`, { path: at(place), query, signal });
@@ -55,8 +53,7 @@ export const handOverDocument = (place: DocumentPlace) => call("post", `${ONE}/h
 
 export type ArchivedQuery = Query<"/api/v1/documents/archived">;
 
-export const listArchived = (query: ArchivedQuery, signal?: AbortSignal) =>
-  call("get", "/api/v1/documents/archived", { query, signal });
+export const listArchived = (query: ArchivedQuery, signal?: AbortSignal) => call("get", "/api/v1/documents/archived", { query, signal });
 
 /** Over all knowledge bases that the person may see, by name or id. */
 export const findDocuments = (query: Query<"/api/v1/documents">, signal?: AbortSignal) => call("get", "/api/v1/documents", { query, signal });

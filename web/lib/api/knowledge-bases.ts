@@ -6,16 +6,13 @@ const ALL = "/api/v1/knowledge-bases";
 const ONE = `${ALL}/{kb_id}` as const;
 const MEMBER = `${ONE}/members/{user_id}` as const;
 
-export const listKnowledgeBases = (query: Query<typeof ALL>, signal?: AbortSignal) =>
-  call("get", ALL, { query, signal });
+export const listKnowledgeBases = (query: Query<typeof ALL>, signal?: AbortSignal) => call("get", ALL, { query, signal });
 
-export const getKnowledgeBase = (kbId: string, signal?: AbortSignal) =>
-  call("get", ONE, { path: { kb_id: kbId }, signal });
+export const getKnowledgeBase = (kbId: string, signal?: AbortSignal) => call("get", ONE, { path: { kb_id: kbId }, signal });
 
 export const createKnowledgeBase = (name: string, description = "") => call("post", ALL, { body: { name, description } });
 
-export const changeKnowledgeBase = (kbId: string, change: KnowledgeBaseChange) =>
-  call("patch", ONE, { path: { kb_id: kbId }, body: change });
+export const changeKnowledgeBase = (kbId: string, change: KnowledgeBaseChange) => call("patch", ONE, { path: { kb_id: kbId }, body: change });
 
 /** Null when it was empty and is gone. With `purge` it takes its documents along, by several calls where they are many. */
 export const removeKnowledgeBase = (kbId: string, { purge }: { purge: boolean }) =>
@@ -28,8 +25,6 @@ export const listMembers = (kbId: string, query: Query<`${typeof ONE}/members`>,
 export const findColleague = (kbId: string, email: string, signal?: AbortSignal) =>
   call("get", `${ONE}/colleague`, { path: { kb_id: kbId }, query: { email }, signal });
 
-export const setMember = (kbId: string, userId: string, role: Role) =>
-  call("put", MEMBER, { path: { kb_id: kbId, user_id: userId }, body: { role } });
+export const setMember = (kbId: string, userId: string, role: Role) => call("put", MEMBER, { path: { kb_id: kbId, user_id: userId }, body: { role } });
 
-export const removeMember = (kbId: string, userId: string) =>
-  call("delete", MEMBER, { path: { kb_id: kbId, user_id: userId } });
+export const removeMember = (kbId: string, userId: string) => call("delete", MEMBER, { path: { kb_id: kbId, user_id: userId } });

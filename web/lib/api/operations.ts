@@ -9,14 +9,12 @@ export const getSavings = (signal?: AbortSignal) => call("get", "/api/v1/artifac
 /** `NotFound` before the first comparison. */
 export const getReconciliation = (signal?: AbortSignal) => call("get", "/api/v1/reconcile/latest", { signal });
 
-export const listArchiveQueue = (query: Query<"/api/v1/archive/queue">, signal?: AbortSignal) =>
-  call("get", "/api/v1/archive/queue", { query, signal });
+export const listArchiveQueue = (query: Query<"/api/v1/archive/queue">, signal?: AbortSignal) => call("get", "/api/v1/archive/queue", { query, signal });
 
 export const listDeadLetters = (query: Query<"/api/v1/archive/dead-letters">, signal?: AbortSignal) =>
   call("get", "/api/v1/archive/dead-letters", { query, signal });
 
-export const requeueDeadLetter = (key: string) =>
-  call("post", "/api/v1/archive/dead-letters/{key}/requeue", { path: { key } });
+export const requeueDeadLetter = (key: string) => call("post", "/api/v1/archive/dead-letters/{key}/requeue", { path: { key } });
 
 export const discardDeadLetter = (key: string) => call("delete", "/api/v1/archive/dead-letters/{key}", { path: { key } });
 

@@ -2,8 +2,7 @@
 import { call, type Query } from "./client";
 import type { UserChange } from "./types";
 
-export const listUsers = (query: Query<"/api/v1/users">, signal?: AbortSignal) =>
-  call("get", "/api/v1/users", { query, signal });
+export const listUsers = (query: Query<"/api/v1/users">, signal?: AbortSignal) => call("get", "/api/v1/users", { query, signal });
 
 export interface NewUser {
   email: string;
@@ -15,11 +14,9 @@ export interface NewUser {
 
 export const createUser = (user: NewUser) => call("post", "/api/v1/users", { body: user });
 
-export const changeUser = (userId: string, change: UserChange) =>
-  call("patch", "/api/v1/users/{user_id}", { path: { user_id: userId }, body: change });
+export const changeUser = (userId: string, change: UserChange) => call("patch", "/api/v1/users/{user_id}", { path: { user_id: userId }, body: change });
 
-export const listOrganizations = (query: Query<"/api/v1/organizations">, signal?: AbortSignal) =>
-  call("get", "/api/v1/organizations", { query, signal });
+export const listOrganizations = (query: Query<"/api/v1/organizations">, signal?: AbortSignal) => call("get", "/api/v1/organizations", { query, signal });
 
 export const createOrganization = (name: string) => call("post", "/api/v1/organizations", { body: { name } });
 

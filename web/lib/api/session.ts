@@ -15,11 +15,8 @@ export const signOut = () => call("post", `${AUTH}/logout`, {});
 export const changePassword = (next: string, current?: string) =>
   call("put", `${AUTH}/password`, { body: { new_password: next, current_password: current ?? null } });
 
-export const listTokens = (query: { page?: number; limit?: number }, signal?: AbortSignal) =>
-  call("get", `${AUTH}/tokens`, { query, signal });
+export const listTokens = (query: { page?: number; limit?: number }, signal?: AbortSignal) => call("get", `${AUTH}/tokens`, { query, signal });
 
-export const createToken = (name: string, expiresInDays: number) =>
-  call("post", `${AUTH}/tokens`, { body: { name, expires_in_days: expiresInDays } });
+export const createToken = (name: string, expiresInDays: number) => call("post", `${AUTH}/tokens`, { body: { name, expires_in_days: expiresInDays } });
 
-export const revokeToken = (tokenId: string) =>
-  call("delete", `${AUTH}/tokens/{token_id}`, { path: { token_id: tokenId } });
+export const revokeToken = (tokenId: string) => call("delete", `${AUTH}/tokens/{token_id}`, { path: { token_id: tokenId } });

@@ -64,8 +64,7 @@ function send<Body>(url: string, form: FormData, { onProgress, signal }: Sending
       else reject(errorOf(answerOf(request, body)));
     };
     request.onerror = () => reject(new Unreachable("Cannot reach the server"));
-    request.onabort = () =>
-      reject(isStalled ? new TimedOut("The server did not respond") : new DOMException("The upload was cancelled", "AbortError"));
+    request.onabort = () => reject(isStalled ? new TimedOut("The server did not respond") : new DOMException("The upload was cancelled", "AbortError"));
     request.onloadend = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
