@@ -1,33 +1,41 @@
-# Two commands: `make serve` starts Muniment, `make test` proves it. `make help` lists the rest.
+# `make serve` starts Muniment and `make test` tests it. `make help` lists the other commands.
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help serve test test-faults check check-tools bench lock clean setup-runtime setup-dev
+.PHONY: help serve test test-faults coverage check check-tools format bench lock clean setup-runtime setup-dev
 
-help: ## Show this list
+help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-serve: setup-runtime ## Install the dependencies and start Muniment; stop with Ctrl-C
+serve: setup-runtime ## Install Muniment and run it; Ctrl-C stops it
 	@exec $(BIN)/muniment serve
 
-test: setup-dev check-tools ## Run the checks and the full test suite
-	@$(PYTEST) -n 3 --dist loadgroup
+test: setup-dev check-tools ## Run the linters, the type checkers and all tests, as CI does
+	@$(PYTEST) -n 3 --dist worksteal
 
-test-faults: setup-dev ## Run the long fault-injection tests that `make test` leaves out
-	@$(PYTEST) -n 2 --dist loadgroup -m every_fault
+test-faults: setup-dev ## Run the fault tests that take too long for `make test`: a process killed at every step
+	@$(PYTEST) -n 2 --dist worksteal -m every_fault
 
-check: setup-dev check-tools ## Run ruff, mypy, import-linter, tsc, Vitest and the fast tests
+coverage: setup-dev ## Run all tests and report line and branch coverage; details in htmlcov/index.html
+	@$(PYTEST) -n 3 --dist worksteal --cov --cov-report=html --cov-report=term:skip-covered
+
+check: setup-dev check-tools ## Run the linters, the type checkers and the fast tests
 	@$(PYTEST) -q -n 2 -m "not slow"
 
-bench: setup-dev ## Run the benchmarks
+format: setup-dev ## Format the code and fix what the linters can fix
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+	@tools/web npx biome check --write --log-level=warn
+
+bench: setup-dev ## Run the benchmarks; results are ratios within one run
 	@$(BIN)/python -m benchmarks
 
-lock: setup-dev ## Update the dependency lock files
+lock: setup-dev ## Update requirements/*.lock from pyproject.toml
 	@tools/lock
 
-clean: ## Remove the environment, caches and the built web page; keep the data
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .screenshots
+clean: ## Delete the virtual environment, caches and build output; data is kept
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .screenshots .coverage* htmlcov
 	@rm -rf web/node_modules web/.next web/out web/tsconfig.tsbuildinfo src/muniment/web/static
 
 check-tools:
@@ -36,6 +44,7 @@ check-tools:
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports
 	@tools/web npx tsc --noEmit
+	@tools/web npx biome check --log-level=warn
 	@tools/web npx vitest run --silent --reporter=dot --maxWorkers=2
 
 setup-runtime:
