@@ -20,7 +20,11 @@ PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 # The shell is the same browser without what no test looks at.
-CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+HEADLESS_SHELL = "chromium-headless-shell"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+# MUNIMENT_TEST_HEADED=1 shows the browser and slows it down, so that a person can follow.
+IS_HEADED = os.environ.get("MUNIMENT_TEST_HEADED", "") not in ("", "0")
+HEADED_STEP_MS = 300
 
 
 @pytest.fixture(scope="session")
@@ -40,14 +44,15 @@ def operator(muniment: RunningServer) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """For one module at a time: as long as it is there a loop runs in this thread, and no test that is async can."""
-    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    assert program, (
-        "these tests need Chromium: tools/setup dev installs it as root, else `sudo apt-get install chromium`"
-    )
+    programs = CHROMIUM if IS_HEADED else (HEADLESS_SHELL, *CHROMIUM)
+    program = next(filter(None, map(shutil.which, programs)), None)
+    assert program, f"The browser tests need one of {', '.join(programs)}. Install it: `sudo apt-get install chromium`"
     # Its sandbox needs a user who is not root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        browser = playwright.chromium.launch(
+            executable_path=program, args=arguments, headless=not IS_HEADED, slow_mo=HEADED_STEP_MS if IS_HEADED else 0
+        )
         yield browser
         browser.close()
 
