@@ -53,7 +53,7 @@ _LOCK = text(f"SELECT r.epoch = d.epoch {_STALLED} AND r.run_id = :run_id FOR NO
 _FAIL = text("""
     UPDATE document_processing_runs
        SET status = 'failed', ended_at = clock_timestamp(), updated_at = now(), artifact_text_id = NULL,
-           error = jsonb_build_object('code', 'superseded', 'message', 'Somebody else has this document now')
+           error = jsonb_build_object('code', 'superseded', 'message', 'Another run has taken over this document')
      WHERE run_id = :run_id
 """)
 

@@ -29,56 +29,57 @@ UNMATCHED = "unmatched"
 """The operation of a request that no route took."""
 
 HTTP_REQUESTS = Counter(
-    "muniment_http_requests_total", "Requests answered", ["method", "operation", "status"], registry=REGISTRY
+    "muniment_http_requests_total", "Requests", ["method", "operation", "status"], registry=REGISTRY
 )
 HTTP_REQUEST_SECONDS = Histogram(
     "muniment_http_request_seconds",
-    "Time from a request to the end of its answer",
+    "Duration of a request",
     ["method", "operation"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300),
     registry=REGISTRY,
 )
-UPLOADS = Counter("muniment_uploads_total", "Uploads by their result", ["result"], registry=REGISTRY)
+UPLOADS = Counter("muniment_uploads_total", "Uploads by result", ["result"], registry=REGISTRY)
 UPLOAD_BYTES = Counter("muniment_upload_bytes_total", "Bytes of accepted uploads", registry=REGISTRY)
-JOBS = Counter("muniment_jobs_total", "Jobs by their result", ["task", "result"], registry=REGISTRY)
+JOBS = Counter("muniment_jobs_total", "Jobs by result", ["task", "result"], registry=REGISTRY)
 JOB_SECONDS = Histogram(
     "muniment_job_seconds",
-    "Time that a job ran",
+    "Duration of a job",
     ["task"],
     buckets=(0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600),
     registry=REGISTRY,
 )
 DEAD_LETTERS_UNSAVED = ExpiringGauge(
     "muniment_dead_letters_unsaved",
-    "Dead letters of five days and more whose bytes are nowhere else: requeue or discard them",
+    "Dead letters older than five days without another copy",
     registry=REGISTRY,
 )
 ARTIFACTS = Counter(
-    "muniment_artifacts_total", "Texts that a run needed: found or computed", ["result"], registry=REGISTRY
+    "muniment_artifacts_total",
+    "Texts required by runs, by whether they were reused or computed",
+    ["result"],
+    registry=REGISTRY,
 )
-INDEXES = Counter(
-    "muniment_indexes_total", "Texts that were cut into passages and embedded", ["result"], registry=REGISTRY
-)
+INDEXES = Counter("muniment_indexes_total", "Texts split into passages and embedded", ["result"], registry=REGISTRY)
 NODE_SECONDS = Histogram(
     "muniment_node_seconds",
-    "Time that a node of the processing graph took",
+    "Duration of a processing step",
     ["node"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600, 3600),
     registry=REGISTRY,
 )
-PAGES_READ = Counter("muniment_pages_read_total", "Pages that were read", registry=REGISTRY)
-OCR_PAGES = Counter("muniment_ocr_pages_total", "Pages that were read by OCR", registry=REGISTRY)
+PAGES_READ = Counter("muniment_pages_read_total", "Pages processed", registry=REGISTRY)
+OCR_PAGES = Counter("muniment_ocr_pages_total", "Pages processed with OCR", registry=REGISTRY)
 ARTIFACT_BYTES_FREED = Counter(
-    "muniment_artifact_bytes_freed_total", "Bytes of text packs that the garbage collection removed", registry=REGISTRY
+    "muniment_artifact_bytes_freed_total", "Bytes of text packs deleted by garbage collection", registry=REGISTRY
 )
-SIGNINS = Counter("muniment_signins_total", "Attempts to sign in by their result", ["result"], registry=REGISTRY)
-DELETIONS_PENDING = ExpiringGauge("muniment_deletions_pending", "Deletions not carried out yet", registry=REGISTRY)
+SIGNINS = Counter("muniment_signins_total", "Sign-in attempts by result", ["result"], registry=REGISTRY)
+DELETIONS_PENDING = ExpiringGauge("muniment_deletions_pending", "Pending deletions", registry=REGISTRY)
 DELETIONS_OLDEST_SECONDS = ExpiringGauge(
-    "muniment_deletions_oldest_seconds", "Age of the oldest deletion not carried out yet", registry=REGISTRY
+    "muniment_deletions_oldest_seconds", "Age of the oldest pending deletion", registry=REGISTRY
 )
-INTENTS_OPEN = ExpiringGauge("muniment_index_intents_open", "Changes of the index not settled yet", registry=REGISTRY)
+INTENTS_OPEN = ExpiringGauge("muniment_index_intents_open", "Pending index updates", registry=REGISTRY)
 INTENTS_OLDEST_SECONDS = ExpiringGauge(
-    "muniment_index_intents_oldest_seconds", "Age of the oldest change of the index not settled yet", registry=REGISTRY
+    "muniment_index_intents_oldest_seconds", "Age of the oldest pending index update", registry=REGISTRY
 )
 RECEIPTS_UNFINISHED = ExpiringGauge(
     "muniment_receipts_unfinished", "Purges and clears whose receipt is not signed yet", registry=REGISTRY
@@ -96,7 +97,7 @@ AUDIT_CHAINS_BROKEN = ExpiringGauge(
 )
 RECONCILE_DRIFT = ExpiringGaugeFamily(
     "muniment_reconcile_drift",
-    "What the last reconciliation found and did not repair",
+    "Drift that the last reconciliation found and did not repair",
     ["store", "kind"],
     registry=REGISTRY,
 )
@@ -127,7 +128,7 @@ TENANT_COUNTERS = (
 )
 LIFECYCLE_SECONDS = Histogram(
     "muniment_lifecycle_operation_duration_seconds",
-    "Time that a lifecycle operation took",
+    "Duration of a lifecycle operation",
     ["operation", "status"],
     # With a border at each target in docs/contracts.md#lifecycle-targets, and at ten seconds, where its alert is.
     buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 30, 60),
@@ -135,7 +136,7 @@ LIFECYCLE_SECONDS = Histogram(
 )
 LIFECYCLE_ERRORS = Counter(
     "muniment_lifecycle_errors_total",
-    "Lifecycle operations that failed; what a rule refused is no error",
+    "Lifecycle operations that failed, without those that a rule rejected",
     ["operation", "error_type"],
     registry=REGISTRY,
 )

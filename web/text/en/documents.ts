@@ -73,7 +73,7 @@ export const documents = {
   },
   cancel: {
     question: "Cancel processing of '{name}'?",
-    text: "It stops for good and counts as failed. It can be retried or cleared then.",
+    text: "Processing stops, and the document counts as failed. It can be retried or cleared then.",
     action: "Cancel processing",
     keep: "Keep processing",
     done: "Cancelled '{name}'",

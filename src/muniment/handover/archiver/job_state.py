@@ -38,7 +38,7 @@ class JobDeferred(MunimentError):
 
 
 class SidecarChanged(Conflict):
-    """Somebody else has the job: the next pass looks again"""
+    """The job was changed in the meantime. The next pass will continue"""
 
 
 @dataclass

@@ -29,17 +29,17 @@ class ArchiverMetrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._counters: dict[str, Counter] = {}
-        self.processed = self._counter("archive_jobs_processed", "Jobs archived, proven and closed")
-        self.failed = self._counter("archive_jobs_failed", "Jobs that failed with all tries of a pass")
+        self.processed = self._counter("archive_jobs_processed", "Jobs sent to Paperless and verified")
+        self.failed = self._counter("archive_jobs_failed", "Jobs that failed in all attempts of a pass")
         self.auth_errors = self._counter(
-            "archive_paperless_auth_errors", "Passes that Paperless's or the API's refusal of our access ended"
+            "archive_paperless_auth_errors", "Passes stopped because Paperless or the API rejected the archiver"
         )
         self.queue_depth = self._gauge("archive_queue_depth", "Jobs in the queue when the pass began")
         self.dlq_depth = self._gauge("archive_dlq_depth", "Jobs among the dead letters when the pass ended")
         self.last_pass = self._gauge("archive_last_pass_timestamp_seconds", "When the last pass ended")
         self.latency = Histogram(
             "archive_e2e_latency_seconds",
-            "Time from the hand-over to the proof",
+            "Time from the hand-over to the verified copy",
             buckets=(5, 15, 30, 60, 120, 300, 600, 1800, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600),
             registry=self.registry,
         )

@@ -191,15 +191,13 @@ async def _count_passages(work: Work[Service], text_ids: set[UUID]) -> Mapping[A
     return {row[0]: row[1] for row in await work.session.execute(_PASSAGES, {"ids": list(text_ids)})}
 
 
-SHARED_ARTIFACT = "Another document has the same contents and shows what was read from them"
+SHARED_ARTIFACT = "Another document has the same content and uses these results"
 
 
-HANDOVER_IN_PROGRESS = (
-    "These bytes are on their way to the archive, for another document or because the archiver had begun"
-)
+HANDOVER_IN_PROGRESS = "This file is being sent to Paperless, for another document or because sending had already started"
 
 
-HANDED_OVER = "It was handed over to the archive before, where it is kept as long as it must be"
+HANDED_OVER = "The document was sent to Paperless earlier and is kept there"
 
 
 def retained_items(receipt: Receipt, inventory: Inventory) -> Sequence[dict[str, Any]]:

@@ -59,7 +59,7 @@ MAX_CONCURRENT_RENDERS = 2
 
 
 class TooManyImageRequests(TooManyRequests):
-    """Too many images requested at once. Try again shortly"""
+    """Too many image requests. Try again shortly"""
 
     code = "TooManyPictures"
 
