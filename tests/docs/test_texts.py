@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import muniment
-from muniment.cli import app
+from muniment.cli.root import app
 from muniment.errors import MunimentError
 from muniment.settings import Settings
 

@@ -36,7 +36,7 @@ async def login(
 async def redeem(
     link: schemas.RedeemRequest, response: Response, parts: CurrentServices, address: ClientAddress, now: Now
 ) -> schemas.Me:
-    """Spend the one-time link that `make serve` prints."""
+    """Sign in with the one-time link that `make serve` prints."""
     return await _start_session(await parts.sign_in.with_link(link.token, address=address, now=now), response, parts)
 
 
@@ -77,7 +77,7 @@ async def _me(principal: Principal, parts: Services) -> schemas.Me:
 async def change_own_password(
     change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, parts: CurrentServices
 ) -> None:
-    """Set the first password, or a new one by giving the current one. Other sign-ins of the account end."""
+    """Set the first password, or change it with the current one. Other sessions of the account end."""
     await parts.sign_in.confirm_password(principal, change.current_password)
     password_hash = await parts.passwords.hash(change.new_password)
     async with parts.database.work(principal) as work:
@@ -86,7 +86,7 @@ async def change_own_password(
 
 @auth_router.post("/tokens", status_code=201)
 async def create_token(wanted: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreatedRead:
-    """A token with your own rights. It is shown this once."""
+    """Create a token with your own access. It is shown only once."""
     new = await sign_in.create_token(work, wanted.name, expires_at=wanted.expiry(now), now=now)
     return schemas.TokenCreatedRead(
         id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at
@@ -146,7 +146,7 @@ async def create_user(
 async def list_users(
     work: CurrentWork, paging: Paging, organization_id: UUID | None = None, search: schemas.SearchText = ""
 ) -> PaginatedRead[schemas.UserRead]:
-    """Operators see everybody, admins the people of their organization."""
+    """List users. Operators see all users, admins those of their organization."""
     users.require_manager(work.caller)
     found, total = await UserRepository(work.session).list_(
         organization_id=organization_id, search=search, offset=paging.offset, limit=paging.limit

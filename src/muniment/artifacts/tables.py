@@ -41,7 +41,7 @@ class TextArtifact(ContentKeyed, Table):
     """How many pages were read by which method."""
     timings: Mapped[dict[str, Any] | None]
     problems: Mapped[list[dict[str, Any]]] = mapped_column(JSONB(none_as_null=True), server_default="[]")
-    """Pages that could not be read, and why."""
+    """Pages that could not be processed, with reasons."""
     unreferenced_at: Mapped[datetime | None]
     """When the garbage collection first found it without a reference."""
 

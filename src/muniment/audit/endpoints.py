@@ -19,7 +19,9 @@ from muniment.http.streaming import cancel_on_disconnect, prefetch_first_chunk
 router = APIRouter(prefix="/audit", tags=["audit"])
 
 
-Installation = Annotated[bool, Query(description="For operators: what belongs to no organization.")]
+Installation = Annotated[
+    bool, Query(description="Return events that do not belong to an organization. Operators only.")
+]
 
 
 FilterText = Annotated[str | None, Query(max_length=100)]
@@ -31,7 +33,7 @@ OptionalTime = datetime | None
 async def get_event_filter(
     installation: Installation = False,
     action: FilterText = None,
-    actor: Annotated[str | None, Query(max_length=100, description="The id of a person, or `system`.")] = None,
+    actor: Annotated[str | None, Query(max_length=100, description="The ID of a user, or `system`.")] = None,
     kb_id: UUID | None = None,
     document_id: UUID | None = None,
     since: Annotated[OptionalTime, Query(alias="from")] = None,
@@ -49,7 +51,7 @@ EventFilterQuery = Annotated[EventFilter, Depends(get_event_filter)]
 
 @router.get("")
 async def list_events(work: CurrentWork, wanted: EventFilterQuery, paging: Paging) -> PaginatedRead[schemas.EventRead]:
-    """The newest first. Owners see what happened in their knowledge bases, admins all of their organization."""
+    """List events, newest first. Owners see their knowledge bases, admins the whole organization."""
     found, total = await TrailRepository(work.session).list_(wanted, offset=paging.offset, limit=paging.limit)
     items = [schemas.EventRead.of(event, seq) for event, seq in found]
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
@@ -59,7 +61,7 @@ async def list_events(work: CurrentWork, wanted: EventFilterQuery, paging: Pagin
 async def verify_trail(
     request: Request, parts: CurrentServices, principal: CurrentPrincipal, installation: Installation = False
 ) -> schemas.VerdictRead:
-    """Whether anything was changed, removed or put into another order since it was sealed."""
+    """Verify that no event was changed, removed or reordered since it was sealed."""
     verdict = parts.audit.verify(principal, is_installation=installation)
     return schemas.VerdictRead.of(await cancel_on_disconnect(request, verdict))
 
@@ -72,7 +74,7 @@ async def export_trail(
     now: Now,
     kind: Annotated[Literal["csv", "jsonl"], Query(alias="format")] = "jsonl",
 ) -> StreamingResponse:
-    """JSON Lines can be checked by `muniment audit verify FILE` without this server; CSV is for spreadsheets."""
+    """Verify JSON Lines offline with `muniment audit verify FILE`. CSV is for spreadsheets."""
     if kind == "csv":
         pieces, media_type = parts.audit.export_csv(principal, wanted), "text/csv; charset=utf-8"
     else:
@@ -84,7 +86,7 @@ async def export_trail(
 
 @router.get("/key")
 async def get_signing_keys(parts: CurrentServices, principal: CurrentPrincipal) -> schemas.KeysRead:
-    """The public keys that audit trails and receipts are signed with."""
+    """Return the public keys that sign the audit log and receipts."""
     keys = [schemas.KeyRead.model_validate(key.as_json()) for key in await parts.audit.list_keys(principal)]
     signer = parts.audit.signer
     return schemas.KeysRead(key_id=signer.key_id, public_key=base64.b64encode(signer.public_key).decode(), keys=keys)
@@ -97,7 +99,7 @@ receipts_router = APIRouter(prefix="/receipts", tags=["receipts"])
 async def list_receipts(
     work: CurrentWork, paging: Paging, kb_id: UUID | None = None
 ) -> PaginatedRead[ReceiptSummaryRead]:
-    """Newest first: those of knowledge bases that the caller owns or owned last; an admin sees the organization's."""
+    """List receipts of knowledge bases you own or last owned, newest first. Admins see the whole organization."""
     found, total = await ReceiptRepository(work.session).list_signed(kb_id, offset=paging.offset, limit=paging.limit)
     return PaginatedRead(
         items=[ReceiptSummaryRead.of(one) for one in found], total=total, page=paging.page, limit=paging.limit
@@ -106,5 +108,5 @@ async def list_receipts(
 
 @receipts_router.get("/{receipt_id}")
 async def get_receipt(receipt_id: UUID, work: CurrentWork) -> ReceiptRead:
-    """What was there, what a second look found, what is kept and why; also when the document and its place are gone."""
+    """Return what each store held, what the recheck found, and what is kept and why."""
     return ReceiptRead.of(await ReceiptRepository(work.session).get_signed(receipt_id))

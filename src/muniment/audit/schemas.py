@@ -19,7 +19,7 @@ class EventRead(BaseModel):
     at: datetime
     action: str
     actor: str
-    """The id of a person, or `system`."""
+    """The ID of a user, or `system`."""
     organization_id: UUID | None
     kb_id: UUID | None
     document_id: UUID | None
@@ -75,7 +75,7 @@ class KeysRead(BaseModel):
 
 
 class ReceiptRead(BaseModel):
-    """A file of this can be checked offline: `muniment receipt verify`."""
+    """Verify a saved receipt offline with `muniment receipt verify`."""
 
     id: UUID
     signed_at: datetime

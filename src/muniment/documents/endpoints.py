@@ -72,7 +72,7 @@ class UnknownDocumentType(Invalid):
 async def upload_document(
     request: Request, access: KBAccess, parts: CurrentServices, now: Now
 ) -> DocumentCreatedAfterAutoClear | DocumentRead:
-    """Multipart `file`, optional `document_type`. The caller is known before the first byte is read."""
+    """Upload a document: multipart `file`, optional `document_type`. Access is checked before the body is read."""
     access.require_upload()
     access.require_not_being_deleted()
     with count_rejected_uploads():
@@ -106,7 +106,9 @@ async def list_documents(
     kb_id: UUID,
     work: CurrentWork,
     paging: Paging,
-    status: Annotated[list[Status] | None, Query(description="Archived ones are listed only when asked for")] = None,
+    status: Annotated[
+        list[Status] | None, Query(description="Archived documents are listed only when requested")
+    ] = None,
     document_type: Annotated[list[DocumentType] | None, Query()] = None,
     search: Annotated[str, Query(max_length=255, pattern=NO_NUL)] = "",
     sort: Annotated[Literal[SORTS], Query()] = "-created_at",  # type: ignore[valid-type]  # the names are data
@@ -132,9 +134,9 @@ async def find_documents(
     work: CurrentWork,
     paging: Paging,
     search: Annotated[str, Query(max_length=255, pattern=NO_NUL, description="In the name")] = "",
-    document_id: Annotated[UUID | None, Query(alias="id", description="This one, archived or not")] = None,
+    document_id: Annotated[UUID | None, Query(alias="id", description="This document, archived or not")] = None,
 ) -> PaginatedRead[DocumentRead]:
-    """By name or id, the newest first; archived ones only by their id."""
+    """Find documents by name or ID, newest first. Archived documents are found only by ID."""
     wanted = DocumentFilter(None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit)
     found, total = await DocumentRepository(work.session).list_(wanted)
     emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
@@ -153,7 +155,7 @@ async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> Document
 async def download_document(
     kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, parts: CurrentServices
 ) -> Response:
-    """The original, byte for byte. Understands `Range`."""
+    """Download the original file. Supports `Range`."""
     async with parts.database.work(access.principal) as work:
         document = await DocumentRepository(work.session).get(kb_id, doc_id)
     headers = _download_headers(document)

@@ -16,14 +16,14 @@ class DocumentRead(BaseModel):
     kb_id: UUID
     name: str
     status: Status
-    status_detail: str | None = Field(description="Why the document is where it is, in a sentence")
+    status_detail: str | None = Field(description="The current status in a sentence")
     document_type: DocumentType
     media_type: str
     file_size: int
     sha256: str
     revision: int
     uploaded_by: UUID
-    uploaded_by_email: str | None = Field(None, description="When documents are read, not in answers to changes")
+    uploaded_by_email: str | None = Field(None, description="Only in responses to reads, not to changes")
     processing_status: str | None
     processing_started_at: datetime | None
     processing_completed_at: datetime | None
@@ -35,9 +35,7 @@ class DocumentRead(BaseModel):
     updated_at: datetime
     completed_at: datetime | None
     archived_at: datetime | None
-    archive_status: str | None = Field(
-        description="Of the hand-over to the long-term archive: pending, archived, failed"
-    )
+    archive_status: str | None = Field(description="Hand-over to Paperless: pending, archived or failed")
     handed_over_at: datetime | None
     paperless_doc_url: str | None
 

@@ -52,7 +52,10 @@ SUBMISSION_FORM = {
                         "document_type": {"type": "string", "enum": [str(kind) for kind in DocumentType]},
                         "document_id": {"type": "string", "format": "uuid"},
                         "metadata": {**_TEXT_FIELD, "description": 'JSON: {"invoiceNumber": …, "contractId": …}'},
-                        "sha256": {**_TEXT_FIELD, "description": "Of the file; refused with 422 when it differs"},
+                        "sha256": {
+                            **_TEXT_FIELD,
+                            "description": "SHA-256 of the file. Returns 422 if it does not match",
+                        },
                         "priority": {"type": "string", "enum": [str(one) for one in Priority]},
                     },
                 }
@@ -69,8 +72,7 @@ QUEUE_FAILURE_RESPONSES: dict[int | str, dict[str, Any]] = {503: {"model": Queue
 async def hand_over(
     organization_id: UUID, request: Request, principal: CurrentPrincipal, parts: CurrentServices
 ) -> SubmissionRead:
-    """Hand a PDF over to the archive and forget it. The same again changes nothing; what the archive does, or whether
-    it is there at all, is nothing that this call waits for."""
+    """Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless."""
     if organization_id != principal.organization_id:
         raise OrganizationUnknown
     form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
@@ -105,8 +107,8 @@ def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpl
 async def hand_over_document(
     kb_id: UUID, doc_id: UUID, principal: CurrentPrincipal, parts: CurrentServices
 ) -> SubmissionRead:
-    """Hand a completed or archived PDF over to the archive, by its owner or an admin. If the queue fails (503), it is
-    tried again without you."""
+    """Queue a completed or archived PDF for Paperless, as its owner or an admin. If the queue fails (503), it is
+    retried automatically."""
     return SubmissionRead.from_submission(await parts.handover.documents.request(principal, kb_id, doc_id))
 
 
@@ -117,7 +119,7 @@ operator_router = APIRouter(prefix="/archive", tags=["archive"])
 async def list_queue(
     parts: CurrentServices, principal: CurrentPrincipal, paging: Paging
 ) -> PaginatedRead[QueueEntryRead]:
-    """What waits for the archiver, of all organizations, for operators."""
+    """List the Paperless queue of all organizations. Operators only."""
     require_operator(principal)
     return await _list_page(parts.handover.dead_letters.stores.queue, paging)
 
@@ -126,7 +128,7 @@ async def list_queue(
 async def list_dead_letters(
     parts: CurrentServices, principal: CurrentPrincipal, paging: Paging
 ) -> PaginatedRead[QueueEntryRead]:
-    """What could not be archived, for operators: requeue it when its cause is gone, or discard it."""
+    """List dead letters for operators. Requeue them when the cause is fixed, or discard them."""
     require_operator(principal)
     return await _list_page(parts.handover.dead_letters.stores.dead_letters, paging)
 
@@ -139,7 +141,7 @@ async def _list_page(store: VersionedObjectStore, paging: Paging) -> PaginatedRe
 
 @operator_router.post("/dead-letters/{key:path}/requeue")
 async def requeue_dead_letter(key: str, parts: CurrentServices, principal: CurrentPrincipal) -> RequeuedRead:
-    """Put it back into the queue, with its count reset."""
+    """Put a dead letter back into the queue and reset its attempts."""
     require_operator(principal)
     job = parse_job_key(key)
     await parts.handover.dead_letters.requeue(job, Actor.from_principal(principal))
@@ -148,7 +150,7 @@ async def requeue_dead_letter(key: str, parts: CurrentServices, principal: Curre
 
 @operator_router.delete("/dead-letters/{key:path}", status_code=204)
 async def discard_dead_letter(key: str, parts: CurrentServices, principal: CurrentPrincipal) -> None:
-    """Delete it for good. If Muniment holds its original, that stays."""
+    """Permanently delete a dead letter. The original file in Muniment is kept."""
     require_operator(principal)
     await parts.handover.dead_letters.discard(parse_job_key(key), Actor.from_principal(principal))
 

@@ -101,7 +101,7 @@ class QueueWriteFailedBody(BaseModel):
 
 
 class QueueEntryRead(BaseModel):
-    """One job, for operators: no name, no text, nothing that its document says."""
+    """A job, for operators. Contains no document name or content."""
 
     key: str
     organization_id: UUID

@@ -32,13 +32,13 @@ class Readiness(BaseModel):
 
 @router.get("/health/live")
 async def live() -> dict[str, str]:
-    """The process answers. Nothing else is asked."""
+    """Return 200 if the process is running. No other component is checked."""
     return {"status": "ok"}
 
 
 @router.get("/health/ready", responses={503: {"model": Readiness}})
 async def ready(response: Response, services: CurrentServices) -> Readiness:
-    """Each part with its state. `degraded` (200) when one fails that answers do not need, `failed` (503) otherwise."""
+    """Return the state of each component. `degraded` (200) if an optional one fails, `failed` (503) otherwise."""
     results = await asyncio.gather(*(run_check(check) for check in services.checks.values()))
     checks = dict(zip(services.checks, results, strict=True))
     failed = [services.checks[name] for name, result in checks.items() if result.status == "failed"]

@@ -12,7 +12,7 @@ from muniment.storage.db.work import Work
 
 
 class AccessLevel(StrEnum):
-    """How somebody stands to a knowledge base, the strongest first."""
+    """Role in a knowledge base, strongest first."""
 
     OWNER = "owner"
     ADMIN = "admin"

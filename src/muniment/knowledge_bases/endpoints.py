@@ -56,7 +56,7 @@ async def change_knowledge_base(
 
 @router.get("/{kb_id}/colleague")
 async def find_colleague(kb_id: UUID, email: EmailQuery, work: CurrentWork) -> schemas.UserMatchRead:
-    """Whoever of your organization has this very email, so that they can be made a member or the owner."""
+    """Find a user of your organization by exact email, to make them a member or the owner."""
     found = await service.find_user_by_email(work, kb_id, email)
     return schemas.UserMatchRead(user_id=found.id, email=found.email)
 

@@ -14,7 +14,7 @@ class Role(StrEnum):
 
 
 class HandoverPolicy(StrEnum):
-    """When the documents of a knowledge base are handed over to the archive."""
+    """When documents of a knowledge base are sent to Paperless."""
 
     NEVER = "never"
     ON_COMPLETED = "on_completed"

@@ -62,7 +62,7 @@ archived_router = APIRouter(prefix="/documents/archived", tags=["lifecycle"])
 async def archive_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentStatusRead:
-    """Take a completed document out of the search; it can be restored. By its owner or an admin, as all moves."""
+    """Archive a completed document, which removes it from search. Only for the owner and admins, like all moves."""
     return DocumentStatusRead.of(await archive(parts.mover, principal, kb_id, doc_id))
 
 
@@ -70,7 +70,7 @@ async def archive_document(
 async def restore_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentStatusRead:
-    """Bring an archived document back; 409 while an active one has its name."""
+    """Restore an archived document. Returns 409 while an active document has its name."""
     return DocumentStatusRead.of(await restore(parts.mover, principal, kb_id, doc_id))
 
 
@@ -78,7 +78,7 @@ async def restore_document(
 async def cancel_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> MessageRead:
-    """Stop the reading of a document, for good: it is `failed`, and can be retried or cleared."""
+    """Cancel processing of a document. It becomes `failed` and can be retried or cleared."""
     await cancel(parts.database, parts.tasks, principal, kb_id, doc_id)
     return MessageRead(message="Document processing cancelled")
 
@@ -87,7 +87,7 @@ async def cancel_document(
 async def archive_documents(
     kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
 ) -> BulkArchivedRead:
-    """Up to a hundred, each on its own. What is not completed, or not there, is skipped and listed."""
+    """Archive up to 100 documents. Documents that are not completed are skipped and listed."""
     return BulkArchivedRead.of(await bulk_archive(parts.mover, principal, kb_id, wanted.document_ids))
 
 
@@ -97,13 +97,11 @@ async def list_archived(
     paging: Paging,
     kb_id: UUID | None = None,
     search: SearchText = "",
-    archived_from: Annotated[
-        DateOrTime | None, Query(description="A time, or a day in UTC: from its beginning")
-    ] = None,
-    archived_to: Annotated[DateOrTime | None, Query(description="A time, or a day in UTC: until its end")] = None,
+    archived_from: Annotated[DateOrTime | None, Query(description="A time, or a day in UTC (from its start)")] = None,
+    archived_to: Annotated[DateOrTime | None, Query(description="A time, or a day in UTC (until its end)")] = None,
     sort: Annotated[Literal[SORTS], Query()] = "-archived_at",  # type: ignore[valid-type]  # the names are data
 ) -> PaginatedRead[ArchivedRead]:
-    """Archived documents of the knowledge bases that you own, or of the whole organization to an admin."""
+    """List archived documents of the knowledge bases you own. Admins see the whole organization."""
     wanted = ArchivedFilter(
         kb_id,
         search=search,
@@ -122,7 +120,7 @@ async def list_archived(
 async def explain_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> ExplanationRead:
-    """Why the document is where it is, what is in the way of which move, and what can be done by whom."""
+    """Explain the status of a document, which moves are possible, and who can make them."""
     return ExplanationRead.of(await explain(parts.mover, principal, kb_id, doc_id))
 
 
@@ -130,7 +128,7 @@ async def explain_document(
 async def retry_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal, wish: RetryRequest | None = None
 ) -> DocumentRead:
-    """Read a failed document again, or a completed one anew: its old result answers until the new one is complete."""
+    """Retry a failed document or reprocess a completed one. Previous results stay available until it is done."""
     wish = wish or RetryRequest()
     run = RunRequest(force=wish.force, algorithm_version=wish.algorithm_version)
     async with observe("retry", kb_id=kb_id, document_id=doc_id, user_id=principal.user_id):
@@ -165,7 +163,10 @@ CLEARED, CLEAR_PENDING = "Failed document cleared", "Failed document deleted. Re
 
 
 PENDING_RESPONSE: dict[int | str, dict[str, Any]] = {
-    202: {"model": PurgePendingRead, "description": "Gone and found by nobody; not all stores seen empty yet"}
+    202: {
+        "model": PurgePendingRead,
+        "description": "Deleted and no longer accessible. Not all stores are verified as empty yet",
+    }
 }
 
 
@@ -178,9 +179,11 @@ async def purge_document(
     parts: CurrentServices,
     principal: CurrentPrincipal,
     response: Response,
-    cancel_hand_over: Annotated[bool, Query(description="Even while it waits to be handed over")] = False,
+    cancel_hand_over: Annotated[
+        bool, Query(description="Purge the document even if it is queued for Paperless")
+    ] = False,
 ) -> PurgedRead | PurgePendingRead:
-    """Destroy an archived document in every store, with a receipt. The same again gives the same answer."""
+    """Permanently delete an archived document from every store, with a receipt. Repeating the call is safe."""
     ended = await parts.removal.purge(principal, kb_id, doc_id, cancel_hand_over=cancel_hand_over)
     response.status_code = 202 if ended.pending else 200
     return purge_result_read(ended, PURGED, PURGE_PENDING)
@@ -192,7 +195,7 @@ async def purge_document(
 async def clear_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal, response: Response
 ) -> PurgedRead | PurgePendingRead:
-    """Destroy a failed document with whatever its processing left, with a receipt. What is missing is no error."""
+    """Permanently delete a failed document and its partial data, with a receipt. Missing data is not an error."""
     ended = await parts.removal.clear(principal, kb_id, doc_id)
     response.status_code = 202 if ended.pending else 200
     return purge_result_read(ended, CLEARED, CLEAR_PENDING)
@@ -202,7 +205,7 @@ async def clear_document(
 async def purge_documents(
     kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
 ) -> BulkPurgedRead:
-    """Up to a hundred, each on its own, ten calls a minute. What is not archived or not there is skipped and listed."""
+    """Purge up to 100 documents, 10 calls per minute. Documents that are not archived are skipped and listed."""
     return BulkPurgedRead.of(await bulk_purge(parts.removal, principal, kb_id, wanted.document_ids))
 
 
@@ -210,9 +213,12 @@ async def purge_documents(
     "",
     response_model=None,
     responses={
-        200: {"model": KnowledgeBasePurgeRead, "description": "Gone with all its documents (`purge=true`)"},
-        202: {"model": KnowledgeBasePurgeRead, "description": "Not done yet: ask again to go on (`purge=true`)"},
-        204: {"description": "It was empty, and is gone"},
+        200: {"model": KnowledgeBasePurgeRead, "description": "Deleted with all its documents (`purge=true`)"},
+        202: {
+            "model": KnowledgeBasePurgeRead,
+            "description": "Not finished. Repeat the request to continue (`purge=true`)",
+        },
+        204: {"description": "The empty knowledge base was deleted"},
     },
 )
 async def delete_knowledge_base(
@@ -220,9 +226,9 @@ async def delete_knowledge_base(
     parts: CurrentServices,
     principal: CurrentPrincipal,
     response: Response,
-    purge: Annotated[bool, Query(description="With all its documents, each of which leaves a receipt")] = False,
+    purge: Annotated[bool, Query(description="Delete all its documents too, each with a receipt")] = False,
 ) -> KnowledgeBasePurgeRead | Response:
-    """Without `purge` refused with 409 while it holds any document, archived and failed ones included."""
+    """Delete a knowledge base. Without `purge`, returns 409 if it has documents, including archived and failed ones."""
     if not purge:
         async with parts.database.work(principal) as work:
             await knowledge_bases.delete(work, kb_id)
@@ -256,7 +262,7 @@ FILE_BODY = {
 async def replace_document(
     kb_id: UUID, doc_id: UUID, request: Request, parts: CurrentServices, principal: CurrentPrincipal, now: Now
 ) -> ReplacedRead:
-    """Multipart `file`, which takes the place of the document's content and name. It stays the same document."""
+    """Replace content and name of a document with the multipart `file`. The document keeps its ID."""
     place = await parts.replacing.permit(principal, kb_id, doc_id)
     with count_rejected_uploads():
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
@@ -270,5 +276,5 @@ async def replace_document(
 async def revert_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentRead:
-    """The last revision that could be read, with its name, status and annotations, instead of one that failed."""
+    """Revert a failed replacement to the previous version with its name, status and annotations."""
     return DocumentRead.of(await parts.replacing.revert(principal, kb_id, doc_id))

@@ -18,13 +18,13 @@ MAX_BULK_DOCUMENTS = 100
 
 
 class RetryRequest(BaseModel):
-    """What a person asks for when a document is to be read again."""
+    """Options for processing a document again."""
 
     model_config = ConfigDict(extra="forbid")
 
-    force: bool = Field(default=False, description="Take the results anew although the document shows them already")
+    force: bool = Field(default=False, description="Reapply results that are already current")
     algorithm_version: int | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="Another version of the reader than the newest"
+        default=None, ge=1, le=2**31 - 1, description="Extraction version to use instead of the newest"
     )
 
 
@@ -155,10 +155,12 @@ class HandoverRead(BaseModel):
 
 class MoveRead(BaseModel):
     move: Move
-    allowed: bool = Field(description="To you, now")
-    reason: str | None = Field(description="Why not")
-    by: list[str] = Field(description="Who may: `owner`, `admin`, `editor`; `muniment` does some by itself")
-    blocked_by: UUID | None = Field(description="The document whose name is in the way")
+    allowed: bool = Field(description="Whether you can do this now")
+    reason: str | None = Field(description="Why it is not allowed")
+    by: list[str] = Field(
+        description="Who can do this: `owner`, `admin`, `editor`, or `muniment` if it happens automatically"
+    )
+    blocked_by: UUID | None = Field(description="The document that has the name")
 
     @classmethod
     def of(cls, assessment: MoveAssessment) -> "MoveRead":
@@ -178,9 +180,11 @@ class ExplanationRead(BaseModel):
     why: str
     last_error: str | None
     index_is_being_put_back: bool
-    run: OpenRunRead | None = Field(description="The one that is under way")
+    run: OpenRunRead | None = Field(description="The run in progress")
     hand_over: HandoverRead | None
-    events: list[RecentEventRead] | None = Field(description="Newest first; null if you may not read the audit trail")
+    events: list[RecentEventRead] | None = Field(
+        description="Newest first. Null if you have no access to the audit log"
+    )
     moves: list[MoveRead]
     next: list[str] = Field(description="What can be done, in sentences")
 
@@ -203,14 +207,14 @@ class ExplanationRead(BaseModel):
 
 
 class PurgedRead(BaseModel):
-    """A document that is gone, proven by its receipt."""
+    """A deleted document with its receipt."""
 
     message: str
     receipt_id: UUID
 
 
 class PurgePendingRead(BaseModel):
-    """A document that is gone and found by nobody; some stores were not seen empty yet."""
+    """A deleted document that is no longer accessible. Some stores have not been verified as empty yet."""
 
     message: str
     receipt_id: None

@@ -10,8 +10,8 @@ router = APIRouter(prefix="/reconcile", tags=["reconciliation"])
 
 @router.get("/latest")
 async def get_latest(work: CurrentWork) -> ReconcileRead:
-    """The last comparison of all stores, in numbers, for operators. `outcome` is 0 when nothing is left, 1 when
-    something is, 2 when data is missing."""
+    """Return the numbers of the last reconciliation, for operators. `outcome` is 0 (consistent), 1 (drift) or
+    2 (data missing)."""
     require_operator(work.caller)
     latest = await ReportRepository(work.session).find_latest()
     if latest is None:

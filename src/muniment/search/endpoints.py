@@ -18,7 +18,7 @@ QueryParameter = Annotated[
     Query(
         max_length=1000,
         pattern=r"^[^\x00]*[^\s\x00][^\x00]*$",
-        description='Words, "exact phrases" and -excluded ones',
+        description='Keywords, "exact phrases" and -excluded words',
     ),
 ]
 MAX_KNOWLEDGE_BASES = 1000
@@ -42,7 +42,7 @@ async def search(
     mode: SearchMode = SearchMode.HYBRID,
     document_type: Annotated[list[DocumentType] | None, Query()] = None,
 ) -> SearchRead:
-    """Passages of completed documents that the caller may see, best first; at most three of one document."""
+    """Search completed documents the caller has access to. Best passages first, at most three per document."""
     question = SearchRequest(q, kb_id or (), mode, document_type or (), limit)
     return SearchRead.from_result(await parts.search.search(principal, question))
 
@@ -54,7 +54,7 @@ async def find_similar(
     similar_documents: Annotated[SimilarDocuments, Depends(get_similar_documents)],
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
 ) -> SimilarRead:
-    """Other documents about the same, from everything that the caller may see, each with its nearest passage."""
+    """List similar documents the caller has access to, each with its most similar passage."""
     return SimilarRead(
         items=[HitRead.from_hit(hit) for hit in await similar_documents.find(kb_id, doc_id, limit=limit)]
     )
@@ -68,7 +68,7 @@ async def search_inside(
     q: QueryParameter,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> DocumentSearchRead:
-    """The pages of one document that match, in their order, with what to mark on the picture of each."""
+    """List the matching pages of a document in order, with the areas to highlight on each page image."""
     return DocumentSearchRead(
         items=[PageMatchRead.from_match(match) for match in await document_search.search(kb_id, doc_id, q, limit=limit)]
     )

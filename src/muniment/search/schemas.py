@@ -14,7 +14,7 @@ SNIPPET_SPANS_DESCRIPTION = (
     "Start and end of each match, in Unicode characters of the snippet. The snippet itself is plain text, never markup"
 )
 PAGE_SPANS_DESCRIPTION = "Start and end of each match, in Unicode characters of the text of the page"
-BOXES_DESCRIPTION = "Left, top, right, bottom of each matching word, in points from the upper left corner of the page"
+BOXES_DESCRIPTION = "Left, top, right, bottom of each matching word, in points from the top left corner of the page"
 
 
 class HitRead(BaseModel):
@@ -26,8 +26,8 @@ class HitRead(BaseModel):
     chunk_index: int
     snippet: str
     highlights: list[tuple[int, int]] = Field(description=SNIPPET_SPANS_DESCRIPTION)
-    score: float = Field(description="From 0 to 1; tells the order within one answer and nothing else")
-    image_url: str | None = Field(description="The picture of the page; null where the kind of file has none")
+    score: float = Field(description="From 0 to 1. For ordering within one response only")
+    image_url: str | None = Field(description="Image of the page. Null for file types without page images")
 
     @classmethod
     def from_hit(cls, hit: SearchHit) -> "HitRead":
@@ -48,7 +48,7 @@ class HitRead(BaseModel):
 
 class SearchRead(BaseModel):
     items: list[HitRead]
-    mode: SearchMode = Field(description="What answered: `text` for a hybrid question while the model does not answer")
+    mode: SearchMode = Field(description="Mode that was used: `text` while search by meaning is unavailable")
     took_ms: float
 
     @classmethod

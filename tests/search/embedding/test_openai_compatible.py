@@ -171,7 +171,7 @@ def with_embedding(text: str) -> Callable[[], Response]:
         (with_embedding("[0, 0, 0]"), "a zero vector"),
         (with_embedding(json.dumps(SECRET_TEXT)), "an unexpected response"),
         (lambda: JSONResponse([SECRET_TEXT]), "an unexpected response"),
-        (lambda: Response(SECRET_TEXT), "not JSON"),
+        (lambda: Response(SECRET_TEXT), "invalid JSON"),
         (lambda: Response(f"wrong key {KEY}", status_code=401), "status 401"),
         (lambda: Response(status_code=307, headers={"Location": "http://127.0.0.1:1/"}), "status 307"),
     ],

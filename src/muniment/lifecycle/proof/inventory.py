@@ -194,7 +194,9 @@ async def _count_passages(work: Work[Service], text_ids: set[UUID]) -> Mapping[A
 SHARED_ARTIFACT = "Another document has the same content and uses these results"
 
 
-HANDOVER_IN_PROGRESS = "This file is being sent to Paperless, for another document or because sending had already started"
+HANDOVER_IN_PROGRESS = (
+    "This file is being sent to Paperless, for another document or because sending had already started"
+)
 
 
 HANDED_OVER = "The document was sent to Paperless earlier and is kept there"

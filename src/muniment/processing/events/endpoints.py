@@ -28,10 +28,10 @@ EVENT_STREAM_RESPONSE: dict[int | str, dict[str, Any]] = {
 async def follow_events(
     request: Request, parts: CurrentServices, principal: CurrentPrincipal, address: ClientAddress
 ) -> Response:
-    """Server-sent events about all documents that you may see.
+    """Stream server-sent events about all documents you have access to.
 
-    First `snapshot` `{"documents": […], "truncated"}` with what is unfinished, again whenever something may have been
-    missed. Then `document` for each change, and `gone` `{"document_id"}` when one is no longer there for you.
+    Starts with `snapshot` `{"documents": […], "truncated"}` with unfinished documents, repeated if events may have been
+    missed. Then `document` for each change, and `gone` `{"document_id"}` when a document is no longer accessible.
     """
     stream = parts.events.open(principal, partial(get_principal, request, parts, address))
     return EventStreamResponse(_encode_events(stream), end=stream.close)

@@ -90,9 +90,9 @@ class ExtractedPage:
     width: float | None = None
     height: float | None = None
     rotation: int = 0
-    """Degrees clockwise that were applied."""
+    """Applied rotation in degrees clockwise."""
     problem: str | None = None
-    """Why this page could not be read, as a sentence; the rest of the document still is."""
+    """Why this page could not be processed, as a sentence; the rest of the document still is."""
     confidence: float | None = None
     """Of OCR, from 0 to 1."""
 

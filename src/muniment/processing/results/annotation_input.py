@@ -56,7 +56,7 @@ def _is_nested_deeper(value: Any, levels: int) -> bool:
 AnnotationJson = Annotated[
     dict[str, Any],
     AfterValidator(validate_annotation),
-    Field(description=f"Any object of at most {MAX_ANNOTATION_BYTES} bytes and {MAX_DEPTH} levels; null removes it"),
+    Field(description=f"Any object of at most {MAX_ANNOTATION_BYTES} bytes and {MAX_DEPTH} levels. Null removes it"),
 ]
 
 
@@ -67,7 +67,7 @@ class AnnotationPatch(BaseModel):
 
 
 class PagePatch(BaseModel):
-    """What is left out stays as it is."""
+    """Omitted fields stay unchanged."""
 
     model_config = ConfigDict(extra="forbid")
 

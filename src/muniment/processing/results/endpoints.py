@@ -22,9 +22,9 @@ PageFilter = Annotated[int | None, Query(ge=1, le=MAX_INTEGER, description="Of t
 DiagramKey = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 Width = Annotated[int, Query(ge=50, le=3000, description="In pixels")]
 
-PNG: Mapping[int | str, dict[str, object]] = {200: {"content": {"image/png": {}}, "description": "The picture"}}
+PNG: Mapping[int | str, dict[str, object]] = {200: {"content": {"image/png": {}}, "description": "The image"}}
 PLAIN: Mapping[int | str, dict[str, object]] = {
-    200: {"content": {"text/plain": {}}, "description": "The text; a form feed ends each page"}
+    200: {"content": {"text/plain": {}}, "description": "The text. A form feed ends each page"}
 }
 CACHE_SECONDS = 60
 """Short: a replaced document shows other pictures at the same address."""
@@ -46,7 +46,7 @@ CurrentAnnotations = Annotated[AnnotationService, Depends(get_annotation_service
 async def list_pages(
     kb_id: UUID, doc_id: UUID, viewer: CurrentViewer, paging: Paging
 ) -> schemas.AnnotatedList[schemas.PageItem, schemas.PageAnnotations]:
-    """Without their text. Empty until the document has been read."""
+    """List pages without their text. Empty until the document has been processed."""
     found = await viewer.list_pages(kb_id, doc_id, ListWindow(paging.offset, paging.limit))
     return schemas.AnnotatedList(**vars(found), page=paging.page, limit=paging.limit)
 
@@ -76,7 +76,7 @@ async def list_paragraphs(
 async def annotate_paragraph(
     kb_id: UUID, doc_id: UUID, number: Number, index: Number, annotator: CurrentAnnotations, wanted: AnnotationPatch
 ) -> schemas.ParagraphAnnotations:
-    """`index` from 0; the negative one of a stale annotation changes or removes that."""
+    """`index` starts at 0. A negative index changes or removes a stale annotation."""
     return await annotator.annotate_paragraph(kb_id, doc_id, number, index, wanted.annotations)
 
 
@@ -102,7 +102,7 @@ async def get_summary(kb_id: UUID, doc_id: UUID, viewer: CurrentViewer) -> schem
 
 @router.get("/text", response_class=Response, responses={**PLAIN})
 async def get_text(kb_id: UUID, doc_id: UUID, viewer: CurrentViewer) -> Response:
-    """All pages, one after the other."""
+    """Return the text of all pages in order."""
     pieces = await prefetch_first_chunk(viewer.stream_text(await viewer.get_published(kb_id, doc_id)))
     return StreamingResponse(pieces, media_type="text/plain; charset=utf-8")
 
@@ -117,7 +117,7 @@ async def get_page_image(
     parts: CurrentServices,
     width: Width = 1000,
 ) -> Response:
-    """Of a PDF or a picture; other kinds have no pages to look at."""
+    """Return the page image of a PDF or an image file. Other file types have none."""
     original, view = await viewer.page_image_request(kb_id, doc_id, number, width)
     view.require_page_images(original.media_type)
     return await _image_response(request, parts.images, original, view)

@@ -23,7 +23,7 @@ class ResultSummary(BaseModel):
     total_words: int
     text_extraction_method: str
     pages_by_method: dict[str, int]
-    problems: list[PageProblem] = Field(description="Pages that could not be read, and why")
+    problems: list[PageProblem] = Field(description="Pages that could not be processed, with reasons")
 
 
 def summarize(artifact: TextArtifact) -> ResultSummary:
@@ -46,7 +46,7 @@ AnnotationValue = dict[str, Any] | None
 
 
 BOX_DESCRIPTION = (
-    "Left, top, right, bottom in points (1/72 inch) from the upper left corner of the page; null without a layout"
+    "Left, top, right, bottom in points (1/72 inch) from the top left corner of the page. Null without a layout"
 )
 
 
@@ -55,7 +55,7 @@ class PartAnnotations(BaseModel):
 
     page_number: int
     annotations: AnnotationValue
-    stale_at: datetime | None = Field(description="Since when the place is gone; what was written there is kept")
+    stale_at: datetime | None = Field(description="Time since which the location no longer exists. The note is kept")
 
 
 class PageAnnotations(PartAnnotations):
@@ -67,7 +67,7 @@ class PageAnnotations(PartAnnotations):
 
 
 class ParagraphAnnotations(PartAnnotations):
-    paragraph_index: int = Field(description="Place on its page, from 0; below 0 where the paragraph is gone")
+    paragraph_index: int = Field(description="Position on its page, from 0. Negative if the paragraph no longer exists")
 
     @classmethod
     def from_row(cls, row: DocumentParagraph) -> "ParagraphAnnotations":
@@ -92,11 +92,11 @@ class PageMetrics(PageAnnotations):
     words: int
     characters: int
     confidence: float | None = Field(description="Of OCR, from 0 to 1")
-    problem: str | None = Field(description="Why this page could not be read")
+    problem: str | None = Field(description="Why this page could not be processed")
 
 
 class PageItem(PageMetrics):
-    has_annotations: bool = Field(description="On the page itself, on a paragraph or on a diagram of it")
+    has_annotations: bool = Field(description="On the page itself, a paragraph or a diagram")
 
     @classmethod
     def from_rows(cls, row: DocumentPage, page: ArtifactPage, *, has_annotations: bool) -> "PageItem":
@@ -104,11 +104,11 @@ class PageItem(PageMetrics):
 
 
 class PageLayout(BaseModel):
-    width: float = Field(description="In points (1/72 inch), as a person sees the page")
+    width: float = Field(description="In points (1/72 inch), as the page is displayed")
     height: float
-    rotation: int = Field(description="Degrees clockwise that were applied")
+    rotation: int = Field(description="Applied rotation in degrees clockwise")
     words: list[tuple[int, int, float, float, float, float]] = Field(
-        description="Each as [start, end, left, top, right, bottom]: its characters in `text`, its box in points"
+        description="Each as [start, end, left, top, right, bottom]: characters in `text` and box in points"
     )
 
 
@@ -125,7 +125,7 @@ class PageRead(PageMetrics):
 class ParagraphRead(ParagraphAnnotations):
     text: str
     kind: ParagraphKind
-    start: int = Field(description="Where it begins in the text of its page, in characters")
+    start: int = Field(description="Start in the text of its page, in characters")
     end: int
     box: Box | None = Field(description=BOX_DESCRIPTION)
 
@@ -143,7 +143,7 @@ class ParagraphRead(ParagraphAnnotations):
 
 
 class DiagramRead(DiagramAnnotations):
-    """A stale one has nothing but its notes."""
+    """A stale paragraph has only its notes."""
 
     kind: FigureKind | None
     box: Box | None = Field(description=BOX_DESCRIPTION)

@@ -18,7 +18,7 @@ statistics = APIRouter(tags=["processing"])
 
 @runs.get("")
 async def list_runs(kb_id: UUID, doc_id: UUID, work: CurrentWork, paging: Paging) -> PaginatedRead[RunRead]:
-    """Newest first, each with its steps in the order in which they began."""
+    """List processing runs, newest first, each with its steps in order."""
     await DocumentRepository(work.session).get(kb_id, doc_id)
     found, total = await RunHistoryRepository(work.session).list_(doc_id, offset=paging.offset, limit=paging.limit)
     items = [RunRead.from_rows(run, steps) for run, steps in found]
@@ -27,7 +27,7 @@ async def list_runs(kb_id: UUID, doc_id: UUID, work: CurrentWork, paging: Paging
 
 @statistics.get("/processing/queue")
 async def get_queue(work: CurrentWork, now: Now) -> QueueRead:
-    """Numbers of the whole installation, for operators: what waits, what runs, and the last 24 hours one by one."""
+    """Return job counts of the whole installation, with the last 24 hours by hour. Operators only."""
     require_operator(work.caller)
     counts = await StatisticsRepository(work.session).count_runs(statistics_window_start(now))
     return QueueRead.from_counts(counts, statistics_window_start(now))
@@ -35,7 +35,7 @@ async def get_queue(work: CurrentWork, now: Now) -> QueueRead:
 
 @statistics.get("/artifacts/savings")
 async def get_savings(work: CurrentWork) -> SavingsRead:
-    """What your organization was spared because it had read the same content before, for admins."""
+    """Return what your organization saved by reusing results of identical files. Admins only."""
     if not work.caller.is_admin:
         raise Forbidden
     return SavingsRead.from_savings(await StatisticsRepository(work.session).find_savings())

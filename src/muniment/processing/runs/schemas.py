@@ -46,7 +46,7 @@ class StepRead(BaseModel):
 
 
 class RunRead(BaseModel):
-    """Says what was done, never whether it was computed or found."""
+    """Shows what was done, never whether results were computed or reused."""
 
     id: UUID
     purpose: RunPurpose
