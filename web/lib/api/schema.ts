@@ -32,7 +32,7 @@ export interface paths {
         put?: never;
         /**
          * Redeem
-         * @description Spend the one-time link that `make serve` prints.
+         * @description Sign in with the one-time link that `make serve` prints.
          */
         post: operations["redeem_api_v1_auth_redeem_post"];
         delete?: never;
@@ -85,7 +85,7 @@ export interface paths {
         get?: never;
         /**
          * Change Own Password
-         * @description Set the first password, or a new one by giving the current one. Other sign-ins of the account end.
+         * @description Set the first password, or change it with the current one. Other sessions of the account end.
          */
         put: operations["change_own_password_api_v1_auth_password_put"];
         post?: never;
@@ -107,7 +107,7 @@ export interface paths {
         put?: never;
         /**
          * Create Token
-         * @description A token with your own rights. It is shown this once.
+         * @description Create a token with your own access. It is shown only once.
          */
         post: operations["create_token_api_v1_auth_tokens_post"];
         delete?: never;
@@ -177,7 +177,7 @@ export interface paths {
         };
         /**
          * List Users
-         * @description Operators see everybody, admins the people of their organization.
+         * @description List users. Operators see all users, admins those of their organization.
          */
         get: operations["list_users_api_v1_users_get"];
         put?: never;
@@ -215,7 +215,7 @@ export interface paths {
         };
         /**
          * List Events
-         * @description The newest first. Owners see what happened in their knowledge bases, admins all of their organization.
+         * @description List events, newest first. Owners see their knowledge bases, admins the whole organization.
          */
         get: operations["list_events_api_v1_audit_get"];
         put?: never;
@@ -235,7 +235,7 @@ export interface paths {
         };
         /**
          * Verify Trail
-         * @description Whether anything was changed, removed or put into another order since it was sealed.
+         * @description Verify that no event was changed, removed or reordered since it was sealed.
          */
         get: operations["verify_trail_api_v1_audit_verify_get"];
         put?: never;
@@ -255,7 +255,7 @@ export interface paths {
         };
         /**
          * Export Trail
-         * @description JSON Lines can be checked by `muniment audit verify FILE` without this server; CSV is for spreadsheets.
+         * @description Verify JSON Lines offline with `muniment audit verify FILE`. CSV is for spreadsheets.
          */
         get: operations["export_trail_api_v1_audit_export_get"];
         put?: never;
@@ -275,7 +275,7 @@ export interface paths {
         };
         /**
          * Get Signing Keys
-         * @description The public keys that audit trails and receipts are signed with.
+         * @description Return the public keys that sign the audit log and receipts.
          */
         get: operations["get_signing_keys_api_v1_audit_key_get"];
         put?: never;
@@ -295,7 +295,7 @@ export interface paths {
         };
         /**
          * List Receipts
-         * @description Newest first: those of knowledge bases that the caller owns or owned last; an admin sees the organization's.
+         * @description List receipts of knowledge bases you own or last owned, newest first. Admins see the whole organization.
          */
         get: operations["list_receipts_api_v1_receipts_get"];
         put?: never;
@@ -315,7 +315,7 @@ export interface paths {
         };
         /**
          * Get Receipt
-         * @description What was there, what a second look found, what is kept and why; also when the document and its place are gone.
+         * @description Return what each store held, what the recheck found, and what is kept and why.
          */
         get: operations["get_receipt_api_v1_receipts__receipt_id__get"];
         put?: never;
@@ -357,7 +357,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Knowledge Base
-         * @description Without `purge` refused with 409 while it holds any document, archived and failed ones included.
+         * @description Delete a knowledge base. Without `purge`, returns 409 if it has documents, including archived and failed ones.
          */
         delete: operations["delete_knowledge_base_api_v1_knowledge_bases__kb_id__delete"];
         options?: never;
@@ -375,7 +375,7 @@ export interface paths {
         };
         /**
          * Find Colleague
-         * @description Whoever of your organization has this very email, so that they can be made a member or the owner.
+         * @description Find a user of your organization by exact email, to make them a member or the owner.
          */
         get: operations["find_colleague_api_v1_knowledge_bases__kb_id__colleague_get"];
         put?: never;
@@ -433,7 +433,7 @@ export interface paths {
         put?: never;
         /**
          * Upload Document
-         * @description Multipart `file`, optional `document_type`. The caller is known before the first byte is read.
+         * @description Upload a document: multipart `file`, optional `document_type`. Access is checked before the body is read.
          */
         post: operations["upload_document_api_v1_knowledge_bases__kb_id__documents_post"];
         delete?: never;
@@ -468,7 +468,7 @@ export interface paths {
         };
         /**
          * Download Document
-         * @description The original, byte for byte. Understands `Range`.
+         * @description Download the original file. Supports `Range`.
          */
         get: operations["download_document_api_v1_knowledge_bases__kb_id__documents__doc_id__download_get"];
         put?: never;
@@ -488,7 +488,7 @@ export interface paths {
         };
         /**
          * Find Documents
-         * @description By name or id, the newest first; archived ones only by their id.
+         * @description Find documents by name or ID, newest first. Archived documents are found only by ID.
          */
         get: operations["find_documents_api_v1_documents_get"];
         put?: never;
@@ -510,7 +510,7 @@ export interface paths {
         put?: never;
         /**
          * Archive Document
-         * @description Take a completed document out of the search; it can be restored. By its owner or an admin, as all moves.
+         * @description Archive a completed document, which removes it from search. Only for the owner and admins, like all moves.
          */
         post: operations["archive_document_api_v1_knowledge_bases__kb_id__documents__doc_id__archive_post"];
         delete?: never;
@@ -530,7 +530,7 @@ export interface paths {
         put?: never;
         /**
          * Restore Document
-         * @description Bring an archived document back; 409 while an active one has its name.
+         * @description Restore an archived document. Returns 409 while an active document has its name.
          */
         post: operations["restore_document_api_v1_knowledge_bases__kb_id__documents__doc_id__restore_post"];
         delete?: never;
@@ -550,7 +550,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Document
-         * @description Stop the reading of a document, for good: it is `failed`, and can be retried or cleared.
+         * @description Cancel processing of a document. It becomes `failed` and can be retried or cleared.
          */
         post: operations["cancel_document_api_v1_knowledge_bases__kb_id__documents__doc_id__cancel_post"];
         delete?: never;
@@ -568,7 +568,7 @@ export interface paths {
         };
         /**
          * Explain Document
-         * @description Why the document is where it is, what is in the way of which move, and what can be done by whom.
+         * @description Explain the status of a document, which moves are possible, and who can make them.
          */
         get: operations["explain_document_api_v1_knowledge_bases__kb_id__documents__doc_id__explain_get"];
         put?: never;
@@ -590,7 +590,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Document
-         * @description Read a failed document again, or a completed one anew: its old result answers until the new one is complete.
+         * @description Retry a failed document or reprocess a completed one. Previous results stay available until it is done.
          */
         post: operations["retry_document_api_v1_knowledge_bases__kb_id__documents__doc_id__retry_post"];
         delete?: never;
@@ -611,7 +611,7 @@ export interface paths {
         post?: never;
         /**
          * Purge Document
-         * @description Destroy an archived document in every store, with a receipt. The same again gives the same answer.
+         * @description Permanently delete an archived document from every store, with a receipt. Repeating the call is safe.
          */
         delete: operations["purge_document_api_v1_knowledge_bases__kb_id__documents__doc_id__purge_delete"];
         options?: never;
@@ -631,7 +631,7 @@ export interface paths {
         post?: never;
         /**
          * Clear Document
-         * @description Destroy a failed document with whatever its processing left, with a receipt. What is missing is no error.
+         * @description Permanently delete a failed document and its partial data, with a receipt. Missing data is not an error.
          */
         delete: operations["clear_document_api_v1_knowledge_bases__kb_id__documents__doc_id__clear_delete"];
         options?: never;
@@ -650,7 +650,7 @@ export interface paths {
         put?: never;
         /**
          * Purge Documents
-         * @description Up to a hundred, each on its own, ten calls a minute. What is not archived or not there is skipped and listed.
+         * @description Purge up to 100 documents, 10 calls per minute. Documents that are not archived are skipped and listed.
          */
         post: operations["purge_documents_api_v1_knowledge_bases__kb_id__documents_bulk_purge_post"];
         delete?: never;
@@ -670,7 +670,7 @@ export interface paths {
         put?: never;
         /**
          * Replace Document
-         * @description Multipart `file`, which takes the place of the document's content and name. It stays the same document.
+         * @description Replace content and name of a document with the multipart `file`. The document keeps its ID.
          */
         post: operations["replace_document_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_post"];
         delete?: never;
@@ -690,7 +690,7 @@ export interface paths {
         put?: never;
         /**
          * Revert Document
-         * @description The last revision that could be read, with its name, status and annotations, instead of one that failed.
+         * @description Revert a failed replacement to the previous version with its name, status and annotations.
          */
         post: operations["revert_document_api_v1_knowledge_bases__kb_id__documents__doc_id__replace_revert_post"];
         delete?: never;
@@ -710,7 +710,7 @@ export interface paths {
         put?: never;
         /**
          * Archive Documents
-         * @description Up to a hundred, each on its own. What is not completed, or not there, is skipped and listed.
+         * @description Archive up to 100 documents. Documents that are not completed are skipped and listed.
          */
         post: operations["archive_documents_api_v1_knowledge_bases__kb_id__documents_bulk_archive_post"];
         delete?: never;
@@ -728,7 +728,7 @@ export interface paths {
         };
         /**
          * List Archived
-         * @description Archived documents of the knowledge bases that you own, or of the whole organization to an admin.
+         * @description List archived documents of the knowledge bases you own. Admins see the whole organization.
          */
         get: operations["list_archived_api_v1_documents_archived_get"];
         put?: never;
@@ -748,7 +748,7 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Newest first, each with its steps in the order in which they began.
+         * @description List processing runs, newest first, each with its steps in order.
          */
         get: operations["list_runs_api_v1_knowledge_bases__kb_id__documents__doc_id__runs_get"];
         put?: never;
@@ -768,7 +768,7 @@ export interface paths {
         };
         /**
          * Get Queue
-         * @description Numbers of the whole installation, for operators: what waits, what runs, and the last 24 hours one by one.
+         * @description Return job counts of the whole installation, with the last 24 hours by hour. Operators only.
          */
         get: operations["get_queue_api_v1_processing_queue_get"];
         put?: never;
@@ -788,7 +788,7 @@ export interface paths {
         };
         /**
          * Get Savings
-         * @description What your organization was spared because it had read the same content before, for admins.
+         * @description Return what your organization saved by reusing results of identical files. Admins only.
          */
         get: operations["get_savings_api_v1_artifacts_savings_get"];
         put?: never;
@@ -808,10 +808,10 @@ export interface paths {
         };
         /**
          * Follow Events
-         * @description Server-sent events about all documents that you may see.
+         * @description Stream server-sent events about all documents you have access to.
          *
-         *     First `snapshot` `{"documents": […], "truncated"}` with what is unfinished, again whenever something may have been
-         *     missed. Then `document` for each change, and `gone` `{"document_id"}` when one is no longer there for you.
+         *     Starts with `snapshot` `{"documents": […], "truncated"}` with unfinished documents, repeated if events may have been
+         *     missed. Then `document` for each change, and `gone` `{"document_id"}` when a document is no longer accessible.
          */
         get: operations["follow_events_api_v1_events_get"];
         put?: never;
@@ -831,7 +831,7 @@ export interface paths {
         };
         /**
          * List Pages
-         * @description Without their text. Empty until the document has been read.
+         * @description List pages without their text. Empty until the document has been processed.
          */
         get: operations["list_pages_api_v1_knowledge_bases__kb_id__documents__doc_id__pages_get"];
         put?: never;
@@ -895,7 +895,7 @@ export interface paths {
         head?: never;
         /**
          * Annotate Paragraph
-         * @description `index` from 0; the negative one of a stale annotation changes or removes that.
+         * @description `index` starts at 0. A negative index changes or removes a stale annotation.
          */
         patch: operations["annotate_paragraph_api_v1_knowledge_bases__kb_id__documents__doc_id__pages__number__paragraphs__index__patch"];
         trace?: never;
@@ -960,7 +960,7 @@ export interface paths {
         };
         /**
          * Get Text
-         * @description All pages, one after the other.
+         * @description Return the text of all pages in order.
          */
         get: operations["get_text_api_v1_knowledge_bases__kb_id__documents__doc_id__text_get"];
         put?: never;
@@ -980,7 +980,7 @@ export interface paths {
         };
         /**
          * Get Page Image
-         * @description Of a PDF or a picture; other kinds have no pages to look at.
+         * @description Return the page image of a PDF or an image file. Other file types have none.
          */
         get: operations["get_page_image_api_v1_knowledge_bases__kb_id__documents__doc_id__pages__number__image_get"];
         put?: never;
@@ -1017,8 +1017,8 @@ export interface paths {
         };
         /**
          * Get Latest
-         * @description The last comparison of all stores, in numbers, for operators. `outcome` is 0 when nothing is left, 1 when
-         *     something is, 2 when data is missing.
+         * @description Return the numbers of the last reconciliation, for operators. `outcome` is 0 (consistent), 1 (drift) or
+         *     2 (data missing).
          */
         get: operations["get_latest_api_v1_reconcile_latest_get"];
         put?: never;
@@ -1038,7 +1038,7 @@ export interface paths {
         };
         /**
          * Search
-         * @description Passages of completed documents that the caller may see, best first; at most three of one document.
+         * @description Search completed documents the caller has access to. Best passages first, at most three per document.
          */
         get: operations["search_api_v1_search_get"];
         put?: never;
@@ -1058,7 +1058,7 @@ export interface paths {
         };
         /**
          * Find Similar
-         * @description Other documents about the same, from everything that the caller may see, each with its nearest passage.
+         * @description List similar documents the caller has access to, each with its most similar passage.
          */
         get: operations["find_similar_api_v1_knowledge_bases__kb_id__documents__doc_id__similar_get"];
         put?: never;
@@ -1078,7 +1078,7 @@ export interface paths {
         };
         /**
          * Search Inside
-         * @description The pages of one document that match, in their order, with what to mark on the picture of each.
+         * @description List the matching pages of a document in order, with the areas to highlight on each page image.
          */
         get: operations["search_inside_api_v1_knowledge_bases__kb_id__documents__doc_id__search_get"];
         put?: never;
@@ -1100,8 +1100,7 @@ export interface paths {
         put?: never;
         /**
          * Hand Over
-         * @description Hand a PDF over to the archive and forget it. The same again changes nothing; what the archive does, or whether
-         *     it is there at all, is nothing that this call waits for.
+         * @description Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless.
          */
         post: operations["hand_over_api_v1_organizations__organization_id__archive_post"];
         delete?: never;
@@ -1121,8 +1120,8 @@ export interface paths {
         put?: never;
         /**
          * Hand Over Document
-         * @description Hand a completed or archived PDF over to the archive, by its owner or an admin. If the queue fails (503), it is
-         *     tried again without you.
+         * @description Queue a completed or archived PDF for Paperless, as its owner or an admin. If the queue fails (503), it is
+         *     retried automatically.
          */
         post: operations["hand_over_document_api_v1_knowledge_bases__kb_id__documents__doc_id__hand_over_post"];
         delete?: never;
@@ -1140,7 +1139,7 @@ export interface paths {
         };
         /**
          * List Queue
-         * @description What waits for the archiver, of all organizations, for operators.
+         * @description List the Paperless queue of all organizations. Operators only.
          */
         get: operations["list_queue_api_v1_archive_queue_get"];
         put?: never;
@@ -1160,7 +1159,7 @@ export interface paths {
         };
         /**
          * List Dead Letters
-         * @description What could not be archived, for operators: requeue it when its cause is gone, or discard it.
+         * @description List dead letters for operators. Requeue them when the cause is fixed, or discard them.
          */
         get: operations["list_dead_letters_api_v1_archive_dead_letters_get"];
         put?: never;
@@ -1182,7 +1181,7 @@ export interface paths {
         put?: never;
         /**
          * Requeue Dead Letter
-         * @description Put it back into the queue, with its count reset.
+         * @description Put a dead letter back into the queue and reset its attempts.
          */
         post: operations["requeue_dead_letter_api_v1_archive_dead_letters__key__requeue_post"];
         delete?: never;
@@ -1203,7 +1202,7 @@ export interface paths {
         post?: never;
         /**
          * Discard Dead Letter
-         * @description Delete it for good. If Muniment holds its original, that stays.
+         * @description Permanently delete a dead letter. The original file in Muniment is kept.
          */
         delete: operations["discard_dead_letter_api_v1_archive_dead_letters__key__delete"];
         options?: never;
@@ -1220,7 +1219,7 @@ export interface paths {
         };
         /**
          * Live
-         * @description The process answers. Nothing else is asked.
+         * @description Return 200 if the process is running. No other component is checked.
          */
         get: operations["live_health_live_get"];
         put?: never;
@@ -1240,7 +1239,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Each part with its state. `degraded` (200) when one fails that answers do not need, `failed` (503) otherwise.
+         * @description Return the state of each component. `degraded` (200) if an optional one fails, `failed` (503) otherwise.
          */
         get: operations["ready_health_ready_get"];
         put?: never;
@@ -1257,7 +1256,7 @@ export interface components {
     schemas: {
         /**
          * AccessLevel
-         * @description How somebody stands to a knowledge base, the strongest first.
+         * @description Role in a knowledge base, strongest first.
          * @enum {string}
          */
         AccessLevel: "owner" | "admin" | "editor" | "viewer";
@@ -1369,7 +1368,7 @@ export interface components {
             } | null;
             /**
              * Stale At
-             * @description Since when the place is gone; what was written there is kept
+             * @description Time since which the location no longer exists. The note is kept
              */
             stale_at: string | null;
             /** Key */
@@ -1377,7 +1376,7 @@ export interface components {
         };
         /**
          * DiagramRead
-         * @description A stale one has nothing but its notes.
+         * @description A stale paragraph has only its notes.
          */
         DiagramRead: {
             /** Page Number */
@@ -1388,7 +1387,7 @@ export interface components {
             } | null;
             /**
              * Stale At
-             * @description Since when the place is gone; what was written there is kept
+             * @description Time since which the location no longer exists. The note is kept
              */
             stale_at: string | null;
             /** Key */
@@ -1396,7 +1395,7 @@ export interface components {
             kind: components["schemas"]["FigureKind"] | null;
             /**
              * Box
-             * @description Left, top, right, bottom in points (1/72 inch) from the upper left corner of the page; null without a layout
+             * @description Left, top, right, bottom in points (1/72 inch) from the top left corner of the page. Null without a layout
              */
             box: [
                 number,
@@ -1428,7 +1427,7 @@ export interface components {
             status: components["schemas"]["Status"];
             /**
              * Status Detail
-             * @description Why the document is where it is, in a sentence
+             * @description The current status in a sentence
              */
             status_detail: string | null;
             document_type: components["schemas"]["DocumentType"];
@@ -1447,7 +1446,7 @@ export interface components {
             uploaded_by: string;
             /**
              * Uploaded By Email
-             * @description When documents are read, not in answers to changes
+             * @description Only in responses to reads, not to changes
              */
             uploaded_by_email?: string | null;
             /** Processing Status */
@@ -1480,7 +1479,7 @@ export interface components {
             archived_at: string | null;
             /**
              * Archive Status
-             * @description Of the hand-over to the long-term archive: pending, archived, failed
+             * @description Hand-over to Paperless: pending, archived or failed
              */
             archive_status: string | null;
             /** Handed Over At */
@@ -1508,7 +1507,7 @@ export interface components {
             status: components["schemas"]["Status"];
             /**
              * Status Detail
-             * @description Why the document is where it is, in a sentence
+             * @description The current status in a sentence
              */
             status_detail: string | null;
             document_type: components["schemas"]["DocumentType"];
@@ -1527,7 +1526,7 @@ export interface components {
             uploaded_by: string;
             /**
              * Uploaded By Email
-             * @description When documents are read, not in answers to changes
+             * @description Only in responses to reads, not to changes
              */
             uploaded_by_email?: string | null;
             /** Processing Status */
@@ -1560,7 +1559,7 @@ export interface components {
             archived_at: string | null;
             /**
              * Archive Status
-             * @description Of the hand-over to the long-term archive: pending, archived, failed
+             * @description Hand-over to Paperless: pending, archived or failed
              */
             archive_status: string | null;
             /** Handed Over At */
@@ -1592,7 +1591,7 @@ export interface components {
             status: components["schemas"]["Status"];
             /**
              * Status Detail
-             * @description Why the document is where it is, in a sentence
+             * @description The current status in a sentence
              */
             status_detail: string | null;
             document_type: components["schemas"]["DocumentType"];
@@ -1611,7 +1610,7 @@ export interface components {
             uploaded_by: string;
             /**
              * Uploaded By Email
-             * @description When documents are read, not in answers to changes
+             * @description Only in responses to reads, not to changes
              */
             uploaded_by_email?: string | null;
             /** Processing Status */
@@ -1644,7 +1643,7 @@ export interface components {
             archived_at: string | null;
             /**
              * Archive Status
-             * @description Of the hand-over to the long-term archive: pending, archived, failed
+             * @description Hand-over to Paperless: pending, archived or failed
              */
             archive_status: string | null;
             /** Handed Over At */
@@ -1687,7 +1686,7 @@ export interface components {
             };
             /**
              * Problems
-             * @description Pages that could not be read, and why
+             * @description Pages that could not be processed, with reasons
              */
             problems: components["schemas"]["PageProblem"][];
             /**
@@ -1792,12 +1791,12 @@ export interface components {
             last_error: string | null;
             /** Index Is Being Put Back */
             index_is_being_put_back: boolean;
-            /** @description The one that is under way */
+            /** @description The run in progress */
             run: components["schemas"]["OpenRunRead"] | null;
             hand_over: components["schemas"]["HandoverRead"] | null;
             /**
              * Events
-             * @description Newest first; null if you may not read the audit trail
+             * @description Newest first. Null if you have no access to the audit log
              */
             events: components["schemas"]["RecentEventRead"][] | null;
             /** Moves */
@@ -1826,7 +1825,7 @@ export interface components {
         };
         /**
          * HandoverPolicy
-         * @description When the documents of a knowledge base are handed over to the archive.
+         * @description When documents of a knowledge base are sent to Paperless.
          * @enum {string}
          */
         HandoverPolicy: "never" | "on_completed" | "on_archived";
@@ -1885,12 +1884,12 @@ export interface components {
             ][];
             /**
              * Score
-             * @description From 0 to 1; tells the order within one answer and nothing else
+             * @description From 0 to 1. For ordering within one response only
              */
             score: number;
             /**
              * Image Url
-             * @description The picture of the page; null where the kind of file has none
+             * @description Image of the page. Null for file types without page images
              */
             image_url: string | null;
         };
@@ -2054,22 +2053,22 @@ export interface components {
             move: components["schemas"]["Move"];
             /**
              * Allowed
-             * @description To you, now
+             * @description Whether you can do this now
              */
             allowed: boolean;
             /**
              * Reason
-             * @description Why not
+             * @description Why it is not allowed
              */
             reason: string | null;
             /**
              * By
-             * @description Who may: `owner`, `admin`, `editor`; `muniment` does some by itself
+             * @description Who can do this: `owner`, `admin`, `editor`, or `muniment` if it happens automatically
              */
             by: string[];
             /**
              * Blocked By
-             * @description The document whose name is in the way
+             * @description The document that has the name
              */
             blocked_by: string | null;
         };
@@ -2124,7 +2123,7 @@ export interface components {
             } | null;
             /**
              * Stale At
-             * @description Since when the place is gone; what was written there is kept
+             * @description Time since which the location no longer exists. The note is kept
              */
             stale_at: string | null;
             /** Flags */
@@ -2142,7 +2141,7 @@ export interface components {
             } | null;
             /**
              * Stale At
-             * @description Since when the place is gone; what was written there is kept
+             * @description Time since which the location no longer exists. The note is kept
              */
             stale_at: string | null;
             /** Flags */
@@ -2162,12 +2161,12 @@ export interface components {
             confidence: number | null;
             /**
              * Problem
-             * @description Why this page could not be read
+             * @description Why this page could not be processed
              */
             problem: string | null;
             /**
              * Has Annotations
-             * @description On the page itself, on a paragraph or on a diagram of it
+             * @description On the page itself, a paragraph or a diagram
              */
             has_annotations: boolean;
         };
@@ -2175,19 +2174,19 @@ export interface components {
         PageLayout: {
             /**
              * Width
-             * @description In points (1/72 inch), as a person sees the page
+             * @description In points (1/72 inch), as the page is displayed
              */
             width: number;
             /** Height */
             height: number;
             /**
              * Rotation
-             * @description Degrees clockwise that were applied
+             * @description Applied rotation in degrees clockwise
              */
             rotation: number;
             /**
              * Words
-             * @description Each as [start, end, left, top, right, bottom]: its characters in `text`, its box in points
+             * @description Each as [start, end, left, top, right, bottom]: characters in `text` and box in points
              */
             words: [
                 number,
@@ -2222,7 +2221,7 @@ export interface components {
             ][];
             /**
              * Boxes
-             * @description Left, top, right, bottom of each matching word, in points from the upper left corner of the page
+             * @description Left, top, right, bottom of each matching word, in points from the top left corner of the page
              */
             boxes: [
                 number,
@@ -2233,7 +2232,7 @@ export interface components {
         };
         /**
          * PagePatch
-         * @description What is left out stays as it is.
+         * @description Omitted fields stay unchanged.
          */
         PagePatch: {
             /** Annotations */
@@ -2262,7 +2261,7 @@ export interface components {
             } | null;
             /**
              * Stale At
-             * @description Since when the place is gone; what was written there is kept
+             * @description Time since which the location no longer exists. The note is kept
              */
             stale_at: string | null;
             /** Flags */
@@ -2282,7 +2281,7 @@ export interface components {
             confidence: number | null;
             /**
              * Problem
-             * @description Why this page could not be read
+             * @description Why this page could not be processed
              */
             problem: string | null;
             /** Text */
@@ -2431,12 +2430,12 @@ export interface components {
             } | null;
             /**
              * Stale At
-             * @description Since when the place is gone; what was written there is kept
+             * @description Time since which the location no longer exists. The note is kept
              */
             stale_at: string | null;
             /**
              * Paragraph Index
-             * @description Place on its page, from 0; below 0 where the paragraph is gone
+             * @description Position on its page, from 0. Negative if the paragraph no longer exists
              */
             paragraph_index: number;
         };
@@ -2455,12 +2454,12 @@ export interface components {
             } | null;
             /**
              * Stale At
-             * @description Since when the place is gone; what was written there is kept
+             * @description Time since which the location no longer exists. The note is kept
              */
             stale_at: string | null;
             /**
              * Paragraph Index
-             * @description Place on its page, from 0; below 0 where the paragraph is gone
+             * @description Position on its page, from 0. Negative if the paragraph no longer exists
              */
             paragraph_index: number;
             /** Text */
@@ -2468,14 +2467,14 @@ export interface components {
             kind: components["schemas"]["ParagraphKind"];
             /**
              * Start
-             * @description Where it begins in the text of its page, in characters
+             * @description Start in the text of its page, in characters
              */
             start: number;
             /** End */
             end: number;
             /**
              * Box
-             * @description Left, top, right, bottom in points (1/72 inch) from the upper left corner of the page; null without a layout
+             * @description Left, top, right, bottom in points (1/72 inch) from the top left corner of the page. Null without a layout
              */
             box: [
                 number,
@@ -2500,7 +2499,7 @@ export interface components {
         };
         /**
          * PurgePendingRead
-         * @description A document that is gone and found by nobody; some stores were not seen empty yet.
+         * @description A deleted document that is no longer accessible. Some stores have not been verified as empty yet.
          */
         PurgePendingRead: {
             /** Message */
@@ -2512,7 +2511,7 @@ export interface components {
         };
         /**
          * PurgedRead
-         * @description A document that is gone, proven by its receipt.
+         * @description A deleted document with its receipt.
          */
         PurgedRead: {
             /** Message */
@@ -2525,7 +2524,7 @@ export interface components {
         };
         /**
          * QueueEntryRead
-         * @description One job, for operators: no name, no text, nothing that its document says.
+         * @description A job, for operators. Contains no document name or content.
          */
         QueueEntryRead: {
             /** Key */
@@ -2597,7 +2596,7 @@ export interface components {
         ReceiptMove: "purge" | "clear" | "auto_clear";
         /**
          * ReceiptRead
-         * @description A file of this can be checked offline: `muniment receipt verify`.
+         * @description Verify a saved receipt offline with `muniment receipt verify`.
          */
         ReceiptRead: {
             /**
@@ -2719,18 +2718,18 @@ export interface components {
         };
         /**
          * RetryRequest
-         * @description What a person asks for when a document is to be read again.
+         * @description Options for processing a document again.
          */
         RetryRequest: {
             /**
              * Force
-             * @description Take the results anew although the document shows them already
+             * @description Reapply results that are already current
              * @default false
              */
             force: boolean;
             /**
              * Algorithm Version
-             * @description Another version of the reader than the newest
+             * @description Extraction version to use instead of the newest
              */
             algorithm_version?: number | null;
         };
@@ -2753,7 +2752,7 @@ export interface components {
         RunPurpose: "first" | "reread";
         /**
          * RunRead
-         * @description Says what was done, never whether it was computed or found.
+         * @description Shows what was done, never whether results were computed or reused.
          */
         RunRead: {
             /**
@@ -2806,7 +2805,7 @@ export interface components {
         SearchRead: {
             /** Items */
             items: components["schemas"]["HitRead"][];
-            /** @description What answered: `text` for a hybrid question while the model does not answer */
+            /** @description Mode that was used: `text` while search by meaning is unavailable */
             mode: components["schemas"]["SearchMode"];
             /** Took Ms */
             took_ms: number;
@@ -3463,10 +3462,10 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
-                /** @description For operators: what belongs to no organization. */
+                /** @description Return events that do not belong to an organization. Operators only. */
                 installation?: boolean;
                 action?: string | null;
-                /** @description The id of a person, or `system`. */
+                /** @description The ID of a user, or `system`. */
                 actor?: string | null;
                 kb_id?: string | null;
                 document_id?: string | null;
@@ -3503,7 +3502,7 @@ export interface operations {
     verify_trail_api_v1_audit_verify_get: {
         parameters: {
             query?: {
-                /** @description For operators: what belongs to no organization. */
+                /** @description Return events that do not belong to an organization. Operators only. */
                 installation?: boolean;
             };
             header?: never;
@@ -3536,10 +3535,10 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "csv" | "jsonl";
-                /** @description For operators: what belongs to no organization. */
+                /** @description Return events that do not belong to an organization. Operators only. */
                 installation?: boolean;
                 action?: string | null;
-                /** @description The id of a person, or `system`. */
+                /** @description The ID of a user, or `system`. */
                 actor?: string | null;
                 kb_id?: string | null;
                 document_id?: string | null;
@@ -3755,7 +3754,7 @@ export interface operations {
     delete_knowledge_base_api_v1_knowledge_bases__kb_id__delete: {
         parameters: {
             query?: {
-                /** @description With all its documents, each of which leaves a receipt */
+                /** @description Delete all its documents too, each with a receipt */
                 purge?: boolean;
             };
             header?: never;
@@ -3766,7 +3765,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Gone with all its documents (`purge=true`) */
+            /** @description Deleted with all its documents (`purge=true`) */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3775,7 +3774,7 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeBasePurgeRead"];
                 };
             };
-            /** @description Not done yet: ask again to go on (`purge=true`) */
+            /** @description Not finished. Repeat the request to continue (`purge=true`) */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3784,7 +3783,7 @@ export interface operations {
                     "application/json": components["schemas"]["KnowledgeBasePurgeRead"];
                 };
             };
-            /** @description It was empty, and is gone */
+            /** @description The empty knowledge base was deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3975,7 +3974,7 @@ export interface operations {
             query?: {
                 page?: number;
                 limit?: number;
-                /** @description Archived ones are listed only when asked for */
+                /** @description Archived documents are listed only when requested */
                 status?: components["schemas"]["Status"][] | null;
                 document_type?: components["schemas"]["DocumentType"][] | null;
                 search?: string;
@@ -4127,7 +4126,7 @@ export interface operations {
                 limit?: number;
                 /** @description In the name */
                 search?: string;
-                /** @description This one, archived or not */
+                /** @description This document, archived or not */
                 id?: string | null;
             };
             header?: never;
@@ -4332,7 +4331,7 @@ export interface operations {
     purge_document_api_v1_knowledge_bases__kb_id__documents__doc_id__purge_delete: {
         parameters: {
             query?: {
-                /** @description Even while it waits to be handed over */
+                /** @description Purge the document even if it is queued for Paperless */
                 cancel_hand_over?: boolean;
             };
             header?: never;
@@ -4353,7 +4352,7 @@ export interface operations {
                     "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
                 };
             };
-            /** @description Gone and found by nobody; not all stores seen empty yet */
+            /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4394,7 +4393,7 @@ export interface operations {
                     "application/json": components["schemas"]["PurgedRead"] | components["schemas"]["PurgePendingRead"];
                 };
             };
-            /** @description Gone and found by nobody; not all stores seen empty yet */
+            /** @description Deleted and no longer accessible. Not all stores are verified as empty yet */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4580,9 +4579,9 @@ export interface operations {
                 limit?: number;
                 kb_id?: string | null;
                 search?: string;
-                /** @description A time, or a day in UTC: from its beginning */
+                /** @description A time, or a day in UTC (from its start) */
                 archived_from?: string | null;
-                /** @description A time, or a day in UTC: until its end */
+                /** @description A time, or a day in UTC (until its end) */
                 archived_to?: string | null;
                 sort?: "-archived_at" | "archived_at" | "-name" | "name" | "-completed_at" | "completed_at" | "-file_size" | "file_size";
             };
@@ -5005,7 +5004,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The text; a form feed ends each page */
+            /** @description The text. A form feed ends each page */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5041,7 +5040,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The picture */
+            /** @description The image */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5074,7 +5073,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The picture */
+            /** @description The image */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5117,7 +5116,7 @@ export interface operations {
     search_api_v1_search_get: {
         parameters: {
             query: {
-                /** @description Words, "exact phrases" and -excluded ones */
+                /** @description Keywords, "exact phrases" and -excluded words */
                 q: string;
                 /** @description All by default */
                 kb_id?: string[] | null;
@@ -5188,7 +5187,7 @@ export interface operations {
     search_inside_api_v1_knowledge_bases__kb_id__documents__doc_id__search_get: {
         parameters: {
             query: {
-                /** @description Words, "exact phrases" and -excluded ones */
+                /** @description Keywords, "exact phrases" and -excluded words */
                 q: string;
                 limit?: number;
             };
@@ -5241,7 +5240,7 @@ export interface operations {
                     document_id: string;
                     /** @description JSON: {"invoiceNumber": …, "contractId": …} */
                     metadata?: string;
-                    /** @description Of the file; refused with 422 when it differs */
+                    /** @description SHA-256 of the file. Returns 422 if it does not match */
                     sha256?: string;
                     /** @enum {string} */
                     priority?: "NORMAL" | "HIGH";
