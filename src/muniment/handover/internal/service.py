@@ -1,5 +1,6 @@
-"""Apply status updates of the archiver, and store the Paperless ids of an organization (specs/archive-queue.md §3.3,
-§9.3).
+"""Apply status updates of the archiver and store the Paperless ids of an organization.
+
+The contract is docs/contracts.md#completion and docs/contracts.md#archive-audit-log.
 """
 
 from dataclasses import dataclass, replace
