@@ -73,7 +73,7 @@ def test_the_address_holds_search_filter_sort_and_page(office: DemoOrganization,
     expect(names).to_have_count(13)
 
     page.get_by_role("searchbox", name="Search the archive").fill("lease")
-    expect(page.get_by_text("12 match")).to_be_visible()
+    expect(page.get_by_text("12 found")).to_be_visible()
     page.get_by_role("button", name="Name", exact=True).click()
     expect(names.first).to_have_text("Lease 00.txt")
     page.get_by_role("button", name=re.compile("^Rows")).click()
@@ -104,7 +104,7 @@ def test_days_are_those_of_the_reader_and_no_match_names_the_filters(
     expect(row(page, "Lease.txt")).to_be_visible()
     page.get_by_role("button", name="Archived Any time").click()
     page.get_by_role("button", name="Today", exact=True).click()
-    expect(page.get_by_text("1 match")).to_be_visible()
+    expect(page.get_by_text("1 found")).to_be_visible()
     expect(row(page, "Lease.txt")).to_be_visible()
 
 

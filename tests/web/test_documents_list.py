@@ -126,7 +126,7 @@ def test_the_list_is_handled_by_keys_alone(office: DemoOrganization, windows: Wi
     page.keyboard.press("Escape")
     expect(page.get_by_role("menu")).to_be_hidden()
     page.keyboard.press("e")
-    expect(page.get_by_role("dialog")).to_contain_text("Why 'third.txt' is where it is")
+    expect(page.get_by_role("dialog")).to_contain_text("Status of 'third.txt'")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("k")

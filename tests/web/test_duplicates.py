@@ -147,7 +147,7 @@ def test_a_replacement_that_failed_offers_the_old_one_back(
     assert buttons(page) == ["Cancel", "Replace", "Revert to previous version"]
     window.shoot("duplicate-failed")
     press(page, "Revert to previous version")
-    expect(page.get_by_text("'lease.txt' is back")).to_be_visible()
+    expect(page.get_by_text("Reverted 'lease.txt'")).to_be_visible()
     expect(row(page, "lease.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
     assert content(owner, kb_id, document_id) == b"The first version."
 

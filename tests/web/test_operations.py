@@ -39,7 +39,7 @@ def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(
     hours = chart.locator("tbody tr")
     expect(hours).to_have_count(24)
     read = sum(int(cell) for cell in hours.locator("td:nth-child(2)").all_inner_texts())
-    assert f"{read}\u00a0documents were read" in finding
+    assert f"{read}\u00a0documents processed" in finding
 
     expect(page.get_by_role("region", name="Saved by reuse").get_by_text("Documents")).to_be_visible()
 

@@ -124,7 +124,7 @@ def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_taken_b
     expect(back).to_contain_text("The PDF is damaged or incomplete")
     window.shoot("bring-back")
     back.get_by_role("button", name="Revert to previous version").click()
-    expect(page.get_by_text("'lease v2.txt' is back")).to_be_visible()
+    expect(page.get_by_text("Reverted 'lease v2.txt'")).to_be_visible()
     expect(row(page, "lease v2.txt")).to_contain_text("Completed", timeout=PATIENCE_MS)
     assert owner.api.get(f"{url}/download").content == second.read_bytes()
 
@@ -137,7 +137,7 @@ def test_explain_says_why_and_what_is_in_the_way(office: DemoOrganization, windo
     page = window.page
     open_kb(page, kb_id)
     choose(page, "bad.pdf", "Status details")
-    dialog = page.get_by_role("dialog", name="Why 'bad.pdf' is where it is")
+    dialog = page.get_by_role("dialog", name="Status of 'bad.pdf'")
     expect(dialog).to_contain_text("Processing failed: The PDF is damaged")
     expect(dialog).to_contain_text("You can process it again.")
     expect(dialog).to_contain_text("Only completed documents can be archived")
