@@ -127,9 +127,9 @@ def test_doctor_neither_makes_an_empty_store_nor_calls_it_well(tmp_path: Path, a
     for _ in range(2):
         told = run(tmp_path, "doctor", **environment)
         assert told.returncode == 1
-        assert "are gone" in told.stdout
+        assert "is missing" in told.stdout
     (tmp_path / "blobs").mkdir()  # as where a disk is not mounted
-    assert "are gone" in run(tmp_path, "doctor", **environment).stdout
+    assert "is missing" in run(tmp_path, "doctor", **environment).stdout
 
 
 def test_another_secret_than_the_documents_were_stored_with_is_refused(

@@ -121,7 +121,7 @@ async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(room: Indexed
         assert (await asking.refused("document_text", **cited, page=3)).endswith("This document has no page 3")
         unknown = {**cited, "document_id": str(uuid4())}
         assert (await asking.refused("document_text", **unknown)).endswith("Document not found")
-        assert "is not an id" in await asking.refused("page", kb_id="../users", document_id="x", page=1)
+        assert "is not an ID" in await asking.refused("page", kb_id="../users", document_id="x", page=1)
         assert "q: " in await asking.refused("search", query=" ")
         assert "limit: " in await asking.refused("search", query="invoice", limit=51)
 
@@ -152,7 +152,7 @@ async def test_a_server_that_is_away_is_said_when_a_tool_is_called(room: Indexed
 async def test_without_a_token_it_does_not_start_and_says_nothing_on_stdout(room: IndexedDocumentServer) -> None:
     told = await room.run("mcp", MUNIMENT_TOKEN="")
     assert (told.code, told.stdout) == (1, "")
-    assert told.stderr.startswith("muniment: There is no API token")
+    assert told.stderr.startswith("muniment: No API token")
 
 
 async def test_it_ends_when_its_input_ends(room: IndexedDocumentServer) -> None:

@@ -39,13 +39,13 @@ async def test_empty_file_is_refused(api: RunningApi, kb: KB, seed: Seed) -> Non
 async def test_unknown_type_is_refused_with_the_known_ones(api: RunningApi, kb: KB, seed: Seed, content: bytes) -> None:
     answer = await kb.upload(content, "invoice.pdf")
 
-    await assert_refused(answer, 415, "Known: PDF, DOCX, PPTX, XLSX, ODT", api, seed)
+    await assert_refused(answer, 415, "Supported: PDF, DOCX, PPTX, XLSX, ODT", api, seed)
 
 
 async def test_unknown_document_type_is_refused_with_the_known_ones(api: RunningApi, kb: KB, seed: Seed) -> None:
     answer = await kb.upload(document_type="love_letter")
 
-    await assert_refused(answer, 422, "Known: invoice, contract, care_plan", api, seed)
+    await assert_refused(answer, 422, "Supported: invoice, contract, care_plan", api, seed)
 
 
 async def test_field_must_be_called_file(api: RunningApi, kb: KB, seed: Seed) -> None:
@@ -134,4 +134,4 @@ async def test_disk_below_its_floor_stores_nothing(settings: Settings, seed: See
         running_api(with_documents(settings, disk_floor_bytes=2**60)) as api,
         api.client(owner) as client,
     ):
-        await assert_refused(await upload(client, kb_id), 507, "no room", api, seed)
+        await assert_refused(await upload(client, kb_id), 507, "Not enough storage space", api, seed)

@@ -56,7 +56,7 @@ async def test_extended_name_wins(kb: KB) -> None:
     ("disposition", "sentence"),
     [
         ("filename*=UTF-8''nul%00.pdf", "control characters"),
-        ('filename="nul\0.pdf"', "cannot be understood"),
+        ('filename="nul\0.pdf"', "invalid header"),
         ('filename="two%0D%0Alines.pdf"', "control characters"),
         ('filename="invoice\u202efdp.exe"', "direction"),
         (f'filename="{"x" * 256}"', "255 characters"),

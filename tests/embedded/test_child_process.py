@@ -11,8 +11,8 @@ FOR_EVER = 365 * 24 * 3600.0
 """These tests are no child that could be ended."""
 HANGING = """
 import signal
-from muniment.embedded.child_process import watch
-watch(lambda: None, limit_seconds=0.1)
+from muniment.embedded.child_process import on_supervisor_exit
+on_supervisor_exit(lambda: None, limit_seconds=0.1)
 while True:
     signal.pause()
 """

@@ -20,7 +20,7 @@ def test_second_holder_is_told_which_process_to_stop(tmp_path: Path) -> None:
 
 def test_a_data_directory_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
-    with pytest.raises(DataDirectoryNotWritable, match="cannot be written"), DataDirectoryLock(tmp_path / "data"):
+    with pytest.raises(DataDirectoryNotWritable, match="is not writable"), DataDirectoryLock(tmp_path / "data"):
         pass
 
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.documents.name_conflicts import MESSAGE
-from muniment.errors import Conflict, Forbidden, NotFound, StorageFull, TooManyRequests, Unavailable
+from muniment.errors import Conflict, Forbidden, MunimentError, NotFound, StorageFull, TooManyRequests, Unavailable
 from muniment.lifecycle.observability import COUNTERS, OperationStatus, count_move, observe
 from muniment.lifecycle.rules import Move, MoveNotAllowed
 from muniment.telemetry.logs import was_logged
@@ -80,8 +80,8 @@ async def test_what_is_accepted_but_not_done_is_pending(lines: Lines) -> None:
     ],
     ids=lambda refusal: type(refusal).__name__,
 )
-async def test_a_refusal_is_no_error(lines: Lines, refusal: Exception) -> None:
-    kind = type(refusal).__name__
+async def test_a_refusal_is_no_error(lines: Lines, refusal: MunimentError) -> None:
+    kind = refusal.code
     refused, failed = timed("archive", OperationStatus.REFUSED), timed("archive", OperationStatus.ERROR)
 
     with pytest.raises(type(refusal)):

@@ -159,9 +159,9 @@ class ArtifactDeleter:
 
     async def delete(self, entry: LedgerEntry) -> DeletionResult:
         """Remove what was read from this content, but for what a document or a run still refers to."""
-        return (await self.delete_many([entry]))[0]
+        return (await self.delete_batch([entry]))[0]
 
-    async def delete_many(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult]:
+    async def delete_batch(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult]:
         """A few statements, whatever their number. The packs' lines come with the rows' removal: whoever dies here
         leaves both or neither."""
         keys = {line.id: line.target.rpartition("/")[2] for line in entries}

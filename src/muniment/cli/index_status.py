@@ -39,7 +39,8 @@ def print_status(status: IndexStatus) -> None:
     console.print(table)
     if status.unindexed_documents:
         console.print(
-            f"{status.unindexed_documents} completed documents are not indexed with the configured model. Run `muniment reprocess`."
+            f"{status.unindexed_documents} completed documents are not indexed with the configured model. "
+            "Run `muniment reprocess`."
         )
 
 

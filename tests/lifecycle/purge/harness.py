@@ -66,7 +66,7 @@ class PurgeHarness:
 
     def worker(self, **tools: Any) -> RunProcessor:
         copies = IndexCopier(self.stores.database, self.stores.vectors) if self.stores.vectors.holds_copies else None
-        return RunProcessor(replace(self.desk.services, **{"copies": copies, **tools}))
+        return RunProcessor(replace(self.desk.services, **{"index_copier": copies, **tools}))
 
     async def read(self, document_id: UUID) -> None:
         worker = self.worker()

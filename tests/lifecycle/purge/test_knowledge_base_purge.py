@@ -174,13 +174,13 @@ def dying(house: PurgeHarness, step: str, *, is_done_first: bool) -> KnowledgeBa
 async def test_whoever_dies_anywhere_in_it_leaves_something_to_go_on_with(
     house: PurgeHarness, is_done_first: bool
 ) -> None:
-    for step in ("_begin", "_end_documents", "_finish_receipts", "_end"):
+    for step in ("_begin", "_purge_batches", "_prove_receipts", "_finish"):
         kb_id = house.desk.seed.knowledge_base(house.desk.owner)
         document_id = house.desk.seed.document(kb_id, house.desk.owner, status="completed")
         with pytest.raises(SimulatedCrash):
             await dying(house, step, is_done_first=is_done_first).run(house.desk.owner.principal, kb_id)
         answer = await house.client.delete(f"/api/v1/knowledge-bases/{kb_id}", params={"purge": "true"})
-        assert answer.status_code == (404 if is_done_first and step == "_end" else 200), step
+        assert answer.status_code == (404 if is_done_first and step == "_finish" else 200), step
         assert house.desk.seed.rows("SELECT id FROM knowledge_bases WHERE id = %s", kb_id) == []
         assert await house.left(document_id) == {}
 

@@ -160,7 +160,7 @@ async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: Pur
         assert (await house.client.post(f"{house.path(document_id)}/cancel")).status_code == 200
         other = replace(house.desk.reading, params_fingerprint="another")  # so that it computes something else
         assert (await house.client.post(f"{house.path(document_id)}/retry")).status_code == 200
-        await house.worker(reading=other)(house.desk.job(document_id, READING))
+        await house.worker(reading_variant=other)(house.desk.job(document_id, READING))
         assert house.desk.status(document_id) == "completed"
 
 

@@ -228,7 +228,7 @@ async def test_a_pending_hand_over_is_in_the_way_unless_it_is_cancelled(house: P
     set_hand_over(house, document_id, "pending")
     answer = await house.purge(document_id)
     assert answer.status_code == 409
-    assert "handed over" in answer.json()["detail"]
+    assert "sent to Paperless" in answer.json()["detail"]
     assert house.desk.status(document_id) == "archived"
     assert (await house.purge(document_id, cancel_hand_over="true")).status_code == 200
 

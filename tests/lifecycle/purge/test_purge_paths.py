@@ -13,12 +13,12 @@ from muniment.errors import Conflict
 from tests.lifecycle.purge.harness import PurgeHarness
 
 SOURCE = Path(muniment.__file__).parent
-DESTRUCTION = "documents/destruction.py"
+PURGE = "documents/purge.py"
 DELETES_DOCUMENTS = re.compile(r"\bdelete\s+from\s+(only\s+)?(public\.)?\"?documents\b", re.IGNORECASE)
 MAY_REMOVE = {
-    # Whose own `remove`, or that of something else than a document, is called there.
+    # Whose own `delete`, or that of something else than a document, is called there.
     "documents/repository.py": "defines it",
-    DESTRUCTION: "the one that calls it, behind `may_purge`",
+    PURGE: "the one that calls it, behind `may_purge`",
 }
 
 
@@ -43,12 +43,13 @@ def destroys(node: ast.AST) -> bool:
     if name == "delete":  # `delete(Document)`, `session.delete(document)`, `DOCUMENTS.delete()`
         receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         of_session = any(isinstance(one, ast.Attribute) and one.attr == "session" for one in receiver)
-        return of_session or any(is_documents(one) for one in (*node.args[:1], *receiver))
-    return name == "remove" and _is_repository(node.func)
+        of_table = any(is_documents(one) for one in (*node.args[:1], *receiver))
+        return of_session or of_table or _is_repository(node.func)
+    return False
 
 
 def _is_repository(function: ast.expr) -> bool:
-    """`DocumentRepository(…).remove`, or the same through a name that it was given."""
+    """`DocumentRepository(…).delete`, or the same through a name that it was given."""
     receiver = function.value if isinstance(function, ast.Attribute) else function
     if isinstance(receiver, ast.Call):
         return getattr(receiver.func, "id", "") == "DocumentRepository"
@@ -70,15 +71,15 @@ def test_nothing_but_the_gate_deletes_a_document() -> None:
         "work.session.delete(document)",
         "text('DELETE FROM documents WHERE id = :id')",
         "text(f'''WITH gone AS (delete  from ONLY public.documents RETURNING {x}) SELECT 1''')",
-        "DocumentRepository(session).remove(x)",
-        "documents.remove(x)",
+        "DocumentRepository(session).delete(x)",
+        "documents.delete(x)",
     ],
 )
 def test_the_walk_would_find_it(written: str) -> None:
     assert any(destroys(node) for node in ast.walk(ast.parse(written)))
 
 
-@pytest.mark.parametrize("written", ["delete(Deletion)", "members.remove(x)", "text('DELETE FROM document_pages')"])
+@pytest.mark.parametrize("written", ["delete(Deletion)", "members.delete(x)", "text('DELETE FROM document_pages')"])
 def test_the_walk_finds_nothing_else(written: str) -> None:
     assert not any(destroys(node) for node in ast.walk(ast.parse(written)))
 

@@ -69,7 +69,7 @@ class SemanticSearchFixture:
 
     async def found(self, index: PgvectorSearch, **changes: Any) -> list[UUID]:
         searching = SearchService(self.database, index, {self.speaker.model: self.speaker})
-        question = SearchRequest(**{"typed": "dog", "mode": SearchMode.VECTOR, **changes})
+        question = SearchRequest(**{"query": "dog", "mode": SearchMode.VECTOR, **changes})
         answer = await searching.search(self.owner.principal, question)
         return [hit.passage.document_id for hit in answer.hits]
 

@@ -38,7 +38,7 @@ class ExportFooter:
     signature: str = ""
 
     def message(self) -> bytes:
-        return canonical_json({"kind": "muniment.audit.export.writer/1", **asdict(replace(self, signature=""))})
+        return canonical_json({"kind": "muniment.audit.export/1", **asdict(replace(self, signature=""))})
 
     def signed_by(self, signer: Signer) -> "ExportFooter":
         return replace(self, signature=signer.sign(self.message()).hex())

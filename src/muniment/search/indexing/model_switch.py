@@ -27,7 +27,9 @@ _COUNT_INDEXED = (
 
 @dataclass(frozen=True)
 class IndexSwitched(Event):
-    """For the whole installation, so in no organization's trail."""
+    """The answering model was switched, for the whole installation: it is in the chain of no organization."""
+
+    action = "index_switched"
 
     before: str | None
     """Fingerprints; `before` is none where nothing answered yet."""
