@@ -12,7 +12,7 @@ FOR_EVER = 365 * 24 * 3600.0
 HANGING = """
 import signal
 from muniment.embedded.child_process import on_supervisor_exit
-on_supervisor_exit(lambda: None, limit_seconds=0.1)
+on_supervisor_exit(lambda: None, shutdown_limit_seconds=0.1)
 while True:
     signal.pause()
 """

@@ -117,9 +117,9 @@ async def test_who_has_counted_the_scope_is_believed(
     library.crowd(kb_id, owner, documents=2, chunks=5)
     statements, index = Statements(database), PgvectorSearch(database, exact_search_limit=10)
 
-    await nearest(database, index, owner, [kb_id], among=10)
+    await nearest(database, index, owner, [kb_id], scope_size=10)
     assert not [sent for sent, _ in statements.sent if "hnsw" in sent]
-    await nearest(database, index, owner, [kb_id], among=11)
+    await nearest(database, index, owner, [kb_id], scope_size=11)
 
     assert [sent for sent, _ in statements.sent if "hnsw.iterative_scan" in sent]
     assert not [sent for sent, _ in statements.sent if "sum(total_chunks)" in sent]

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 import typer
@@ -12,9 +12,6 @@ from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
 from muniment.cli.startup import load as _load
 from muniment.cli.startup import load_existing as _load_existing
-
-if TYPE_CHECKING:
-    from muniment.search.indexing.model_switch import IndexStatus
 
 Url = Annotated[
     str | None, typer.Option(envvar="MUNIMENT_URL", help="Address of the server (default: from the settings).")
@@ -76,7 +73,7 @@ def status(as_json: AsJson = False) -> None:
     from muniment.cli.index_status import load_status, print_status
 
     found = asyncio.run(load_status(_load_existing()))
-    print_json(_as_json(found)) if as_json else print_status(found)
+    print_json(asdict(found)) if as_json else print_status(found)
 
 
 @index_app.command()
@@ -94,13 +91,7 @@ def switch(
     was_done = asyncio.run(carry_out(settings, anyway=anyway))
     found = asyncio.run(load_status(settings))
     if as_json:
-        print_json({"switched": was_done, **_as_json(found)})
+        print_json({"switched": was_done, **asdict(found)})
         return
     print("Switched." if was_done else "Nothing to do: the configured model is already active.")
     print_status(found)
-
-
-def _as_json(status: "IndexStatus") -> dict[str, object]:
-    # Programs read this key; the attribute has been renamed since.
-    fields = asdict(status)
-    return {**fields, "lacking": fields.pop("unindexed_documents")}

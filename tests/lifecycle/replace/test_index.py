@@ -87,7 +87,7 @@ async def test_passages_that_a_cancelled_run_left_go_with_the_revert(bench: Repl
     bench.desk.reader.pages = NEW_PAGES
 
     class Cancelling(Moody):
-        async def upsert(self, *given: object) -> None:  # type: ignore[override]
+        async def upsert(self, *given: object) -> None:
             await super().upsert(*given)  # type: ignore[arg-type]
             await bench.post(document_id, "cancel")
 

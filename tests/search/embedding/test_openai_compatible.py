@@ -72,7 +72,7 @@ async def embedder_of(service: Service, waits: Waits | None = None, **options: A
                 "key": KEY,
                 "backoff": RetryBackoff(attempts=3),
                 "sleep": waits or Waits(),
-                "chance": lambda: 1.0,
+                "jitter": lambda: 1.0,
                 **options,
             }
         )
