@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from tests.support.folders import shared_folder
 from tests.support.running_server import EMAIL, PASSWORD, RunningServer
 from tests.web.archived_documents import choose, move
-from tests.web.conftest import CHROMIUM
+from tests.web.conftest import CHROMIUM, HEADLESS_SHELL
 from tests.web.demo_organization import SignedInPerson, new_client, new_kb, upload, wait_until_final
 from tests.web.documents_page import BROKEN_PDF, LONG, drop, open_kb, row
 from tests.web.sample_pdfs import agreement_pdf, letter_pdf
@@ -114,7 +114,7 @@ def operations(page: Page) -> None:
     expect(page.get_by_text("The queue is empty")).to_be_visible()
     expect(page.get_by_text("PostgreSQL 1")).to_be_visible()
     expect(page.get_by_text("its results are reused")).to_be_visible()
-    shoot(page, "operations")
+    shoot(page, "system")
 
 
 def person_of(client: httpx.Client) -> SignedInPerson:
@@ -124,7 +124,7 @@ def person_of(client: httpx.Client) -> SignedInPerson:
 def photograph(muniment: RunningServer, folder: Path, arguments: Sequence[str]) -> None:
     person = person_of(new_client(muniment))
     kb_id, supply = furnish(person)
-    program = next(filter(None, map(shutil.which, CHROMIUM)))
+    program = next(filter(None, map(shutil.which, (HEADLESS_SHELL, *CHROMIUM))))
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=program, args=[*arguments]) as browser,
