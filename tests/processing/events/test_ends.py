@@ -27,7 +27,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
 
 
 async def test_a_quiet_stream_beats(api: RunningApi, use_streams: UseStreams, owner: Person) -> None:
-    use_streams(beat_seconds=0.1)
+    use_streams(heartbeat_seconds=0.1)
     async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
         await tab.until_heartbeat()
@@ -44,7 +44,7 @@ async def test_a_quiet_stream_beats(api: RunningApi, use_streams: UseStreams, ow
 async def test_the_stream_ends_with_the_token_and_with_the_account(
     api: RunningApi, use_streams: UseStreams, seed: Seed, owner: Person, kb_id: UUID, farewell: str
 ) -> None:
-    use_streams(beat_seconds=0.1)
+    use_streams(heartbeat_seconds=0.1)
     async with open_event_stream(api, owner) as tab, open_event_stream(api, seed.person()) as other:
         await tab.expect("snapshot")
         seed.execute(farewell, owner.id)
@@ -56,7 +56,7 @@ async def test_the_stream_ends_with_the_token_and_with_the_account(
 async def test_the_stream_ends_with_the_session(
     api: RunningApi, use_streams: UseStreams, seed: Seed, owner: Person
 ) -> None:
-    use_streams(beat_seconds=0.1)
+    use_streams(heartbeat_seconds=0.1)
     cookie = {"Cookie": f"muniment_session={seed.session(owner)}"}
     async with open_event_stream(api, owner, cookie) as tab:
         await tab.expect("snapshot")
@@ -68,7 +68,7 @@ async def test_the_stream_ends_with_the_session(
 async def test_a_membership_that_ends_in_silence_is_noticed_with_the_next_beat(
     api: RunningApi, use_streams: UseStreams, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
-    use_streams(beat_seconds=0.1)
+    use_streams(heartbeat_seconds=0.1)
     viewer = seed.person(owner.organization_id)
     seed.member(kb_id, viewer, "viewer")
     document_id = seed.document(kb_id, owner, status="pending")

@@ -57,7 +57,7 @@ async def test_a_change_right_after_the_snapshot_was_read_is_told(
         seed.execute("UPDATE documents SET status = 'failed'")
 
     eventful.happenings = [complete]
-    use_streams(eventful, beat_seconds=A_LONG_TIME)
+    use_streams(eventful, heartbeat_seconds=A_LONG_TIME)
     async with open_event_stream(api, owner) as tab:
         assert [document["status"] for document in (await tab.expect("snapshot"))["documents"]] == ["pending"]
         assert (await tab.expect("document"))["status"] == "failed"
@@ -67,7 +67,7 @@ async def test_a_change_while_the_one_before_is_looked_at_is_told_too(
     api: RunningApi, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.document(kb_id, owner, status="pending")
-    streams = use_streams(eventful, beat_seconds=A_LONG_TIME)
+    streams = use_streams(eventful, heartbeat_seconds=A_LONG_TIME)
     heard = asyncio.Event()
 
     async def move_on() -> None:
@@ -118,7 +118,7 @@ async def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
     async def nothing() -> None: ...
 
     eventful.happenings = [fail, nothing, fail]
-    use_streams(eventful, beat_seconds=A_LONG_TIME)
+    use_streams(eventful, heartbeat_seconds=A_LONG_TIME)
     async with open_event_stream(api, owner) as tab:
         await tab.expect("snapshot")
         seed.document(kb_id, owner, name="new")

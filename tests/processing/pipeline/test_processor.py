@@ -7,9 +7,11 @@ from sqlalchemy import Connection, event
 
 from muniment.artifacts.deletion import ArtifactDeleter, DeletedDocument, artifact_deletions
 from muniment.artifacts.keys import SharingScope, reading_variant
+from muniment.artifacts.repository import ArtifactKey
 from muniment.artifacts.text_packs import read_page_text
 from muniment.processing.pipeline import artifact_builder
 from muniment.processing.pipeline.nodes.error_handling import MAX_CRASHES
+from muniment.processing.pipeline.nodes.extract_text import _lock_name
 from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Word
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.runs.repository import RunRepository
@@ -115,7 +117,8 @@ async def test_other_organizations_compute_for_themselves(desk: WorkerFixture) -
 async def test_somebody_computing_the_same_puts_the_job_back(desk: WorkerFixture) -> None:
     document_id = await desk.document()
     content_key = desk.seed.one("SELECT content_hmac FROM documents")
-    async with desk.locks.try_acquire(f"compute {content_key} {desk.reading}"):
+    key = ArtifactKey(desk.owner.organization_id, content_key, desk.reading)
+    async with desk.locks.try_acquire(_lock_name(key)):
         with pytest.raises(RetryLater):
             await desk.process(document_id)
     assert desk.reader.opened == 0

@@ -171,14 +171,15 @@ def test_without_an_engine_the_page_says_so_and_is_still_shown() -> None:
 PROGRAM = """
 import sys
 from io import BytesIO
-from muniment.processing.readers import image, pictures
-from muniment.processing.readers.contract import Means, Options
+from muniment.processing.readers import rendering
+from muniment.processing.readers.contract import ReaderResources, ReadingOptions
+from muniment.processing.readers.images import reader
 known = set(sys.modules)
 for number, media_type in enumerate(sys.argv[1:]):
     length = int.from_bytes(sys.stdin.buffer.read(4), "big")
     file = BytesIO(sys.stdin.buffer.read(length))
-    list(image.open_file(file, media_type, Options(), Means()).pages)
-    pictures.page_picture(file, media_type, 1, 50, Means())
+    list(reader.open_file(file, media_type, ReadingOptions(), ReaderResources()).pages)
+    rendering.render_page(file, media_type, 1, 50, ReaderResources())
 sys.stdout.write(" ".join(sorted(set(sys.modules) - known)))
 """
 

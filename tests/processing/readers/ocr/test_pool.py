@@ -151,10 +151,10 @@ def test_closing_kills_what_runs(tmp_path: Path) -> None:
 PROGRAM = """
 import sys
 from PIL import Image
-from muniment.processing.readers.contract import Means, Options
+from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.readers.ocr.pool import OcrPool
 import psutil
-pool = OcrPool(Means(tesseract=sys.argv[1]), Options())
+pool = OcrPool(ReaderResources(tesseract=sys.argv[1]), ReadingOptions())
 pool.submit(Image.new("L", (100, 100)), 200)
 sys.stdout.write(f"{psutil.Process().children()[0].pid}\\n")
 sys.stdout.flush()
