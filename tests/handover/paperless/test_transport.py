@@ -32,7 +32,7 @@ async def test_an_old_server_is_refused_with_a_sentence_before_anything_is_sent(
     server: FakePaperless, shelf: UploadTarget, version: str
 ) -> None:
     server.set(version=version)
-    with pytest.raises(PaperlessMisconfigured, match=r"2\.19 or newer|is the address"):
+    with pytest.raises(PaperlessMisconfigured, match=r"2\.19 or newer|Check that the address"):
         await shelf.send(b"%PDF- never sent")
     assert server.requests("upload") == []
 
