@@ -6,6 +6,8 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
+from muniment.handover.internal.client import ApiAccessDenied, InternalApiClient
+from muniment.handover.queue_listing import DeadLetterNotFound
 from muniment.settings import Settings
 from muniment.settings.handover import HandoverSettings
 from tests.documents.uploads import a_pdf
@@ -168,9 +170,24 @@ async def test_an_unknown_organization_is_not_found(office: HandoverApi) -> None
     answer = await office.patch(uuid4(), key, "archived", organization_id=str(unknown))
 
     assert answer.status_code == 404
+    assert answer.json() == {"detail": "Organization not found", "code": "OrganizationNotFound"}
     ids = {"paperless_correspondent_id": 1, "paperless_org_tag_id": 2}
     put = await office.api.anonymous.put(cache_path(unknown), headers=ARCHIVER, json=ids)
     assert put.status_code == 404
+    assert put.json() == answer.json()
+
+
+async def test_a_missing_dead_letter_has_a_code_that_the_client_knows(office: HandoverApi) -> None:
+    async with InternalApiClient(office.api.url, INTERNAL_KEY) as client:
+        for call_api in (client.requeue, client.discard):
+            with pytest.raises(DeadLetterNotFound):
+                await call_api(office.key(PDF))
+
+
+async def test_a_path_that_the_server_does_not_have_is_no_missing_organization(office: HandoverApi) -> None:
+    async with InternalApiClient(f"{office.api.url}/elsewhere", INTERNAL_KEY) as client:
+        with pytest.raises(ApiAccessDenied):
+            await client.find_organization_ids(office.organization_id)
 
 
 async def test_the_objects_of_paperless_are_remembered_per_organization(office: HandoverApi) -> None:

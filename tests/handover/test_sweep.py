@@ -92,7 +92,7 @@ async def test_what_nobody_can_hand_over_again_is_said_to_be_lost(office: Handov
 
     [(status, error, due)] = office.rows("archive_status, last_error, next_attempt_at")
     assert (status, due) == ("failed", None)
-    assert "hand it over again" in error
+    assert "Send the document again" in error
 
 
 async def test_a_sidecar_alone_is_left_to_the_archiver(office: HandoverApi) -> None:

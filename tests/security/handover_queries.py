@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.documents.handover_status import HandoverStatus
-from muniment.handover.internal.contract import JobStatusUpdate
-from muniment.handover.internal.service import OrganizationIds, OrganizationIdsRepository
+from muniment.handover.internal.contract import JobStatusUpdate, OrganizationIds
+from muniment.handover.internal.service import OrganizationIdsRepository
 from muniment.handover.job_key import JobKey
-from muniment.handover.repository import DueHandoverRepository, HandoverJob, HandoverRepository
+from muniment.handover.repository import HandoverJob, HandoverRepository
 from muniment.handover.tables import HandoverRecord
 from muniment.storage.db.base import new_id
 from tests.security.world import SHA256, World
@@ -37,20 +37,20 @@ HANDOVER_QUERIES: dict[str, Query] = {
         w.document_id, _key(w), "test", will_retry=True
     ),
     "HandoverRepository.apply_status": lambda s, w: HandoverRepository(s).apply_status(
-        w.document_id, _key(w), JobStatusUpdate(HandoverStatus.FAILED)
+        w.document_id, JobStatusUpdate.failed(_key(w), retry_count=0, error=None)
     ),
-    "DueHandoverRepository.claim_due": lambda s, w: DueHandoverRepository(s).claim_due(limit=10),
-    "DueHandoverRepository.find_confirmed_copy": lambda s, w: DueHandoverRepository(s).find_confirmed_copy(SHA256),
-    "DueHandoverRepository.mark_archived_as": lambda s, w: DueHandoverRepository(s).mark_archived_as(
+    "HandoverRepository.claim_due": lambda s, w: HandoverRepository(s).claim_due(limit=10),
+    "HandoverRepository.find_confirmed_copy": lambda s, w: HandoverRepository(s).find_confirmed_copy(SHA256),
+    "HandoverRepository.mark_archived_as": lambda s, w: HandoverRepository(s).mark_archived_as(
         w.archive_row_id, PROVEN
     ),
-    "DueHandoverRepository.mark_permanently_failed": lambda s, w: DueHandoverRepository(s).mark_permanently_failed(
+    "HandoverRepository.mark_permanently_failed": lambda s, w: HandoverRepository(s).mark_permanently_failed(
         w.archive_row_id, "test"
     ),
     "HandoverRepository.sync_document_status": lambda s, w: HandoverRepository(s).sync_document_status(_key(w)),
-    "DueHandoverRepository.list_unsubmitted": lambda s, w: DueHandoverRepository(s).list_unsubmitted(limit=10),
-    "DueHandoverRepository.find_original": lambda s, w: DueHandoverRepository(s).find_original(SHA256),
-    "DueHandoverRepository.find_document": lambda s, w: DueHandoverRepository(s).find_document(w.document_id, SHA256),
+    "HandoverRepository.list_unsubmitted": lambda s, w: HandoverRepository(s).list_unsubmitted(limit=10),
+    "HandoverRepository.find_original": lambda s, w: HandoverRepository(s).find_original(SHA256),
+    "HandoverRepository.find_document": lambda s, w: HandoverRepository(s).find_document(w.document_id, SHA256),
     "HandoverRepository.find_latest_open": lambda s, w: HandoverRepository(s).find_latest_open(_key(w)),
     "HandoverRepository.reset_failed": lambda s, w: HandoverRepository(s).reset_failed(_failed_key(w)),
     "HandoverRepository.delete_unarchived": lambda s, w: HandoverRepository(s).delete_unarchived(
@@ -59,9 +59,9 @@ HANDOVER_QUERIES: dict[str, Query] = {
     "HandoverRepository.has_other_waiting": lambda s, w: HandoverRepository(s).has_other_waiting(
         _key(w), PENDING, except_document_id=new_id()
     ),
-    "DueHandoverRepository.schedule_failed_now": lambda s, w: DueHandoverRepository(s).schedule_failed_now(),
+    "HandoverRepository.schedule_failed_now": lambda s, w: HandoverRepository(s).schedule_failed_now(),
     "OrganizationIdsRepository.find": lambda s, w: OrganizationIdsRepository(s).find(w.organization_id),
     "OrganizationIdsRepository.store": lambda s, w: OrganizationIdsRepository(s).store(
-        w.organization_id, OrganizationIds(3, 4)
+        w.organization_id, OrganizationIds(paperless_correspondent_id=3, paperless_org_tag_id=4)
     ),
 }

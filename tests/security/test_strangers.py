@@ -91,11 +91,7 @@ FOR_SERVICE |= {
         ("ArtifactRepository.", "IndexRepository.", "UnreferencedArtifactRepository.", "ArtifactPartRepository.")
     )
 }
-FOR_SERVICE |= {
-    name
-    for name in QUERIES
-    if name.startswith(("HandoverRepository.", "DueHandoverRepository.", "OrganizationIdsRepository."))
-}
+FOR_SERVICE |= {name for name in QUERIES if name.startswith(("HandoverRepository.", "OrganizationIdsRepository."))}
 EVERY_TABLE = """
     SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
        AND relname <> 'procrastinate_workers'

@@ -8,18 +8,14 @@ from rich.table import Table
 
 from muniment.archiver import build_internal_api
 from muniment.bootstrap.object_stores import build_archiver_stores
-from muniment.errors import Invalid, NotFound
+from muniment.errors import Invalid
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue_listing import QueueEntryDetails, list_jobs, load_details
+from muniment.handover.queue_listing import DeadLetterNotFound, QueueEntryDetails, list_jobs, load_details
 from muniment.settings import Settings
 
 
 class InvalidJobKey(Invalid):
     """Not a job key. Use org/<organization>/<type>/<sha256>.pdf"""
-
-
-class NoSuchDeadLetter(NotFound):
-    """Dead letter not found"""
 
 
 async def iter_dead_letters(settings: Settings) -> AsyncIterator[QueueEntryDetails]:
@@ -39,7 +35,7 @@ async def find_dead_letter(settings: Settings, key: str) -> QueueEntryDetails:
             return await load_details(stores.dead_letters, job)
     finally:
         await stores.close()
-    raise NoSuchDeadLetter
+    raise DeadLetterNotFound
 
 
 async def requeue_dead_letter(settings: Settings, key: str) -> None:

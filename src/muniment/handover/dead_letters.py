@@ -9,12 +9,12 @@ import structlog
 from muniment.audit.events import DeadLetterDiscarded, DeadLetterExpired, DeadLetterRequeued
 from muniment.audit.log import AuditLog
 from muniment.documents.handover_status import HandoverStatus
-from muniment.errors import NotFound, Refused, Unavailable
+from muniment.errors import Refused, Unavailable
 from muniment.handover.content import ChecksumMismatch, DeadLetterContent
 from muniment.handover.job_key import JobKey
 from muniment.handover.queue import HandoverStores, delete_job, enqueue, find_sidecar
-from muniment.handover.queue_listing import QueueEntry, list_jobs
-from muniment.handover.repository import DueHandoverRepository, HandoverJob, HandoverRepository, OpenedRecord
+from muniment.handover.queue_listing import DeadLetterNotFound, QueueEntry, list_jobs
+from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
 from muniment.handover.sidecar import Sidecar
 from muniment.handover.submission import build_sidecar
 from muniment.storage.db.base import now
@@ -22,10 +22,6 @@ from muniment.storage.db.principal import Actor, Service
 from muniment.storage.db.work import Database, Work, list_organizations
 from muniment.storage.objects.port import ObjectNotFound, ObjectStore
 from muniment.telemetry.metrics import DEAD_LETTERS_UNSAVED
-
-
-class DeadLetterNotFound(NotFound):
-    """Dead letter not found"""
 
 
 class NotRequeueable(Refused):
@@ -138,7 +134,7 @@ class DeadLetterSweep:
 
     async def _has_original(self, entry: QueueEntry) -> bool:
         async with self.database.service_work(Service(entry.key.organization_id)) as work:
-            original = await DueHandoverRepository(work.session).find_original(entry.key.sha256)
+            original = await HandoverRepository(work.session).find_original(entry.key.sha256)
         if original is None:
             return False
         try:

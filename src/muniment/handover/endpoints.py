@@ -5,13 +5,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Request
 
+from muniment.accounts.repository import OrganizationNotFound
 from muniment.accounts.users import require_operator
 from muniment.documents.tables import DocumentType
 from muniment.handover.content import SpooledUpload
-from muniment.handover.dead_letters import DeadLetterNotFound
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue_listing import list_page
-from muniment.handover.repository import OrganizationUnknown
+from muniment.handover.queue_listing import DeadLetterNotFound, list_page
 from muniment.handover.schemas import (
     HandoverForm,
     QueueEntryRead,
@@ -20,7 +19,7 @@ from muniment.handover.schemas import (
     SubmissionRead,
     parse_form,
 )
-from muniment.handover.submission import HandoverRequest, SubmissionOptions
+from muniment.handover.submission import HandoverRequest
 from muniment.handover.tables import Priority
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices
 from muniment.http.multipart.form import IncomingForm
@@ -74,22 +73,22 @@ async def hand_over(
 ) -> SubmissionRead:
     """Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless."""
     if organization_id != principal.organization_id:
-        raise OrganizationUnknown
+        raise OrganizationNotFound
     form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
     part = await form.next_file()
     if part is None or part.name != "file":
         raise MalformedUpload("Send the document in the form field `file`")
-    with SpooledUpload(max_bytes=parts.handover.max_bytes) as incoming:
-        await incoming.receive(form.iter_chunks())
+    with SpooledUpload(max_bytes=parts.handover.max_bytes) as upload:
+        await upload.receive(form.iter_chunks())
         await form.finish()
-        described = parse_form(form.fields)
-        if described.sha256:
-            incoming.verify_sha256(described.sha256)
-        source = _build_request(organization_id, described, incoming)
-        options = SubmissionOptions(described.priority)
-        return SubmissionRead.from_submission(
-            await parts.handover.submissions.submit(source, options, actor=Actor.from_principal(principal))
+        fields = parse_form(form.fields)
+        if fields.sha256:
+            upload.verify_sha256(fields.sha256)
+        submitted = _build_request(organization_id, fields, upload)
+        submission = await parts.handover.submissions.submit(
+            submitted, priority=fields.priority, actor=Actor.from_principal(principal)
         )
+        return SubmissionRead.from_submission(submission)
 
 
 def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpload) -> HandoverRequest:

@@ -5,9 +5,14 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from muniment.errors import NotFound
 from muniment.handover.job_key import PREFIX, JobKey
 from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
 from muniment.storage.objects.port import ObjectInfo, ObjectNotFound, VersionedObjectStore
+
+
+class DeadLetterNotFound(NotFound):
+    """Dead letter not found"""
 
 
 @dataclass(frozen=True)

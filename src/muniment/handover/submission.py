@@ -62,14 +62,6 @@ class HandoverRequest:
 
 
 @dataclass(frozen=True)
-class SubmissionOptions:
-    priority: Priority = Priority.NORMAL
-
-
-DEFAULT_OPTIONS = SubmissionOptions()
-
-
-@dataclass(frozen=True)
 class Submission:
     job_id: str
     status: HandoverStatus
@@ -107,11 +99,11 @@ class SubmissionService:
     """Whether the disk is above its floor."""
 
     async def submit(
-        self, request: HandoverRequest, options: SubmissionOptions = DEFAULT_OPTIONS, *, actor: Actor
+        self, request: HandoverRequest, *, priority: Priority = Priority.NORMAL, actor: Actor
     ) -> Submission:
         """Row, then PDF, then sidecar; the same again changes nothing. `QueueWriteFailed` when the queue cannot be written:
         then the row says so, and whoever asked asks again."""
-        job = HandoverJob(request.key, request.document_id, dict(request.metadata), options.priority)
+        job = HandoverJob(request.key, request.document_id, dict(request.metadata), priority)
         async with self.database.service_work(actor.as_service(request.organization_id)) as work:
             begun = await open_record(work, job)
         if begun.status is HandoverStatus.PENDING:

@@ -12,7 +12,7 @@ from muniment.errors import MunimentError, Unavailable
 from muniment.handover.content import OriginalContent
 from muniment.handover.job_key import JobKey
 from muniment.handover.queue import HandoverStores, delete_job, find_sidecar, undo_cancel
-from muniment.handover.repository import DueHandoverRepository, HandoverJob, HandoverRepository, OpenedRecord
+from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
 from muniment.handover.sidecar import InvalidSidecar
 from muniment.handover.submission import DocumentHandover
 from muniment.handover.tables import HandoverRecord, Priority
@@ -55,14 +55,14 @@ class HandoverSweep:
 
     async def _submit_pending(self, organization_id: UUID) -> None:
         async with self.database.service_work(Service(organization_id)) as work:
-            wishes = await DueHandoverRepository(work.session).list_unsubmitted(limit=BATCH_SIZE)
+            wishes = await HandoverRepository(work.session).list_unsubmitted(limit=BATCH_SIZE)
         for document_id in wishes:
             await self._submit(organization_id, document_id)
 
     async def _recheck_due(self, organization_id: UUID) -> None:
         async with self.database.service_work(Service(organization_id)) as work:
             await HandoverRepository(work.session).sync_document_status()
-            due = await DueHandoverRepository(work.session).claim_due(limit=BATCH_SIZE)
+            due = await HandoverRepository(work.session).claim_due(limit=BATCH_SIZE)
         for row in due:
             await (self._resubmit(row) if row.archive_status == HandoverStatus.FAILED else self._verify_queued(row))
 
@@ -102,7 +102,7 @@ class HandoverSweep:
     async def _mark_if_archived(self, row: HandoverRecord) -> bool:
         """With the copy that another row of the same bytes was proven by."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            due = DueHandoverRepository(work.session)
+            due = HandoverRepository(work.session)
             proven = await due.find_confirmed_copy(row.sha256)
             if proven is None:
                 return False
@@ -113,7 +113,7 @@ class HandoverSweep:
     async def _resubmit_from_original(self, row: HandoverRecord) -> bool:
         """Hand it over again from bytes that Muniment holds; `False` where it holds none."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            due = DueHandoverRepository(work.session)
+            due = HandoverRepository(work.session)
             document = await due.find_document(row.bilko_document_id, row.sha256)
             original = document or await due.find_original(row.sha256)
             name = await HandoverRepository(work.session).get_organization_name(row.organization_id)
@@ -139,7 +139,7 @@ class HandoverSweep:
 
     async def _mark_permanently_failed(self, row: HandoverRecord, error: str | None) -> None:
         async with self.database.service_work(Service(row.organization_id)) as work:
-            await DueHandoverRepository(work.session).mark_permanently_failed(row.id, error)
+            await HandoverRepository(work.session).mark_permanently_failed(row.id, error)
             await HandoverRepository(work.session).sync_document_status(job_key_of(row))
 
 

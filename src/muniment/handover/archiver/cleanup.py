@@ -56,9 +56,7 @@ async def _complete_archived(context: PassContext, entry: QueueEntry) -> JobLogE
     document_id = await _find_archived_id(context, noted)
     if document_id is None or await context.stores.queue.exists(entry.key.pdf):
         return None
-    await context.api.report_status(
-        noted.sidecar.bilko_document_id, noted.key, archived_update(context, noted, document_id)
-    )
+    await context.api.report_status(noted.sidecar.bilko_document_id, archived_update(context, noted, document_id))
     await delete_job_objects(context, noted.key)
     return JobLogEntry(entry.key, "closed", noted.sidecar, paperless_doc_id=document_id)
 

@@ -7,7 +7,7 @@ from muniment.handover.archiver.job_state import JobFailed, VersionedSidecar
 from muniment.handover.archiver.monitoring import log_extra_tags
 from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.archiver.pass_context import PassContext
-from muniment.handover.internal.client import ReportedStatus
+from muniment.handover.internal.contract import JobStatusUpdate
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.paperless.errors import PaperlessDocumentGone
@@ -61,20 +61,20 @@ def _verification_failed(document: PaperlessDocument, reason: str) -> JobFailed:
 
 async def complete(context: PassContext, job: VersionedSidecar, document: PaperlessDocument) -> None:
     """Doing it twice changes nothing. `ApiOrganizationNotFound` before anything is deleted."""
-    said = archived_update(context, job, document.id)
-    await context.api.report_status(job.sidecar.bilko_document_id, job.key, said)
+    update = archived_update(context, job, document.id)
+    await context.api.report_status(job.sidecar.bilko_document_id, update)
     if (other := await _find_replaced_document_id(job)) is not None:
-        await context.api.report_status(other, job.key, said)
+        await context.api.report_status(other, update)
     await delete_job_objects(context, job.key)
 
 
-def archived_update(context: PassContext, job: VersionedSidecar, document_id: int) -> ReportedStatus:
-    return ReportedStatus(
-        "archived",
+def archived_update(context: PassContext, job: VersionedSidecar, document_id: int) -> JobStatusUpdate:
+    return JobStatusUpdate.archived(
+        job.key,
         retry_count=job.sidecar.retry_count,
-        paperless_doc_id=document_id,
-        paperless_doc_url=f"{context.options.paperless_url.rstrip('/')}/documents/{document_id}/",
-        archived_at=context.clock.now(),
+        document_id=document_id,
+        url=f"{context.options.paperless_url.rstrip('/')}/documents/{document_id}/",
+        at=context.clock.now(),
     )
 
 

@@ -13,7 +13,8 @@ from muniment.handover.archiver.job_state import JobFailed, SidecarChanged, Vers
 from muniment.handover.archiver.monitoring import JobLogEntry
 from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.archiver.retry_policy import MAX_RETRIES
-from muniment.handover.internal.client import ApiOrganizationNotFound, ApiRequestRejected, ReportedStatus
+from muniment.handover.internal.client import ApiOrganizationNotFound, ApiRequestRejected
+from muniment.handover.internal.contract import JobStatusUpdate
 from muniment.handover.job_key import JobKey
 from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
 from muniment.storage.objects.port import JSON_CONTENT_TYPE, ObjectNotFound, VersionedObjectStore
@@ -32,9 +33,9 @@ async def move_to_dead_letters(context: PassContext, key: JobKey, reason: str) -
 
 
 async def _report_failed(context: PassContext, key: JobKey, sidecar: Sidecar) -> None:
-    said = ReportedStatus("failed", retry_count=sidecar.retry_count, last_error=sidecar.last_error)
+    update = JobStatusUpdate.failed(key, retry_count=sidecar.retry_count, error=sidecar.last_error)
     try:
-        await context.api.report_status(sidecar.bilko_document_id, key, said)
+        await context.api.report_status(sidecar.bilko_document_id, update)
     except (ApiOrganizationNotFound, ApiRequestRejected):
         return  # nobody has a row for it
 
@@ -124,8 +125,8 @@ def _is_job_fault(context: PassContext, failure: FailedJob, job: VersionedSideca
 
 async def _report_pending(context: PassContext, job: VersionedSidecar) -> None:
     sidecar = job.sidecar
-    said = ReportedStatus("pending", retry_count=sidecar.retry_count, last_error=sidecar.last_error)
+    update = JobStatusUpdate.pending(job.key, retry_count=sidecar.retry_count, error=sidecar.last_error)
     try:
-        await context.api.report_status(sidecar.bilko_document_id, job.key, said)
+        await context.api.report_status(sidecar.bilko_document_id, update)
     except (ApiOrganizationNotFound, ApiRequestRejected):
         return  # said again when it is a dead letter, or when it is archived

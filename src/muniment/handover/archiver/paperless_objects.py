@@ -10,7 +10,8 @@ from uuid import UUID
 
 import structlog
 
-from muniment.handover.internal.client import CachedOrganizationIds, InternalApiClient
+from muniment.handover.internal.client import InternalApiClient
+from muniment.handover.internal.contract import OrganizationIds
 from muniment.handover.paperless.client import MAX_TITLE_CHARACTERS, PaperlessClient
 from muniment.handover.paperless.errors import PaperlessKind
 from muniment.handover.sidecar import Sidecar
@@ -109,7 +110,7 @@ class PaperlessObjects:
     configured_tag_ids: Mapping[str, int]
     """PAPERLESS_TAG_IDS_MAP: by document type, and that of our source tag by its name."""
     _ids_by_name: dict[tuple[PaperlessKind, str], int] = field(default_factory=dict)
-    _organizations: dict[UUID, CachedOrganizationIds] = field(default_factory=dict)
+    _organizations: dict[UUID, OrganizationIds] = field(default_factory=dict)
     _lookup_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def resolve(self, sidecar: Sidecar) -> DocumentObjectIds:
@@ -129,8 +130,8 @@ class PaperlessObjects:
             PaperlessKind.TAG, self.name_prefix.content_tag(sidecar.sha256)
         )
         return DocumentObjectIds(
-            organization.correspondent,
-            organization.organization_tag,
+            organization.paperless_correspondent_id,
+            organization.paperless_org_tag_id,
             content_tag=content_tag,
             custom_fields=fields,
             **shared,
@@ -164,13 +165,17 @@ class PaperlessObjects:
         if kind in (PaperlessKind.TAG, PaperlessKind.CORRESPONDENT):
             self._organizations.clear()
 
-    async def _get_organization_ids(self, organization_id: UUID) -> CachedOrganizationIds:
+    async def _get_organization_ids(self, organization_id: UUID) -> OrganizationIds:
         """By their names, once in a pass: after Paperless was set up anew the same number is something else there."""
         if organization_id not in self._organizations:
             kept = await self.api.find_organization_ids(organization_id)
-            found = CachedOrganizationIds(
-                await self.paperless.get_or_create(PaperlessKind.CORRESPONDENT, correspondent_name(organization_id)),
-                await self.paperless.get_or_create(PaperlessKind.TAG, organization_tag_name(organization_id)),
+            found = OrganizationIds(
+                paperless_correspondent_id=await self.paperless.get_or_create(
+                    PaperlessKind.CORRESPONDENT, correspondent_name(organization_id)
+                ),
+                paperless_org_tag_id=await self.paperless.get_or_create(
+                    PaperlessKind.TAG, organization_tag_name(organization_id)
+                ),
             )
             if found != kept:
                 await self.api.store_organization_ids(organization_id, found)

@@ -1,19 +1,20 @@
-"""Bodies of `/internal/v1`, the contract between the API and the archiver."""
+"""Bodies of `/internal/v1`, the contract between the API and the archiver. Both ends use these classes."""
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from muniment.documents.handover_status import HandoverStatus
 from muniment.errors import Invalid
 from muniment.handover.job_key import JobKey
 
+ORGANIZATION_NOT_FOUND, DEAD_LETTER_NOT_FOUND = "OrganizationNotFound", "DeadLetterNotFound"
+"""Codes in the body of a 404, beside `detail`."""
+
+_MAX_ERROR_CHARACTERS = 1000
+
 DatabaseId = Annotated[int, Field(ge=1, le=2**31 - 1)]
-
-
 BoundedText = Annotated[str, StringConstraints(max_length=4000, pattern=r"^[^\x00]*$")]
 
 
@@ -21,19 +22,11 @@ class KeyOrganizationMismatch(Invalid):
     """r2_object_key is not a key of this organization"""
 
 
-@dataclass(frozen=True)
-class JobStatusUpdate:
-    """What the archiver says of a job."""
+class JobStatusUpdate(BaseModel):
+    """Status of a job as the archiver reports it. The fields are columns of `archive_audit_log`."""
 
-    status: HandoverStatus
-    paperless_doc_id: int | None = None
-    paperless_doc_url: str | None = None
-    archived_at: datetime | None = None
-    retry_count: int = 0
-    last_error: str | None = None
+    model_config = ConfigDict(frozen=True)
 
-
-class JobStatusUpdateBody(BaseModel):
     organization_id: UUID
     r2_object_key: BoundedText
     archive_status: HandoverStatus
@@ -43,26 +36,55 @@ class JobStatusUpdateBody(BaseModel):
     retry_count: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
     last_error: BoundedText | None = None
 
+    @classmethod
+    def pending(cls, key: JobKey, *, retry_count: int, error: str | None) -> Self:
+        return cls._unarchived(key, HandoverStatus.PENDING, retry_count, error)
+
+    @classmethod
+    def failed(cls, key: JobKey, *, retry_count: int, error: str | None) -> Self:
+        return cls._unarchived(key, HandoverStatus.FAILED, retry_count, error)
+
+    @classmethod
+    def archived(cls, key: JobKey, *, retry_count: int, document_id: int, url: str, at: AwareDatetime) -> Self:
+        return cls(
+            organization_id=key.organization_id,
+            r2_object_key=key.pdf,
+            archive_status=HandoverStatus.ARCHIVED,
+            paperless_doc_id=document_id,
+            paperless_doc_url=url,
+            archived_at=at,
+            retry_count=retry_count,
+        )
+
     @property
     def key(self) -> JobKey:
+        """Return the key of the job, or raise `KeyOrganizationMismatch`."""
         key = JobKey.parse(self.r2_object_key)
         if key is None or key.organization_id != self.organization_id:
             raise KeyOrganizationMismatch
         return key
 
-    @property
-    def status_update(self) -> JobStatusUpdate:
-        return JobStatusUpdate(
-            self.archive_status,
-            self.paperless_doc_id,
-            self.paperless_doc_url,
-            self.archived_at,
-            self.retry_count,
-            self.last_error,
+    @classmethod
+    def _unarchived(cls, key: JobKey, status: HandoverStatus, retry_count: int, error: str | None) -> Self:
+        return cls(
+            organization_id=key.organization_id,
+            r2_object_key=key.pdf,
+            archive_status=status,
+            retry_count=retry_count,
+            last_error=None if error is None else _storable(error[:_MAX_ERROR_CHARACTERS]),
         )
 
 
-class OrganizationIdsBody(BaseModel):
+def _storable(text: str) -> str:
+    """Replace what PostgreSQL cannot store: the error may quote any response of Paperless."""
+    return text.encode(errors="replace").decode().replace("\0", "?")
+
+
+class OrganizationIds(BaseModel):
+    """Paperless ids of an organization. The fields are columns of `org_paperless_cache`."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
     paperless_correspondent_id: DatabaseId
     paperless_org_tag_id: DatabaseId
 

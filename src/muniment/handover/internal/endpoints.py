@@ -1,18 +1,20 @@
 """Internal API for the archiver, with a key of its own (docs/contracts.md#internal-api)."""
 
-from typing import Annotated
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.routing import APIRoute
 
 from muniment.audit.events import FailedHandOversHastened, PaperlessObjectsNoted
 from muniment.audit.log import AuditLog
 from muniment.errors import NotFound, NotSignedIn
-from muniment.handover.dead_letters import DeadLetterNotFound
-from muniment.handover.internal.contract import JobStatusUpdateBody, OrganizationIdsBody, RequeuedFailedRead
-from muniment.handover.internal.service import OrganizationIds, OrganizationIdsRepository, apply_status_update
+from muniment.handover.internal.contract import JobStatusUpdate, OrganizationIds, RequeuedFailedRead
+from muniment.handover.internal.service import OrganizationIdsRepository, apply_status_update
 from muniment.handover.job_key import JobKey
-from muniment.handover.repository import DueHandoverRepository, HandoverRepository
+from muniment.handover.queue_listing import DeadLetterNotFound
+from muniment.handover.repository import HandoverRepository
 from muniment.handover.schemas import RequeuedRead
 from muniment.http.dependencies import ClientAddress, CurrentServices, secrets_equal
 from muniment.storage.db.principal import Actor, Service
@@ -20,10 +22,10 @@ from muniment.storage.db.work import list_organizations
 
 
 async def require_archiver(request: Request, parts: CurrentServices) -> None:
-    """`Authorization: Bearer` with one of the archiver's keys. Whoever a person's token belongs to, it is not one."""
-    given = request.headers.get("authorization", "")
-    # All of them, always: how long it takes tells nothing.
-    matches = [secrets_equal(given, f"Bearer {key}") for key in parts.handover.internal_keys]
+    """Require `Authorization: Bearer` with one of the archiver's keys. Tokens of users are rejected."""
+    credentials = request.headers.get("authorization", "")
+    # Compare with every key, so that the duration reveals nothing.
+    matches = [secrets_equal(credentials, f"Bearer {key}") for key in parts.handover.internal_keys]
     if not any(matches):
         raise NotSignedIn
 
@@ -33,7 +35,30 @@ async def get_archiver_actor(address: ClientAddress) -> Actor:
 
 
 ArchiverActor = Annotated[Actor, Depends(get_archiver_actor)]
-router = APIRouter(prefix="/internal/v1", include_in_schema=False, dependencies=[Depends(require_archiver)])
+
+
+class CodedErrorRoute(APIRoute):
+    """A route whose 404 has a `code` beside `detail`, so that the archiver need not compare sentences."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_with_code(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except NotFound as error:
+                error.body = {"detail": error.message, "code": error.code}
+                raise
+
+        return handle_with_code
+
+
+router = APIRouter(
+    prefix="/internal/v1",
+    include_in_schema=False,
+    dependencies=[Depends(require_archiver)],
+    route_class=CodedErrorRoute,
+)
 
 
 class PaperlessIdsNotFound(NotFound):
@@ -42,32 +67,31 @@ class PaperlessIdsNotFound(NotFound):
 
 @router.patch("/archive-audit/{bilko_document_id}", status_code=204)
 async def patch_archive_audit(
-    bilko_document_id: UUID, body: JobStatusUpdateBody, parts: CurrentServices, actor: ArchiverActor
+    bilko_document_id: UUID, body: JobStatusUpdate, parts: CurrentServices, actor: ArchiverActor
 ) -> None:
-    """404 for an unknown organization: then the job is a dead letter. Saying it twice changes nothing."""
-    key, outcome = body.key, body.status_update
+    """Record the status of a job. Idempotent. 404 for an unknown organization."""
+    _ = body.key  # before the transaction: a key of another organization is invalid
     async with parts.database.service_work(actor.as_service(body.organization_id)) as work:
-        await apply_status_update(work, bilko_document_id, key, outcome)
+        await apply_status_update(work, bilko_document_id, body)
 
 
 @router.get("/paperless-cache/{organization_id}")
-async def get_paperless_cache(organization_id: UUID, parts: CurrentServices) -> OrganizationIdsBody:
+async def get_paperless_cache(organization_id: UUID, parts: CurrentServices) -> OrganizationIds:
     async with parts.database.service_work(Service(organization_id)) as work:
         found = await OrganizationIdsRepository(work.session).find(organization_id)
     if found is None:
         raise PaperlessIdsNotFound
-    return OrganizationIdsBody(**vars(found))
+    return found
 
 
 @router.put("/paperless-cache/{organization_id}")
 async def put_paperless_cache(
-    organization_id: UUID, body: OrganizationIdsBody, parts: CurrentServices, actor: ArchiverActor
-) -> OrganizationIdsBody:
+    organization_id: UUID, body: OrganizationIds, parts: CurrentServices, actor: ArchiverActor
+) -> OrganizationIds:
     async with parts.database.service_work(actor.as_service(organization_id)) as work:
         await HandoverRepository(work.session).get_organization_name(organization_id)  # 404 where there is none
-        ids = OrganizationIds(**body.model_dump())
-        if await OrganizationIdsRepository(work.session).store(organization_id, ids):
-            await AuditLog(work).record(PaperlessObjectsNoted(**vars(ids)))
+        if await OrganizationIdsRepository(work.session).store(organization_id, body):
+            await AuditLog(work).record(PaperlessObjectsNoted(**body.model_dump()))
     return body
 
 
@@ -85,11 +109,11 @@ async def discard(key: str, parts: CurrentServices, actor: ArchiverActor) -> Non
 
 @router.post("/failed/requeue")
 async def requeue_failed(parts: CurrentServices, actor: ArchiverActor) -> RequeuedFailedRead:
-    """Everything that failed and whose original Muniment holds is handed over again, by the next sweep."""
+    """Requeue all failed hand-overs whose original Muniment still has. The next sweep submits them."""
     requeued = 0
     for organization_id in await list_organizations(parts.database):
         async with parts.database.service_work(actor.as_service(organization_id)) as work:
-            count = await DueHandoverRepository(work.session).schedule_failed_now()
+            count = await HandoverRepository(work.session).schedule_failed_now()
             if count:
                 await AuditLog(work).record(FailedHandOversHastened(count))
         requeued += count
