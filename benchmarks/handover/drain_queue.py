@@ -20,6 +20,7 @@ from benchmarks.handover.archivers import build_archiver
 from benchmarks.handover.baseline_archiving import baseline_effects, baseline_uploads
 from benchmarks.handover.instant_api import instant_api
 from benchmarks.report import Report
+from muniment.handover.archiver.job_state import JobAction
 from muniment.handover.archiver.pass_context import PassOutcome
 from muniment.handover.queue import HandoverStores
 from muniment.handover.sidecar import Sidecar
@@ -68,7 +69,7 @@ async def _drain(folder: Path, server: FakePaperless, api: str, contents: Sequen
     took = perf_counter() - began
     await archiver.close()
     assert report.outcome is PassOutcome.DONE, report.as_json
-    assert report.actions["archived"] == JOBS
+    assert report.actions[JobAction.ARCHIVED] == JOBS
     return took
 
 

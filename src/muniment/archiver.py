@@ -13,9 +13,8 @@ from pathlib import Path
 from prometheus_client import start_http_server
 
 from muniment.bootstrap.object_stores import build_archiver_stores
-from muniment.embedded.child_process import on_supervisor_exit as on_supervisor_exit
+from muniment.embedded.child_process import on_supervisor_exit
 from muniment.handover.archiver.archiver import Archiver
-from muniment.handover.archiver.archiver import run_forever as watch_queue
 from muniment.handover.archiver.clock import Clock
 from muniment.handover.archiver.monitoring import Alerts, AppriseNotifier
 from muniment.handover.archiver.paperless_objects import NamePrefix
@@ -29,13 +28,20 @@ from muniment.settings.sources import SettingsError
 
 
 def build_archiver(settings: Settings) -> Archiver:
-    """`SettingsError` with what is missing."""
-    own = settings.archiver
-    paperless, api = _build_paperless(own), build_internal_api(settings)
+    """Build the archiver. Raise `SettingsError` if a setting is missing."""
+    options = settings.archiver
+    paperless, api = _build_paperless(options), build_internal_api(settings)
     clock, stores = Clock(), build_archiver_stores(settings)
-    alerts = Alerts(stores.queue, AppriseNotifier(own.alert_urls or ""), clock)
+    alerts = Alerts(stores.queue, AppriseNotifier(options.alert_urls or ""), clock)
     return Archiver(
-        stores, paperless, api, alerts, _build_options(own), NamePrefix(own.label), own.paperless_tag_ids, clock
+        stores,
+        paperless,
+        api,
+        alerts,
+        _build_options(options),
+        NamePrefix(options.label),
+        options.paperless_tag_ids,
+        clock,
     )
 
 
@@ -75,7 +81,7 @@ def _build_options(settings: ArchiverSettings) -> ArchiverOptions:
 
 
 async def run(settings: Settings) -> PassReport:
-    """One pass. Its metrics go into the file that the settings name, else into the log."""
+    """Run one pass. Its metrics go to the file that the settings name, otherwise to the log."""
     file = settings.archiver.metrics_file
     async with _open_archiver(settings) as archiver:
         if file:
@@ -86,18 +92,18 @@ async def run(settings: Settings) -> PassReport:
 
 
 async def run_forever(settings: Settings) -> None:
-    """Until SIGTERM, SIGINT, or until the supervisor is gone. What is in hand is taken up again by the next."""
-    working = asyncio.create_task(_run_passes(settings))
+    """Run a pass every interval until SIGTERM, SIGINT or the end of the supervisor. The next start resumes its jobs."""
+    passes = asyncio.create_task(_run_passes(settings))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, working.cancel)
-    on_supervisor_exit(partial(loop.call_soon_threadsafe, working.cancel))
+        loop.add_signal_handler(number, passes.cancel)
+    on_supervisor_exit(partial(loop.call_soon_threadsafe, passes.cancel))
     with suppress(asyncio.CancelledError):
-        await working
+        await passes
 
 
 async def set_up(settings: Settings) -> Mapping[str, int]:
-    """Find or make everything in Paperless that belongs to no organization; ids by name."""
+    """Create the objects in Paperless that are shared by all organizations, and return their ids by name."""
     async with _open_archiver(settings) as archiver:
         await archiver.paperless.version()
         return await archiver.build_objects().ensure_shared_objects()
@@ -108,7 +114,7 @@ async def _run_passes(settings: Settings) -> None:
         port = settings.archiver.metrics_port
         if port:
             start_http_server(port, addr="127.0.0.1", registry=archiver.metrics.registry)
-        await watch_queue(archiver, settings.archiver.interval)
+        await archiver.run_forever(settings.archiver.interval)
 
 
 def _export_metrics(archiver: Archiver, file: Path | None) -> None:

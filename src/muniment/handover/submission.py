@@ -1,4 +1,4 @@
-"""Submit a PDF for hand-over, from another application or from a document of ours (docs/contracts.md#handover-submission).
+"""Submit a PDF for hand-over, from another application or one of our documents (docs/contracts.md#handover-submission).
 
 The record is written first, then the PDF, then the sidecar. The archiver does the rest.
 """
@@ -101,8 +101,10 @@ class SubmissionService:
     async def submit(
         self, request: HandoverRequest, *, priority: Priority = Priority.NORMAL, actor: Actor
     ) -> Submission:
-        """Row, then PDF, then sidecar; the same again changes nothing. `QueueWriteFailed` when the queue cannot be written:
-        then the row says so, and whoever asked asks again."""
+        """Write the record, then the PDF, then the sidecar. Idempotent.
+
+        Raise `QueueWriteFailed` if the queue cannot be written: the record says so, and the caller must try again.
+        """
         job = HandoverJob(request.key, request.document_id, dict(request.metadata), priority)
         async with self.database.service_work(actor.as_service(request.organization_id)) as work:
             begun = await open_record(work, job)
@@ -172,7 +174,7 @@ class DocumentHandover:
 
     @asynccontextmanager
     async def _hold_document(self, document_id: UUID) -> AsyncIterator[None]:
-        """Whoever proves the document gone waits for us, as for a worker in the midst of it (docs/design.md#document-lock)."""
+        """Hold the document's lock, shared, so that a purge waits for us (docs/design.md#document-lock)."""
         async with self.locks.try_acquire(document_lock_name(document_id), is_shared=True) as is_held:
             if not is_held:
                 raise DocumentBeingDeleted

@@ -63,7 +63,7 @@ async def test_run_ends_with_3_when_the_token_is_wrong(stage3: ArchiverEnvironme
 
     code, said, _ = await muniment(stage3, "run", PAPERLESS_API_TOKEN="0" * 40)
 
-    assert code == PassOutcome.LINE_STOPPED
+    assert code == PassOutcome.NEEDS_OPERATOR
     assert "Paperless rejected the API token" in said
 
 

@@ -1,4 +1,4 @@
-"""An archiver may die after every single thing that it does; the next one ends where it would have (docs/design.md#i6)."""
+"""The archiver may die after each of its effects; the next pass ends as if it had not (docs/design.md#i6)."""
 
 from contextlib import suppress
 

@@ -50,7 +50,7 @@ async def test_what_no_other_job_would_survive_stops_the_line_and_blames_nobody(
     report = await stage3.run(concurrency=1)
     again = await stage3.run(concurrency=1)
 
-    assert report.outcome is again.outcome is PassOutcome.LINE_STOPPED
+    assert report.outcome is again.outcome is PassOutcome.NEEDS_OPERATOR
     assert len(stage3.server.requests("upload")) == 2
     assert [(await stage3.sidecar(key)).retry_count for key in keys] == [0, 0, 0]
     assert stage3.notifier.titles == ["P1 Muniment archiver: line-stopped"]
@@ -139,7 +139,7 @@ async def test_a_day_without_redis_sends_nothing_to_the_dead_letters(stage: Arch
 
     for _ in range(8):
         report = await stage.run(concurrency=2)
-        assert report.outcome is PassOutcome.NOT_NOW
+        assert report.outcome is PassOutcome.RETRY_LATER
         stage.clock.advance(hours=3)
     assert [(await stage.sidecar(key)).retry_count for key in keys] == [0] * 7
 
@@ -169,7 +169,7 @@ async def test_a_pass_in_which_nothing_is_accepted_ends_early(stage3: ArchiverEn
 
     report = await stage3.run(concurrency=1)
 
-    assert report.outcome is PassOutcome.NOT_NOW
+    assert report.outcome is PassOutcome.RETRY_LATER
     assert report.actions == {"failed": 5}
 
 
@@ -267,7 +267,7 @@ async def test_nothing_else_is_touched_when_the_api_does_not_answer(stage3: Arch
     await archiver.paperless.close()
     await archiver.api.close()
 
-    assert report.outcome is PassOutcome.NOT_NOW
+    assert report.outcome is PassOutcome.RETRY_LATER
     assert stage3.server.requests("upload") == []
     assert (await stage3.sidecar(key)).retry_count == 0
 
@@ -282,7 +282,7 @@ async def test_a_wrong_key_stops_the_line_and_makes_no_dead_letter(stage3: Archi
     await archiver.paperless.close()
     await archiver.api.close()
 
-    assert report.outcome is PassOutcome.LINE_STOPPED
+    assert report.outcome is PassOutcome.NEEDS_OPERATOR
     assert len(await stage3.waiting()) == 2
 
 

@@ -156,5 +156,5 @@ async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(st
         over.set()
         report = await working
 
-    assert report.outcome is PassOutcome.ANOTHER_AT_WORK
+    assert report.outcome is PassOutcome.LEASE_HELD
     assert await stage3.waiting() == [key.sidecar, key.pdf]

@@ -6,6 +6,7 @@ import pytest
 import structlog
 
 from muniment.handover.archiver.monitoring import Alert, Alerts, AppriseNotifier, ArchiverMetrics, InvalidAlertUrl
+from muniment.handover.archiver.pass_context import PassOutcome
 from muniment.storage.objects.folder.store import VersionedFolderStore
 from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.handover.archiver.fakes import FakeClock, RecordingNotifier
@@ -136,3 +137,12 @@ async def test_a_line_has_the_fields_of_the_specification_and_no_name_of_anybody
     assert {"bilkoDocumentId", "durationMs", "error"} <= line.keys()
     assert "Firma AS" not in str(lines)
     assert stage3.server.token not in str(lines)
+
+
+def test_exit_codes_and_their_names_in_log_and_json_stay() -> None:
+    assert {outcome.value: outcome.label for outcome in PassOutcome} == {
+        0: "done",
+        3: "line_stopped",
+        4: "not_now",
+        5: "another_at_work",
+    }

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Self
@@ -75,6 +76,11 @@ class UploadTarget:
         document = await self.paperless.find_document(task.document_id)
         assert document is not None
         return document
+
+    async def raw_fields(self, document_id: int) -> Mapping[str, Any]:
+        """Return the document as Paperless describes it, with fields that the client does not need."""
+        fields: Mapping[str, Any] = await self.paperless._transport.get(f"/api/documents/{document_id}/")
+        return fields
 
 
 async def wait_for_task(paperless: PaperlessClient, task_id: str) -> ConsumeTask:

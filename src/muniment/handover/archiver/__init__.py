@@ -2,7 +2,7 @@
 
     archiver.py           one pass, and a pass every interval
     cleanup.py            incomplete jobs and abandoned uploads, at the end of a pass
-    job.py                process one job: read, find or upload, verify, complete
+    job.py                process one job: load, find or upload, verify, complete
     dead_letters.py       decide whether a failure counts; move a job to the dead letters
     upload.py             upload, wait for the task, locate a lost upload
     existing_copies.py    find, adopt and de-duplicate copies in Paperless
@@ -11,7 +11,7 @@
     pass_context.py       options, circuit breaker and report of one pass
     monitoring.py         metrics, job log entries, alerts
     paperless_objects.py  names and ids of tags, types, fields and correspondents
-    job_state.py          the sidecar with its version; how a job can end
+    job_state.py          the sidecar with its version; the result of a job
     lease.py, clock.py    one archiver at a time; time as a port
 
 Each module imports only modules below it. A job resumes from its sidecar: every step first checks what has already

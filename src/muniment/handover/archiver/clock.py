@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 
 
 class Clock:
+    """The system clock."""
+
     def now(self) -> datetime:
         return datetime.now(UTC)
 

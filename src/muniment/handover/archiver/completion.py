@@ -17,23 +17,23 @@ from muniment.storage.objects.port import ObjectNotFound
 
 
 async def matches_sha256(paperless: PaperlessClient, document_id: int, sha256: str) -> bool:
-    """By the checksum where that is a SHA-256; else by the bytes themselves. An MD5 proves nothing."""
+    """Compare by checksum if Paperless stores a SHA-256, otherwise by downloading the file. An MD5 proves nothing."""
     if (await paperless.version()).has_sha256:
         return await paperless.get_checksum(document_id) == sha256
     digest = hashlib.sha256()
-    async for piece in paperless.download_original(document_id):
-        digest.update(piece)
+    async for chunk in paperless.download_original(document_id):
+        digest.update(chunk)
     return digest.hexdigest() == sha256
 
 
 async def verify_document(
     context: PassContext, job: VersionedSidecar, document: PaperlessDocument, ids: DocumentObjectIds
 ) -> PaperlessDocument:
-    """The document as it was read back, or `JobFailed`: it stays in the queue."""
+    """Return the document as it was read back. Raise `JobFailed` if it is wrong: the job then stays in the queue."""
     if not await matches_sha256(context.paperless, document.id, job.key.sha256):
         raise _verification_failed(document, "has different content")
     document = await _ensure_tags(context, document, ids)
-    # Somebody else's copy keeps the correspondent that they gave it.
+    # A copy that someone else uploaded keeps its correspondent.
     is_uploaded_by_us = document.original_file_name == job.sidecar.file_name
     if is_uploaded_by_us and document.correspondent != ids.correspondent:
         raise _verification_failed(document, "has another correspondent")
@@ -42,17 +42,17 @@ async def verify_document(
 
 
 async def _ensure_tags(context: PassContext, document: PaperlessDocument, ids: DocumentObjectIds) -> PaperlessDocument:
-    """A rule of Paperless may have taken them away: once more."""
+    """Add our tags once more if they are missing: a workflow of Paperless may have removed them."""
     if ids.identity_tags <= document.tags:
         return document
     await context.lease.check()
     await context.paperless.add_tags(document.id, ids.tags)
-    again = await context.paperless.find_document(document.id)
-    if again is None:
+    tagged = await context.paperless.find_document(document.id)
+    if tagged is None:
         raise PaperlessDocumentGone
-    if not ids.identity_tags <= again.tags:
+    if not ids.identity_tags <= tagged.tags:
         raise _verification_failed(document, "did not keep its tags")
-    return again
+    return tagged
 
 
 def _verification_failed(document: PaperlessDocument, reason: str) -> JobFailed:
@@ -60,7 +60,7 @@ def _verification_failed(document: PaperlessDocument, reason: str) -> JobFailed:
 
 
 async def complete(context: PassContext, job: VersionedSidecar, document: PaperlessDocument) -> None:
-    """Doing it twice changes nothing. `ApiOrganizationNotFound` before anything is deleted."""
+    """Report the document, then delete the job. Idempotent. An unknown organization is an error before any deletion."""
     update = archived_update(context, job, document.id)
     await context.api.report_status(job.sidecar.bilko_document_id, update)
     if (other := await _find_replaced_document_id(job)) is not None:
@@ -79,7 +79,7 @@ def archived_update(context: PassContext, job: VersionedSidecar, document_id: in
 
 
 async def delete_job_objects(context: PassContext, key: JobKey) -> None:
-    """In this order: a sidecar that is left over tells what to look for, a PDF alone would not."""
+    """Delete the PDF, then the sidecar: a leftover sidecar can be resolved later, a leftover PDF cannot."""
     await context.lease.check()
     await context.stores.queue.delete(key.pdf)
     await context.lease.check()
@@ -87,10 +87,10 @@ async def delete_job_objects(context: PassContext, key: JobKey) -> None:
 
 
 async def _find_replaced_document_id(job: VersionedSidecar) -> UUID | None:
-    """A producer may have written the sidecar anew for another document with the same bytes, which ends here too."""
+    """Return the other document for which a producer has rewritten the sidecar in the meantime."""
     try:
-        now = await VersionedSidecar.load(job.queue, job.key)
+        current = await VersionedSidecar.load(job.queue, job.key)
     except (ObjectNotFound, InvalidSidecar):
         return None
-    found = now.sidecar.bilko_document_id
-    return found if found != job.sidecar.bilko_document_id else None
+    document_id = current.sidecar.bilko_document_id
+    return document_id if document_id != job.sidecar.bilko_document_id else None

@@ -13,7 +13,7 @@ from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument, P
 
 
 async def find_tagged_copy(context: PassContext, key: JobKey, ids: DocumentObjectIds) -> PaperlessDocument | None:
-    """With the tag of these bytes and that of this organization. Of several the lowest id stays."""
+    """Return the document with the tags of this content and this organization. Of several, keep the lowest id."""
     found = await context.paperless.find_tagged(ids.identity_tags)
     if len(found) > 1:
         return await _choose_copy(context, key, found)
@@ -21,37 +21,39 @@ async def find_tagged_copy(context: PassContext, key: JobKey, ids: DocumentObjec
 
 
 async def _choose_copy(context: PassContext, key: JobKey, found: list[PaperlessDocument]) -> PaperlessDocument:
-    """After a lost answer there may be two. Only what we uploaded ourselves, and only the same bytes, is put away."""
-    same = [document for document in found if await matches_sha256(context.paperless, document.id, key.sha256)]
-    if not same:
+    """Choose the copy with the lowest id. Trash the others only if we uploaded them and their bytes are identical."""
+    identical = [document for document in found if await matches_sha256(context.paperless, document.id, key.sha256)]
+    if not identical:
         return found[0]
-    kept, doubles = same[0], [document for document in same[1:] if _is_uploaded_by_us(document, key)]
-    for double in doubles:
-        await context.lease.check()
-        await context.paperless.move_to_trash(double.id)
-    context.warnings.append(log_duplicates(key, kept.id, [document.id for document in found if document is not kept]))
-    return kept
+    chosen = identical[0]
+    for duplicate in identical[1:]:
+        if _is_uploaded_by_us(duplicate, key):
+            await context.lease.check()
+            await context.paperless.move_to_trash(duplicate.id)
+    other_ids = [document.id for document in found if document is not chosen]
+    context.report.warnings.append(log_duplicates(key, chosen.id, other_ids))
+    return chosen
 
 
 async def trash_own_duplicate(context: PassContext, key: JobKey, identity_tags: frozenset[int], own_id: int) -> None:
-    """Our own upload, if there is another: the lower id stays, as whoever took the job from us would decide it, too."""
+    """Trash our own upload if another copy has a lower id. An archiver that took over the job decides the same way."""
     others = [document.id for document in await context.paperless.find_tagged(identity_tags) if document.id != own_id]
     if not others:
         return
     if min(others) < own_id and await matches_sha256(context.paperless, min(others), key.sha256):
         await context.paperless.move_to_trash(own_id)
-    context.warnings.append(log_duplicates(key, min(others), [own_id]))
+    context.report.warnings.append(log_duplicates(key, min(others), [own_id]))
 
 
 def _is_uploaded_by_us(document: PaperlessDocument, key: JobKey) -> bool:
-    ours = rf"[a-z0-9-]+-{key.sha256[:12]}-[0-9a-f]{{32}}\.pdf"
-    return re.fullmatch(ours, document.original_file_name or "") is not None
+    pattern = rf"[a-z0-9-]+-{key.sha256[:12]}-[0-9a-f]{{32}}\.pdf"
+    return re.fullmatch(pattern, document.original_file_name or "") is not None
 
 
 async def find_untagged_copy(
     context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds, pdf: PdfContent
 ) -> PaperlessDocument | None:
-    """A copy that somebody else put there, or our own in the trash, made ours."""
+    """Adopt a copy that someone else added to Paperless, or restore our own from the trash."""
     for document in await context.paperless.find_by_checksum(pdf):
         if await _may_adopt(context, document, ids) and await _matches_if_present(context, document, job.key):
             return await adopt(context, document.id, ids)
@@ -59,9 +61,9 @@ async def find_untagged_copy(
 
 
 async def _may_adopt(context: PassContext, document: PaperlessDocument, ids: DocumentObjectIds) -> bool:
-    """Another organization's copy stays its own, where Paperless takes a second one."""
-    is_anothers = ids.content_tag in document.tags
-    return not is_anothers or not (await context.paperless.version()).has_sha256
+    """Return whether the copy may be tagged as ours. Another organization's may not, where a second one is possible."""
+    has_other_owner = ids.content_tag in document.tags
+    return not has_other_owner or not (await context.paperless.version()).has_sha256
 
 
 async def _matches_if_present(context: PassContext, document: PaperlessDocument, key: JobKey) -> bool:
@@ -74,20 +76,20 @@ async def _matches_if_present(context: PassContext, document: PaperlessDocument,
 async def find_trashed_copy(
     context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds
 ) -> PaperlessDocument | None:
-    """What lies there is no archive copy: it is brought back, unless a new one is wanted and possible."""
+    """Restore and adopt our copy from the trash, unless the settings prefer a new upload and Paperless accepts one."""
     if not context.options.restore_trashed and (await context.paperless.version()).has_sha256:
         return None
-    found = await context.trash.find(ids.source_tag, ids.identity_tags, job.sidecar.file_name)
-    if found is None:
+    document_id = await context.trash.find(ids.source_tag, ids.identity_tags, job.sidecar.file_name)
+    if document_id is None:
         return None
-    await _restore(context, found)
-    return await adopt(context, found, ids)
+    await _restore(context, document_id)
+    return await adopt(context, document_id, ids)
 
 
 async def adopt_duplicate(
     context: PassContext, key: JobKey, ids: DocumentObjectIds, task: ConsumeTask
 ) -> PaperlessDocument:
-    """Paperless refused the upload for a document that it has: that one is made ours, or the job is `JobRejected`."""
+    """Adopt the document of which Paperless says that the upload is a duplicate. Raise `JobRejected` if that fails."""
     assert task.document_id is not None
     if task.is_in_trash:
         await _restore(context, task.document_id)
@@ -101,7 +103,7 @@ async def adopt_duplicate(
 
 
 async def adopt(context: PassContext, document_id: int, ids: DocumentObjectIds) -> PaperlessDocument:
-    """Our tags, and what else we have to say only where nothing is said. The tags last: they make it ours."""
+    """Add our tags, and our metadata where the document has none. The tags come last: they mark it as ours."""
     await context.lease.check()
     await context.paperless.fill_missing_metadata(
         document_id, correspondent=ids.correspondent, document_type=ids.document_type, custom_fields=ids.custom_fields

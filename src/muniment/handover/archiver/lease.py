@@ -1,6 +1,7 @@
-"""Exclusive lease of the archiver: an object in the queue store that its holder renews and that anyone may take once expired.
+"""Exclusive lease of the archiver: an object in the queue store that its holder renews.
 
-It is changed only by conditional writes, which a folder guards with flock and S3 with If-Match.
+Anyone may take it once it has expired. It is changed only by conditional writes, which a folder guards with flock and
+S3 with If-Match.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
 LEASE_KEY = "archiver/lease.json"
 LEASE_DURATION = timedelta(minutes=2)
 _SAFETY_FRACTION = 0.75
-"""How much of it the holder relies on; what is left is for clocks that differ."""
+"""Part of the lease that its holder relies on. The rest allows for clocks that differ."""
 _MAX_ATTEMPTS = 3
 
 
@@ -32,7 +33,7 @@ class LeaseLost(Conflict):
 
 @dataclass
 class Lease:
-    """Held by one. `check` before everything that must not happen twice."""
+    """Lease of one archiver. Call `check` before everything that must not happen twice."""
 
     store: VersionedObjectStore
     clock: Clock
@@ -43,14 +44,14 @@ class Lease:
     _renew_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def check(self) -> None:
-        """It is still ours, or `LeaseLost`. Whoever was paused finds that its time is over, and asks the store."""
+        """Verify that we still hold the lease, renewing it if the safe period is over. Raise `LeaseLost` otherwise."""
         async with self._renew_lock:
             if self.clock.now() >= self.safe_until:
                 await self._renew()
 
     async def renew(self) -> None:
-        """For its whole length again, or `LeaseLost`."""
-        async with self._renew_lock:  # two of ours at once would take each other for a stranger
+        """Renew the lease for its full duration, or raise `LeaseLost`."""
+        async with self._renew_lock:  # two concurrent renewals would take each other for another archiver
             await self._renew()
 
     async def _renew(self) -> None:
@@ -64,7 +65,7 @@ class Lease:
         self.version, self.safe_until = version, now + self.duration * _SAFETY_FRACTION
 
     async def release(self) -> None:
-        """For the next one, who need not wait. What was taken over stays with whoever has it."""
+        """Release the lease, so that the next archiver need not wait. A lease that was taken over is left alone."""
         with suppress(Unavailable):
             await self.store.put_if_match(LEASE_KEY, _content(self.holder, self.clock.now()), version=self.version)
 
@@ -73,23 +74,23 @@ class Lease:
 async def hold_lease(
     store: VersionedObjectStore, clock: Clock, *, duration: timedelta = LEASE_DURATION
 ) -> AsyncIterator[Lease]:
-    """For the length of the block, renewed in the meantime; `LeaseHeld` if it is another's."""
+    """Hold the lease during the block and renew it in the background. Raise `LeaseHeld` if another archiver has it."""
     lease = await _acquire(store, clock, duration)
-    renewing = asyncio.create_task(_renew_periodically(lease))
+    renewal = asyncio.create_task(_renew_periodically(lease))
     try:
         yield lease
     finally:
-        renewing.cancel()
+        renewal.cancel()
         with suppress(asyncio.CancelledError):
-            await renewing
+            await renewal
         await lease.release()
 
 
 async def _renew_periodically(lease: Lease) -> None:
-    """Time that an upload takes is real, whatever clock the archiver has."""
+    """Renew the lease in real time, whatever clock the archiver has: an upload takes real time."""
     while True:
         await asyncio.sleep(lease.duration.total_seconds() / 3)
-        # What fails here fails again at the next `check`, where it is heard.
+        # A failure shows again at the next `check`, which raises it.
         with suppress(Unavailable, LeaseLost):
             await lease.renew()
 
@@ -106,16 +107,17 @@ async def _acquire(store: VersionedObjectStore, clock: Clock, duration: timedelt
 
 
 async def _try_write(store: VersionedObjectStore, content: bytes, now: datetime) -> str | None:
-    """The version of our lease; nothing if somebody was faster. `LeaseHeld` while another's is valid."""
+    """Write our lease and return its version, or `None` if another archiver was faster. Raise `LeaseHeld` while another
+    lease is valid."""
     try:
-        found = await store.get(LEASE_KEY)
+        current = await store.get(LEASE_KEY)
     except ObjectNotFound:
         await store.put_if_absent(LEASE_KEY, content)
-        found = await store.get(LEASE_KEY)
-        return found.version if found.data == content else None
-    if _expires_at(found.data) > now:
+        current = await store.get(LEASE_KEY)
+        return current.version if current.data == content else None
+    if _expires_at(current.data) > now:
         raise LeaseHeld
-    return await store.put_if_match(LEASE_KEY, content, version=found.version)
+    return await store.put_if_match(LEASE_KEY, content, version=current.version)
 
 
 def _content(holder: str, expires_at: datetime) -> bytes:
@@ -126,4 +128,4 @@ def _expires_at(data: bytes) -> datetime:
     try:
         return datetime.fromisoformat(json.loads(data)["expiresAt"])
     except (KeyError, TypeError, ValueError):
-        return datetime.min.replace(tzinfo=UTC)  # nobody's
+        return datetime.min.replace(tzinfo=UTC)  # not a lease: anyone may take it

@@ -1,30 +1,30 @@
-"""Metrics, job log entries, alerts and their delivery (docs/contracts.md#archiver-log, §9.1, §9.2)."""
+"""Metrics, job log entries, alerts and their delivery (docs/contracts.md#archiver-log)."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import structlog
 from apprise import Apprise, NotifyFormat
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, write_to_textfile
 from prometheus_client.parser import text_string_to_metric_families
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from muniment.errors import Invalid, MunimentError
 from muniment.handover.archiver.clock import Clock
+from muniment.handover.archiver.job_state import JobAction, JobResult
 from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.models import PaperlessDocument
-from muniment.handover.sidecar import Sidecar
 from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
 
 log = structlog.get_logger()
 
 
 class ArchiverMetrics:
-    """In a registry of its own: the API and the worker must not claim that the queue is empty."""
+    """Metrics of the archiver, in a registry of its own: the API and the worker must not report an empty queue."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -45,7 +45,7 @@ class ArchiverMetrics:
         )
 
     def log_values(self) -> None:
-        """For who makes metrics of log lines."""
+        """Write all values as one log event, for log-based metrics."""
         values = {
             sample.name: sample.value
             for family in self.registry.collect()
@@ -55,20 +55,20 @@ class ArchiverMetrics:
         log.info("archive.metrics", severity="INFO", **values)
 
     def write_textfile(self, file: Path) -> None:
-        """For node_exporter's textfile collector; what the passes before counted is counted on."""
+        """Write all values for node_exporter's textfile collector."""
         write_to_textfile(str(file), self.registry)
 
     def restore_counters(self, file: Path) -> None:
-        """Every pass is a process of its own: without this the counters would never rise above one pass."""
+        """Continue the counters of the file: a process that runs a single pass would start at zero each time."""
         if not file.exists():
             return
-        before = {
+        previous = {
             sample.name: sample.value
             for family in text_string_to_metric_families(file.read_text())
             for sample in family.samples
         }
         for name, counter in self._counters.items():
-            counter.inc(before.get(f"{name}_total", 0))
+            counter.inc(previous.get(f"{name}_total", 0))
 
     def _counter(self, name: str, documentation: str) -> Counter:
         counter = Counter(name, documentation, registry=self.registry)
@@ -77,64 +77,58 @@ class ArchiverMetrics:
 
     def _gauge(self, name: str, documentation: str) -> Gauge:
         gauge = Gauge(name, documentation, registry=self.registry)
-        gauge.set(float("nan"))  # who has not measured must not claim zero
+        gauge.set(float("nan"))  # unknown until measured; zero would be wrong
         return gauge
 
 
 _MAX_ERROR_CHARACTERS = 500
+_LEVELS = {
+    JobAction.FAILED: ("warning", "WARNING"),
+    JobAction.ORPHAN: ("warning", "WARNING"),
+    JobAction.DEAD_LETTER: ("error", "ERROR"),
+}
 
 
-@dataclass(frozen=True)
-class JobLogEntry:
-    """One line for what became of a job in a pass."""
-
-    key: JobKey
-    action: str
-    """`archived`, `closed`, `waiting`, `left`, `failed`, `dead_letter`, `orphan`."""
-    sidecar: Sidecar | None = None
-    started_at: datetime | None = None
-    paperless_doc_id: int | None = None
-    error: str | None = None
-
-    def write(self, now: datetime) -> None:
-        level, severity = _LEVELS.get(self.action, ("info", "INFO"))
-        getattr(log, level)(
-            "archive.job",
-            severity=severity,
-            r2Key=self.key.pdf,
-            organizationId=str(self.key.organization_id),
-            documentType=self.key.document_type,
-            bilkoDocumentId=str(self.sidecar.bilko_document_id) if self.sidecar else None,
-            action=self.action,
-            retryCount=self.sidecar.retry_count if self.sidecar else None,
-            durationMs=round((now - self.started_at).total_seconds() * 1000) if self.started_at else None,
-            paperlessDocId=self.paperless_doc_id,
-            error=self.error[:_MAX_ERROR_CHARACTERS] if self.error else None,
-        )
-
-
-_LEVELS = {"failed": ("warning", "WARNING"), "orphan": ("warning", "WARNING"), "dead_letter": ("error", "ERROR")}
+def log_job(result: JobResult, now: datetime) -> None:
+    """Write the log event of one job in a pass."""
+    key, sidecar = result.key, result.sidecar
+    level, severity = _LEVELS.get(result.action, ("info", "INFO"))
+    getattr(log, level)(
+        "archive.job",
+        severity=severity,
+        r2Key=key.pdf,
+        organizationId=str(key.organization_id),
+        documentType=key.document_type,
+        bilkoDocumentId=str(sidecar.bilko_document_id) if sidecar else None,
+        action=str(result.action),
+        retryCount=sidecar.retry_count if sidecar else None,
+        durationMs=round((now - result.started_at).total_seconds() * 1000) if result.started_at else None,
+        paperlessDocId=result.document_id,
+        error=result.error[:_MAX_ERROR_CHARACTERS] if result.error else None,
+    )
 
 
 def log_extra_tags(key: JobKey, document: PaperlessDocument, ids: DocumentObjectIds) -> None:
-    """What Paperless's own rules put on a document stays there."""
+    """Log tags that workflows of Paperless added to the document. They stay."""
     if added := sorted(document.tags - ids.tags):
-        log.info("archive.tags_added_by_paperless", r2Key=key.pdf, paperlessDocId=document.id, tagIds=added)
+        log.info("handover.extra_tags", r2Key=key.pdf, paperlessDocId=document.id, tagIds=added)
 
 
-def log_duplicates(key: JobKey, kept: int, others: Sequence[int]) -> str:
-    """The sentence for people, too."""
-    log.warning("archive.doubles", severity="WARNING", r2Key=key.pdf, paperlessDocId=kept, doubles=list(others))
-    listed = ", ".join(map(str, others))
-    return f"Paperless had duplicates of a document. Kept {kept}, see also {listed} ({key.pdf})"
+def log_duplicates(key: JobKey, document_id: int, duplicate_ids: Sequence[int]) -> str:
+    """Log duplicates in Paperless, and return the warning for the report of the pass."""
+    log.warning(
+        "handover.duplicates_found",
+        severity="WARNING",
+        r2Key=key.pdf,
+        paperlessDocId=document_id,
+        doubles=list(duplicate_ids),
+    )
+    listed = ", ".join(map(str, duplicate_ids))
+    return f"Paperless had duplicates of a document. Kept {document_id}, see also {listed} ({key.pdf})"
 
 
 ALERTS_KEY = "archiver/alerts.json"
-
-
 BACKLOG_THRESHOLD, BACKLOG_DURATION = 500, timedelta(minutes=15)
-
-
 FAILURE_ALERT_THRESHOLD, FAILURE_WINDOW = 5, timedelta(hours=1)
 
 
@@ -142,41 +136,25 @@ FAILURE_ALERT_THRESHOLD, FAILURE_WINDOW = 5, timedelta(hours=1)
 class Alert:
     name: str
     severity: str
-    """`P1` or `P2`, as docs/contracts.md#archiver-alerts has them."""
+    """`P1` or `P2` (docs/contracts.md#archiver-alerts)."""
     message: str
     repeat: bool = False
-    """Told although the condition was there before: there is more of it."""
+    """Notify again although the condition is not new: there is more of it."""
 
 
 class Notifier(Protocol):
     async def send(self, title: str, body: str) -> bool:
-        """Whether everybody who is to know was reached."""
+        """Send a message. Return whether all recipients were reached."""
 
 
-@dataclass
-class AlertState:
-    notified: dict[str, str] = field(default_factory=dict)
-    backlog_since: datetime | None = None
-    failure_times: list[datetime] = field(default_factory=list)
+class AlertState(BaseModel):
+    """Alerts that were sent, and conditions that must last before one is. The aliases are fields of a stored object."""
 
-    @classmethod
-    def parse(cls, data: bytes) -> "AlertState":
-        try:
-            found = json.loads(data)
-            deep = found["deepSince"]
-            return cls(
-                dict(found["told"]),
-                datetime.fromisoformat(deep) if deep else None,
-                [datetime.fromisoformat(time) for time in found["failedAt"]],
-            )
-        except (KeyError, TypeError, ValueError):
-            return cls()  # then it is told once more
+    model_config = ConfigDict(populate_by_name=True)
 
-    def to_bytes(self) -> bytes:
-        deep = self.backlog_since.astimezone(UTC).isoformat() if self.backlog_since else None
-        failed = [time.isoformat() for time in self.failure_times]
-        kept: dict[str, Any] = {"told": self.notified, "deepSince": deep, "failedAt": failed}
-        return json.dumps(kept).encode()
+    notified: dict[str, str] = Field(default_factory=dict, alias="told")
+    backlog_since: AwareDatetime | None = Field(None, alias="deepSince")
+    failure_times: list[AwareDatetime] = Field(default_factory=list, alias="failedAt")
 
 
 @dataclass
@@ -186,15 +164,15 @@ class Alerts:
     clock: Clock
 
     async def update(self, conditions: Sequence[Alert], *, depth: int | None, failures: int) -> None:
-        """Tell what is new among what is so now, and forget what is over. Without `depth` nothing was measured."""
+        """Notify about new conditions and forget those that are over. Without `depth` the pass was not complete."""
         try:
-            memory = await self._load()
+            state = await self._load()
             now = self.clock.now()
-            standing = [*conditions, *self._lasting_conditions(memory, now, depth, failures)]
-            await self._notify(memory, standing, now, is_complete=depth is not None)
-            await self._save(memory)
+            active = [*conditions, *self._lasting_conditions(state, now, depth, failures)]
+            await self._notify(state, active, now, is_complete=depth is not None)
+            await self._save(state)
         except MunimentError as error:
-            log.error("archive.alerts_failed", error=error.message)
+            log.error("handover.alerts_failed", error=error.message)
 
     async def _notify(self, state: AlertState, active: Sequence[Alert], now: datetime, *, is_complete: bool) -> None:
         for alert in active:
@@ -207,31 +185,31 @@ class Alerts:
             state.notified = {name: at for name, at in state.notified.items() if name in names}
 
     def _lasting_conditions(self, state: AlertState, now: datetime, depth: int | None, failures: int) -> list[Alert]:
-        """What is a matter for an alert only when it lasts."""
+        """Return the conditions that call for an alert only when they last."""
         if depth is not None:
             state.backlog_since = (state.backlog_since or now) if depth > BACKLOG_THRESHOLD else None
         state.failure_times = [time for time in state.failure_times if now - time < FAILURE_WINDOW]
         state.failure_times = (state.failure_times + [now] * failures)[-2 * FAILURE_ALERT_THRESHOLD :]
-        found = []
+        alerts = []
         if state.backlog_since and now - state.backlog_since >= BACKLOG_DURATION:
-            found.append(
+            alerts.append(
                 Alert("queue-deep", "P2", f"More than {BACKLOG_THRESHOLD} documents have been waiting for 15 minutes.")
             )
         if len(state.failure_times) > FAILURE_ALERT_THRESHOLD:
-            found.append(
+            alerts.append(
                 Alert("many-failures", "P2", "Many documents could not be sent to Paperless in the last hour.")
             )
-        return found
+        return alerts
 
     async def _load(self) -> AlertState:
         try:
-            return AlertState.parse((await self.store.get(ALERTS_KEY)).data)
-        except ObjectNotFound:
-            return AlertState()
+            return AlertState.model_validate_json((await self.store.get(ALERTS_KEY)).data)
+        except (ObjectNotFound, ValidationError):
+            return AlertState()  # at worst, an alert is sent twice
 
     async def _save(self, state: AlertState) -> None:
         async with self.store.writer(ALERTS_KEY, content_type="application/json") as writer:
-            await writer.write(state.to_bytes())
+            await writer.write(state.model_dump_json(by_alias=True).encode())
 
 
 class InvalidAlertUrl(Invalid):
@@ -239,11 +217,13 @@ class InvalidAlertUrl(Invalid):
 
 
 class AppriseNotifier(Notifier):
+    """Notifier for all services that Apprise supports. Without addresses there is nobody to reach."""
+
     def __init__(self, urls: str) -> None:
         self._apprise = Apprise()
         for url in urls.replace(",", " ").split():
             if not self._apprise.add(url):
-                raise InvalidAlertUrl  # without the address: it may hold a password
+                raise InvalidAlertUrl  # without the address, which may contain a password
 
     async def send(self, title: str, body: str) -> bool:
         if not len(self._apprise):

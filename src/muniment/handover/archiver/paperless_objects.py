@@ -1,4 +1,4 @@
-"""Names and ids of the tags, document types, custom fields and correspondents in Paperless, and a cached view of its trash.
+"""Names and ids of tags, document types, custom fields and correspondents in Paperless, and a cached view of its trash.
 
 Ids are looked up by name, created where they are missing, and cached for one pass (docs/contracts.md#paperless-names).
 """
@@ -16,6 +16,8 @@ from muniment.handover.paperless.client import MAX_TITLE_CHARACTERS, PaperlessCl
 from muniment.handover.paperless.errors import PaperlessKind
 from muniment.handover.sidecar import Sidecar
 
+log = structlog.get_logger()
+
 DOCUMENT_TYPE_NAMES: Mapping[str, str] = {
     "invoice": "Invoice",
     "contract": "Contract",
@@ -24,8 +26,6 @@ DOCUMENT_TYPE_NAMES: Mapping[str, str] = {
     "onboarding": "Onboarding",
     "other": "Other",
 }
-
-
 _MAX_FIELD_CHARACTERS = 128
 
 
@@ -42,20 +42,20 @@ def type_tag_name(document_type: str) -> str:
 
 
 def document_type_name(document_type: str) -> str:
-    """As people read it; a type that we do not know is called as its producer calls it."""
+    """Return the name that people see. For an unknown type it is derived from the producer's."""
     return DOCUMENT_TYPE_NAMES.get(document_type) or document_type.replace("-", " ").capitalize()
 
 
 def document_title(sidecar: Sidecar) -> str:
-    """`Invoice — Firma AS 2026-05-08`: what is too long is cut in the organization's name, not in the date."""
-    before, after = f"{document_type_name(sidecar.document_type)} — ", f" {sidecar.timestamp.date().isoformat()}"
+    """Return a title such as `Invoice — Firma AS 2026-05-08`. If it is too long, the organization's name is cut."""
+    prefix, suffix = f"{document_type_name(sidecar.document_type)} — ", f" {sidecar.timestamp.date().isoformat()}"
     name = " ".join(sidecar.organization_name.split())
-    return before + name[: MAX_TITLE_CHARACTERS - len(before) - len(after)] + after
+    return prefix + name[: MAX_TITLE_CHARACTERS - len(prefix) - len(suffix)] + suffix
 
 
 @dataclass(frozen=True)
 class NamePrefix:
-    """What the names of our own tags and fields begin with: `bilko` unless the settings say otherwise."""
+    """Prefix of the names of our own tags and custom fields: `bilko`, unless the settings change it."""
 
     text: str = "bilko"
 
@@ -71,17 +71,14 @@ class NamePrefix:
         return (f"{self.text}_document_id", f"{self.text}_organization_id", f"{self.text}_sha256")
 
     def field_values(self, sidecar: Sidecar) -> dict[str, str]:
-        """Of our custom fields."""
+        """Return the values of our custom fields, by name."""
         values = (str(sidecar.bilko_document_id), str(sidecar.organization_id), sidecar.sha256)
         return {name: value[:_MAX_FIELD_CHARACTERS] for name, value in zip(self.field_names, values, strict=True)}
 
 
-log = structlog.get_logger()
-
-
 @dataclass(frozen=True)
 class DocumentObjectIds:
-    """Of everything that one document carries."""
+    """Paperless ids of all tags, types and fields of one document."""
 
     correspondent: int
     organization_tag: int
@@ -90,7 +87,7 @@ class DocumentObjectIds:
     source_tag: int
     document_type: int
     custom_fields: Mapping[int, str]
-    """Our custom fields with their values."""
+    """Values of our custom fields, by id."""
 
     @property
     def tags(self) -> frozenset[int]:
@@ -98,24 +95,29 @@ class DocumentObjectIds:
 
     @property
     def identity_tags(self) -> frozenset[int]:
-        """Those by which a document is known to be this one: its bytes, of this organization."""
+        """Tags that identify a document: its content and its organization."""
         return frozenset({self.organization_tag, self.content_tag})
 
 
 @dataclass
 class PaperlessObjects:
+    """Ids of objects in Paperless, looked up or created by name, and cached for one pass."""
+
     paperless: PaperlessClient
     api: InternalApiClient
     name_prefix: NamePrefix
     configured_tag_ids: Mapping[str, int]
-    """PAPERLESS_TAG_IDS_MAP: by document type, and that of our source tag by its name."""
+    """Ids of PAPERLESS_TAG_IDS_MAP, by document type; that of the source tag by its name."""
     _ids_by_name: dict[tuple[PaperlessKind, str], int] = field(default_factory=dict)
     _organizations: dict[UUID, OrganizationIds] = field(default_factory=dict)
     _lookup_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def resolve(self, sidecar: Sidecar) -> DocumentObjectIds:
-        """Everything is there afterwards. `ApiOrganizationNotFound` where Muniment does not have it."""
-        async with self._lookup_lock:  # of many jobs that begin at once, one asks
+        """Return the ids of everything that a document needs, creating what is missing.
+
+        Raise `ApiOrganizationNotFound` if Muniment does not have the organization.
+        """
+        async with self._lookup_lock:  # of many concurrent jobs, only one looks them up
             organization = await self._get_organization_ids(sidecar.organization_id)
             values = self.name_prefix.field_values(sidecar)
             shared = {
@@ -141,13 +143,13 @@ class PaperlessObjects:
         return await self._get_tag_id(self.name_prefix.source_tag, self.name_prefix.source_tag)
 
     async def find_identity_tags(self, organization_id: UUID, sha256: str) -> frozenset[int] | None:
-        """Nothing is made: if one of them is missing, no document can carry both."""
-        wanted = (organization_tag_name(organization_id), self.name_prefix.content_tag(sha256))
-        found = [await self.paperless.find_id(PaperlessKind.TAG, name) for name in wanted]
-        return frozenset(tag for tag in found if tag is not None) if None not in found else None
+        """Return the identity tags without creating any. If one is missing, no document can have both."""
+        names = (organization_tag_name(organization_id), self.name_prefix.content_tag(sha256))
+        ids = [await self.paperless.find_id(PaperlessKind.TAG, name) for name in names]
+        return frozenset(tag for tag in ids if tag is not None) if None not in ids else None
 
     async def ensure_shared_objects(self) -> Mapping[str, int]:
-        """Everything that does not depend on an organization, found or made; its ids by name."""
+        """Create the objects that do not depend on an organization, and return their ids by name."""
         for document_type, name in DOCUMENT_TYPE_NAMES.items():
             await self._get_tag_id(type_tag_name(document_type), document_type)
             await self._get_id(PaperlessKind.DOCUMENT_TYPE, name)
@@ -157,18 +159,18 @@ class PaperlessObjects:
         return {f"{kind}/{name}": key for (kind, name), key in self._ids_by_name.items()}
 
     def invalidate(self, kind: PaperlessKind) -> None:
-        """Paperless does not know one of these ids (any more): all of them are looked up by their names again."""
+        """Look up all ids of this kind again, because Paperless rejected one."""
         self._ids_by_name = {known: key for known, key in self._ids_by_name.items() if known[0] is not kind}
         if kind is PaperlessKind.TAG and self.configured_tag_ids:
-            log.warning("archive.given_tags_unknown", setting="PAPERLESS_TAG_IDS_MAP")
+            log.warning("handover.configured_tags_invalid", setting="PAPERLESS_TAG_IDS_MAP")
             self.configured_tag_ids = {}
         if kind in (PaperlessKind.TAG, PaperlessKind.CORRESPONDENT):
             self._organizations.clear()
 
     async def _get_organization_ids(self, organization_id: UUID) -> OrganizationIds:
-        """By their names, once in a pass: after Paperless was set up anew the same number is something else there."""
+        """Look up the ids by name once per pass: after a new installation of Paperless, the recorded ids are wrong."""
         if organization_id not in self._organizations:
-            kept = await self.api.find_organization_ids(organization_id)
+            recorded = await self.api.find_organization_ids(organization_id)
             found = OrganizationIds(
                 paperless_correspondent_id=await self.paperless.get_or_create(
                     PaperlessKind.CORRESPONDENT, correspondent_name(organization_id)
@@ -177,14 +179,14 @@ class PaperlessObjects:
                     PaperlessKind.TAG, organization_tag_name(organization_id)
                 ),
             )
-            if found != kept:
+            if found != recorded:
                 await self.api.store_organization_ids(organization_id, found)
             self._organizations[organization_id] = found
         return self._organizations[organization_id]
 
     async def _get_tag_id(self, name: str, setting_key: str) -> int:
-        if (given := self.configured_tag_ids.get(setting_key)) is not None:
-            return given
+        if (tag_id := self.configured_tag_ids.get(setting_key)) is not None:
+            return tag_id
         return await self._get_id(PaperlessKind.TAG, name)
 
     async def _get_id(self, kind: PaperlessKind, name: str) -> int:
@@ -202,12 +204,14 @@ class TrashedDocument:
 
 @dataclass
 class TrashCache:
+    """Our documents in the trash of Paperless, read once and again after `invalidate`."""
+
     paperless: PaperlessClient
     _documents: list[TrashedDocument] | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def find(self, source_tag: int, identity_tags: frozenset[int], file_name: str | None) -> int | None:
-        """The lowest id of what carries these tags or was uploaded under this name."""
+        """Return the lowest id of a document that has these tags or was uploaded under this file name."""
         async with self._lock:
             if self._documents is None:
                 self._documents = [
@@ -216,7 +220,7 @@ class TrashCache:
                     if source_tag in document.tags
                 ]
         return min(
-            (one.document_id for one in self._documents if _matches(one, identity_tags, file_name)), default=None
+            (found.document_id for found in self._documents if _matches(found, identity_tags, file_name)), default=None
         )
 
     def invalidate(self) -> None:

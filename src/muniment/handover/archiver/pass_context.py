@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from muniment.errors import MunimentError
 from muniment.handover.archiver.clock import Clock
+from muniment.handover.archiver.job_state import JobAction
 from muniment.handover.archiver.lease import Lease, LeaseHeld, LeaseLost
 from muniment.handover.archiver.paperless_objects import PaperlessObjects, TrashCache
 from muniment.handover.internal.client import ApiAccessDenied, InternalApiClient
@@ -16,28 +17,32 @@ from muniment.handover.paperless.errors import PaperlessMisconfigured
 from muniment.handover.queue import HandoverStores
 
 FAILURE_THRESHOLD = 5
-"""Jobs that fail before anything was accepted: after so many of them it is not the jobs."""
+"""Failed jobs before the first accepted one after which the cause is taken to be Paperless, not the jobs."""
 
 
 @dataclass
 class CircuitBreaker:
+    """Decides whether a pass starts more jobs, by what Paperless accepted so far."""
+
     poll_until: datetime
+    """End of the time in which this pass waits for tasks."""
     accepted: set[JobKey] = field(default_factory=set)
     failed: set[JobKey] = field(default_factory=set)
     is_open: bool = False
-    """No job is begun any more in this pass."""
+    """No more jobs are started in this pass."""
     stopped_by: MunimentError | None = None
 
     def record_success(self, key: JobKey) -> None:
         self.accepted.add(key)
 
     def record_failure(self, key: JobKey) -> None:
-        """With Redis down Paperless answers every question and fails every upload."""
+        """Record a failed job. Open after too many: without its Redis, Paperless responds but fails every upload."""
         self.failed.add(key)
         if not self.accepted and len(self.failed) >= FAILURE_THRESHOLD:
             self.is_open = True
 
     def stop(self, error: MunimentError) -> None:
+        """Open because of an error that no other job would survive."""
         self.stopped_by = self.stopped_by or error
         self.is_open = True
 
@@ -50,43 +55,60 @@ class CircuitBreaker:
 
 
 class PassOutcome(IntEnum):
-    """The exit codes of `muniment archiver run`; 1 and 2 are those of a command that could not be understood."""
+    """Exit codes of `muniment archiver run`; 1 and 2 are those of an invalid command."""
 
     DONE = 0
-    """Everything was looked at; what waits, waits for its time."""
-    LINE_STOPPED = 3
+    """Every job was looked at; what remains waits for its time."""
+    NEEDS_OPERATOR = 3
     """Nothing works before a person acts: token, address or version of Paperless, or key of the internal API."""
-    NOT_NOW = 4
-    """Paperless, a store or the API does not answer, or accepted nothing: the next pass tries again."""
-    ANOTHER_AT_WORK = 5
+    RETRY_LATER = 4
+    """Paperless, a store or the API did not respond, or nothing was accepted: the next pass tries again."""
+    LEASE_HELD = 5
     """Another archiver holds the lease."""
+
+    @property
+    def label(self) -> str:
+        """Name of the outcome in the log and in `--json`."""
+        return _OUTCOME_LABELS[self]
+
+
+_OUTCOME_LABELS = {
+    PassOutcome.DONE: "done",
+    PassOutcome.NEEDS_OPERATOR: "line_stopped",
+    PassOutcome.RETRY_LATER: "not_now",
+    PassOutcome.LEASE_HELD: "another_at_work",
+}
 
 
 @dataclass
 class PassReport:
+    """What a pass did, and why it stopped if it did."""
+
     queue_depth: int | None = None
     dead_letters: int | None = None
-    actions: Counter[str] = field(default_factory=Counter)
-    """How many jobs ended how: `archived`, `closed`, `waiting`, `left`, `failed`, `dead_letter`, `orphan`."""
+    actions: Counter[JobAction] = field(default_factory=Counter)
+    """Number of jobs by what was done with them."""
     warnings: list[str] = field(default_factory=list)
+    """Messages for people that require no action."""
     stopped_by: MunimentError | None = None
     nothing_accepted: bool = False
 
     @property
     def outcome(self) -> PassOutcome:
         if isinstance(self.stopped_by, PaperlessMisconfigured | ApiAccessDenied):
-            return PassOutcome.LINE_STOPPED
+            return PassOutcome.NEEDS_OPERATOR
         if isinstance(self.stopped_by, LeaseHeld | LeaseLost):
-            return PassOutcome.ANOTHER_AT_WORK
-        return PassOutcome.NOT_NOW if self.stopped_by or self.nothing_accepted else PassOutcome.DONE
+            return PassOutcome.LEASE_HELD
+        return PassOutcome.RETRY_LATER if self.stopped_by or self.nothing_accepted else PassOutcome.DONE
 
     @property
     def as_json(self) -> dict[str, object]:
+        """Return the fields of the log event `archive.pass` and of `muniment archiver run --json`."""
         return {
-            "outcome": self.outcome.name.lower(),
+            "outcome": self.outcome.label,
             "queue_depth": self.queue_depth,
             "dead_letters": self.dead_letters,
-            "jobs": dict(self.actions),
+            "jobs": {str(action): count for action, count in self.actions.items()},
             "reports": self.warnings,
             "stopped_by": self.stopped_by.message if self.stopped_by else None,
         }
@@ -94,20 +116,22 @@ class PassReport:
 
 @dataclass(frozen=True)
 class ArchiverOptions:
+    """Settings of a pass."""
+
     paperless_url: str
     concurrency: int = 4
     batch_size: int = 1000
     task_deadline: timedelta = timedelta(hours=24)
     restore_trashed: bool = True
-    """A copy in the trash is brought back, also where a new one could be uploaded."""
-    task_wait: timedelta = timedelta(minutes=1)
-    """How long a job stays with its task before the next pass takes it up."""
+    """Restore a copy from the trash even where a new one could be uploaded."""
     task_wait_budget: timedelta = timedelta(minutes=5)
-    """After this a pass only looks at tasks once each: a Paperless whose worker is away must not hold it for hours."""
+    """Time after which a pass checks each task only once: a stopped Paperless worker must not block it for hours."""
 
 
 @dataclass
 class PassContext:
+    """Everything that the processing of a job needs, for one pass."""
+
     stores: HandoverStores
     paperless: PaperlessClient
     api: InternalApiClient
@@ -117,5 +141,4 @@ class PassContext:
     lease: Lease
     breaker: CircuitBreaker
     trash: TrashCache
-    warnings: list[str] = field(default_factory=list)
-    """What a person should know of although nothing is to be done."""
+    report: PassReport

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from enum import StrEnum
 from typing import IO, Any, NamedTuple, Self
 
@@ -21,11 +20,11 @@ PdfContent = bytes | IO[bytes]
 def content_size(pdf: PdfContent) -> int:
     if isinstance(pdf, bytes):
         return len(pdf)
-    return pdf.seek(0, os.SEEK_END)  # the upload begins at the beginning wherever it stands
+    return pdf.seek(0, os.SEEK_END)  # the upload reads from the beginning, whatever the position is
 
 
 def compute_checksum(pdf: PdfContent, algorithm: str) -> str:
-    """In hex; an open file is read from its beginning."""
+    """Return the checksum in hexadecimal. An open file is read from its beginning."""
     if isinstance(pdf, bytes):
         return hashlib.new(algorithm, pdf, usedforsecurity=False).hexdigest()
     pdf.seek(0)
@@ -38,7 +37,7 @@ class Version(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From `2.20.15`; `PaperlessMisconfigured` for what is no version, and for one whose uploads cannot carry our fields."""
+        """Parse a version such as `2.20.15`. Raise `PaperlessMisconfigured` if it is invalid or too old."""
         major, _, rest = text.partition(".")
         minor = rest.partition(".")[0]
         if not (major.isdecimal() and minor.isdecimal()):
@@ -52,41 +51,35 @@ class Version(NamedTuple):
 
     @property
     def has_sha256(self) -> bool:
-        """Whether Paperless keeps the SHA-256 of an original; before, it was the MD5."""
+        """Whether Paperless stores the SHA-256 of an original; before version 3 it was the MD5."""
         return self.major >= 3
 
 
 MIN_VERSION = Version(2, 19)
-"""The first that takes custom fields with values in an upload."""
+"""First version that accepts custom fields with values in an upload."""
 
 
 @dataclass(frozen=True)
 class PaperlessDocument:
     id: int
-    title: str
     tags: frozenset[int]
     correspondent: int | None
     document_type: int | None
     custom_fields: Mapping[int, object]
     original_file_name: str | None
-    created_on: date
-    is_trashed: bool
 
-    FIELDS = "id,title,tags,correspondent,document_type,custom_fields,original_file_name,created,deleted_at"
-    """To ask for these alone: the rest of an answer is the whole text of the document."""
+    FIELDS = "id,tags,correspondent,document_type,custom_fields,original_file_name"
+    """Fields to request. Without this list, Paperless adds the full text of the document."""
 
     @classmethod
     def parse(cls, row: Mapping[str, Any]) -> Self:
         return cls(
             id=int(row["id"]),
-            title=row["title"],
             tags=frozenset(map(int, row["tags"])),
             correspondent=_parse_id(row["correspondent"]),
             document_type=_parse_id(row["document_type"]),
             custom_fields={int(field["field"]): field["value"] for field in row["custom_fields"]},
             original_file_name=row["original_file_name"],
-            created_on=date.fromisoformat(row["created"][:10]),
-            is_trashed=row["deleted_at"] is not None,
         )
 
 
@@ -96,7 +89,7 @@ def _parse_id(value: object) -> int | None:
 
 @contextmanager
 def expect_shape() -> Iterator[None]:
-    """Say `OutcomeUnknown` where an answer is not shaped as Paperless's are."""
+    """Raise `OutcomeUnknown` if a response does not have the shape that Paperless documents."""
     try:
         yield
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
@@ -104,14 +97,8 @@ def expect_shape() -> Iterator[None]:
 
 
 _INCOMPLETE_RESULT = "<traceback object"
-
-
 _DUPLICATE = re.compile(r"It is a duplicate of .*#(\d+)", re.DOTALL)
-
-
 _IN_TRASH = "existing document is in the trash"
-
-
 _TRANSIENT_ERRORS = (
     "database is locked",
     "UNIQUE constraint",
@@ -119,7 +106,7 @@ _TRANSIENT_ERRORS = (
     "Worker exited prematurely",
     _INCOMPLETE_RESULT,
 )
-"""What is not the file's fault and may succeed the next time; a lost race among equals leaves the second."""
+"""Errors that the file did not cause: the next attempt may succeed. A unique constraint means that two tasks raced."""
 
 
 class TaskStatus(StrEnum):
@@ -130,14 +117,14 @@ class TaskStatus(StrEnum):
 
 
 class TaskFailure(StrEnum):
-    """Why a file was not taken in."""
+    """Reason why a file was not imported."""
 
     DUPLICATE = "duplicate"
-    """Paperless has these bytes already; `Task.document_id` says where."""
+    """Paperless already has this content, as `ConsumeTask.document_id`."""
     TRANSIENT = "momentary"
-    """Not for the file's sake: look whether it is there, then try again."""
+    """The file is not the cause: check whether the document exists, then try again."""
     INVALID_FILE = "of the file"
-    """For the file's sake, for good."""
+    """The file cannot be imported, now or later."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +135,10 @@ class ConsumeTask:
     status: TaskStatus
     result: str | None
     document_id: int | None
-    """What was made; after `Failure.DUPLICATE` what was there before, which may be hidden from us or in the trash."""
+    """The created document; after `TaskFailure.DUPLICATE` the existing one, which may be hidden from us or in the
+    trash."""
     is_in_trash: bool
-    """Whether the document that stood in the way lies in the trash."""
+    """Whether the existing document of a duplicate is in the trash."""
 
     @property
     def is_done(self) -> bool:
@@ -158,12 +146,12 @@ class ConsumeTask:
 
     @property
     def is_incomplete(self) -> bool:
-        """Failed a moment ago: the reason comes a little later."""
+        """Whether the task failed a moment ago and its reason is not stored yet."""
         return self.status is TaskStatus.FAILURE and (self.result or "").startswith(_INCOMPLETE_RESULT)
 
     @property
     def failure(self) -> TaskFailure | None:
-        """Why it failed; nothing of a task that did not."""
+        """Reason of the failure; `None` if the task did not fail."""
         if self.status is not TaskStatus.FAILURE:
             return None
         if self.document_id is not None:
@@ -173,7 +161,7 @@ class ConsumeTask:
     @classmethod
     def parse(cls, row: Mapping[str, Any]) -> Self:
         result = row["result"]
-        copies = row.get("duplicate_documents") or []
+        duplicates = row.get("duplicate_documents") or []
         return cls(
             id=int(row["id"]),
             task_id=row["task_id"],
@@ -181,19 +169,20 @@ class ConsumeTask:
             status=_parse_status(row["status"]),
             result=None if result is None else str(result),
             document_id=_parse_document_id(row["related_document"], str(result or "")),
-            is_in_trash=_IN_TRASH in str(result or "") or any(copy.get("deleted_at") for copy in copies),
+            is_in_trash=_IN_TRASH in str(result or "") or any(copy.get("deleted_at") for copy in duplicates),
         )
 
 
 def _parse_status(text: str) -> TaskStatus:
-    """Celery has more of them: a revoked task is over, every other one is not."""
+    """Map the states of Celery: revoked, rejected and ignored tasks have failed, unknown states are not done."""
     if text in ("REVOKED", "REJECTED", "IGNORED"):
         return TaskStatus.FAILURE
     return TaskStatus(text) if text in TaskStatus.__members__ else TaskStatus.STARTED
 
 
 def _parse_document_id(related: object, result: str) -> int | None:
-    """A string on 2.x, a number on 3.x; of a copy in the trash 2.x tells it in the sentence alone."""
+    """Parse the document of a task: a string in 2.x, a number in 3.x. For a copy in the trash, 2.x has it only in the
+    message."""
     if related is not None:
         return int(str(related))
     found = _DUPLICATE.search(result)
