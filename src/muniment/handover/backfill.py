@@ -23,12 +23,12 @@ log = structlog.get_logger()
 
 BATCH_SIZE = 100
 MAX_CONSECUTIVE_FAILURES = 3
-"""A queue that fails so often in a row is down: it is not asked a thousand times over."""
+"""Failures in a row after which the queue is taken to be down."""
 
 
 @dataclass(frozen=True)
 class BackfillFilter:
-    """Which documents: those of these knowledge bases, or of all; those that came in since then."""
+    """Restricts a backfill to knowledge bases (all if empty) and to documents uploaded since a time."""
 
     kb_ids: Sequence[UUID] = field(default_factory=tuple)
     since: datetime | None = None
@@ -39,71 +39,73 @@ ALL_DOCUMENTS = BackfillFilter()
 
 @dataclass(frozen=True)
 class BackfillProgress:
+    """Progress of a backfill. The fields are those of `--json`."""
+
     total: int
     handed_over: int = 0
     failed: int = 0
     is_interrupted: bool = False
-    """The queue does not answer; begin again when it does."""
+    """The queue does not respond. Run the backfill again later."""
 
 
 @dataclass(frozen=True)
 class Backfill:
+    """Submits documents that were never handed over, of all organizations."""
+
     documents: DocumentHandover
     criteria: BackfillFilter = ALL_DOCUMENTS
 
     async def count(self) -> int:
-        """PDFs that are completed or archived and were never handed over, or failed to be."""
+        """Count the completed or archived PDFs that were never handed over, or whose hand-over failed."""
         total = 0
         for organization_id in await list_organizations(self.documents.submissions.database):
             async with self.documents.submissions.database.service_work(Service(organization_id)) as work:
-                wanted = _select_documents(self.criteria).with_only_columns(func.count()).order_by(None)
-                total += (await work.session.scalar(wanted)) or 0
+                query = _select_documents(self.criteria).with_only_columns(func.count()).order_by(None)
+                total += (await work.session.scalar(query)) or 0
         return total
 
     async def run(self) -> AsyncIterator[BackfillProgress]:
-        """Hand them over, one after the other; how far it is, after each."""
-        filled, refused = BackfillProgress(await self.count()), 0
+        """Submit the documents one after the other, and yield the progress after each."""
+        progress, failures_in_row = BackfillProgress(await self.count()), 0
         for organization_id in await list_organizations(self.documents.submissions.database):
             async for document_id in self._iter_ids(organization_id):
                 try:
                     await self.documents.submit(organization_id, document_id)
                 except MunimentError as error:
-                    log.warning("archive.backfill_failed", document_id=str(document_id), error=error.message)
-                    filled = replace(filled, failed=filled.failed + 1)
-                    refused = refused + 1 if isinstance(error, QueueWriteFailed) else 0
+                    log.warning("handover.backfill_failed", document_id=str(document_id), error=error.message)
+                    progress = replace(progress, failed=progress.failed + 1)
+                    failures_in_row = failures_in_row + 1 if isinstance(error, QueueWriteFailed) else 0
                 else:
-                    filled, refused = replace(filled, handed_over=filled.handed_over + 1), 0
-                if refused == MAX_CONSECUTIVE_FAILURES:
-                    yield replace(filled, is_interrupted=True)
+                    progress, failures_in_row = replace(progress, handed_over=progress.handed_over + 1), 0
+                if failures_in_row == MAX_CONSECUTIVE_FAILURES:
+                    yield replace(progress, is_interrupted=True)
                     return
-                yield filled
+                yield progress
 
     async def _iter_ids(self, organization_id: UUID) -> AsyncIterator[UUID]:
-        """In pages, oldest first: each document is tried once."""
-        last: UUID | None = None
+        """Yield the ids of the documents, oldest first. Each document is tried once."""
+        last_id: UUID | None = None
         while True:
             async with self.documents.submissions.database.service_work(Service(organization_id)) as work:
-                following = (
-                    _select_documents(self.criteria)
-                    if last is None
-                    else _select_documents(self.criteria).where(Document.id > last)
-                )
-                page = (await work.session.scalars(following.limit(BATCH_SIZE))).all()
+                query = _select_documents(self.criteria)
+                if last_id is not None:
+                    query = query.where(Document.id > last_id)
+                page = (await work.session.scalars(query.limit(BATCH_SIZE))).all()
             if not page:
                 return
             for document_id in page:
                 yield document_id
-            last = page[-1]
+            last_id = page[-1]
 
 
 def _select_documents(criteria: BackfillFilter) -> Select[UUID]:
-    wanted = select(Document.id).where(
+    query = select(Document.id).where(
         Document.status.in_(HANDOVER_STATUSES),
         Document.media_type == PDF.media_type,
         or_(Document.archive_status.is_(None), Document.archive_status == HandoverStatus.FAILED),
     )
     if criteria.kb_ids:
-        wanted = wanted.where(Document.kb_id.in_(criteria.kb_ids))
+        query = query.where(Document.kb_id.in_(criteria.kb_ids))
     if criteria.since:
-        wanted = wanted.where(Document.created_at >= criteria.since)
-    return wanted.order_by(Document.id)
+        query = query.where(Document.created_at >= criteria.since)
+    return query.order_by(Document.id)

@@ -18,44 +18,44 @@ from muniment.storage.objects.port import VersionedObjectStore
 
 @dataclass(frozen=True)
 class HandoverCancellation:
-    """Carries out `lifecycle.removal.hand_over.Handovers`."""
+    """Cancels queued jobs; an implementation of the port `Handovers` of the lifecycle."""
 
     database: Database
     stores: HandoverStores
 
     async def cancel(self, organization_id: UUID, document_id: UUID, job_id: str) -> None:
-        """Nobody archives or joins this job any more, unless another document waits for it. `UploadAlreadyStarted`."""
+        """Cancel the job, unless another document waits for it. Raise `UploadAlreadyStarted` if it is too late."""
         key = JobKey.parse(job_id)
         if key is None:
             return
         async with self.database.service_work(Service(organization_id)) as work:
-            archive = HandoverRepository(work.session)
-            if await archive.has_other_waiting(key, [HandoverStatus.PENDING], except_document_id=document_id):
+            records = HandoverRepository(work.session)
+            if await records.has_other_waiting(key, [HandoverStatus.PENDING], except_document_id=document_id):
                 return
-            name = await archive.get_organization_name(organization_id)
+            name = await records.get_organization_name(organization_id)
         await cancel_job(self.stores.queue, _build_placeholder(key, document_id, name), now())
 
 
 @dataclass(frozen=True)
 class QueuedJobDeleter:
-    """Carries out the ledger's lines for one of the two stores."""
+    """Deletes jobs of one of the two stores for the deletion ledger."""
 
     database: Database
     store: VersionedObjectStore
     keep_for_status: HandoverStatus
-    """Of those for whom a job in this store is kept."""
+    """Status of other documents for which a job in this store is kept."""
 
     async def delete(self, entry: LedgerEntry) -> DeletionResult:
-        """Delete the job, but for one that another document waits for or that the archiver has begun with."""
+        """Delete the job, unless another document waits for it or the archiver has started its upload."""
         key = JobKey.parse(entry.target)
         if key is None or entry.document_id is None:
             raise ValueError(f"not a job: {entry.target!r}")
         async with self.database.service_work(Service(entry.organization_id)) as work:
-            archive = HandoverRepository(work.session)
-            if await archive.has_other_waiting(key, [self.keep_for_status], except_document_id=entry.document_id):
-                await archive.delete_unarchived(entry.document_id, key)
+            records = HandoverRepository(work.session)
+            if await records.has_other_waiting(key, [self.keep_for_status], except_document_id=entry.document_id):
+                await records.delete_unarchived(entry.document_id, key)
                 return DeletionResult(was_retained=True)
-            name = await archive.get_organization_name(entry.organization_id)
+            name = await records.get_organization_name(entry.organization_id)
         if not await self._cancel_if_queued(key, entry.document_id, name):
             return DeletionResult(was_retained=True)
         if not await delete_job(self.store, key):
@@ -65,7 +65,10 @@ class QueuedJobDeleter:
         return DeletionResult()
 
     async def _cancel_if_queued(self, key: JobKey, document_id: UUID, organization_name: str) -> bool:
-        """Nobody joins what is about to go. Dead letters are joined by nobody."""
+        """Cancel a queued job, so that no document joins it. Return False if its upload has started.
+
+        Dead letters need no cancellation: no document joins them.
+        """
         if self.keep_for_status is not HandoverStatus.PENDING:
             return True
         try:

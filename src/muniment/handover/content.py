@@ -16,9 +16,7 @@ from muniment.storage.objects.async_io import run_in_thread
 from muniment.storage.objects.port import ObjectStore, VersionedObjectStore
 
 _IN_MEMORY_BYTES = 4 * 1024 * 1024
-"""More than this goes to a temporary file, so that many large hand-overs at once do not fill the memory."""
-
-
+"""Larger content goes to a temporary file, so that many concurrent hand-overs do not fill the memory."""
 _CHUNK_BYTES = 1024 * 1024
 
 
@@ -31,13 +29,15 @@ class ChecksumMismatch(Invalid):
 
 
 class ContentSource(Protocol):
+    """A source of bytes that can be read more than once."""
+
     def iter_chunks(self) -> AsyncIterator[bytes]:
-        """All of it, from the beginning."""
+        """Yield the content from its beginning."""
 
 
 @dataclass(frozen=True)
 class OriginalContent(ContentSource):
-    """The original of a document of ours."""
+    """The original of a document in Muniment."""
 
     blobs: ObjectStore
     key: str
@@ -47,9 +47,9 @@ class OriginalContent(ContentSource):
 
 
 class SpooledUpload(ContentSource):
-    """What another application sends: kept until the block ends, and nowhere visible.
+    """Upload of another application, spooled until the block ends.
 
-    Its hash is known only when all of it is here, and its place in the queue is named by the hash.
+    Its key in the queue contains its hash, which is known only when all of it has arrived.
     """
 
     def __init__(self, *, max_bytes: int) -> None:
@@ -70,7 +70,7 @@ class SpooledUpload(ContentSource):
         return self._hash.hexdigest()
 
     async def receive(self, chunks: AsyncIterator[bytes]) -> None:
-        """Take it in: `PdfRequired` as soon as that is certain, `TooLarge` beyond what is allowed."""
+        """Receive the upload. Raise `TooLarge` beyond the limit, and `PdfRequired` if it is not a PDF."""
         async for chunk in chunks:
             self.size_bytes += len(chunk)
             if self.size_bytes > self._max_bytes:
@@ -88,8 +88,8 @@ class SpooledUpload(ContentSource):
 
     async def iter_chunks(self) -> AsyncIterator[bytes]:
         self._file.seek(0)
-        while piece := await run_in_thread(self._file.read, _CHUNK_BYTES):
-            yield piece
+        while chunk := await run_in_thread(self._file.read, _CHUNK_BYTES):
+            yield chunk
 
     async def _write(self, chunk: bytes) -> None:
         if self.size_bytes <= _IN_MEMORY_BYTES:
@@ -100,6 +100,8 @@ class SpooledUpload(ContentSource):
 
 @dataclass(frozen=True)
 class DeadLetterContent(ContentSource):
+    """The PDF of a dead letter."""
+
     store: VersionedObjectStore
     key: str
 

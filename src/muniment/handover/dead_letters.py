@@ -23,6 +23,12 @@ from muniment.storage.db.work import Database, Work, list_organizations
 from muniment.storage.objects.port import ObjectNotFound, ObjectStore
 from muniment.telemetry.metrics import DEAD_LETTERS_UNSAVED
 
+log = structlog.get_logger()
+
+LIFETIME = timedelta(days=7)
+"""Time after which a dead letter is deleted if Muniment has its original."""
+REMINDER_AFTER = timedelta(days=5)
+
 
 class NotRequeueable(Refused):
     """This dead letter cannot be requeued"""
@@ -30,53 +36,55 @@ class NotRequeueable(Refused):
 
 @dataclass(frozen=True)
 class DeadLetterService:
+    """Requeues and discards dead letters on request."""
+
     database: Database
     stores: HandoverStores
 
     async def requeue(self, key: JobKey, actor: Actor) -> None:
-        """Put it back with its count reset; its rows wait again. It leaves the dead letters when it is in the queue."""
-        letters = self.stores.dead_letters
+        """Put a dead letter back into the queue with its attempts reset, then delete it from the dead letters."""
+        dead_letters = self.stores.dead_letters
         await self._require_exists(key)
-        if not await letters.exists(key.pdf):
+        if not await dead_letters.exists(key.pdf):
             raise NotRequeueable("The PDF is missing. This dead letter can only be discarded")
-        found = await find_sidecar(letters, key)
+        stored = await find_sidecar(dead_letters, key)
         async with self.database.service_work(actor.as_service(key.organization_id)) as work:
-            sidecar = await self._build_sidecar(work, key, found)
+            sidecar = await self._build_sidecar(work, key, stored)
             await HandoverRepository(work.session).reset_failed(key)
             await AuditLog(work).record(DeadLetterRequeued(key.pdf))
         try:
-            await enqueue(self.stores.queue, sidecar, DeadLetterContent(letters, key.pdf))
+            await enqueue(self.stores.queue, sidecar, DeadLetterContent(dead_letters, key.pdf))
         except ChecksumMismatch:
             raise NotRequeueable("The PDF is damaged. This dead letter can only be discarded") from None
-        await delete_job(letters, key)
+        await delete_job(dead_letters, key)
 
     async def discard(self, key: JobKey, actor: Actor) -> None:
-        """Delete it for good, as somebody decided; its rows stay failed."""
+        """Permanently delete a dead letter. Its records stay failed."""
         await self._require_exists(key)
         async with self.database.service_work(actor.as_service(key.organization_id)) as work:
             await AuditLog(work).record(DeadLetterDiscarded(key.pdf))
         await delete_job(self.stores.dead_letters, key)
 
     async def _require_exists(self, key: JobKey) -> None:
-        letters = self.stores.dead_letters
-        if not (await letters.exists(key.pdf) or await letters.exists(key.sidecar)):
+        dead_letters = self.stores.dead_letters
+        if not (await dead_letters.exists(key.pdf) or await dead_letters.exists(key.sidecar)):
             raise DeadLetterNotFound
 
-    async def _build_sidecar(self, work: Work[Service], key: JobKey, found: Sidecar | None) -> Sidecar:
-        """As its producer wrote it; where that cannot be read, as we would have."""
-        archive = HandoverRepository(work.session)
-        name = await archive.get_organization_name(key.organization_id)
-        if found is not None and found.key == key:
-            return without_attempt_state(found)
-        row = await archive.find_latest_open(key)
+    async def _build_sidecar(self, work: Work[Service], key: JobKey, stored: Sidecar | None) -> Sidecar:
+        """Return the sidecar of the producer, or build one from our record if it cannot be read."""
+        records = HandoverRepository(work.session)
+        name = await records.get_organization_name(key.organization_id)
+        if stored is not None and stored.key == key:
+            return without_attempt_state(stored)
+        row = await records.find_latest_open(key)
         if row is None:
             raise NotRequeueable("The sidecar cannot be read, and Muniment has no matching document")
-        begun = OpenedRecord(HandoverStatus.PENDING, is_new=False, organization_name=name, submitted_at=row.created_at)
-        return build_sidecar(HandoverJob(key, row.bilko_document_id, row.details), begun)
+        record = OpenedRecord(HandoverStatus.PENDING, is_new=False, organization_name=name, submitted_at=row.created_at)
+        return build_sidecar(HandoverJob(key, row.bilko_document_id, row.details), record)
 
 
 def without_attempt_state(sidecar: Sidecar) -> Sidecar:
-    """Without anything that the archiver noted."""
+    """Return the sidecar without what the archiver has recorded in it."""
     return replace(
         sidecar,
         retry_count=0,
@@ -90,47 +98,40 @@ def without_attempt_state(sidecar: Sidecar) -> Sidecar:
     )
 
 
-log = structlog.get_logger()
-
-
-LIFETIME = timedelta(days=7)
-
-
-REMINDER_AFTER = timedelta(days=5)
-
-
 @dataclass(frozen=True)
 class DeadLetterSweep:
+    """Deletes dead letters whose original exists, and reports the others."""
+
     database: Database
     stores: HandoverStores
     blobs: ObjectStore
 
     async def expire(self) -> None:
-        """Delete what is over its time and can be handed over again; count what only exists here."""
+        """Delete old dead letters whose original Muniment has, and count those that exist nowhere else."""
         unsaved = 0
         try:
-            async for job, is_held in self._iter_older_than(REMINDER_AFTER):
-                if not is_held:
+            async for job, has_original in self._iter_older_than(REMINDER_AFTER):
+                if not has_original:
                     unsaved += 1
                 elif job.last_modified_at < now() - LIFETIME:
                     await self._delete(job)
-        except Unavailable as error:  # looked at again in a moment; until then the gauge says that nobody knows
-            log.warning("archive.dead_letters_unreachable", error=error.message)
+        except Unavailable as error:  # tried again soon; until then the gauge expires
+            log.warning("handover.dead_letters_unreachable", error=error.message)
             return
         DEAD_LETTERS_UNSAVED.set(unsaved)
 
     async def remind(self) -> None:
-        """Once a day, of those that nobody can hand over again: they stay until they are requeued or discarded."""
-        async for job, is_held in self._iter_older_than(REMINDER_AFTER):
-            if not is_held:
+        """Log the dead letters that exist nowhere else. They stay until they are requeued or discarded."""
+        async for job, has_original in self._iter_older_than(REMINDER_AFTER):
+            if not has_original:
                 log.error("archive.dead_letter_unsaved", job_id=job.key.pdf, since=job.last_modified_at.isoformat())
 
     async def _iter_older_than(self, age: timedelta) -> AsyncIterator[tuple[QueueEntry, bool]]:
-        """With whether Muniment holds the original."""
-        known, before = set(await list_organizations(self.database)), now() - age
+        """Yield the old dead letters, each with whether Muniment has the original."""
+        organizations, before = set(await list_organizations(self.database)), now() - age
         async for job in list_jobs(self.stores.dead_letters):
             if job.last_modified_at < before:
-                yield job, job.key.organization_id in known and await self._has_original(job)
+                yield job, job.key.organization_id in organizations and await self._has_original(job)
 
     async def _has_original(self, entry: QueueEntry) -> bool:
         async with self.database.service_work(Service(entry.key.organization_id)) as work:
@@ -146,4 +147,4 @@ class DeadLetterSweep:
         async with self.database.service_work(Service(entry.key.organization_id)) as work:
             await AuditLog(work).record(DeadLetterExpired(entry.key.pdf))
         await delete_job(self.stores.dead_letters, entry.key)
-        log.info("archive.dead_letter_expired", job_id=entry.key.pdf, since=entry.last_modified_at.isoformat())
+        log.info("handover.dead_letter_expired", job_id=entry.key.pdf, since=entry.last_modified_at.isoformat())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 PREFIX = "org/"
-"""Every job lies below it; whatever else a store holds (a lease, a note) lies beside it."""
+"""Prefix of all jobs. Other objects of a store, such as the lease, have other prefixes."""
 PDF_SUFFIX = ".pdf"
 SIDECAR_SUFFIX = ".meta.json"
 
@@ -17,28 +17,28 @@ _MAX_TYPE_LENGTH = 50
 
 
 def is_sha256(text: str) -> bool:
-    """In lower case, as it stands in keys."""
+    """Return whether the text is a SHA-256 in lower case, as in keys."""
     return _SHA256.fullmatch(text) is not None
 
 
 def is_document_type(text: str) -> bool:
-    """As it stands in keys, sidecars and tags: in lower case, with hyphens."""
+    """Return whether the text is a document type as in keys, sidecars and tags: in lower case, with hyphens."""
     return len(text) <= _MAX_TYPE_LENGTH and _TYPE.fullmatch(text) is not None
 
 
 def to_hyphens(document_type: str) -> str:
-    """`care_plan`, as API and database write it, as keys, sidecars and tags do: `care-plan`."""
+    """Convert `care_plan`, as in the API and the database, to `care-plan`, as in keys, sidecars and tags."""
     return document_type.replace("_", "-")
 
 
 def to_underscores(document_type: str) -> str:
-    """`care-plan` as API and database write it: `care_plan`."""
+    """Convert `care-plan`, as in keys, to `care_plan`, as in the API and the database."""
     return document_type.replace("-", "_")
 
 
 @dataclass(frozen=True, order=True)
 class JobKey:
-    """One job: a PDF and its sidecar. The same bytes of the same type in one organization are the same job."""
+    """Key of one job: a PDF and its sidecar. The same content of the same type in one organization is the same job."""
 
     organization_id: UUID
     document_type: str
@@ -53,7 +53,7 @@ class JobKey:
 
     @property
     def pdf(self) -> str:
-        """The key of the PDF, which is the id of the job too."""
+        """Key of the PDF, which is also the id of the job."""
         return self._base + PDF_SUFFIX
 
     @property
@@ -66,7 +66,7 @@ class JobKey:
 
     @classmethod
     def parse(cls, key: str) -> "JobKey | None":
-        """The job that a key belongs to, of its PDF, of its sidecar or without an ending; `None` for any other key."""
+        """Parse the key of a PDF or a sidecar, or one without a suffix. Return `None` for any other key."""
         found = _KEY.fullmatch(key)
         if found is None or not is_document_type(found[2]):
             return None

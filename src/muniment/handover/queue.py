@@ -14,18 +14,19 @@ from muniment.handover.job_key import JobKey
 from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
 from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
 
+_MAX_ATTEMPTS = 5
+
 
 @dataclass(frozen=True)
 class HandoverStores:
+    """Stores of the queue and of the dead letters."""
+
     queue: VersionedObjectStore
     dead_letters: VersionedObjectStore
 
     async def close(self) -> None:
         await self.queue.close()
         await self.dead_letters.close()
-
-
-_MAX_ATTEMPTS = 5
 
 
 class JobBeingCancelled(Unavailable):
@@ -37,32 +38,32 @@ class UploadAlreadyStarted(Conflict):
 
 
 async def enqueue(queue: VersionedObjectStore, sidecar: Sidecar, content: ContentSource) -> None:
-    """PDF first, then the sidecar, which makes the job; one that is there stays as the archiver has it.
+    """Write the PDF, then the sidecar, which completes the job. An existing sidecar is left as the archiver has it.
 
-    `ChecksumMismatch` before anything is visible when the bytes are not those that the sidecar names.
+    Raise `ChecksumMismatch`, before anything is visible, if the content does not match the sidecar.
     """
     key = sidecar.key
     await write_pdf(queue, key, content)
     if not await queue.put_if_absent(key.sidecar, sidecar.to_bytes()):
         await _require_not_cancelled(queue, key)
     elif not await queue.exists(key.pdf):
-        # Somebody ended an earlier job of this key between our two writes: they delete the PDF before the sidecar.
+        # An earlier job of this key was deleted between our two writes, the PDF before the sidecar.
         await write_pdf(queue, key, content)
 
 
 async def write_pdf(store: VersionedObjectStore, key: JobKey, content: ContentSource) -> None:
-    """It appears only when all of it is there and has the hash of its key."""
+    """Write the PDF. It becomes visible only when it is complete and has the hash of its key."""
     digest = hashlib.sha256()
     async with store.writer(key.pdf) as writer:
-        async for piece in content.iter_chunks():
-            digest.update(piece)
-            await writer.write(piece)
+        async for chunk in content.iter_chunks():
+            digest.update(chunk)
+            await writer.write(chunk)
         if digest.hexdigest() != key.sha256:
             raise ChecksumMismatch
 
 
 async def find_sidecar(store: VersionedObjectStore, key: JobKey) -> Sidecar | None:
-    """`None` also for one that cannot be read."""
+    """Return the sidecar, or `None` if it is missing or cannot be read."""
     try:
         return parse_sidecar((await store.get(key.sidecar)).data)
     except (ObjectNotFound, InvalidSidecar):
@@ -76,39 +77,40 @@ async def _require_not_cancelled(queue: VersionedObjectStore, key: JobKey) -> No
 
 
 async def cancel_job(queue: VersionedObjectStore, placeholder: Sidecar, now: datetime) -> None:
-    """Mark the job so that the archiver leaves it alone and nobody joins it, or `UploadAlreadyStarted`.
+    """Mark the job as cancelled, so that the archiver skips it and no document joins it.
 
-    Where there is none yet, `mark` is put in its place: whoever is just putting it into the queue finds that.
+    Raise `UploadAlreadyStarted` if the archiver has started its upload. If there is no sidecar yet, write
+    `placeholder`: whoever is enqueueing the job at this moment finds it.
     """
     key = placeholder.key
     for _ in range(_MAX_ATTEMPTS):
         try:
-            held = await queue.get(key.sidecar)
+            stored = await queue.get(key.sidecar)
         except ObjectNotFound:
             if await queue.put_if_absent(key.sidecar, replace(placeholder, cancelled_at=now).to_bytes()):
                 return
             continue
-        found = _parse_or_default(held.data, placeholder)
-        if found.cancelled_at is not None:
+        sidecar = _parse_or_default(stored.data, placeholder)
+        if sidecar.cancelled_at is not None:
             return
-        if found.attempt_id is not None:
+        if sidecar.attempt_id is not None:
             raise UploadAlreadyStarted
-        marked = replace(found, cancelled_at=now).to_bytes()
-        if await queue.put_if_match(key.sidecar, marked, version=held.version):
+        cancelled = replace(sidecar, cancelled_at=now).to_bytes()
+        if await queue.put_if_match(key.sidecar, cancelled, version=stored.version):
             return
     raise JobBeingCancelled
 
 
 async def undo_cancel(queue: VersionedObjectStore, key: JobKey) -> None:
-    """Take the mark away again: whoever cancelled the job did not carry it through."""
-    held = await queue.get(key.sidecar)
-    found = parse_sidecar(held.data)
-    if found.cancelled_at is not None:
-        await queue.put_if_match(key.sidecar, replace(found, cancelled_at=None).to_bytes(), version=held.version)
+    """Undo a cancellation that was not completed."""
+    stored = await queue.get(key.sidecar)
+    sidecar = parse_sidecar(stored.data)
+    if sidecar.cancelled_at is not None:
+        await queue.put_if_match(key.sidecar, replace(sidecar, cancelled_at=None).to_bytes(), version=stored.version)
 
 
 async def delete_job(store: VersionedObjectStore, key: JobKey) -> bool:
-    """PDF first, then the sidecar; whether both were seen to be gone."""
+    """Delete the PDF, then the sidecar. Return whether both are gone."""
     for name in (key.pdf, key.sidecar):
         await store.delete(name)
     return not (await store.exists(key.pdf) or await store.exists(key.sidecar))
@@ -118,4 +120,4 @@ def _parse_or_default(data: bytes, default: Sidecar) -> Sidecar:
     try:
         return parse_sidecar(data)
     except InvalidSidecar:
-        return default  # the archiver makes nothing of it either
+        return default  # the archiver cannot read it either

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from muniment.errors import NotFound
@@ -17,7 +17,7 @@ class DeadLetterNotFound(NotFound):
 
 @dataclass(frozen=True)
 class QueueEntry:
-    """A PDF and its sidecar, or one of them alone."""
+    """A job in a store: its PDF and its sidecar, or only one of them."""
 
     key: JobKey
     pdf: ObjectInfo | None
@@ -25,22 +25,22 @@ class QueueEntry:
 
     @property
     def last_modified_at(self) -> datetime:
-        """When the last of it was written."""
+        """Time of the last change of either object."""
         return max(info.modified_at for info in (self.pdf, self.sidecar) if info is not None)
 
 
 async def list_jobs(store: VersionedObjectStore, prefix: str = PREFIX) -> AsyncIterator[QueueEntry]:
-    """In the order of their keys, in constant memory: PDF and sidecar of a job are neighbours."""
+    """Yield the jobs in the order of their keys, in constant memory: PDF and sidecar of a job are neighbours."""
     key: JobKey | None = None
     found: dict[str, ObjectInfo] = {}
     async for info in store.list(prefix):
-        of = JobKey.parse(info.key)
-        if of is None:
+        info_key = JobKey.parse(info.key)
+        if info_key is None:
             continue
-        if key is not None and of != key:
+        if key is not None and info_key != key:
             yield _build_entry(key, found)
             found = {}
-        key, found[info.key] = of, info
+        key, found[info.key] = info_key, info
     if key is not None:
         yield _build_entry(key, found)
 
@@ -51,7 +51,7 @@ def _build_entry(key: JobKey, found: dict[str, ObjectInfo]) -> QueueEntry:
 
 @dataclass(frozen=True)
 class QueueEntryDetails:
-    """A job with what its sidecar says, or why it cannot be read."""
+    """A job with its sidecar, or with the reason why it cannot be read."""
 
     entry: QueueEntry
     sidecar: Sidecar | None
@@ -71,17 +71,17 @@ async def load_details(store: VersionedObjectStore, entry: QueueEntry) -> QueueE
 
 
 async def list_page(store: VersionedObjectStore, *, offset: int, limit: int) -> tuple[list[QueueEntryDetails], int]:
-    """One page, and how many jobs there are."""
-    wanted, total = list[QueueEntry](), 0
+    """Return one page of jobs, and the number of all jobs."""
+    page, total = list[QueueEntry](), 0
     async for job in list_jobs(store):
         if offset <= total < offset + limit:
-            wanted.append(job)
+            page.append(job)
         total += 1
-    return [await load_details(store, job) for job in wanted], total
+    return [await load_details(store, job) for job in page], total
 
 
 class OldestEntries:
-    """A bounded heap: the newest of what it holds is on top, and gives way."""
+    """The oldest entries up to a limit, as a bounded heap with the newest on top."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -98,7 +98,7 @@ class OldestEntries:
             heapq.heappushpop(self._heap, entry)
 
     def in_order(self) -> list[QueueEntry]:
-        """The oldest first."""
+        """Return the entries, oldest first."""
         return [job for _, _, job in sorted(self._heap, reverse=True)]
 
 
@@ -111,35 +111,33 @@ class _DescendingKey:
 
 
 def _queued_at(entry: QueueEntry) -> datetime:
-    """Of the PDF: a sidecar is written again with every note."""
-    first = entry.pdf or entry.sidecar
-    assert first is not None
-    return first.modified_at
+    """Return when the PDF was written: a sidecar is rewritten with every update."""
+    info = entry.pdf or entry.sidecar
+    assert info is not None
+    return info.modified_at
 
 
-@dataclass
+@dataclass(frozen=True)
 class Backlog:
-    depth: int = 0
-    """How many jobs there are; halves of jobs are counted, too."""
-    jobs: Sequence[QueueEntry] = ()
-    incomplete: Sequence[QueueEntry] = field(default=())
+    """The oldest jobs of the queue."""
+
+    depth: int
+    """Number of all jobs, including incomplete ones."""
+    jobs: Sequence[QueueEntry]
+    incomplete: Sequence[QueueEntry]
 
 
 async def list_backlog(queue: VersionedObjectStore, limit: int) -> Backlog:
-    """The `limit` oldest jobs, and as many halves of jobs."""
-    depth, jobs, halves = 0, OldestEntries(limit), OldestEntries(limit)
+    """Return the `limit` oldest jobs, and as many incomplete ones."""
+    depth, jobs, incomplete = 0, OldestEntries(limit), OldestEntries(limit)
     async for job in list_jobs(queue):
         depth += 1
-        (jobs if job.pdf and job.sidecar else halves).add(job)
-    return Backlog(depth, jobs.in_order(), halves.in_order())
+        (jobs if job.pdf and job.sidecar else incomplete).add(job)
+    return Backlog(depth, jobs.in_order(), incomplete.in_order())
 
 
 async def count_jobs(store: VersionedObjectStore) -> int:
-    return await _count(list_jobs(store))
-
-
-async def _count(jobs: AsyncIterator[QueueEntry]) -> int:
-    counted = 0
-    async for _ in jobs:
-        counted += 1
-    return counted
+    count = 0
+    async for _ in list_jobs(store):
+        count += 1
+    return count

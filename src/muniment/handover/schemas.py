@@ -26,6 +26,8 @@ class InvalidFormField(Invalid):
 
 @dataclass(frozen=True)
 class HandoverForm:
+    """Fields of a submission, besides the file."""
+
     document_id: UUID
     document_type: DocumentType
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -34,7 +36,7 @@ class HandoverForm:
 
 
 def parse_form(fields: Mapping[str, str]) -> HandoverForm:
-    """What they say, or `InvalidFormField` with the name of the first that is wrong."""
+    """Parse the form, or raise `InvalidFormField` for the first invalid field."""
     return HandoverForm(
         _parse_document_id(fields.get("document_id")),
         _parse_document_type(fields.get("document_type")),
@@ -70,7 +72,7 @@ def _parse_sha256(value: str | None) -> str | None:
 
 
 def _parse_metadata(value: str | None) -> Mapping[str, Any]:
-    """An object of JSON that PostgreSQL can hold; what it says beside the two that are known is kept with the row."""
+    """Parse a JSON object that PostgreSQL can store. Unknown fields are stored with the record."""
     if not value:
         return {}
     try:

@@ -16,26 +16,28 @@ from muniment.handover.job_key import JobKey, is_document_type, is_sha256
 
 SCHEMA_VERSION = "1"
 MAX_SIDECAR_BYTES = 64 * 1024
-"""A sidecar is a few hundred bytes; what is larger is not one."""
+"""Limit of a sidecar, which normally has a few hundred bytes."""
 
-_MAX_RETRY_COUNT = 2**31 - 1  # what the database's column holds
+_MAX_RETRY_COUNT = 2**31 - 1  # limit of the database column
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-"""JSON can spell them; PostgreSQL and UTF-8 cannot."""
+"""Characters that JSON can express but PostgreSQL and UTF-8 cannot."""
 
 
 class InvalidSidecar(ValueError):
-    """Not a sidecar of schema version 1; the message says what is wrong and holds nothing of what was read."""
+    """Not a sidecar of schema version 1. The message says what is wrong and quotes nothing of the content."""
 
 
 @dataclass(frozen=True)
 class Sidecar:
+    """Metadata of a queued PDF, and the state of its upload."""
+
     organization_id: UUID
     organization_name: str
     document_type: str
     """With hyphens."""
     bilko_document_id: UUID
     timestamp: datetime
-    """When the document was handed over."""
+    """Time of the submission."""
     sha256: str
     invoice_number: str | None = None
     contract_id: str | None = None
@@ -43,24 +45,24 @@ class Sidecar:
     last_attempt_at: datetime | None = None
     last_error: str | None = None
     attempt_id: str | None = None
-    """Of the upload that was begun; from here on the archiver has the document in hand."""
+    """Upload that the archiver has started. From then on the job cannot be cancelled."""
     file_name: str | None = None
-    """Under which that upload is found again when its answer was lost."""
+    """File name of that upload, by which it is found if its response was lost."""
     task_id: str | None = None
     uploaded_at: datetime | None = None
     cancelled_at: datetime | None = None
-    """Taken back before the archiver began: whoever reads it leaves the job alone, its objects are being deleted."""
+    """Time of the cancellation. The job must be left alone: its objects are being deleted."""
     extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """Fields that we do not know, as they were read."""
+    """Unknown fields, as they were read."""
 
     @property
     def key(self) -> JobKey:
-        """Where a job with this sidecar belongs."""
+        """Key of the job that this sidecar describes."""
         return JobKey(self.organization_id, self.document_type, self.sha256)
 
     def to_bytes(self) -> bytes:
-        """The fields of version 1 always, ours only where they are set, unknown ones as they were."""
-        written = {
+        """Serialize all fields of version 1, ours if they are set, and the unknown ones unchanged."""
+        standard = {
             "schemaVersion": SCHEMA_VERSION,
             "r2Uuid": self.sha256,
             "organizationId": str(self.organization_id),
@@ -75,19 +77,19 @@ class Sidecar:
             "lastAttemptAt": _format_time(self.last_attempt_at),
             "lastError": self.last_error,
         }
-        ours = {
+        added = {
             "attemptId": self.attempt_id,
             "fileName": self.file_name,
             "taskId": self.task_id,
             "uploadedAt": _format_time(self.uploaded_at),
             "cancelledAt": _format_time(self.cancelled_at),
         }
-        noted = {name: value for name, value in ours.items() if value is not None}
-        return json.dumps({**self.extra, **written, **noted}, indent=2).encode()
+        set_fields = {name: value for name, value in added.items() if value is not None}
+        return json.dumps({**self.extra, **standard, **set_fields}, indent=2).encode()
 
 
 def parse_sidecar(data: bytes) -> Sidecar:
-    """The sidecar that these bytes are, or `InvalidSidecar`."""
+    """Parse a sidecar, or raise `InvalidSidecar`."""
     fields = _FieldReader(_read_object(data))
     if fields.read("schemaVersion") != SCHEMA_VERSION:
         raise InvalidSidecar("schemaVersion is not 1")
@@ -140,15 +142,15 @@ def _format_time(time: datetime | None) -> str | None:
 
 
 class _FieldReader:
-    """The fields of a JSON object, each taken once and of the type that it must have."""
+    """Reads the fields of a JSON object and checks their types."""
 
-    def __init__(self, found: dict[str, Any]) -> None:
-        self._found = found
-        self._taken = set[str]()
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+        self._read = set[str]()
 
     def read(self, name: str) -> Any:
-        self._taken.add(name)
-        return self._found.get(name)
+        self._read.add(name)
+        return self._fields.get(name)
 
     def optional_text(self, name: str) -> str | None:
         value = self.read(name)
@@ -194,7 +196,7 @@ class _FieldReader:
             raise InvalidSidecar(f"{name} is missing")
         return time
 
-    def unread(self, *besides: str) -> Mapping[str, Any]:
-        """What nobody took."""
-        known = self._taken.union(besides)
-        return MappingProxyType({name: value for name, value in self._found.items() if name not in known})
+    def unread(self, *known_fields: str) -> Mapping[str, Any]:
+        """Return the fields that no accessor has read."""
+        known = self._read.union(known_fields)
+        return MappingProxyType({name: value for name, value in self._fields.items() if name not in known})

@@ -46,7 +46,7 @@ class QueueWriteFailed(Unavailable):
 
 @dataclass(frozen=True)
 class HandoverRequest:
-    """A document of an application, with bytes that were seen to be a PDF of this hash."""
+    """A document of another application. Its content was verified to be a PDF with this hash."""
 
     organization_id: UUID
     document_id: UUID
@@ -54,7 +54,7 @@ class HandoverRequest:
     content: ContentSource
     sha256: str
     metadata: Mapping[str, str | None]
-    """`invoiceNumber` and `contractId`, where it has them."""
+    """`invoiceNumber` and `contractId`, if given."""
 
     @property
     def key(self) -> JobKey:
@@ -63,19 +63,21 @@ class HandoverRequest:
 
 @dataclass(frozen=True)
 class Submission:
+    """Result of a submission."""
+
     job_id: str
     status: HandoverStatus
 
 
 async def open_record(work: Work[Service], job: HandoverJob, *, kb_id: UUID | None = None) -> OpenedRecord:
-    """Note in the transaction of the caller that the document is on its way; nothing lies in the queue yet."""
-    begun = await HandoverRepository(work.session).open(job)
-    if begun.is_new:
+    """Open the record of a hand-over in the caller's transaction, before anything is queued."""
+    record = await HandoverRepository(work.session).open(job)
+    if record.is_new:
         event = DocumentHandedOver(
             job.document_id, job.key.pdf, to_underscores(job.key.document_type), job.key.sha256, kb_id
         )
         await AuditLog(work).record(event)
-    return begun
+    return record
 
 
 def build_sidecar(job: HandoverJob, record: OpenedRecord) -> Sidecar:
@@ -93,10 +95,12 @@ def build_sidecar(job: HandoverJob, record: OpenedRecord) -> Sidecar:
 
 @dataclass(frozen=True)
 class SubmissionService:
+    """Submits PDFs to the queue."""
+
     database: Database
     stores: HandoverStores
     has_room: Callable[[], bool] = lambda: True
-    """Whether the disk is above its floor."""
+    """Whether the disk has more free space than its minimum."""
 
     async def submit(
         self, request: HandoverRequest, *, priority: Priority = Priority.NORMAL, actor: Actor
@@ -107,32 +111,32 @@ class SubmissionService:
         """
         job = HandoverJob(request.key, request.document_id, dict(request.metadata), priority)
         async with self.database.service_work(actor.as_service(request.organization_id)) as work:
-            begun = await open_record(work, job)
-        if begun.status is HandoverStatus.PENDING:
-            await self.enqueue(job, begun, request.content, will_retry=False)
-        return Submission(job.key.pdf, begun.status)
+            record = await open_record(work, job)
+        if record.status is HandoverStatus.PENDING:
+            await self.enqueue(job, record, request.content, will_retry=False)
+        return Submission(job.key.pdf, record.status)
 
     async def enqueue(
         self, job: HandoverJob, record: OpenedRecord, content: ContentSource, *, will_retry: bool
     ) -> None:
-        """Put a job that was begun into the queue, or note why not: the sweep repeats it if it is to be repeated."""
+        """Put a job into the queue, or record the error. With `will_retry` the sweep tries again."""
         try:
             if not self.has_room():
                 raise StorageFull
             await enqueue(self.stores.queue, build_sidecar(job, record), content)
         except (Unavailable, StorageFull, ObjectNotFound) as error:
-            log.error("archive.queue_failed", job_id=job.key.pdf, error=error.message)
+            log.error("handover.enqueue_failed", job_id=job.key.pdf, error=error.message)
             await self._mark_failed(job, error, will_retry=will_retry)
             raise QueueWriteFailed from error
-        except ChecksumMismatch as error:  # of an original of ours: trying again would not change it
+        except ChecksumMismatch as error:  # the original is damaged: trying again would not help
             await self._mark_failed(job, error, will_retry=False)
             raise
 
     async def _mark_failed(self, job: HandoverJob, error: MunimentError, *, will_retry: bool) -> None:
         async with self.database.service_work(Service(job.key.organization_id)) as work:
-            archive = HandoverRepository(work.session)
-            await archive.mark_failed(job.document_id, job.key, error.message, will_retry=will_retry)
-            await archive.sync_document_status(job.key)
+            records = HandoverRepository(work.session)
+            await records.mark_failed(job.document_id, job.key, error.message, will_retry=will_retry)
+            await records.sync_document_status(job.key)
 
 
 HANDOVER_STATUSES = frozenset({Status.COMPLETED, Status.ARCHIVED})
@@ -148,29 +152,31 @@ class DocumentBeingDeleted(Unavailable):
 
 @dataclass(frozen=True)
 class DocumentHandover:
+    """Hands over documents of Muniment itself."""
+
     submissions: SubmissionService
     blobs: ObjectStore
     locks: AdvisoryLocks
 
     async def request(self, caller: Principal, kb_id: UUID, document_id: UUID) -> Submission:
-        """By its owner or an admin, whatever the policy is. `QueueWriteFailed`: the sweep repeats it."""
+        """Hand over a document for its owner or an admin. After `QueueWriteFailed` the sweep tries again."""
         async with self.submissions.database.work(caller) as work:
             await require_manager(work, kb_id)
             _require_ready(await DocumentRepository(work.session).get(kb_id, document_id))
         return await self.submit(caller.organization_id, document_id, actor=Actor.from_principal(caller))
 
     async def submit(self, organization_id: UUID, document_id: UUID, *, actor: Actor = SYSTEM_ACTOR) -> Submission:
-        """Note it, then copy the original into the queue with no transaction open."""
+        """Open the record, then copy the original to the queue outside any transaction."""
         async with self._hold_document(document_id):
             async with self.submissions.database.service_work(actor.as_service(organization_id)) as work:
                 document = await _get_locked(work, document_id)
                 job = _build_job(document)
-                begun = await open_record(work, job, kb_id=document.kb_id)
-                await _record_on_document(work, document, job, begun)
-            if begun.status is HandoverStatus.PENDING:
+                record = await open_record(work, job, kb_id=document.kb_id)
+                await _record_on_document(work, document, job, record)
+            if record.status is HandoverStatus.PENDING:
                 content = OriginalContent(self.blobs, document.original_uri)
-                await self.submissions.enqueue(job, begun, content, will_retry=True)
-        return Submission(job.key.pdf, begun.status)
+                await self.submissions.enqueue(job, record, content, will_retry=True)
+        return Submission(job.key.pdf, record.status)
 
     @asynccontextmanager
     async def _hold_document(self, document_id: UUID) -> AsyncIterator[None]:
@@ -196,17 +202,17 @@ def _build_job(document: Document) -> HandoverJob:
 
 
 async def _get_locked(work: Work[Service], document_id: UUID) -> Document:
-    found = await work.session.scalar(
+    document = await work.session.scalar(
         select(Document).where(Document.id == document_id).with_for_update(key_share=True)
     )
-    if found is None:
+    if document is None:
         raise DocumentNotFound
-    _require_ready(found)
-    return found
+    _require_ready(document)
+    return document
 
 
 async def _record_on_document(work: Work[Service], document: Document, job: HandoverJob, record: OpenedRecord) -> None:
-    """From here on the document says where it waits; what was archived before says so at once."""
+    """Store the job and its status on the document."""
     await work.session.execute(
         update(Document)
         .where(Document.id == document.id)

@@ -25,12 +25,14 @@ log = structlog.get_logger()
 
 BATCH_SIZE = 100
 CANCELLATION_TIMEOUT = timedelta(minutes=10)
-"""Longer than whoever takes a job back needs to say so with a commit."""
+"""Time after which a cancellation was certainly not completed."""
 LOST_MESSAGE = "The queued file is missing and Muniment has no copy. Send the document again"
 
 
 @dataclass(frozen=True)
 class HandoverSweep:
+    """Submits what is pending, retries what failed and verifies what is queued."""
+
     documents: DocumentHandover
 
     @property
@@ -46,35 +48,36 @@ class HandoverSweep:
             await self.sweep_organization(organization_id)
 
     async def sweep_organization(self, organization_id: UUID) -> None:
-        """Of one organization, as much as goes into one batch. A queue that does not answer is asked again later."""
+        """Sweep one batch of one organization. A queue that does not respond is tried again at the next sweep."""
         try:
             await self._submit_pending(organization_id)
             await self._recheck_due(organization_id)
         except Unavailable as error:
-            log.warning("archive.sweep_interrupted", organization_id=str(organization_id), error=error.message)
+            log.warning("handover.sweep_interrupted", organization_id=str(organization_id), error=error.message)
 
     async def _submit_pending(self, organization_id: UUID) -> None:
         async with self.database.service_work(Service(organization_id)) as work:
-            wishes = await HandoverRepository(work.session).list_unsubmitted(limit=BATCH_SIZE)
-        for document_id in wishes:
+            document_ids = await HandoverRepository(work.session).list_unsubmitted(limit=BATCH_SIZE)
+        for document_id in document_ids:
             await self._submit(organization_id, document_id)
 
     async def _recheck_due(self, organization_id: UUID) -> None:
         async with self.database.service_work(Service(organization_id)) as work:
-            await HandoverRepository(work.session).sync_document_status()
-            due = await HandoverRepository(work.session).claim_due(limit=BATCH_SIZE)
+            records = HandoverRepository(work.session)
+            await records.sync_document_status()
+            due = await records.claim_due(limit=BATCH_SIZE)
         for row in due:
             await (self._resubmit(row) if row.archive_status == HandoverStatus.FAILED else self._verify_queued(row))
 
     async def _resubmit(self, row: HandoverRecord) -> None:
-        """A hand-over that failed, of a document that may have been replaced or removed since."""
+        """Submit a failed hand-over again. Its document may have been replaced or deleted since."""
         if not await self._resubmit_from_original(row):
             await self._mark_permanently_failed(row, None)
         elif await self.stores.queue.exists(job_key_of(row).sidecar):
-            await delete_job(self.stores.dead_letters, job_key_of(row))  # where it lay, if it was one
+            await delete_job(self.stores.dead_letters, job_key_of(row))  # the copy among the dead letters, if any
 
     async def _verify_queued(self, row: HandoverRecord) -> None:
-        """Is what waits for the archiver really in the queue?"""
+        """Verify that a pending job is in the queue, and resolve it if it is not."""
         key = job_key_of(row)
         has_sidecar, has_pdf = await self.stores.queue.exists(key.sidecar), await self.stores.queue.exists(key.pdf)
         if has_sidecar and has_pdf:
@@ -82,65 +85,67 @@ class HandoverSweep:
         elif await self._is_dead_letter(key):
             await self._mark_permanently_failed(row, None)
         elif await self._mark_if_archived(row):
-            if not has_sidecar:  # the PDF of a hand-over that came between proof and delete
+            if not has_sidecar:  # the PDF of a submission between verification and deletion
                 await self.stores.queue.delete(key.pdf)
         elif not await self._resubmit_from_original(row) and not has_sidecar:
-            # A sidecar alone is the archiver's: it may have died between its two deletes.
-            log.error("archive.lost_from_queue", job_id=key.pdf, document_id=str(row.bilko_document_id))
+            # A sidecar without a PDF is left to the archiver, which may have died between its two deletions.
+            log.error("handover.job_missing", job_id=key.pdf, document_id=str(row.bilko_document_id))
             await self._mark_permanently_failed(row, LOST_MESSAGE)
 
     async def _undo_stale_cancellation(self, key: JobKey) -> None:
-        found = await find_sidecar(self.stores.queue, key)
-        if found is not None and found.cancelled_at is not None and found.cancelled_at < now() - CANCELLATION_TIMEOUT:
+        sidecar = await find_sidecar(self.stores.queue, key)
+        cancelled_at = sidecar.cancelled_at if sidecar else None
+        if cancelled_at is not None and cancelled_at < now() - CANCELLATION_TIMEOUT:
             with suppress(ObjectNotFound, InvalidSidecar):
                 await undo_cancel(self.stores.queue, key)
 
     async def _is_dead_letter(self, key: JobKey) -> bool:
-        letters = self.stores.dead_letters
-        return await letters.exists(key.sidecar) or await letters.exists(key.pdf)
+        dead_letters = self.stores.dead_letters
+        return await dead_letters.exists(key.sidecar) or await dead_letters.exists(key.pdf)
 
     async def _mark_if_archived(self, row: HandoverRecord) -> bool:
-        """With the copy that another row of the same bytes was proven by."""
+        """Mark the record as archived if another record proves that Paperless has this content."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            due = HandoverRepository(work.session)
-            proven = await due.find_confirmed_copy(row.sha256)
-            if proven is None:
+            records = HandoverRepository(work.session)
+            confirmed = await records.find_confirmed_copy(row.sha256)
+            if confirmed is None:
                 return False
-            await due.mark_archived_as(row.id, proven)
-            await HandoverRepository(work.session).sync_document_status(job_key_of(row))
+            await records.mark_archived_as(row.id, confirmed)
+            await records.sync_document_status(job_key_of(row))
         return True
 
     async def _resubmit_from_original(self, row: HandoverRecord) -> bool:
-        """Hand it over again from bytes that Muniment holds; `False` where it holds none."""
+        """Submit the job again from an original. Return False if Muniment has none."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            due = HandoverRepository(work.session)
-            document = await due.find_document(row.bilko_document_id, row.sha256)
-            original = document or await due.find_original(row.sha256)
-            name = await HandoverRepository(work.session).get_organization_name(row.organization_id)
+            records = HandoverRepository(work.session)
+            document = await records.find_document(row.bilko_document_id, row.sha256)
+            original = document or await records.find_original(row.sha256)
+            name = await records.get_organization_name(row.organization_id)
         if original is None:
             return False
         if document is not None:
             await self._submit(row.organization_id, document.id)
             return True
         job = HandoverJob(job_key_of(row), row.bilko_document_id, row.details, Priority(row.priority))
-        begun = OpenedRecord(HandoverStatus.PENDING, is_new=False, organization_name=name, submitted_at=row.created_at)
-        with suppress(MunimentError):  # noted on the row
+        record = OpenedRecord(HandoverStatus.PENDING, is_new=False, organization_name=name, submitted_at=row.created_at)
+        with suppress(MunimentError):  # stored on the record
             await self.documents.submissions.enqueue(
-                job, begun, OriginalContent(self.documents.blobs, original.original_uri), will_retry=True
+                job, record, OriginalContent(self.documents.blobs, original.original_uri), will_retry=True
             )
         return True
 
     async def _submit(self, organization_id: UUID, document_id: UUID) -> None:
-        """What goes wrong stands on its row."""
+        """Submit a document. An error is stored on its record."""
         try:
             await self.documents.submit(organization_id, document_id)
         except MunimentError as error:
-            log.warning("archive.hand_over_failed", document_id=str(document_id), error=error.message)
+            log.warning("handover.submission_failed", document_id=str(document_id), error=error.message)
 
     async def _mark_permanently_failed(self, row: HandoverRecord, error: str | None) -> None:
         async with self.database.service_work(Service(row.organization_id)) as work:
-            await HandoverRepository(work.session).mark_permanently_failed(row.id, error)
-            await HandoverRepository(work.session).sync_document_status(job_key_of(row))
+            records = HandoverRepository(work.session)
+            await records.mark_permanently_failed(row.id, error)
+            await records.sync_document_status(job_key_of(row))
 
 
 def job_key_of(row: HandoverRecord) -> JobKey:

@@ -12,17 +12,17 @@ from muniment.storage.db.base import Table, created_at_column
 
 
 class Priority(StrEnum):
-    """Kept for later: the archiver takes the oldest first."""
+    """Priority of a job. It is stored but has no effect yet: the archiver takes the oldest job first."""
 
     NORMAL = "NORMAL"
     HIGH = "HIGH"
 
 
 class HandoverRecord(Table):
-    """What became of one content of one document on its way to the archive (docs/contracts.md#archive-audit-log).
+    """Hand-over of one content of one document (docs/contracts.md#archive-audit-log).
 
-    It has no foreign key to a document: other applications hand over theirs, and what is in the archive stays there
-    when a document of ours is purged.
+    It has no foreign key to a document: other applications hand over their own, and a copy in Paperless remains when
+    its document is purged.
     """
 
     __tablename__ = "archive_audit_log"
@@ -61,17 +61,17 @@ class HandoverRecord(Table):
     created_at: Mapped[datetime] = created_at_column()
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
     details: Mapped[dict[str, Any]] = mapped_column("metadata", server_default=text("'{}'"))
-    """What the producer said of it: `invoiceNumber`, `contractId`."""
+    """Metadata of the producer: `invoiceNumber`, `contractId` and others."""
     priority: Mapped[str] = mapped_column(String(10), server_default="NORMAL")
     attempts: Mapped[int] = mapped_column(server_default="0")
-    """At putting it into the queue, one after the other."""
+    """Consecutive attempts to queue it."""
     next_attempt_at: Mapped[datetime | None]
-    """When the sweep looks after it: whether it lies in the queue, or to try again. Null where there is nothing to do,
-    or nothing that could be done without its producer."""
+    """Time at which the sweep verifies that it is queued, or tries again. Null if there is nothing to do, or nothing
+    that is possible without its producer."""
 
 
 class OrganizationPaperlessIds(Table):
-    """Which objects of Paperless stand for an organization (docs/contracts.md#org-paperless-cache)."""
+    """Paperless ids of an organization (docs/contracts.md#org-paperless-cache)."""
 
     __tablename__ = "org_paperless_cache"
 

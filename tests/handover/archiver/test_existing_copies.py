@@ -59,7 +59,7 @@ async def test_by_setting_a_new_copy_is_uploaded_where_paperless_takes_one(stage
         await archiver.paperless.move_to_trash(document.id)
     await stage.put()
 
-    await stage.run(restores_trashed=False)
+    await stage.run(restore_trashed=False)
 
     [found] = stage.documents()
     assert (found.id == document.id) == (stage.server.switches["flavour"] == 2)

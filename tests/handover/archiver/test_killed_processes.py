@@ -1,4 +1,4 @@
-"""The same as in `test_death_anywhere.py`, with real processes and SIGKILL: nothing is left to chance or `finally`."""
+"""The same as in `test_crash_recovery.py`, with real processes and SIGKILL: nothing depends on `finally`."""
 
 import asyncio
 import json

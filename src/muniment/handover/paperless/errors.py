@@ -17,6 +17,8 @@ from muniment.errors import MunimentError
 
 
 class PaperlessKind(StrEnum):
+    """Kind of an object in Paperless. The value is its path in the API."""
+
     TAG = "tags"
     CORRESPONDENT = "correspondents"
     DOCUMENT_TYPE = "document_types"
@@ -66,4 +68,4 @@ class RequestRejected(PaperlessError):
         super().__init__(reason)
         self.reason = reason
         self.fields = frozenset(fields)
-        """The names of what was wrong, as Paperless calls them."""
+        """Names of the invalid fields, as Paperless reports them."""

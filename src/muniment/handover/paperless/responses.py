@@ -24,13 +24,13 @@ from muniment.handover.paperless.errors import (
 
 
 class CallKind(Enum):
-    """What a call is about, since the same status means different things."""
+    """Kind of a call: the same status means different things for each."""
 
-    LIST = auto()  # a list or another fixed address that is always there
-    NEXT_PAGE = auto()  # of a list that may have become shorter since
+    LIST = auto()  # a list or another address that always exists
+    NEXT_PAGE = auto()  # of a list that may have become shorter
     CREATE = auto()  # a new tag, correspondent, type or field
     UPLOAD = auto()
-    DOCUMENT = auto()  # one document, which may be gone or somebody else's
+    DOCUMENT = auto()  # one document, which may be deleted or belong to another user
 
 
 _CONFIGURATION_ERRORS: Mapping[int, str] = {
@@ -39,25 +39,15 @@ _CONFIGURATION_ERRORS: Mapping[int, str] = {
     405: "The server at this address does not support the Paperless API",
     406: "Paperless does not support API version 9. Version 2.19 or newer is required",
 }
-
-
 _CAN_BE_GONE = (CallKind.DOCUMENT, CallKind.NEXT_PAGE)
-
-
 _ALWAYS_VALID = (CallKind.LIST, CallKind.NEXT_PAGE)
-
-
 _UNKNOWN_OUTCOME_STATUSES = frozenset({408, 425})
-
-
 _REJECTION_STATUSES = frozenset({400, 413, 415})
-
-
 _MAX_REASON_CHARACTERS = 300
 
 
 def raise_for_status(response: httpx.Response, kind: CallKind) -> None:
-    """Raise what a status means; leave alone what succeeded. The body must have been read."""
+    """Raise the error that the status means for this kind of call. The body must have been read."""
     if not response.is_success:
         raise _error(response, kind)
 
@@ -81,30 +71,29 @@ def _configuration_error(response: httpx.Response) -> str:
     if response.status_code == 403:
         return "Paperless denied the request. Check the permissions of the archiver's user"
     if response.is_redirect:
-        # Without its query: Cloudflare's contains what one could sign in with.
-        place = urlsplit(response.headers.get("Location", ""))
-        return (
-            f"The address redirects to {place.netloc}{place.path}. Check that it is Paperless, without a login in front"
-        )
+        # Without the query: that of Cloudflare contains credentials.
+        target = urlsplit(response.headers.get("Location", ""))
+        address = f"{target.netloc}{target.path}"
+        return f"The address redirects to {address}. Check that it is Paperless, without a login in front"
     return _CONFIGURATION_ERRORS.get(
         response.status_code, f"The server at this address is not Paperless (status {response.status_code})"
     )
 
 
 def _is_from_paperless(response: httpx.Response) -> bool:
-    """A 404 of a proxy would make every document look gone, and be uploaded again."""
+    """Return whether Paperless itself responded. A proxy's 404 would make every document look deleted."""
     return "detail" in _fields(response)
 
 
 def _rejected(response: httpx.Response) -> RequestRejected:
-    """With what Paperless says, in short; of a page in HTML no more than the status."""
+    """Build the error with a short form of Paperless's message; for an HTML page, with the status only."""
     fields = _fields(response)
-    said = json.dumps(fields, ensure_ascii=False) if fields else f"status {response.status_code}"
-    return RequestRejected(said[:_MAX_REASON_CHARACTERS], fields=fields)
+    reason = json.dumps(fields, ensure_ascii=False) if fields else f"status {response.status_code}"
+    return RequestRejected(reason[:_MAX_REASON_CHARACTERS], fields=fields)
 
 
 def _fields(response: httpx.Response) -> Mapping[str, Any]:
-    """What was wrong, by the name of the field; nothing if the answer is not of that kind."""
+    """Return the fields of a JSON object; an empty mapping for any other body."""
     try:
         body = response.json()
     except ValueError:
@@ -113,7 +102,7 @@ def _fields(response: httpx.Response) -> Mapping[str, Any]:
 
 
 def _parse_retry_after(retry_after: str | None) -> float | None:
-    """Seconds, or a moment as HTTP writes it; what is neither was not said."""
+    """Parse `Retry-After`, which has seconds or a date. Return `None` if it is invalid."""
     if retry_after is None:
         return None
     if retry_after.strip().isdecimal():
@@ -133,7 +122,7 @@ _KINDS: Mapping[str, PaperlessKind] = {
 
 
 def as_stale_object_id(error: RequestRejected) -> StaleObjectId | None:
-    """What the refusal means if an id is at fault and nothing else."""
+    """Return a `StaleObjectId` if ids are the only invalid fields."""
     if not error.fields or not error.fields <= _KINDS.keys():
         return None
     return StaleObjectId(_KINDS[min(error.fields)], error.reason)

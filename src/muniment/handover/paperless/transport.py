@@ -14,13 +14,13 @@ from muniment.handover.paperless.models import Version, expect_shape
 from muniment.handover.paperless.responses import CallKind, raise_for_status
 
 _MIN_BYTES_PER_SECOND = 1_000_000
-"""What a line must carry: the limit of time for a large file grows with it."""
+"""Slowest acceptable connection. The timeout of a large upload grows accordingly."""
 _BUFFERED_UPLOAD_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class CloudflareAccess:
-    """The service token that lets a program through Cloudflare Access."""
+    """Service token for Cloudflare Access."""
 
     client_id: str
     client_secret: str
@@ -36,13 +36,15 @@ class Timeouts:
 
 
 class PaperlessTransport:
+    """HTTP connection to one Paperless server."""
+
     def __init__(
         self, url: str, token: str, *, access: CloudflareAccess | None, timeouts: Timeouts, connections: int
     ) -> None:
         self._root = url.rstrip("/")
         self._timeouts = timeouts
         self._version: Version | None = None
-        # Without `Accept-Language` the answers are English; without a version the server would take its own newest.
+        # Without `Accept-Language` responses are in English; without a version the server would use its newest.
         headers = {"Authorization": f"Token {token}", "Accept": "application/json; version=9"}
         if access:
             headers |= {"CF-Access-Client-Id": access.client_id, "CF-Access-Client-Secret": access.client_secret}
@@ -56,9 +58,9 @@ class PaperlessTransport:
         await self._client.aclose()
 
     async def version(self) -> Version:
-        """What the server last said it is; asked for only when no answer has told it yet."""
+        """Return the version of the server. Every response reports it; ask only if there was none yet."""
         if self._version is None:
-            # Also the first proof that documents may be listed at all.
+            # This also verifies that the token may list documents.
             await self.get("/api/documents/", {"page_size": 1, "fields": "id"})
         if self._version is None:
             raise PaperlessMisconfigured("The server at this address does not report a Paperless version")
@@ -74,34 +76,34 @@ class PaperlessTransport:
         return _parse_json(await self.call("PATCH", path, kind=CallKind.DOCUMENT, json=content))
 
     async def iter_rows(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
-        """Every row of a list, page by page."""
+        """Yield every row of a list, page by page."""
         async for page in self.iter_pages(path, params):
             for row in page["results"]:
                 yield row
 
     async def iter_pages(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[Mapping[str, Any]]:
-        """The pages of a list: `count` and `results`, checked to be there."""
+        """Yield the pages of a list, each with `count` and `results`."""
         page = _parse_page(await self.get(path, params))
         seen = set()
         yield page
         while page["next"]:
-            # The server builds the link from what it thinks it is called; only where it leads to on it is believed.
-            following = _path_and_query(page["next"])
-            if following in seen:
+            # The server may not know its public address: only the path and the query of its link are used.
+            next_page = _path_and_query(page["next"])
+            if next_page in seen:
                 raise OutcomeUnknown("Paperless returned a list that links to itself")
-            seen.add(following)
-            page = _parse_page(await self.get(following, kind=CallKind.NEXT_PAGE))
+            seen.add(next_page)
+            page = _parse_page(await self.get(next_page, kind=CallKind.NEXT_PAGE))
             yield page
 
     async def call(self, method: str, path: str, *, kind: CallKind, **content: Any) -> httpx.Response:
-        """The answer if it is a success, otherwise the error that it means."""
+        """Send a request. Return a successful response, or raise the error that its status means."""
         return await self._send(self._build_request(method, path, self._timeouts.seconds, content), kind)
 
     async def upload(self, path: str, *, size: int, **content: Any) -> Any:
-        seconds = self._timeouts.upload_seconds + size / _MIN_BYTES_PER_SECOND
-        request = self._build_request("POST", path, seconds, content)
+        timeout_seconds = self._timeouts.upload_seconds + size / _MIN_BYTES_PER_SECOND
+        request = self._build_request("POST", path, timeout_seconds, content)
         if size <= _BUFFERED_UPLOAD_BYTES:
-            request.read()  # else every field of the form would go out in several packets of its own
+            request.read()  # otherwise every field of the form is sent in several packets
         return _parse_json(await self._send(request, CallKind.UPLOAD))
 
     def _build_request(self, method: str, path: str, seconds: float, content: Mapping[str, Any]) -> httpx.Request:
@@ -109,31 +111,31 @@ class PaperlessTransport:
 
     async def _send(self, request: httpx.Request, kind: CallKind) -> httpx.Response:
         with _translate_errors():
-            # The client's own limit counts silence only; a server that drips would hold us for ever.
+            # The client's own timeout counts only silence; a server that sends byte by byte would block us forever.
             async with asyncio.timeout(request.extensions["timeout"]["read"]):
-                answer = await self._client.send(request)
-        raise_for_status(answer, kind)
-        self._update_version(answer)
-        return answer
+                response = await self._client.send(request)
+        raise_for_status(response, kind)
+        self._update_version(response)
+        return response
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
-        """For bytes of any size: the limit of time is on each piece."""
+        """Stream a response of any size. The timeout applies to each chunk."""
         with _translate_errors():
             async with self._client.stream(
                 "GET", self._root + path, params=params, timeout=self._timeouts.seconds
-            ) as answer:
-                if not answer.is_success:
-                    await answer.aread()
-                raise_for_status(answer, CallKind.DOCUMENT)
-                if "Content-Disposition" not in answer.headers:
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                raise_for_status(response, CallKind.DOCUMENT)
+                if "Content-Disposition" not in response.headers:
                     raise OutcomeUnknown("Paperless did not return a file")
-                yield answer
+                yield response
 
     def _update_version(self, response: httpx.Response) -> None:
-        """From every answer, since a server is upgraded while we run."""
-        if said := response.headers.get("X-Version"):
-            self._version = Version.parse(said)
+        """Update the version from a response: the server may be upgraded while we run."""
+        if version := response.headers.get("X-Version"):
+            self._version = Version.parse(version)
 
 
 def _parse_json(response: httpx.Response) -> Any:
@@ -151,7 +153,7 @@ def _parse_page(body: Any) -> Mapping[str, Any]:
 def _path_and_query(link: str) -> str:
     with expect_shape():
         parts = urlsplit(link)
-        # From here on: what lies before it in the address is ours to know (a proxy may hide it from the server).
+        # A prefix before it may be unknown to the server, if a proxy removes it. Ours is used instead.
         path = parts.path[parts.path.index("/api/") :]
     return f"{path}?{parts.query}"
 
