@@ -7,6 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from muniment.handover.internal.client import ApiAccessDenied, InternalApiClient
+from muniment.handover.internal.contract import JobStatusUpdate
 from muniment.handover.queue_listing import DeadLetterNotFound
 from muniment.settings import Settings
 from muniment.settings.handover import HandoverSettings
@@ -175,6 +176,14 @@ async def test_an_unknown_organization_is_not_found(office: HandoverApi) -> None
     put = await office.api.anonymous.put(cache_path(unknown), headers=ARCHIVER, json=ids)
     assert put.status_code == 404
     assert put.json() == answer.json()
+
+
+async def test_an_error_that_the_database_cannot_store_is_cleaned_and_cut(office: HandoverApi) -> None:
+    update = JobStatusUpdate.failed(office.key(PDF), retry_count=3, error="a\0b\ud800" + "x" * 2000)
+    async with InternalApiClient(office.api.url, INTERNAL_KEY) as client:
+        await client.report_status(uuid4(), update)
+
+    assert office.rows("last_error") == ["a?b?" + "x" * 996]
 
 
 async def test_a_missing_dead_letter_has_a_code_that_the_client_knows(office: HandoverApi) -> None:

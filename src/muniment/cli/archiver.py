@@ -1,24 +1,21 @@
 """Commands `muniment archiver …`."""
 
 import asyncio
-import json
-import signal
-import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import typer
 
-from muniment.cli.startup import load
+from muniment.cli.output import AsJson, print_json
+from muniment.cli.startup import exit_on_sigterm, load
 from muniment.settings import Settings
 
 app = typer.Typer(help="Send queued PDFs to Paperless-ngx.")
 dlq = typer.Typer(help="Manage PDFs that could not be sent.")
 app.add_typer(dlq, name="dlq", no_args_is_help=True)
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Key = Annotated[str, typer.Argument(help="Key of the dead letter, as shown by `muniment archiver dlq list`.")]
 
 
@@ -26,41 +23,41 @@ Key = Annotated[str, typer.Argument(help="Key of the dead letter, as shown by `m
 def run(as_json: AsJson = False) -> None:
     """Process the queue once. Exit codes: 0 done, 3 action required (token, address, version or key), 4 something is
     not responding or accepted nothing, 5 another archiver is running."""
-    from muniment.archiver import run as pass_once
+    from muniment.archiver import run as run_pass
 
-    report = asyncio.run(pass_once(_load_settings()))
+    report = asyncio.run(run_pass(_load_settings()))
     if as_json:
-        _print_json(report.as_json)
+        print_json(report.as_json)
     else:
-        done = ", ".join(f"{count} {action.replace('_', ' ')}" for action, count in sorted(report.actions.items()))
-        print(done or "Nothing to do.")
-        for sentence in [*report.warnings, *([report.stopped_by.message] if report.stopped_by else [])]:
-            print(sentence)
+        actions = ", ".join(f"{count} {action.replace('_', ' ')}" for action, count in sorted(report.actions.items()))
+        print(actions or "Nothing to do.")
+        for message in [*report.warnings, *([report.stopped_by.message] if report.stopped_by else [])]:
+            print(message)
     raise typer.Exit(report.outcome)
 
 
 @app.command()
 def watch() -> None:
     """Process the queue every MUNIMENT_ARCHIVER_INTERVAL until stopped."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    exit_on_sigterm()
     import uvloop
 
-    from muniment.archiver import run_forever as pass_often
+    from muniment.archiver import run_forever
 
-    uvloop.run(pass_often(_load_settings()))
+    uvloop.run(run_forever(_load_settings()))
 
 
 @app.command(name="setup")
 def set_up(as_json: AsJson = False) -> None:
     """Create tags, document types and custom fields in Paperless and print their IDs."""
-    from muniment.archiver import set_up as make
+    from muniment.archiver import set_up as create_objects
 
-    made = asyncio.run(make(_load_settings()))
+    ids = asyncio.run(create_objects(_load_settings()))
     if as_json:
-        _print_json(dict(made))
+        print_json(dict(ids))
         return
-    for name, key in sorted(made.items()):
-        print(f"{key:>6}  {name}")
+    for name, object_id in sorted(ids.items()):
+        print(f"{object_id:>6}  {name}")
 
 
 @app.command(name="requeue")
@@ -71,12 +68,12 @@ def requeue_failed(
     as_json: AsJson = False,
 ) -> None:
     """Requeue all failed documents whose original file Muniment still has, including dead letters."""
-    from muniment.cli.dead_letters import requeue_failed_handovers as carry_out
+    from muniment.cli.dead_letters import requeue_failed_handovers
 
     if not failed:
         raise typer.BadParameter("use --failed, or `muniment archiver dlq requeue KEY` for a single document")
-    count = asyncio.run(carry_out(_load_settings()))
-    _print_json({"requeued": count}) if as_json else print(f"Requeued {count} documents.")
+    count = asyncio.run(requeue_failed_handovers(_load_settings()))
+    print_json({"requeued": count}) if as_json else print(f"Requeued {count} documents.")
 
 
 @app.command()
@@ -89,71 +86,62 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Queue completed and archived PDFs that were never sent. Resumes after an interruption."""
-    from muniment.cli.backfill import format_progress
-    from muniment.cli.backfill import run_backfill as carry_out
+    from muniment.cli.backfill import format_progress, run_backfill
     from muniment.handover.backfill import BackfillFilter
 
-    chosen = BackfillFilter(tuple(kb or ()), since.replace(tzinfo=UTC) if since else None)
-    filled = asyncio.run(carry_out(load().with_secrets(), chosen, dry_run=dry_run, show_progress=not as_json))
-    _print_json(asdict(filled)) if as_json else print(format_progress(filled, dry_run=dry_run))
-    raise typer.Exit(1 if filled.failed or filled.is_interrupted else 0)
+    criteria = BackfillFilter(tuple(kb or ()), since.replace(tzinfo=UTC) if since else None)
+    settings = load().with_secrets()
+    progress = asyncio.run(run_backfill(settings, criteria, dry_run=dry_run, show_progress=not as_json))
+    print_json(asdict(progress)) if as_json else print(format_progress(progress, dry_run=dry_run))
+    raise typer.Exit(1 if progress.failed or progress.is_interrupted else 0)
 
 
 @dlq.command(name="list")
 def list_dead_letters(as_json: AsJson = False) -> None:
     """List all dead letters with their reasons."""
-    from muniment.cli import dead_letters
+    from muniment.cli.dead_letters import dead_letter_json, load_dead_letters, print_dead_letters
 
-    settings = _load_settings()
-
-    async def collect() -> list[Any]:
-        return [letter async for letter in dead_letters.iter_dead_letters(settings)]
-
-    letters = asyncio.run(collect())
+    dead_letters = asyncio.run(load_dead_letters(_load_settings()))
     if as_json:
-        _print_json([dead_letters.dead_letter_json(letter) for letter in letters])
+        print_json([dead_letter_json(dead_letter) for dead_letter in dead_letters])
     else:
-        dead_letters.print_dead_letters(letters)
+        print_dead_letters(dead_letters)
 
 
 @dlq.command()
 def show(key: Key, as_json: AsJson = False) -> None:
     """Show the details of a dead letter."""
-    from muniment.cli.dead_letters import dead_letter_json, find_dead_letter
+    from muniment.cli.dead_letters import dead_letter_json, get_dead_letter
 
-    facts = dead_letter_json(asyncio.run(find_dead_letter(_load_settings(), key)))
+    fields = dead_letter_json(asyncio.run(get_dead_letter(_load_settings(), key)))
     if as_json:
-        _print_json(facts)
+        print_json(fields)
         return
-    for name, value in facts.items():
+    for name, value in fields.items():
         print(f"{name:<12} {'–' if value is None else value}")
 
 
 @dlq.command()
 def requeue(key: Key) -> None:
     """Put a dead letter back into the queue and reset its attempts."""
-    from muniment.cli.dead_letters import requeue_dead_letter as carry_out
+    from muniment.cli.dead_letters import requeue_dead_letter
 
-    asyncio.run(carry_out(_load_settings(), key))
+    asyncio.run(requeue_dead_letter(_load_settings(), key))
     print(f"Requeued {key}.")
 
 
 @dlq.command()
 def discard(key: Key, yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
     """Permanently delete a dead letter. The original file in Muniment is kept."""
-    from muniment.cli.dead_letters import discard_dead_letter as carry_out
+    from muniment.cli.dead_letters import discard_dead_letter
 
     if not yes:
         typer.confirm(f"Permanently delete {key}?", abort=True)
-    asyncio.run(carry_out(_load_settings(), key))
+    asyncio.run(discard_dead_letter(_load_settings(), key))
     print(f"Deleted {key}.")
 
 
 def _load_settings() -> Settings:
-    """With what was generated on this machine, if it was here; the archiver may well run on another."""
-    loaded = load()
-    return loaded.with_secrets(generate=False) if loaded.database.is_embedded else loaded
-
-
-def _print_json(facts: Any) -> None:
-    print(json.dumps(facts, indent=2, default=str))
+    """Load the settings with the secrets of this machine, if it has any: the archiver may run on another one."""
+    settings = load()
+    return settings.with_secrets(generate=False) if settings.database.is_embedded else settings

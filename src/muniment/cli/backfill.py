@@ -12,22 +12,24 @@ from muniment.settings import Settings
 async def run_backfill(
     settings: Settings, criteria: BackfillFilter, *, dry_run: bool, show_progress: bool
 ) -> BackfillProgress:
-    """Whoever interrupts it and calls it again goes on where it ended."""
+    """Run a backfill, or only count its documents. An interrupted one continues where it stopped."""
     async with open_stores(settings) as stores:
-        work = Backfill(build_document_handover(settings, stores), criteria)
-        filled = BackfillProgress(await work.count())
+        backfill = Backfill(build_document_handover(settings, stores), criteria)
+        progress = BackfillProgress(await backfill.count())
         if dry_run:
-            return filled
+            return progress
         columns = (TextColumn("queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), disable=not show_progress) as bar:
-            task = bar.add_task("", total=filled.total)
-            async for filled in work.run():
-                bar.update(task, total=filled.total, completed=filled.handed_over + filled.failed)
-    return filled
+            task = bar.add_task("", total=progress.total)
+            async for progress in backfill.run():
+                bar.update(task, total=progress.total, completed=progress.handed_over + progress.failed)
+    return progress
 
 
 def format_progress(progress: BackfillProgress, *, dry_run: bool) -> str:
     if dry_run:
         return f"{progress.total} documents would be queued for Paperless."
-    said = f"{progress.handed_over} of {progress.total} documents queued for Paperless, {progress.failed} failed."
-    return f"{said} The queue is not responding. Run the command again later." if progress.is_interrupted else said
+    summary = f"{progress.handed_over} of {progress.total} documents queued for Paperless, {progress.failed} failed."
+    return (
+        f"{summary} The queue is not responding. Run the command again later." if progress.is_interrupted else summary
+    )

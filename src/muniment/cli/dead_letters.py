@@ -1,6 +1,5 @@
 """Implementation of `muniment archiver dlq …`, without access to the database."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 from rich.console import Console
@@ -9,7 +8,7 @@ from rich.table import Table
 from muniment.archiver import build_internal_api
 from muniment.bootstrap.object_stores import build_archiver_stores
 from muniment.errors import Invalid
-from muniment.handover.job_key import JobKey
+from muniment.handover.job_key import PDF_SUFFIX, PREFIX, JobKey
 from muniment.handover.queue_listing import DeadLetterNotFound, QueueEntryDetails, list_jobs, load_details
 from muniment.settings import Settings
 
@@ -18,28 +17,25 @@ class InvalidJobKey(Invalid):
     """Not a job key. Use org/<organization>/<type>/<sha256>.pdf"""
 
 
-async def iter_dead_letters(settings: Settings) -> AsyncIterator[QueueEntryDetails]:
+async def load_dead_letters(settings: Settings, prefix: str = PREFIX) -> list[QueueEntryDetails]:
+    """Return the dead letters whose key has this prefix."""
     stores = build_archiver_stores(settings)
     try:
-        async for job in list_jobs(stores.dead_letters):
-            yield await load_details(stores.dead_letters, job)
+        return [await load_details(stores.dead_letters, job) async for job in list_jobs(stores.dead_letters, prefix)]
     finally:
         await stores.close()
 
 
-async def find_dead_letter(settings: Settings, key: str) -> QueueEntryDetails:
-    wanted = parse_job_key(key)
-    stores = build_archiver_stores(settings)
-    try:
-        async for job in list_jobs(stores.dead_letters, wanted.pdf.removesuffix(".pdf")):
-            return await load_details(stores.dead_letters, job)
-    finally:
-        await stores.close()
+async def get_dead_letter(settings: Settings, key: str) -> QueueEntryDetails:
+    """Return one dead letter, or raise `DeadLetterNotFound`."""
+    job = parse_job_key(key)
+    for dead_letter in await load_dead_letters(settings, job.pdf.removesuffix(PDF_SUFFIX)):
+        return dead_letter
     raise DeadLetterNotFound
 
 
 async def requeue_dead_letter(settings: Settings, key: str) -> None:
-    """Muniment decides, does it and writes it into the audit trail."""
+    """Requeue a dead letter through the internal API, which records it in the audit trail."""
     async with build_internal_api(settings) as api:
         await api.requeue(parse_job_key(key))
 
@@ -82,9 +78,8 @@ def print_dead_letters(dead_letters: list[QueueEntryDetails]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("since", "key", "why"):
         table.add_column(column, overflow="fold")
-    for letter in dead_letters:
-        why = letter.sidecar.last_error if letter.sidecar else letter.problem
-        table.add_row(
-            f"{letter.entry.last_modified_at:%Y-%m-%d %H:%M}", letter.entry.key.pdf, why or letter.problem or "–"
-        )
+    for dead_letter in dead_letters:
+        entry, sidecar, problem = dead_letter.entry, dead_letter.sidecar, dead_letter.problem
+        reason = (sidecar.last_error if sidecar else None) or problem or "–"
+        table.add_row(f"{entry.last_modified_at:%Y-%m-%d %H:%M}", entry.key.pdf, reason)
     console.print(table)

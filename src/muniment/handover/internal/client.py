@@ -23,7 +23,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 TIMEOUT_SECONDS = 30.0
 _ROUTE_NOT_FOUND = "Not Found"
-"""Message of the web framework for an unknown path. A server before codes were added says more for its own 404s."""
+"""Message of the web framework for an unknown path. A 404 of an older API has no code, but another message."""
 
 
 class ApiUnavailable(Unavailable):
