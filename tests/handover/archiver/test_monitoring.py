@@ -1,5 +1,7 @@
 """Who is told what: alerts once, metrics by their names, and lines with the fields of the specification."""
 
+import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -146,3 +148,17 @@ def test_exit_codes_and_their_names_in_log_and_json_stay() -> None:
         4: "not_now",
         5: "another_at_work",
     }
+
+
+async def test_what_an_earlier_version_remembered_is_read_and_written_under_the_same_names(desk: AlertHarness) -> None:
+    failed_at = (desk.clock.now() - timedelta(minutes=1)).isoformat()
+    stored = {"told": {"line-stopped": failed_at}, "deepSince": failed_at, "failedAt": [failed_at] * 5}
+    await desk.queue.put_if_absent("archiver/alerts.json", json.dumps(stored).encode())
+
+    assert await desk.settle(STOPPED, depth=501, failures=1) == ["many-failures"]
+
+    written = json.loads((await desk.queue.get("archiver/alerts.json")).data)
+    assert written.keys() == stored.keys()
+    assert written["told"].keys() == {"line-stopped", "many-failures"}
+    assert datetime.fromisoformat(written["deepSince"]) == datetime.fromisoformat(failed_at)
+    assert len(written["failedAt"]) == 6
