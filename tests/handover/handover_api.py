@@ -32,11 +32,11 @@ ARCHIVER = {"Authorization": f"Bearer {INTERNAL_KEY}"}
 
 
 class FlakyQueue(VersionedFolderStore):
-    """A folder that is not to be had while it sulks."""
+    """Folder store that fails on demand."""
 
     is_down = False
     before_put: Callable[[str], Awaitable[None]] | None = None
-    """What happens just before a small object is written anew."""
+    """Called just before a small object is overwritten."""
 
     def writer(self, key: str, *, content_type: str = "") -> AbstractAsyncContextManager[ObjectWriter]:
         self._require_up()
@@ -64,7 +64,7 @@ class HandoverApi:
     owner: Person
     kb_id: UUID
     client: httpx.AsyncClient
-    """Of the owner."""
+    """Client of the owner."""
     queue: FlakyQueue
     dead_letters: VersionedFolderStore
 
@@ -76,7 +76,7 @@ class HandoverApi:
         return f"/api/v1/knowledge-bases/{self.kb_id}/documents/{document_id}"
 
     async def document(self, content: bytes | None = None, *, status: str = "archived", **columns: Any) -> UUID:
-        """With its original in the store."""
+        """Add a document with its original in the store."""
         content = a_pdf() if content is None else content
         name = columns.pop("name", f"{uuid4().hex}.pdf")
         sha256 = hashlib.sha256(content).hexdigest()
@@ -87,7 +87,7 @@ class HandoverApi:
         return document_id
 
     async def hand_over(self, content: bytes | None = None, **fields: Any) -> httpx.Response:
-        """As another application does; `client` and `organization_id` where it is not the owner's."""
+        """Submit a PDF as another application does, by default with the owner's client and organization."""
         client: httpx.AsyncClient = fields.pop("client", self.client)
         organization_id = fields.pop("organization_id", self.organization_id)
         given = {"document_type": "invoice", "document_id": str(uuid4()), **fields}
@@ -106,7 +106,7 @@ class HandoverApi:
         return JobKey(self.organization_id, document_type, hashlib.sha256(content).hexdigest())
 
     async def sweep(self, *, later: timedelta = timedelta(0)) -> None:
-        """As the worker does, when so much more time has passed."""
+        """Sweep as the worker does, after the given time has passed."""
         self.seed.execute("UPDATE archive_audit_log SET next_attempt_at = next_attempt_at - %s", later)
         await HandoverSweep(build_document_handover(self.api.settings, self.api.stores)).sweep()
 
@@ -125,7 +125,7 @@ class HandoverApi:
         return [row[0] if len(row) == 1 else row for row in found]
 
     def document_status(self, document_id: UUID) -> tuple[Any, ...]:
-        """Status, job and address of its hand-over."""
+        """Return status, job and Paperless address of the document's hand-over."""
         [row] = self.seed.rows(
             "SELECT archive_status, archive_job_id, paperless_doc_url FROM documents WHERE id = %s", document_id
         )

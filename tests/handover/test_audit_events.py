@@ -1,4 +1,4 @@
-"""Every route of the archive queue that changes something writes its event, with who did it and from where."""
+"""Every route of the hand-over that changes something records its audit event, with actor and address."""
 
 from collections.abc import Awaitable, Callable
 from uuid import uuid4

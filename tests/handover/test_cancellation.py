@@ -1,4 +1,4 @@
-"""A document on its way to the archive is not destroyed under the archiver's hands, and a receipt tells what stays."""
+"""A document that is being handed over is not deleted during its upload, and its receipt says what remains."""
 
 from dataclasses import replace
 from typing import Any

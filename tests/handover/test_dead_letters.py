@@ -1,4 +1,4 @@
-"""Dead letters: seen and decided about by operators, expiring only where nothing is lost (issue: point 9)."""
+"""Dead letters: operators list, requeue and discard them, and only those with an original expire."""
 
 import os
 from datetime import timedelta

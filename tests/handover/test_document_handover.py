@@ -1,4 +1,4 @@
-"""Documents of ours go to the archive: by the policy of their knowledge base, or because somebody asks."""
+"""Documents are handed over by the policy of their knowledge base or on request."""
 
 from datetime import timedelta
 from typing import Any

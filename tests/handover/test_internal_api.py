@@ -1,4 +1,4 @@
-"""What the archiver says to the API, with a key of its own (docs/contracts.md#internal-api, #archive-audit-log)."""
+"""Internal API: status updates and Paperless ids (docs/contracts.md#internal-api)."""
 
 from typing import Any
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""A long queue is listed in memory that does not grow with it."""
+"""Long queues are listed in constant memory."""
 
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Another application hands a PDF over in one call (docs/contracts.md#handover-submission, #sidecar)."""
+"""Another application submits a PDF in one call (docs/contracts.md#handover-submission)."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Nothing that is on its way is lost from sight (issue: point 4)."""
+"""The sweep resubmits what is pending and finds jobs that are missing from the queue."""
 
 from dataclasses import replace
 from datetime import timedelta

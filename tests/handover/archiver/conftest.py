@@ -18,7 +18,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def server3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakePaperless]:
-    """For what does not depend on the version."""
+    """Paperless 3.x, for tests that do not depend on the version."""
     with fake_paperless(tmp_path_factory.mktemp("paperless"), flavour=3) as server:
         yield server
 

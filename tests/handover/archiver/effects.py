@@ -15,7 +15,7 @@ Act = Callable[[int, str], Awaitable[None]]
 
 
 class SimulatedCrash(BaseException):
-    """The end of the process, as far as its insides can tell: nothing in the source catches it."""
+    """Simulated end of the process. Nothing in the source catches it."""
 
 
 async def do_nothing(_number: int, _what: str) -> None:
@@ -24,7 +24,7 @@ async def do_nothing(_number: int, _what: str) -> None:
 
 def crash_after(number: int) -> Act:
     async def act(reached: int, _what: str) -> None:
-        # The dead do nothing any more: no cleaning up on the way out either.
+        # A dead process does nothing more: no clean-up either.
         if reached >= number:
             raise SimulatedCrash
 
@@ -32,7 +32,7 @@ def crash_after(number: int) -> Act:
 
 
 class EffectRecorder:
-    """Notes each effect just after it happened, before the archiver knows, and acts on it."""
+    """Records each effect just after it happened, before the archiver sees the result, and then acts."""
 
     def __init__(self, act: Act = do_nothing) -> None:
         self.recorded: list[str] = []
@@ -43,7 +43,7 @@ class EffectRecorder:
         await self._act(len(self.recorded) - 1, what)
 
     def watch(self, archiver: Archiver) -> None:
-        """Every call that changes something in Paperless or behind the internal API."""
+        """Record every call that changes something in Paperless or through the internal API."""
         for client in (archiver.paperless._transport._client, archiver.api._client):
             client.event_hooks["response"].append(self._answered)
         archiver.paperless._transport._client.event_hooks["request"].append(self._about_to_ask)
@@ -58,7 +58,7 @@ class EffectRecorder:
 
 
 class RecordingQueue(VersionedFolderStore):
-    """A folder whose every change is an effect."""
+    """Folder store that records every change as an effect."""
 
     def __init__(self, root: Path, effects: EffectRecorder) -> None:
         super().__init__(root, sync=lambda _: None)
@@ -87,7 +87,7 @@ class RecordingQueue(VersionedFolderStore):
 
 
 def record_stores(stores: HandoverStores, effects: EffectRecorder) -> HandoverStores:
-    """The same folders."""
+    """Return stores on the same folders that record their effects."""
     queue, letters = stores.queue, stores.dead_letters
     assert isinstance(queue, VersionedFolderStore)
     assert isinstance(letters, VersionedFolderStore)

@@ -37,7 +37,7 @@ class ArchiverEnvironment:
         return HandoverStores(self.office.queue, self.office.dead_letters)
 
     def archiver(self, stores: HandoverStores | None = None, **options: Any) -> Archiver:
-        """Whoever takes it closes its two connections; the stores are the stage's."""
+        """Build an archiver. The caller closes its two clients; the stores belong to this environment."""
         stores, given = stores or self.stores, options.pop("given_tags", {})
         paperless = PaperlessClient(self.server.url, self.server.token, timeouts=Timeouts(5, 5))
         paperless.reread_after_seconds = 0
@@ -53,12 +53,12 @@ class ArchiverEnvironment:
         )
 
     async def run(self, stores: HandoverStores | None = None, **options: Any) -> PassReport:
-        """One pass of an archiver of its own."""
+        """Run one pass with a new archiver."""
         async with open_archiver(self.archiver(stores, **options)) as archiver:
             return await archiver.run()
 
     async def put(self, text: str = "A report", *, document_type: str = "invoice", **fields: Any) -> JobKey:
-        """A job of a direct producer: it makes no row."""
+        """Enqueue a job as a direct producer does, without a record."""
         content = a_pdf(text)
         sidecar = Sidecar(
             organization_id=fields.pop("organization_id", self.office.organization_id),
@@ -74,7 +74,7 @@ class ArchiverEnvironment:
         return sidecar.key
 
     async def rewrite(self, key: JobKey, **fields: Any) -> None:
-        """As a producer, or time, changed the sidecar: fields by their names in `Sidecar`."""
+        """Change fields of the sidecar, as a producer or a later time would."""
         from dataclasses import replace
 
         sidecar = await self.sidecar(key)
@@ -91,7 +91,7 @@ class ArchiverEnvironment:
         return [info.key async for info in (store or self.office.queue).list("org/")]
 
     def rows(self) -> Mapping[str, Any]:
-        """Status by key."""
+        """Return the status of every record, by key."""
         return dict(self.office.rows("r2_object_key, archive_status"))
 
     def documents(self) -> list[SeenDocument]:

@@ -29,7 +29,7 @@ class FakeClock(Clock):
 
 @dataclass
 class RecordingNotifier(Notifier):
-    """Where alerts arrive."""
+    """Notifier that records the titles of alerts."""
 
     titles: list[str] = field(default_factory=list)
     is_open: bool = True

@@ -1,4 +1,4 @@
-"""Uploads that were given up and arrive after all: nothing ends in Paperless twice, however late."""
+"""Abandoned uploads that arrive later leave no duplicates in Paperless."""
 
 from collections.abc import Callable
 

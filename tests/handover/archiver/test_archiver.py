@@ -1,4 +1,4 @@
-"""A job on its way: what arrives in Paperless, what is told, what is left in the queue."""
+"""A whole pass: what reaches Paperless, what is reported, what stays in the queue."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""`muniment archiver …` as a person or a scheduler calls it: a process of its own, without a database."""
+"""`muniment archiver …` as a process of its own, without a database."""
 
 import asyncio
 import json

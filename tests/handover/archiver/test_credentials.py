@@ -1,4 +1,4 @@
-"""Who has the credentials of Paperless: the archiver, and nobody else."""
+"""Only the archiver has the credentials of Paperless."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What Paperless may answer, and whom it is held against (docs/contracts.md#archiver-errors)."""
+"""Errors of Paperless, and whether they count against the job (docs/contracts.md#archiver-errors)."""
 
 from collections.abc import Callable
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""The same bytes are there already: whose they are, and where they lie, decides."""
+"""Copies that Paperless already has are adopted, restored or de-duplicated."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the queue may hold besides a whole job, and what producers do to it meanwhile."""
+"""Incomplete and invalid jobs, and producers that change a job during a pass."""
 
 from dataclasses import replace
 from uuid import uuid4

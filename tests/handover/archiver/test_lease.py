@@ -1,4 +1,4 @@
-"""One archiver at a time, and one that was away finds out before it does harm."""
+"""One archiver at a time: one that was paused notices that it lost the lease."""
 
 import asyncio
 from collections.abc import AsyncIterator

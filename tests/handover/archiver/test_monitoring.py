@@ -1,4 +1,4 @@
-"""Who is told what: alerts once, metrics by their names, and lines with the fields of the specification."""
+"""Alerts, metrics and log events of the archiver."""
 
 import json
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Tasks that never end or are forgotten: what became of the upload is looked up, then it is uploaded again."""
+"""Tasks that never end or are lost: the upload is located, then repeated."""
 
 from datetime import timedelta
 

@@ -40,7 +40,7 @@ async def paperless(place: ServerAddress) -> AsyncIterator[PaperlessClient]:
 
 @pytest.fixture
 async def archive(paperless: PaperlessClient) -> UploadTarget:
-    """Tags, correspondent, type and fields of the test's own."""
+    """Tags, correspondent, type and field that only this test uses."""
     return await UploadTarget.create(paperless)
 
 
@@ -52,7 +52,7 @@ def shared_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
 @pytest.fixture
 def server(shared_server: FakePaperless) -> Iterator[FakePaperless]:
-    """A stand-in of which a test can ask every fault; afterwards it is well again."""
+    """Fake Paperless that recovers from all faults after the test."""
     shared_server.clear_requests()
     yield shared_server
     shared_server.clear()
@@ -68,7 +68,7 @@ async def client(server: FakePaperless) -> AsyncIterator[PaperlessClient]:
 
 @pytest.fixture
 def shelf(server: FakePaperless, client: PaperlessClient) -> UploadTarget:
-    """Tags, correspondent, type and fields of the test's own, made past the client."""
+    """Tags, correspondent, type and field that only this test uses, created without the client."""
     return UploadTarget(
         client,
         server.create_object("tags", a_name("org")),

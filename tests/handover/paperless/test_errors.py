@@ -1,4 +1,4 @@
-"""Which answer is which error, for every call there is."""
+"""Every call maps responses to the right error."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

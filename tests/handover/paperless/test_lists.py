@@ -1,4 +1,4 @@
-"""A filter that was left out, and links that lead astray."""
+"""Ignored filters and misleading links in lists."""
 
 import json
 from collections.abc import Awaitable, Callable

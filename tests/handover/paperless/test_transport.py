@@ -1,4 +1,4 @@
-"""What goes over the wire with every call: versions, headers, and what never leaves."""
+"""What every call sends: versions and headers, and what it never sends."""
 
 import logging
 from pathlib import Path

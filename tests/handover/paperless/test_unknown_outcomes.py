@@ -1,4 +1,4 @@
-"""After every unclear outcome the truth can be found by looking."""
+"""After every unknown outcome, a lookup finds out what happened."""
 
 from dataclasses import replace
 from uuid import uuid4

@@ -17,7 +17,7 @@ from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument
 
 
 def a_pdf(text: str | None = None) -> bytes:
-    """A real one of one page that is like no other, with enough text that no server thinks of reading its picture."""
+    """Return a unique PDF of one page, with enough text that no server starts OCR."""
     file = io.BytesIO()
     page = Canvas(file)
     page.drawString(72, 720, text or f"The contents of this page were written for one test alone: {uuid4()}")
@@ -32,7 +32,7 @@ def a_name(of: str = "thing") -> str:
 
 @dataclass
 class UploadTarget:
-    """Where the test's documents go: what they are tagged with and the rest."""
+    """Tags, correspondent, type and field of the documents that a test uploads."""
 
     paperless: PaperlessClient
     organization: int
@@ -57,8 +57,8 @@ class UploadTarget:
         return [self.organization, self.source]
 
     async def send(self, pdf: Any = None, **changes: Any) -> str:
-        """Upload, everything said about it; the id of the task."""
-        said = {
+        """Upload a PDF with all metadata, and return the id of its task."""
+        metadata = {
             "file_name": f"{uuid4()}.pdf",
             "title": "Invoice — Firma AS 2026-05-08",
             "created": date(2026, 5, 8),
@@ -67,10 +67,10 @@ class UploadTarget:
             "tags": self.tags,
             "custom_fields": {self.field: "a value"},
         }
-        return await self.paperless.upload(pdf if pdf is not None else a_pdf(), **{**said, **changes})
+        return await self.paperless.upload(pdf if pdf is not None else a_pdf(), **{**metadata, **changes})
 
     async def put(self, pdf: Any = None, **changes: Any) -> PaperlessDocument:
-        """Upload and follow until the document is there."""
+        """Upload a PDF and wait for its document."""
         task = await wait_for_task(self.paperless, await self.send(pdf, **changes))
         assert task.document_id is not None, task
         document = await self.paperless.find_document(task.document_id)
@@ -84,7 +84,7 @@ class UploadTarget:
 
 
 async def wait_for_task(paperless: PaperlessClient, task_id: str) -> ConsumeTask:
-    """The task when it is over; a real server takes its time."""
+    """Wait until the task is done. A real server takes its time."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         task = await paperless.find_task(task_id)
