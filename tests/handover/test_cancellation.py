@@ -76,7 +76,7 @@ async def test_once_the_archiver_has_begun_even_cancel_is_refused(office: Handov
     answer = await purge(office, document_id, cancel=True)
 
     assert answer.status_code == 409
-    assert "archiver has begun" in answer.json()["detail"]
+    assert "already being sent to Paperless" in answer.json()["detail"]
     assert len(await office.jobs()) == 2
     assert (await office.client.get(office.path(document_id))).status_code == 200
 
