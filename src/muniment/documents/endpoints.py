@@ -1,3 +1,5 @@
+"""Routes of documents: upload, list, search and download."""
+
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -33,7 +35,7 @@ router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["documents
 
 
 all_documents = APIRouter(prefix="/documents", tags=["documents"])
-"""Of all knowledge bases that the caller may see: for who knows a name or an id, and not where it belongs."""
+"""Routes over all knowledge bases that the caller may see, to find a document by its name or id."""
 
 
 UPLOAD_BODY = {
@@ -55,7 +57,7 @@ UPLOAD_BODY = {
 }
 
 
-NO_NUL = r"^[^\x00]*$"  # PostgreSQL takes none in a text
+NO_NUL = r"^[^\x00]*$"  # PostgreSQL does not store NUL in text
 
 
 class UnknownDocumentType(Invalid):
@@ -87,7 +89,7 @@ async def upload_document(
 
 
 async def read_file_name(form: IncomingForm) -> str:
-    """Of the document that comes next in the form, which is read up to its first byte."""
+    """Return the name of the file in the form, which is read up to the file's first byte."""
     part = await form.next_file()
     if part is None or part.name != "file":
         raise MalformedUpload("Send the document in the form field `file`")
@@ -185,7 +187,7 @@ def _not_satisfiable(document: Document) -> Response:
 
 def _download_headers(document: Document) -> dict[str, str]:
     return {
-        # Here and not as `media_type`, to which a charset would be added that we do not know.
+        # Set here and not as `media_type`, which would add a charset that is not known.
         "Content-Type": document.media_type,
         "Content-Disposition": content_disposition(document.name),
         "X-Content-Type-Options": "nosniff",

@@ -1,12 +1,17 @@
-"""Status of a hand-over. Without SQLAlchemy: the archiver imports it and must not reach the database."""
+"""Status of a hand-over to Paperless.
+
+This module does without SQLAlchemy, because the archiver imports it and must not reach the database.
+"""
 
 from enum import StrEnum
 
 
 class HandoverStatus(StrEnum):
+    """Status of a hand-over. The values are stored and appear in the API as `archive_status`."""
+
     PENDING = "pending"
-    """Waits for the archiver, or for being put into the queue."""
+    """Waiting to be queued, or for the archiver."""
     ARCHIVED = "archived"
-    """Proven to be in Paperless."""
+    """Verified to be in Paperless."""
     FAILED = "failed"
-    """Could not be put into the queue, or is a dead letter."""
+    """Not queued because of an error, or a dead letter."""

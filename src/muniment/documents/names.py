@@ -1,7 +1,7 @@
-"""What a document may be called, which names are the same, and how a name travels with a download.
+"""Valid document names, keys for comparing them, and the `Content-Disposition` of a download.
 
-A name is kept as its owner typed it: any script, composed or decomposed. Only its key is folded. Names never become
-paths of ours, so that `CON.txt` is as good as any other; it is changed on the way out, where Windows would choke on it.
+A name is stored as it was given, in any script, composed or decomposed. Only its key is folded. Names never become
+paths on the server, so `CON.txt` is a valid name; it is changed in downloads, because Windows reserves it.
 """
 
 import re
@@ -28,9 +28,9 @@ class InvalidName(Invalid):
 
 
 def clean_name(raw: str) -> str:
-    """The file name in what a client sent: its folders are dropped, the rest is kept as given.
+    """Return the file name without the folders that a client may have sent.
 
-    Raises `InvalidName` for control characters, for nothing at all, `.`, `..`, and for more than 255 characters.
+    Raise `InvalidName` for control characters, an empty name, `.`, `..`, and more than 255 characters.
     """
     if any(unicodedata.category(character) in _UNPRINTABLE for character in raw):
         raise InvalidName("A file name cannot contain control characters or line breaks")
@@ -45,13 +45,13 @@ def clean_name(raw: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Equal for names that a person would take for the same: case and composition do not count."""
-    # Twice, so that the key of a key is that key, whatever letters a later Unicode version makes of folded ones.
+    """Return a key that is equal for names that differ only in case or Unicode composition."""
+    # Twice, so that the key of a key is the key itself: folding can produce characters that fold again.
     return _fold(_fold(name))
 
 
 def content_disposition(name: str) -> str:
-    """The header that makes a browser save a file under `name`, or under `_name` where Windows reserves it."""
+    """Return the header that makes a browser save a file as `name`, or as `_name` if Windows reserves the name."""
     safe = f"_{name}" if _RESERVED_DEVICE_NAMES.fullmatch(name) else name
     fallback = _NOT_IN_QUOTED_ASCII.sub("_", safe)
     return f"attachment; filename=\"{fallback}\"; filename*=UTF-8''{quote(safe, safe='', errors='replace')}"

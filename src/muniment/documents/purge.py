@@ -26,65 +26,62 @@ from muniment.storage.deletions.tables import LedgerStore
 from muniment.storage.tasks.port import TaskQueue
 
 ARTIFACT_ENTRY_DELAY = timedelta(days=365)
-"""Longer than what was replaced is kept for (`MUNIMENT_ARTIFACT_GRACE_DAYS`)."""
+"""Longer than garbage collection keeps what was replaced (`MUNIMENT_ARTIFACT_GRACE_DAYS`)."""
 
 
 async def may_purge(work: Work[Any], document: Document) -> None:
-    """Raises where something keeps the document. Nothing does yet: holds and retention will be decided here."""
+    """Raise if something protects the document. Nothing does yet: holds and retention will be decided here."""
     del work, document
 
 
 async def _delete_rows(
     work: Work[Any], document: Document, *, reason: str, cancelled_jobs: Collection[str] = ()
 ) -> list[UUID]:
-    """Delete the row of a document that the caller holds, with the ledger lines of all its stores; their ids.
-
-    `taken_back`: jobs of the archive queue that nobody carries out any more.
-    """
+    """Delete the row of a locked document and add ledger entries for all its stores. Return the ids of the entries."""
     await may_purge(work, document)
-    lines = await _document_entries(work, document, reason=reason)
-    lines += await _queue_entries(work, document, cancelled_jobs, reason=reason)
+    entries = await _document_entries(work, document, reason=reason)
+    entries += await _queue_entries(work, document, cancelled_jobs, reason=reason)
     await DocumentRepository(work.session).delete(document.id)
-    return await LedgerRepository(work.session).add(lines)
+    return await LedgerRepository(work.session).add(entries)
 
 
 async def purge_revisions(
     work: Work[Any], document: Document, *, keep: int, reason: str, delete_artifacts: bool
 ) -> list[UUID]:
-    """Delete the rows of all revisions but one, with the ledger lines of their originals; the ids of those lines.
+    """Delete the rows of all revisions but one, add ledger entries for their originals, and return the entries' ids.
 
-    What was read from them goes with them where nobody else uses it, or is left to the garbage collection; a purge that
-    comes before it finds it by the ledger, and takes it along.
+    With `delete_artifacts`, artifacts that nothing else references are deleted too. Otherwise they are left to garbage
+    collection, with ledger entries that let an earlier purge of the document find them.
     """
     await may_purge(work, document)
-    gone = await RevisionRepository(work.session).delete_all_except(document.id, keep)
-    lines = [
+    deleted = await RevisionRepository(work.session).delete_all_except(document.id, keep)
+    entries = [
         NewLedgerEntry(
             document.organization_id, document.kb_id, document.id, LedgerStore.OBJECTS, revision.original_uri, reason
         )
-        for revision in gone
+        for revision in deleted
     ]
     of_document = DeletedDocument(document.organization_id, document.kb_id, document.id)
-    content_keys = [revision.content_hmac for revision in gone]
+    content_keys = [revision.content_hmac for revision in deleted]
     not_before = None if delete_artifacts else now() + ARTIFACT_ENTRY_DELAY
-    lines += artifact_deletions(of_document, content_keys, reason=reason, not_before=not_before)
-    return await LedgerRepository(work.session).add(lines)
+    entries += artifact_deletions(of_document, content_keys, reason=reason, not_before=not_before)
+    return await LedgerRepository(work.session).add(entries)
 
 
 async def _queue_entries(
     work: Work[Any], document: Document, cancelled_jobs: Collection[str], *, reason: str
 ) -> list[NewLedgerEntry]:
-    """What is taken back, and dead letters. What waits for the archiver goes its way, and the receipt names it."""
+    """Return entries for cancelled jobs and dead letters. Other pending jobs continue, and the receipt names them."""
     return [
-        NewLedgerEntry(document.organization_id, document.kb_id, document.id, store, unfinished.job_id, reason)
-        for unfinished in await list_open_handovers(work.session, document.id)
-        if unfinished.job_id in cancelled_jobs or not unfinished.is_pending
-        for store in ((LedgerStore.QUEUE,) if unfinished.is_pending else (LedgerStore.QUEUE, LedgerStore.DEAD_LETTERS))
+        NewLedgerEntry(document.organization_id, document.kb_id, document.id, store, handover.job_id, reason)
+        for handover in await list_open_handovers(work.session, document.id)
+        if handover.job_id in cancelled_jobs or not handover.is_pending
+        for store in ((LedgerStore.QUEUE,) if handover.is_pending else (LedgerStore.QUEUE, LedgerStore.DEAD_LETTERS))
     ]
 
 
 async def _document_entries(work: Work[Any], document: Document, *, reason: str) -> list[NewLedgerEntry]:
-    """What must go from the stores with a document: its originals, and what was read from them unless others use it."""
+    """Return entries for the originals of a document and for the artifacts that nothing else references."""
     documents = DocumentRepository(work.session)
     of_document = DeletedDocument(document.organization_id, document.kb_id, document.id)
     contents = await documents.list_content_keys(document.id)
@@ -98,7 +95,7 @@ async def _document_entries(work: Work[Any], document: Document, *, reason: str)
 
 @dataclass(frozen=True)
 class Purged:
-    """The tombstone that becomes a receipt, and the ledger lines of what is to be erased."""
+    """The tombstone that becomes a receipt, and the ledger entries of what is to be deleted."""
 
     receipt_id: UUID
     deletion_ids: Sequence[UUID]
@@ -114,20 +111,20 @@ async def purge(
     cancelled_jobs: Collection[str] = (),
     tasks: TaskQueue | None = None,
 ) -> Purged:
-    """Remove a document that the caller holds, with its audit line and its tombstone, in one transaction.
+    """Delete a locked document, with its audit event and its tombstone, in one transaction.
 
-    `taken_back`: its jobs of the archive queue, which go with it. `tasks`, where somebody may still read it: they are
-    told to stop.
+    `cancelled_jobs` are its hand-over jobs that are deleted with it. `tasks` is given if a worker may still process the
+    document; its run is revoked.
     """
     receipts = ReceiptRepository(work.session)
-    stock = await receipts.take_inventory(document.id)
-    if stock is None:
+    inventory = await receipts.take_inventory(document.id)
+    if inventory is None:
         raise Forbidden
-    if tasks is not None and stock["is_being_read"]:
+    if tasks is not None and inventory["is_being_read"]:
         await tasks.revoke_run(work, document.id, document.epoch)
     deletion_ids = await _delete_rows(work, document, reason=move, cancelled_jobs=cancelled_jobs)
     event_id = await AuditLog(work).record(event, actor=actor)
-    departure = NewTombstone(
+    tombstone = NewTombstone(
         document.id,
         document.name,
         document.kb_id,
@@ -136,4 +133,4 @@ async def purge(
         actor=actor or work.caller.actor,
         event_id=event_id,
     )
-    return Purged(await receipts.add(departure, stock), deletion_ids)
+    return Purged(await receipts.add(tombstone, inventory), deletion_ids)

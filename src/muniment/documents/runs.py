@@ -1,6 +1,4 @@
-"""Processing runs of documents: the row, its statuses and purposes, and plain reads. Claims, fences and steps belong to
-`processing.runs`.
-"""
+"""Table of processing runs. Claims, fences and steps belong to `processing.runs`."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -25,11 +23,15 @@ from muniment.storage.db.base import Table, created_at_column, new_id
 
 
 class RunPurpose(StrEnum):
+    """Why a run was queued. The values are stored."""
+
     FIRST = "first"
     REREAD = "reread"
 
 
 class RunStatus(StrEnum):
+    """Status of a run. The values are stored."""
+
     QUEUED = "queued"
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
@@ -64,15 +66,15 @@ class ProcessingRun(Table):
     attempt: Mapped[int] = mapped_column(server_default="0")
     job_id: Mapped[int | None] = mapped_column(BigInteger)
     force: Mapped[bool] = mapped_column(server_default="false")
-    """Hydrate anew although the document was processed already."""
+    """Publish the results again although the document already shows them."""
     algorithm_version: Mapped[int | None]
-    """Another than the newest, if somebody asked for it."""
+    """Requested extraction version. Null for the newest."""
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
-    """What this run found or made, held against the garbage collection until it ends."""
+    """The text that this run reuses or has computed. Protects it from garbage collection until the run ends."""
     failures: Mapped[int] = mapped_column(server_default="0")
-    """How often a worker or a reader died over it."""
+    """How often a worker or reader process died during the run."""
     saved_seconds: Mapped[float | None]
-    """What it would have cost to compute, where a document of the same organization had paid for it."""
+    """Computing time saved by reusing results of another document of the same organization."""
     last_step: Mapped[str | None]
     error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     created_at: Mapped[datetime] = created_at_column()

@@ -1,3 +1,5 @@
+"""Request and response bodies of documents."""
+
 from datetime import datetime
 from uuid import UUID
 

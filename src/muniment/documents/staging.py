@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 PermissionCheck = Callable[[Work[Principal]], Awaitable[object]]
-"""Raises unless the caller may send these bytes."""
+"""A check that raises unless the caller may upload."""
 
 
 class UploadExpired(Unavailable):
@@ -59,7 +59,7 @@ class UnsupportedFileType(Unsupported):
 
 @dataclass(frozen=True)
 class StagedUpload:
-    """Whole and durable in the store, and not yet anybody's."""
+    """An upload that is stored completely and durably, and not yet claimed by a document."""
 
     upload_id: UUID
     document_id: UUID
@@ -72,7 +72,7 @@ class StagedUpload:
 
 
 class UploadInspector:
-    """Looks at the bytes as they pass, in constant memory."""
+    """Hashes, measures and inspects an upload as it passes, in constant memory."""
 
     def __init__(self, content: ContentHasher, *, max_bytes: int) -> None:
         self.content = content
@@ -82,18 +82,19 @@ class UploadInspector:
         self._tail = b""
 
     def feed(self, chunk: bytes) -> None:
-        """Refuse as early as the bytes allow: too many, or surely of no known type."""
+        """Add a chunk. Raise as soon as the upload is too large or surely has no supported type."""
         self.size_bytes += len(chunk)
         if self.size_bytes > self._max_bytes:
             raise TooLarge(f"The file exceeds the limit of {self._max_bytes} bytes")
-        head_was_open = len(self._head) < HEAD_BYTES
+        was_incomplete = len(self._head) < HEAD_BYTES
         self._head += chunk[: HEAD_BYTES - len(self._head)]
         self._tail = (self._tail + chunk)[-TAIL_BYTES:]
-        if head_was_open and len(self._head) == HEAD_BYTES and is_surely_unsupported(self._head):
+        if was_incomplete and len(self._head) == HEAD_BYTES and is_surely_unsupported(self._head):
             raise UnsupportedFileType
         self.content.update(chunk)
 
     def detect_media_type(self, name: str) -> MediaType:
+        """Return the type of the complete upload, or raise `EmptyFile` or `UnsupportedFileType`."""
         if not self.size_bytes:
             raise EmptyFile
         found = detect_media_type(self._head, self._tail, self.size_bytes, name=name)
@@ -103,6 +104,8 @@ class UploadInspector:
 
 
 class Staging:
+    """Streams uploads to the object store, outside any transaction."""
+
     def __init__(
         self,
         database: Database,
@@ -125,10 +128,7 @@ class Staging:
     def stage(
         self, access: Access, name: str, chunks: AsyncIterator[bytes], *, now: datetime
     ) -> AbstractAsyncContextManager[StagedUpload]:
-        """For a new document.
-
-        The block claims the bytes or raises; if it raises, they are gone again and nothing is left behind.
-        """
+        """Store an upload for a new document. The block claims it; if the block raises, the upload is deleted."""
 
         async def permit(work: Work[Principal]) -> None:
             (await get_access(work, access.kb.id)).require_upload()
@@ -145,8 +145,8 @@ class Staging:
         chunks: AsyncIterator[bytes],
         now: datetime,
     ) -> AbstractAsyncContextManager[StagedUpload]:
-        """For a document that is there, as `stage`; `permit` is asked before the first byte is stored."""
-        # Not by its number, which it gets when it is received: of two that come in at once, both would take the same.
+        """Store an upload for an existing document, as `stage`. `check_permission` is called before the first byte."""
+        # The revision number is assigned when the upload is received: two concurrent uploads would get the same key.
         upload = self._new_upload(access, document_id, str(new_id()), now)
         return self._open_stage(upload, access, check_permission, name, chunks)
 
@@ -157,26 +157,26 @@ class Staging:
         if not self._has_room():
             raise StorageFull
         async with self._database.work(access.principal) as work:
-            # Once more: the client may have taken its time between its headers and its file.
+            # Again: time may have passed between the headers of the request and its file.
             await check_permission(work)
             await UploadRepository(work.session).add(upload)
         try:
             yield await self._stream(upload, name, chunks)
         except BaseException:
-            # Also when the client hung up and the task is being cancelled: clearing up must not be cut short.
+            # Also when the client disconnects and the task is cancelled: the clean-up must not be interrupted.
             await run_to_completion(self._discard(upload))
             raise
 
     async def _stream(self, upload: Upload, name: str, chunks: AsyncIterator[bytes]) -> StagedUpload:
         content = self._content_keys.new_hasher(organization_id=upload.organization_id, document_id=upload.document_id)
-        measuring = UploadInspector(content, max_bytes=self._max_bytes)
+        inspector = UploadInspector(content, max_bytes=self._max_bytes)
         async with self._blobs.writer(upload.blob_key) as writer:
             async for chunk in chunks:
-                measuring.feed(chunk)
-                if not self._has_room():  # again: many uploads that began in time could fill the disk together
+                inspector.feed(chunk)
+                if not self._has_room():  # again: concurrent uploads could fill the disk together
                     raise StorageFull
                 await writer.write(chunk)
-            media_type = measuring.detect_media_type(name)  # inside: what is refused never becomes an object
+            media_type = inspector.detect_media_type(name)  # inside, so that a refused file never becomes an object
             await self._renew_expiry(upload, base.now())
         return StagedUpload(
             upload_id=upload.id,
@@ -184,13 +184,16 @@ class Staging:
             name=name,
             blob_key=upload.blob_key,
             media_type=media_type,
-            file_size=measuring.size_bytes,
+            file_size=inspector.size_bytes,
             sha256=content.sha256,
             content_key=content.content_key,
         )
 
     async def _renew_expiry(self, upload: Upload, now: datetime) -> None:
-        """A sweep that took the row of a very slow upload has looked for bytes that had no key yet: none may appear."""
+        """Renew the expiry of a slow upload.
+
+        If the sweep has claimed its row, raise `UploadExpired` before an object appears that nobody would delete.
+        """
         if now < upload.expires_at - self._lifetime / 2:
             return
         async with self._database.service_work(Service(upload.organization_id)) as work:
@@ -198,10 +201,10 @@ class Staging:
                 raise UploadExpired
 
     async def _discard(self, upload: Upload) -> None:
-        """Row and ledger line first, then the object. What fails here, the sweep finishes."""
-        # As a service: a caller who has lost every right in the meantime must not leave anything behind.
+        """Delete the row and add a ledger entry, then delete the object. The sweep finishes what fails here."""
+        # As a service: nothing may be left even if the caller has lost all rights in the meantime.
         caller = Service(upload.organization_id)
-        line = NewLedgerEntry(
+        entry = NewLedgerEntry(
             upload.organization_id,
             upload.kb_id,
             upload.document_id,
@@ -211,11 +214,11 @@ class Staging:
         )
         try:
             async with self._database.service_work(caller) as work:
-                is_ours = await UploadRepository(work.session).claim(upload.id)
-                # Without a row a document has the bytes, or the sweep was first, perhaps before they were there.
-                if not is_ours and await self._is_referenced(work, upload):
+                is_claimed = await UploadRepository(work.session).claim(upload.id)
+                # If the row is gone, a document has the object, or the sweep came first, maybe before it existed.
+                if not is_claimed and await self._is_referenced(work, upload):
                     return
-                deletion_ids = await LedgerRepository(work.session).add([line])
+                deletion_ids = await LedgerRepository(work.session).add([entry])
             await self._ledger.process(upload.organization_id, deletion_ids)
         except MunimentError as error:
             log.warning("uploads.discard_failed", upload_id=str(upload.id), error=error.message)
@@ -239,6 +242,8 @@ BATCH = 100
 
 
 class UploadSweep:
+    """Deletes uploads that expired before they became a document."""
+
     def __init__(self, database: Database, blobs: ObjectStore, ledger: Ledger, *, upload_lifetime: timedelta) -> None:
         self._database = database
         self._blobs = blobs
@@ -246,17 +251,17 @@ class UploadSweep:
         self._upload_lifetime = upload_lifetime
 
     async def run(self) -> None:
-        """Forget uploads that never became a document, and what writers that were killed left behind."""
+        """Delete expired uploads, and partial files of writers that were killed."""
         for organization_id in await list_organizations(self._database):
             await self.expire(organization_id)
-        abandoned = await self._blobs.delete_stale_uploads(before=now() - self._upload_lifetime)
-        if abandoned:
-            log.info("uploads.abandoned_removed", count=abandoned)
+        stale_count = await self._blobs.delete_stale_uploads(before=now() - self._upload_lifetime)
+        if stale_count:
+            log.info("uploads.abandoned_removed", count=stale_count)
 
     async def expire(self, organization_id: UUID) -> None:
-        """Of one organization, as many as go into one batch."""
+        """Delete one batch of expired uploads of an organization."""
         async with self._database.service_work(Service(organization_id)) as work:
-            # Only objects whose row this very statement deletes: a slow commit keeps its bytes.
+            # Only objects whose row this statement deletes: a slow commit keeps its object.
             expired = await UploadRepository(work.session).claim_expired(now(), limit=BATCH)
             deletion_ids = await LedgerRepository(work.session).add(
                 NewLedgerEntry(
@@ -274,7 +279,7 @@ class UploadSweep:
             log.info("uploads.expired", organization_id=str(organization_id), count=len(expired))
 
     async def process_ledger(self) -> None:
-        """Carry out what is due in the ledger, and say how much is left."""
+        """Process due ledger entries, and update the gauges of what is left."""
         pending, oldest_seconds = 0, 0.0
         for organization_id in await list_organizations_with(self._database, PendingWork.DELETIONS):
             await self._ledger.process(organization_id, limit=BATCH)

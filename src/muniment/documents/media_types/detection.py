@@ -48,13 +48,13 @@ _SIGNATURES = (
     (re.compile(rb"II[*+]\0|MM\0[*+]"), TIFF),
     (re.compile(rb"RIFF....WEBP", re.DOTALL), WEBP),
     (re.compile(rb"GIF8[79]a"), GIF),
-    # Two letters prove nothing; the size of the header that follows and its one plane do.
+    # Two letters prove nothing. The size of the header that follows and its single plane do.
     (re.compile(rb"BM.{12}(?:\x0c\0\0\0.{4}|[(48@l|]\0\0\0.{8})\x01\0", re.DOTALL), BMP),
     (re.compile(rb"\{\\rtf"), RTF),
 )
 
 
-# A file with macros counts as its plain kind: its text is read, nothing in it is run.
+# A file with macros counts as its plain type: its text is read, and nothing in it is run.
 _MAIN_PARTS = (
     (re.compile(r"word/document\d*\.xml"), DOCX),
     (re.compile(r"ppt/presentation\d*\.xml"), PPTX),
@@ -80,9 +80,9 @@ _BY_EXTENSION = {".md": MARKDOWN, ".markdown": MARKDOWN, ".html": HTML, ".htm": 
 
 
 def detect_media_type(head: bytes, tail: bytes, size_bytes: int, *, name: str = "") -> MediaType | None:
-    """The type of a file with these first `HEAD_BYTES` and last `TAIL_BYTES`, or `None` if no reader knows it.
+    """Return the type of a file with these first `HEAD_BYTES` and last `TAIL_BYTES`, or None if it is not supported.
 
-    The two overlap in a small file. `name` decides between plain text, Markdown and a piece of HTML, and nothing else.
+    The two overlap in a small file. `name` only decides between plain text, Markdown and HTML fragments.
     """
     if found := _detect_by_signature(head):
         return found
@@ -95,9 +95,9 @@ def detect_media_type(head: bytes, tail: bytes, size_bytes: int, *, name: str = 
 
 
 def is_surely_unsupported(head: bytes) -> bool:
-    """Whether a file that begins like this is refused, whatever follows. Needs no more than `HEAD_BYTES`."""
-    may_become = _detect_by_signature(head) or _may_be_pdf(head) or head.startswith(LOCAL_SIGNATURE)
-    return not may_become and not decode_sample(head, b"", len(head))
+    """Return whether a file that begins like this is unsupported, whatever follows. Needs at most `HEAD_BYTES`."""
+    may_be_supported = _detect_by_signature(head) or _may_be_pdf(head) or head.startswith(LOCAL_SIGNATURE)
+    return not may_be_supported and not decode_sample(head, b"", len(head))
 
 
 def _detect_by_signature(head: bytes) -> MediaType | None:
@@ -105,7 +105,7 @@ def _detect_by_signature(head: bytes) -> MediaType | None:
 
 
 def _may_be_pdf(head: bytes) -> bool:
-    """Readers accept anything in front of the header. We accept a stray line or printer command, but no program."""
+    """Return whether a PDF header is near the start. A stray line or printer command may precede it, but no program."""
     at = head.find(b"%PDF-", 0, _PDF_HEADER_MAX_OFFSET)
     return at >= 0 and b"\0" not in head[:at]
 
@@ -130,19 +130,19 @@ def _detect_in_text(text: str, name: str) -> MediaType:
 
 
 def _looks_like_mail(text: str) -> bool:
-    seen: set[str] = set()
+    headers: set[str] = set()
     for line in text.splitlines():
         if not line:
             break
         header = _MAIL_HEADER.match(line)
         if header:
-            seen.add(header[1].lower())
-        elif not seen or line[0] not in " \t":
+            headers.add(header[1].lower())
+        elif not headers or line[0] not in " \t":
             return False
-    return "from" in seen and not seen.isdisjoint(_MAIL_ONLY_HEADERS)
+    return "from" in headers and not headers.isdisjoint(_MAIL_ONLY_HEADERS)
 
 
-_BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
+_BOMS = (  # UTF-32 first, because its mark begins with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
@@ -151,11 +151,11 @@ _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
 )
 
 
-# Stands for every 8-bit and East Asian encoding: it knows all bytes, and its only controls are those of ASCII.
+# Stands for every 8-bit and East Asian encoding: it defines all bytes, and its only controls are those of ASCII.
 _FALLBACK_ENCODING = "cp437"
 
 
-# With the end mark of DOS, and what terminals and the encodings of Japan and Korea escape and shift with.
+# Includes the end mark of DOS, and the escape and shift characters of terminals and of Japanese and Korean encodings.
 _ALLOWED_CONTROLS = frozenset("\t\n\v\f\r\x0e\x0f\x1a\x1b\x85")
 
 
@@ -163,13 +163,13 @@ _CHARACTERS_PER_STRAY = 200
 
 
 def decode_sample(head: bytes, tail: bytes, size_bytes: int) -> str | None:
-    """The text of `head`, exact where it is Unicode and right in its ASCII part otherwise; `None` if it is no text.
+    """Return the text of `head`, or None if it is not text. Outside Unicode, only its ASCII part is exact.
 
-    `tail` must be text in the same encoding: an installer may begin with a script and go on with an archive.
+    `tail` must be text in the same encoding, because an installer may begin with a script and continue with an archive.
     """
     aligned = tail[(len(tail) - size_bytes) % 4 :]
     for encoding, needs_proof in _candidate_encodings(head):
-        # A character that is cut in two at an edge becomes one stray character, which is allowed.
+        # A character that is cut in two at the edge becomes one stray character, which is allowed.
         text = head.decode(encoding, errors="replace").removeprefix("\ufeff")
         is_text = _is_plausible(text) and _is_plausible(aligned.decode(encoding, errors="replace"))
         if is_text and (not needs_proof or _is_alphabetic(text)):
@@ -178,7 +178,7 @@ def decode_sample(head: bytes, tail: bytes, size_bytes: int) -> str | None:
 
 
 def _candidate_encodings(head: bytes) -> Iterator[tuple[str, bool]]:
-    """The encodings to try, and whether plausible characters alone do not prove them."""
+    """Yield the encodings to try, and whether plausible characters alone are not enough proof."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             yield encoding, False
@@ -200,13 +200,13 @@ def _is_plausible(text: str) -> bool:
 def _is_stray(character: str) -> bool:
     if character in _ALLOWED_CONTROLS:
         return False
-    # Not assigned: a sign of nonsense among the old characters, the emoji of next year among the others.
+    # Unassigned characters of the basic plane indicate binary data. Above it they may be new emoji.
     is_unassigned = category(character) == "Cn" and character <= "\uffff"
     return is_unassigned or character == "\ufffd" or category(character) == "Cc"
 
 
 def _is_alphabetic(text: str) -> bool:
-    """Whether this reads like a script with an alphabet. Without a mark, any two bytes make some Chinese character."""
+    """Return whether the text looks alphabetic. Without a byte order mark, any two bytes are a Chinese character."""
     ascii_count = sum(character.isascii() for character in text)
     low_count = sum(character < "\u2100" for character in text)
     return ascii_count >= 0.05 * len(text) and low_count >= 0.9 * len(text)

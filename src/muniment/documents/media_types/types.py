@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MediaType:
+    """A type of file that Muniment can read."""
+
     name: str
-    """What people call it."""
+    """Name shown to users."""
     media_type: str
     extension: str
-    """With its dot."""
+    """File extension with its dot."""
 
 
 _OPEN_XML = "application/vnd.openxmlformats-officedocument"

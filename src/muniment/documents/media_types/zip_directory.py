@@ -27,15 +27,17 @@ _HAS_DATA_DESCRIPTOR = 0x08
 
 @dataclass(frozen=True)
 class ZipEntry:
+    """An entry of a ZIP file."""
+
     name: str
-    """In lower case and with slashes: writers differ in both, and readers do not care."""
+    """Name in lower case and with slashes, because writers differ in both."""
     method: int
     packed_bytes: int
     offset: int
 
 
 def list_entries(head: bytes, tail: bytes) -> list[ZipEntry]:
-    """The entries that can be seen, all of them unless the directory is longer than `tail`."""
+    """Return the entries that can be found: all of them, unless the directory is longer than `tail`."""
     end = tail.rfind(_END_SIGNATURE)
     (size,) = _unpack(_END, _END_SIGNATURE, tail, end) or (0,)
     if tail.startswith(_LOCATOR64_SIGNATURE, end - _LOCATOR64_BYTES):
@@ -47,7 +49,7 @@ def list_entries(head: bytes, tail: bytes) -> list[ZipEntry]:
 
 
 def read_entry_start(head: bytes, entry: ZipEntry, limit: int) -> bytes:
-    """Up to `limit` bytes of an entry's content, or nothing where they lie outside of `head` or are damaged."""
+    """Return up to `limit` bytes of an entry's content, or nothing if they are outside `head` or damaged."""
     fields = _unpack(_LOCAL, LOCAL_SIGNATURE, head, entry.offset)
     if fields is None:
         return b""
@@ -78,7 +80,7 @@ def _local_entries(head: bytes) -> Iterator[ZipEntry]:
         yield ZipEntry(_decode_name(head[start : start + name]), method, packed_bytes, at)
         at = start + name + extra + packed_bytes
         if flags & _HAS_DATA_DESCRIPTOR:
-            # Packed data does not look like a signature; stored data may, and then nothing behind it can be trusted.
+            # Packed data does not look like a signature. Stored data may, so nothing after it can be trusted.
             at = head.find(LOCAL_SIGNATURE, at) if method == _DEFLATED else len(head)
 
 
@@ -87,5 +89,5 @@ def _decode_name(raw: bytes) -> str:
 
 
 def _unpack(layout: Struct, signature: bytes, data: bytes, at: int) -> tuple[int, ...] | None:
-    is_there = 0 <= at <= len(data) - layout.size and data.startswith(signature, at)
-    return layout.unpack_from(data, at) if is_there else None
+    is_present = 0 <= at <= len(data) - layout.size and data.startswith(signature, at)
+    return layout.unpack_from(data, at) if is_present else None
