@@ -9,10 +9,10 @@ import psycopg
 import pytest
 
 from muniment.documents.tables import Status
-from muniment.lifecycle.engine import MoveEngine
-from muniment.lifecycle.moves.archive import archive
-from muniment.lifecycle.moves.cancel import cancel
-from muniment.lifecycle.moves.retry import retry
+from muniment.lifecycle.engine import MoveEngine, Target
+from muniment.lifecycle.moves.archive import Archive
+from muniment.lifecycle.moves.cancel import Cancel
+from muniment.lifecycle.moves.retry import Retry
 from muniment.processing.runs.repository import RunRepository
 from muniment.storage.db.principal import Service
 from muniment.storage.tasks.port import FIRST_RUN
@@ -50,17 +50,17 @@ def tables(rows: Callable[[str], list[tuple[Any, ...]]]) -> Tables:
 
 async def end(stage: FaultHarness, document_id: UUID) -> None:
     """What its owner can do about the run: cancel it; archive a document that is read anew; retry one that failed."""
-    desk, tasks = stage.desk, ProcrastinateQueue()
-    caller, kb_id = desk.owner.principal, desk.kb_id
+    desk, target = stage.desk, Target(stage.desk.owner.principal, stage.desk.kb_id, document_id)
+    index = ExternalIndexUpdates(desk.database, PgvectorSearch(desk.database))
+    unused: Any = None  # what only purge, replace and revert need
+    engine = MoveEngine(desk.database, index, ProcrastinateQueue(), unused, unused, unused)
     match desk.status(document_id):
         case Status.COMPLETED:
-            mover = MoveEngine(desk.database, ExternalIndexUpdates(desk.database, PgvectorSearch(desk.database)), tasks)
-            await archive(mover, caller, kb_id, document_id)
+            await engine.run(Archive(), target)
         case Status.FAILED:
-            async with desk.database.work(caller) as work:
-                await retry(work, tasks, kb_id, document_id, FIRST_RUN)
+            await engine.run(Retry(FIRST_RUN), target)
         case _:
-            await cancel(desk.database, tasks, caller, kb_id, document_id)
+            await engine.run(Cancel(), target)
 
 
 async def take_over(stage: FaultHarness, document_id: UUID) -> None:

@@ -85,11 +85,11 @@ async def test_the_archiver_cannot_begin_with_what_is_taken_back(office: Handove
     await handed_over(office)
     key = office.key(PDF)
     seen = await office.queue.get(key.sidecar)
-    await office.api.services.removal.handovers.cancel(office.organization_id, uuid4(), key.pdf)
+    await office.api.services.engine.handovers.cancel(office.organization_id, uuid4(), key.pdf)
     assert (await office.sidecar(key)).cancelled_at is None  # it waits for another document than that one
 
     [document_id] = office.rows("bilko_document_id")
-    await office.api.services.removal.handovers.cancel(office.organization_id, document_id, key.pdf)
+    await office.api.services.engine.handovers.cancel(office.organization_id, document_id, key.pdf)
     assert (await office.sidecar(key)).cancelled_at is not None
     assert await office.queue.put_if_match(key.sidecar, seen.data + b" ", version=seen.version) is None
 
@@ -97,7 +97,7 @@ async def test_the_archiver_cannot_begin_with_what_is_taken_back(office: Handove
 async def test_nobody_joins_a_job_that_is_being_taken_back(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     key = office.key(PDF)
-    await office.api.services.removal.handovers.cancel(office.organization_id, document_id, key.pdf)
+    await office.api.services.engine.handovers.cancel(office.organization_id, document_id, key.pdf)
 
     assert (await office.hand_over(PDF, document_type="other")).status_code == 503
     assert (await purge(office, document_id, cancel=True)).status_code == 200

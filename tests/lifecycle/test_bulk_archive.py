@@ -1,6 +1,7 @@
 """`POST …/documents/bulk-archive`: each document on its own."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +10,7 @@ import pytest
 
 from muniment.errors import Unavailable
 from muniment.lifecycle.bulk import MAX_UNAVAILABLE, bulk_archive
-from muniment.lifecycle.engine import MoveEngine
 from muniment.storage.db.base import new_id
-from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
 from tests.processing.worker_fixture import WorkerFixture
 from tests.search.external_index_fixture import FaultyIndex
@@ -96,12 +95,14 @@ async def test_a_member_may_not_and_for_a_stranger_it_does_not_exist(api: Runnin
     assert desk.status(ids[0]) == "completed"
 
 
-async def test_an_index_that_is_down_is_asked_a_few_times_only_and_all_are_listed(desk: WorkerFixture) -> None:
+async def test_an_index_that_is_down_is_asked_a_few_times_only_and_all_are_listed(
+    api: RunningApi, desk: WorkerFixture
+) -> None:
     index = FaultyIndex(LocalQdrant())
     index.error = Unavailable("a fault of the test")
-    mover = MoveEngine(desk.database, ExternalIndexUpdates(desk.database, index), ProcrastinateQueue())
+    engine = replace(api.services.engine, index=ExternalIndexUpdates(desk.database, index))
     ids = documents(desk, 10)
-    done = await bulk_archive(mover, desk.owner.principal, desk.kb_id, ids)
+    done = await bulk_archive(engine, desk.owner.principal, desk.kb_id, ids)
     assert (done.archived_ids, done.skipped_ids, index.asked) == ([], ids, MAX_UNAVAILABLE)
     assert done.message == "0 documents archived, 10 skipped (no response in time, try again)"
     await index.close()

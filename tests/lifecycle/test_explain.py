@@ -168,3 +168,50 @@ async def test_moves_that_muniment_makes_by_itself_are_nobodys(client: httpx.Asy
     for name in ("start", "complete", "fail"):
         judged = moves_of(explained)[name]
         assert (judged["allowed"], judged["by"]) == (False, ["muniment"])
+
+
+async def test_a_knowledge_base_that_is_being_deleted_is_in_the_way_of_whatever_keeps_a_document(
+    client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
+    archived = desk.seed.document(desk.kb_id, desk.owner, name="archived.pdf", status="archived")
+    failed = desk.seed.document(desk.kb_id, desk.owner, name="failed.pdf", status="failed")
+    completed = desk.seed.document(desk.kb_id, desk.owner, name="completed.pdf")
+    desk.seed.execute("UPDATE knowledge_bases SET leaving_since = now()")
+    for document_id, name in ((archived, "restore"), (failed, "retry"), (completed, "retry")):
+        judged = moves_of(await explain(client, desk, document_id))[name]
+        refused = await move(client, desk, document_id, name)
+        assert refused.status_code == 409
+        assert (judged["allowed"], {"detail": judged["reason"]}) == (False, refused.json())
+    assert allowed(await explain(client, desk, archived)) == {"purge"}
+    assert allowed(await explain(client, desk, failed)) == {"clear"}
+    assert allowed(await explain(client, desk, completed)) == {"archive"}
+
+
+async def test_an_open_hand_over_of_an_older_revision_is_in_the_way_of_a_purge(
+    api: RunningApi, client: httpx.AsyncClient, desk: WorkerFixture
+) -> None:
+    document_id = desk.seed.document(desk.kb_id, desk.owner, status="archived", revision=2)
+    desk.seed.insert(
+        "archive_audit_log",
+        organization_id=desk.owner.organization_id,
+        bilko_document_id=document_id,
+        document_type="invoice",
+        r2_object_key="job",
+        sha256="ab" * 32,
+    )
+    judged = moves_of(await explain(client, desk, document_id))["purge"]
+    refused = await client.delete(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/purge")
+    assert refused.status_code == 409
+    assert (judged["allowed"], {"detail": judged["reason"]}) == (False, refused.json())
+    async with api.client(a_member(desk, "viewer")) as theirs:  # who sees nothing of the hand-over itself
+        explained = await explain(theirs, desk, document_id)
+    assert moves_of(explained)["purge"]["reason"] == judged["reason"]
+    assert not any("purge" in advice for advice in explained["next"])
+
+
+async def test_advice_names_everybody_who_may(api: RunningApi, desk: WorkerFixture) -> None:
+    document_id = await a_failed(desk)
+    async with api.client(a_member(desk, "viewer")) as theirs:
+        explained = await explain(theirs, desk, document_id)
+    assert "Ask the owner, an admin or an editor to process it again with `retry`." in explained["next"]
+    assert "Ask the owner or an admin to delete it with `clear`." in explained["next"]

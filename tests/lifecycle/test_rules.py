@@ -16,6 +16,7 @@ ALLOWED: dict[tuple[Move, Status], Status | Removed] = {
     (Move.CANCEL, Status.PENDING): Status.FAILED,
     (Move.CANCEL, Status.PROCESSING): Status.FAILED,
     (Move.RETRY, Status.FAILED): Status.PENDING,
+    (Move.RETRY, Status.COMPLETED): Status.COMPLETED,
     (Move.ARCHIVE, Status.COMPLETED): Status.ARCHIVED,
     (Move.RESTORE, Status.ARCHIVED): Status.COMPLETED,
     (Move.REPLACE, Status.PENDING): Status.PENDING,

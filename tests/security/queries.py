@@ -243,6 +243,9 @@ QUERIES: dict[str, Query] = {
     "DocumentRepository.lock_with_namesakes": lambda s, w: DocumentRepository(s).lock_with_namesakes(
         w.kb_id, w.document_id, KEY
     ),
+    "DocumentRepository.list_inactive_namesakes": lambda s, w: DocumentRepository(s).list_inactive_namesakes(
+        w.kb_id, KEY
+    ),
     "DocumentRepository.lock_inactive_namesakes": lambda s, w: DocumentRepository(s).lock_inactive_namesakes(
         w.kb_id, KEY
     ),
@@ -263,7 +266,6 @@ QUERIES: dict[str, Query] = {
     ),
     "ExplainRepository.find_open_run": lambda s, w: ExplainRepository(s).find_open_run(w.document_id, 1),
     "ExplainRepository.list_events": lambda s, w: ExplainRepository(s).list_events(w.gone_id),
-    "ExplainRepository.has_index_intent": lambda s, w: ExplainRepository(s).has_index_intent(w.archived_id),
     "UploadRepository.add": lambda s, w: UploadRepository(s).add(_new_upload(w)),
     "UploadRepository.claim": lambda s, w: UploadRepository(s).claim(w.upload_id),
     "UploadRepository.extend_expiry": lambda s, w: UploadRepository(s).extend_expiry(w.upload_id, LATER),
@@ -358,6 +360,7 @@ QUERIES: dict[str, Query] = {
     "IntentRepository.open": lambda s, w: IntentRepository(s).open(_indexed(w), Intended.HIDDEN, 1),
     "IntentRepository.open_delete": lambda s, w: IntentRepository(s).open_delete(_indexed(w), 1),
     "IntentRepository.close": lambda s, w: IntentRepository(s).close(w.intent_id),
+    "IntentRepository.exists": lambda s, w: IntentRepository(s).exists(w.archived_id),
     "IntentRepository.claim_due": lambda s, _: IntentRepository(s).claim_due(),
     "IntentRepository.delete": lambda s, w: IntentRepository(s).delete(w.intent_id),
     "IntentRepository.count_open": lambda s, _: IntentRepository(s).count_open(),

@@ -17,8 +17,6 @@ from muniment.documents.staging import Staging
 from muniment.handover.cancellation import HandoverCancellation
 from muniment.http.services import Services
 from muniment.lifecycle.engine import MoveEngine
-from muniment.lifecycle.moves.purge import PurgeService
-from muniment.lifecycle.moves.replace import ReplaceService
 from muniment.processing.events.stream import EventStreams
 from muniment.processing.events.subscriptions import ChangeListener
 from muniment.processing.results.images import ImageService
@@ -32,19 +30,15 @@ def build_services(settings: Settings, stores: Stores, passwords: Passwords | No
     passwords = passwords or Passwords()
     room, index = free_space_check(settings), stores.vectors
     staging = _build_staging(settings, stores, room)
-    mover = MoveEngine(stores.database, ExternalIndexUpdates(stores.database, index), ProcrastinateQueue())
     return Services(
         database=stores.database,
         objects=stores.objects,
         tasks=ProcrastinateQueue(),
-        mover=mover,
-        removal=PurgeService(
-            mover, build_purge_prover(settings, stores), HandoverCancellation(stores.database, stores.handover)
-        ),
+        engine=_build_engine(settings, stores),
         handover=build_handover_services(settings, stores),
-        replacing=ReplaceService(mover, staging, stores.ledger),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
+        staging=staging,
         intake=Intake(stores.database, staging, stores.ledger, ProcrastinateQueue()),
         images=ImageService(stores.objects, build_sandbox(settings, timeout=IMAGE_TIMEOUT)),
         events=EventStreams(stores.database, ChangeListener(app_address(settings))),
@@ -65,6 +59,17 @@ def build_services(settings: Settings, stores: Stores, passwords: Passwords | No
         ),
         secure_cookies=settings.base_url.startswith("https://"),
         metrics_token=secret_value(settings.telemetry.metrics_token),
+    )
+
+
+def _build_engine(settings: Settings, stores: Stores) -> MoveEngine:
+    return MoveEngine(
+        stores.database,
+        ExternalIndexUpdates(stores.database, stores.vectors),
+        ProcrastinateQueue(),
+        stores.ledger,
+        HandoverCancellation(stores.database, stores.handover),
+        build_purge_prover(settings, stores),
     )
 
 

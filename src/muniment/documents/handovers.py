@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.events import DocumentHandOverSkipped
 from muniment.audit.log import AuditLog
+from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.media_types.types import PDF
 from muniment.documents.tables import Document
 from muniment.knowledge_bases.tables import HandoverPolicy, KnowledgeBase
@@ -26,30 +27,31 @@ _OPEN_HANDOVERS = text("""
 
 @dataclass(frozen=True)
 class OpenHandover:
+    """A hand-over that has not reached Paperless."""
+
     job_id: str
     is_pending: bool
-    """Otherwise it failed, and may lie among the dead letters."""
+    """False if it failed and may be a dead letter."""
 
 
 async def list_open_handovers(session: AsyncSession, document_id: UUID) -> Sequence[OpenHandover]:
-    """Of all its revisions."""
+    """Return the open hand-overs of all revisions of the document."""
     rows = await session.execute(_OPEN_HANDOVERS, {"id": document_id})
-    return [OpenHandover(job_id, status == "pending") for job_id, status in rows]
-
-
-PENDING = "pending"
+    return [OpenHandover(job_id, status == HandoverStatus.PENDING) for job_id, status in rows]
 
 
 async def request_handover(work: Work[Any], document_id: UUID, policy: HandoverPolicy) -> None:
-    """In the transaction of the move that `policy` names: if the knowledge base asks for it, the document waits to be
-    handed over from now on. One that is no PDF is skipped, with a line in the audit trail."""
+    """Request a hand-over if the knowledge base has this policy, in the transaction of the move that the policy names.
+
+    A document that is not a PDF is skipped, with an audit event.
+    """
     row = (
         await work.session.execute(
             select(Document.kb_id, Document.name, Document.media_type)
             .join(KnowledgeBase, KnowledgeBase.id == Document.kb_id)
             .where(
                 Document.id == document_id,
-                Document.archive_status.is_(None),  # not on its way, and not there already
+                Document.archive_status.is_(None),  # neither requested nor handed over already
                 KnowledgeBase.hand_over_policy == policy,
                 KnowledgeBase.leaving_since.is_(None),
             )
@@ -64,12 +66,17 @@ async def request_handover(work: Work[Any], document_id: UUID, policy: HandoverP
     await work.session.execute(
         update(Document)
         .where(Document.id == document_id)
-        .values(archive_status=PENDING, archive_job_id=None)
+        .values(archive_status=HandoverStatus.PENDING, archive_job_id=None)
         .execution_options(synchronize_session=False)
     )
 
 
 class Handovers(Protocol):
+    """Port to the hand-over feature."""
+
     async def cancel(self, organization_id: UUID, document_id: UUID, job_id: str) -> None:
-        """Take a job back before the archiver begins with it, or raise `Conflict`. One that another document waits for
-        is left alone. Doing it twice changes nothing; whoever does not carry it through has it taken up again."""
+        """Cancel a queued job, or raise `Conflict` if the archiver has started it.
+
+        A job that another document waits for is left alone. Idempotent. If the purge that asked for it does not commit,
+        the sweep queues the job again.
+        """

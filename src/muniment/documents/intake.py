@@ -1,9 +1,7 @@
-"""Documents in: staged bytes become a document, its revision, its run and its audit line in one transaction."""
+"""Turn a staged upload into a document, with its revision, run and audit event in one transaction."""
 
 from dataclasses import dataclass
 from uuid import UUID
-
-import structlog
 
 from muniment.audit.events import DocumentUploaded
 from muniment.audit.log import AuditLog
@@ -12,25 +10,24 @@ from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentRepository, UploadRepository
 from muniment.documents.staging import StagedUpload, Staging, UploadExpired
 from muniment.documents.tables import Document, DocumentType, Status
-from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
-from muniment.storage.deletions.ledger import Ledger
+from muniment.storage.deletions.ledger import Ledger, process_now
 from muniment.storage.tasks.port import TaskQueue
 from muniment.telemetry.metrics import DOCUMENTS_CLEARED, UPLOAD_BYTES, UPLOADS
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True)
 class ReceivedDocument:
+    """A new document, and the failed upload of its name that was cleared for it."""
+
     document: Document
     auto_cleared_id: UUID | None
 
 
 class Intake:
-    """The edge of an upload: stages outside any transaction, receives inside one."""
+    """Receives uploads: the bytes outside any transaction, the document inside one."""
 
     def __init__(self, database: Database, staging: Staging, ledger: Ledger, tasks: TaskQueue) -> None:
         self._database = database
@@ -39,40 +36,32 @@ class Intake:
         self.stage = staging.stage
 
     async def receive(self, access: Access, staged: StagedUpload, document_type: DocumentType) -> ReceivedDocument:
-        """Commit the document; a failed twin that made way is erased after."""
+        """Commit the document, then delete the data of a failed upload that was cleared for its name."""
         async with self._database.work(access.principal) as work:
             document, cleared = await receive(work, staged, access.kb.id, document_type, self._tasks)
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(staged.file_size)
         for _ in cleared:
             DOCUMENTS_CLEARED.inc(access.kb.id, access.principal.user_id, auto=True)
-        await self._process_deletions(document, cleared)
-        return ReceivedDocument(document, cleared[0].document_id if cleared else None)
-
-    async def _process_deletions(self, document: Document, cleared: list[AutoCleared]) -> None:
         deletion_ids = [deletion_id for item in cleared for deletion_id in item.deletion_ids]
-        if not deletion_ids:
-            return
-        try:
-            await self._ledger.process(document.organization_id, deletion_ids)
-        except MunimentError as error:  # the upload itself is safe; the sweep finishes the rest
-            log.warning("uploads.erase_failed", document_id=str(document.id), error=error.message)
+        await process_now(self._ledger, document.organization_id, deletion_ids)
+        return ReceivedDocument(document, cleared[0].document_id if cleared else None)
 
 
 async def receive(
     work: Work[Principal], staged: StagedUpload, kb_id: UUID, document_type: DocumentType, tasks: TaskQueue
 ) -> tuple[Document, list[AutoCleared]]:
-    """Turn staged bytes into a document and queue its processing."""
-    # The bytes are in the store already: an orphaned object is litter, a row without its object is data loss.
+    """Turn a staged upload into a document and queue its processing."""
+    # The object is already stored: an object without a row is garbage, a row without its object is data loss.
     access = await get_access(work, kb_id)
-    access.require_upload()  # once more: the right may have been taken away while the bytes came in
+    access.require_upload()  # again: the right may have been revoked during the upload
     access.require_not_being_deleted()
     if not await UploadRepository(work.session).claim(staged.upload_id):
         raise UploadExpired
     document = await _add_document(work, _new_document(staged, access, document_type))
-    # Again: an active namesake may have been archived or have failed between the first look and the insert.
-    failed_twins = await require_name_available(work, kb_id, document.name_key)
-    cleared = [await auto_clear(work, twin) for twin in failed_twins]
+    # Again: an active namesake may have been archived or have failed between the first check and the insert.
+    failed_namesakes = await require_name_available(work, kb_id, document.name_key)
+    cleared = [await auto_clear(work, namesake) for namesake in failed_namesakes]
     await AuditLog(work).record(
         DocumentUploaded(
             document.id, kb_id, document.name, revision=1, file_size=staged.file_size, sha256=staged.sha256
@@ -84,13 +73,13 @@ async def receive(
 
 async def _add_document(work: Work[Principal], document: Document) -> Document:
     documents = DocumentRepository(work.session)
-    # Before the insert, so that namesakes are held before the name is: whoever retries or restores one takes the two
-    # in the same order, and neither waits for the other for ever.
+    # Before the insert, so that namesakes are locked before the name: a retry or restore takes the two in the same
+    # order, which rules out a deadlock.
     try:
         await require_name_available(work, document.kb_id, document.name_key)
     except DuplicateDocument:
         if active := await documents.find_active(document.kb_id, document.name_key):
-            raise DuplicateDocument(active) from None  # it is the one that people mean
+            raise DuplicateDocument(active) from None  # the document that users mean
         raise
     while (added := await documents.add_if_name_free(document)) is None:
         if existing := await documents.find_active(document.kb_id, document.name_key):

@@ -1,9 +1,9 @@
-"""Which documents block a name (docs/contracts.md#duplicates, docs/design.md#names), and the automatic clear of failed uploads.
+"""Check which documents block a name (docs/contracts.md#duplicates, docs/design.md#names), and clear failed uploads.
 
-A constraint decides about active documents. The checks here are for archived and failed ones, with their rows locked.
+A constraint decides about active documents. The checks here are for archived and failed ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -29,6 +29,7 @@ class DuplicateDocument(Conflict):
 
     def __init__(self, existing: Document) -> None:
         super().__init__(MESSAGES.get(Status(existing.status), MESSAGE))
+        self.existing_id = existing.id
         self.body: Mapping[str, Any] = {
             "error": "duplicate_document",
             "existing_document_id": str(existing.id),
@@ -39,44 +40,65 @@ class DuplicateDocument(Conflict):
 
 @dataclass(frozen=True)
 class AutoCleared:
-    """A failed upload that made way, and the ledger lines that remove its bytes."""
+    """A failed upload that was cleared to free its name, and the ledger entries that delete its data."""
 
     document_id: UUID
     deletion_ids: Sequence[UUID]
 
 
 def blocks_name(namesake: Document) -> bool:
-    """An archived one is; a failed one only if it once completed, since then there is something to lose."""
+    """Return whether an inactive document blocks its name: archived ones do, failed ones only if they once completed.
+
+    A document that never completed has nothing to lose and is cleared automatically.
+    """
     return namesake.status == Status.ARCHIVED or namesake.completed_at is not None
 
 
 async def require_name_available(
     work: Work[Principal], kb_id: UUID, key: str, *, except_id: UUID | None = None
 ) -> Sequence[Document]:
-    """Refuse if an archived or once completed namesake is in the way; returns the failed ones that are not, held.
+    """Raise `DuplicateDocument` if an inactive document blocks the name; return those that can be cleared, locked.
 
-    `besides`: the document that is to have the name, which is not in its own way.
+    `except_id` is the document that is to have the name. It does not block itself.
     """
-    held = await DocumentRepository(work.session).lock_inactive_namesakes(kb_id, key)
-    namesakes = [namesake for namesake in held if namesake.id != except_id]
-    in_the_way = [namesake for namesake in namesakes if blocks_name(namesake)]
-    if in_the_way:
-        # Archived before failed: it is the one that people can bring back.
-        raise DuplicateDocument(min(in_the_way, key=lambda namesake: namesake.status != Status.ARCHIVED))
+    locked = await DocumentRepository(work.session).lock_inactive_namesakes(kb_id, key)
+    namesakes = [namesake for namesake in locked if namesake.id != except_id]
+    if blocking := _find_blocking(namesakes):
+        raise DuplicateDocument(blocking)
     return namesakes
 
 
+def _find_blocking(namesakes: Iterable[Document]) -> Document | None:
+    """Return the document to report: an archived one first, because it can be restored."""
+    blocking = (namesake for namesake in namesakes if blocks_name(namesake))
+    return min(blocking, key=lambda namesake: namesake.status != Status.ARCHIVED, default=None)
+
+
 async def auto_clear(work: Work[Principal], failed: Document) -> AutoCleared:
-    """Remove a failed upload that never completed, in the transaction of the document that takes its name."""
+    """Purge a failed upload that never completed, in the transaction of the document that takes its name."""
     event = DocumentAutoCleared(failed.id, failed.kb_id, failed.name, uploader=work.caller.user_id)
-    withdrawn = await purge(work, failed, ReceiptMove.AUTO_CLEAR, event, actor=SYSTEM)
-    return AutoCleared(failed.id, withdrawn.deletion_ids)
+    purged = await purge(work, failed, ReceiptMove.AUTO_CLEAR, event, actor=SYSTEM)
+    return AutoCleared(failed.id, purged.deletion_ids)
 
 
 async def require_name_available_for(work: Work[Principal], document: Document, name: str) -> Sequence[Document]:
-    """As on upload (`DuplicateDocument`), but no document is in its own way."""
+    """Raise `DuplicateDocument` if another document blocks this name for the given one, as on upload.
+
+    Return the failed documents of that name that can be cleared, locked.
+    """
     key = name_key(name)
     active = await DocumentRepository(work.session).find_active(document.kb_id, key)
     if active is not None and active.id != document.id:
         raise DuplicateDocument(active)
     return await require_name_available(work, document.kb_id, key, except_id=document.id)
+
+
+async def find_name_conflict(work: Work[Any], document: Document, name: str) -> DuplicateDocument | None:
+    """Return the error that `require_name_available_for` would raise. No row is locked."""
+    documents, key = DocumentRepository(work.session), name_key(name)
+    active = await documents.find_active(document.kb_id, key)
+    if active is not None and active.id != document.id:
+        return DuplicateDocument(active)
+    inactive = await documents.list_inactive_namesakes(document.kb_id, key)
+    blocking = _find_blocking(namesake for namesake in inactive if namesake.id != document.id)
+    return DuplicateDocument(blocking) if blocking else None

@@ -29,9 +29,9 @@ class DocumentFilter:
     """Which documents to list, and in which order."""
 
     kb_id: UUID | None
-    """None: of all that the caller may see."""
+    """None for all knowledge bases that the caller may see."""
     document_id: UUID | None = None
-    """This one alone, whatever its status."""
+    """Only this document, whatever its status."""
     statuses: Sequence[str] = ()
     search: str = ""
     document_types: Sequence[str] = ()
@@ -53,7 +53,7 @@ SORT_COLUMNS: dict[str, ColumnElement[Any]] = {
 SORTS = tuple(SORT_COLUMNS) + tuple(f"-{name}" for name in SORT_COLUMNS)
 
 
-# What every upload and every move asks: put together once, since that costs more than to ask.
+# Queries of every upload and every move, built once: building them costs more than running them.
 _BY_ID = select(Document).where(Document.id == bindparam("document_id"), Document.kb_id == bindparam("kb_id"))
 
 
@@ -66,9 +66,10 @@ _BY_NAME = select(Document).where(Document.kb_id == bindparam("kb_id"), Document
 _ACTIVE_BY_NAME = _BY_NAME.where(Document.status.in_(ACTIVE))
 
 
-_INACTIVE_BY_NAME_LOCKED = (
-    _BY_NAME.where(Document.status.in_((Status.ARCHIVED, Status.FAILED))).order_by(Document.id).with_for_update()
-)
+_INACTIVE_BY_NAME = _BY_NAME.where(Document.status.in_((Status.ARCHIVED, Status.FAILED))).order_by(Document.id)
+
+
+_INACTIVE_BY_NAME_LOCKED = _INACTIVE_BY_NAME.with_for_update()
 
 
 _INSERT = insert(Document).on_conflict_do_nothing().returning(Document)
@@ -78,11 +79,13 @@ _CLAIM_UPLOAD = delete(Upload).where(Upload.id == bindparam("upload_id")).return
 
 
 class DocumentRepository:
+    """Queries of documents."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def add_if_name_free(self, document: Document) -> Document | None:
-        """Insert it with its revision, or `None` when an active document of the knowledge base has the name."""
+        """Insert a document with its revision. Return None if an active document of the knowledge base has the name."""
         values = {
             column.key: getattr(document, column.key)
             for column in Document.__mapper__.column_attrs
@@ -91,46 +94,55 @@ class DocumentRepository:
         try:
             added = await self._session.scalar(_INSERT, values)
         except IntegrityError:
-            raise KnowledgeBaseNotFound from None  # it was removed while the bytes came in
+            raise KnowledgeBaseNotFound from None  # it was deleted during the upload
         if added is not None:
             self._session.add(build_revision(document))
             await self._session.flush()
         return added
 
     async def get(self, kb_id: UUID, document_id: UUID) -> Document:
+        """Return the document, or raise `DocumentNotFound`."""
         found = await self._session.scalar(_BY_ID, {"document_id": document_id, "kb_id": kb_id})
         if found is None:
             raise DocumentNotFound
         return found
 
     async def lock(self, kb_id: UUID, document_id: UUID) -> Document:
-        """Held until the transaction ends, against every other move and against its worker."""
+        """Return the document, locked against other moves and its worker until the transaction ends."""
         found = await self._session.scalar(_BY_ID_LOCKED, {"document_id": document_id, "kb_id": kb_id})
         if found is None:
             raise DocumentNotFound
         return found
 
     async def find_active(self, kb_id: UUID, key: str) -> Document | None:
+        """Return the active document of this name."""
         return await self._session.scalar(_ACTIVE_BY_NAME, {"kb_id": kb_id, "key": key})
 
     async def lock_with_namesakes(self, kb_id: UUID, document_id: UUID, key: str) -> Document:
-        """As `lock`, together with the archived and failed documents of a name that it is to have, in the order in
-        which everybody takes them: of two documents that change their names at once, neither waits for the other."""
+        """Return the document, locked together with the archived and failed documents of the name that it is to have.
+
+        The rows are locked in the order of their ids, so that two documents that change their names cannot deadlock.
+        """
         is_inactive = Document.status.in_((Status.ARCHIVED, Status.FAILED))
-        wanted = select(Document).where(
+        rows = select(Document).where(
             Document.kb_id == kb_id, or_(Document.id == document_id, and_(Document.name_key == key, is_inactive))
         )
-        locked = (await self._session.scalars(wanted.order_by(Document.id).with_for_update())).all()
+        locked = (await self._session.scalars(rows.order_by(Document.id).with_for_update())).all()
         found = next((document for document in locked if document.id == document_id), None)
         if found is None:
             raise DocumentNotFound
         return found
 
+    async def list_inactive_namesakes(self, kb_id: UUID, key: str) -> Sequence[Document]:
+        """Return the archived and failed documents of this name."""
+        return (await self._session.scalars(_INACTIVE_BY_NAME, {"kb_id": kb_id, "key": key})).all()
+
     async def lock_inactive_namesakes(self, kb_id: UUID, key: str) -> Sequence[Document]:
-        """Archived and failed documents of this name, held until the transaction ends."""
+        """Return the archived and failed documents of this name, locked until the transaction ends."""
         return (await self._session.scalars(_INACTIVE_BY_NAME_LOCKED, {"kb_id": kb_id, "key": key})).all()
 
     async def list_(self, document_filter: DocumentFilter) -> tuple[Sequence[Document], int]:
+        """Return one page of documents, and the total."""
         matching = _select_matching(document_filter)
         total = await self._session.scalar(select(func.count()).select_from(matching.subquery()))
         column = SORT_COLUMNS[document_filter.sort.removeprefix("-")]
@@ -142,36 +154,41 @@ class DocumentRepository:
         return page.all(), total or 0
 
     async def list_content_keys(self, document_id: UUID) -> Sequence[tuple[str, str]]:
-        """Of all its revisions: the key of the original, and the content key."""
+        """Return the object key of the original and the content key of each revision."""
         columns = (Revision.original_uri, Revision.content_hmac)
         found = await self._session.execute(select(*columns).where(Revision.document_id == document_id))
         return [(key, content_key) for key, content_key in found]
 
     async def delete(self, document_id: UUID) -> None:
+        """Delete the row. Only `documents.purge` calls this."""
         await self._session.execute(delete(Document).where(Document.id == document_id))
 
 
 class UploadRepository:
+    """Queries of uploads in progress."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def add(self, upload: Upload) -> None:
+        """Record an upload before its first byte."""
         columns = ("id", "organization_id", "kb_id", "document_id", "blob_key", "uploaded_by", "expires_at")
         await self._session.execute(insert(Upload), {name: getattr(upload, name) for name in columns})
 
     async def claim(self, upload_id: UUID) -> bool:
-        """Decide the fate of these bytes: whoever deletes the row does, and nobody else can."""
-        taken = await self._session.scalar(_CLAIM_UPLOAD, {"upload_id": upload_id})
-        return taken is not None
+        """Claim the upload by deleting its row. Return False if it was already claimed."""
+        claimed = await self._session.scalar(_CLAIM_UPLOAD, {"upload_id": upload_id})
+        return claimed is not None
 
     async def extend_expiry(self, upload_id: UUID, expires_at: datetime) -> bool:
-        """`False` when somebody has decided their fate already."""
+        """Extend the expiry of an upload. Return False if it was already claimed."""
         extended = await self._session.scalar(
             update(Upload).where(Upload.id == upload_id).values(expires_at=expires_at).returning(Upload.id)
         )
         return extended is not None
 
     async def claim_expired(self, now: datetime, *, limit: int) -> Sequence[Upload]:
+        """Claim expired uploads by deleting their rows."""
         expired = select(Upload.id).where(Upload.expires_at < now).limit(limit).with_for_update(skip_locked=True)
         return (await self._session.scalars(delete(Upload).where(Upload.id.in_(expired)).returning(Upload))).all()
 
@@ -193,8 +210,8 @@ def _select_matching(document_filter: DocumentFilter) -> Select[Document]:
     return matching
 
 
-# By their runs too: the number of a revision that was taken back must not come again, since pages in browsers and
-# pictures in memory are known by it.
+# Runs are considered too: the number of a reverted revision must not be used again, because browsers and image caches
+# identify pages by it.
 _NEXT_REVISION = text("""
     SELECT 1 + greatest((SELECT max(revision) FROM document_revisions WHERE document_id = :document_id),
                         (SELECT max(revision) FROM document_processing_runs WHERE document_id = :document_id))
@@ -207,44 +224,48 @@ _EPOCHS_AFTER = text("""
 
 
 class RevisionRepository:
+    """Queries of revisions."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def get(self, document_id: UUID, revision: int) -> Revision:
-        wanted = select(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
-        return (await self._session.scalars(wanted)).one()
+        """Return a revision that exists."""
+        statement = select(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
+        return (await self._session.scalars(statement)).one()
 
     async def add(self, document: Document, snapshot: dict[str, Any] | None) -> None:
-        """What the document's row names now, with what it took the place of."""
+        """Add the revision that the document's row describes, with the snapshot to revert to."""
         self._session.add(build_revision(document, snapshot))
         await self._session.flush()
 
     async def next_revision(self, document_id: UUID) -> int:
-        """One that this document never had. The caller holds the document."""
+        """Return a revision number that this document never had. The caller has locked the document."""
         found: int = (await self._session.execute(_NEXT_REVISION, {"document_id": document_id})).scalar_one()
         return found
 
     async def list_epochs_after(self, document_id: UUID, revision: int) -> Sequence[int]:
-        """Of the runs over later revisions."""
+        """Return the epochs of all runs of later revisions."""
         return (await self._session.scalars(_EPOCHS_AFTER, {"document_id": document_id, "revision": revision})).all()
 
     async def references_object(self, document_id: UUID, key: str) -> bool:
-        """Whether a revision of the document has these bytes."""
-        named = select(Revision.revision).where(Revision.document_id == document_id, Revision.original_uri == key)
-        return await self._session.scalar(named) is not None
+        """Return whether a revision of the document has this object as its original."""
+        revision = select(Revision.revision).where(Revision.document_id == document_id, Revision.original_uri == key)
+        return await self._session.scalar(revision) is not None
 
     async def delete_all_except(self, document_id: UUID, keep: int) -> Sequence[Revision]:
-        """Remove the rows of all but one; what they were."""
+        """Delete the rows of all revisions but one, and return them."""
         others = delete(Revision).where(Revision.document_id == document_id, Revision.revision != keep)
         return (await self._session.scalars(others.returning(Revision))).all()
 
     async def clear_snapshot(self, document_id: UUID, revision: int) -> None:
-        """From here on there is nothing to go back to."""
-        this = update(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
-        await self._session.execute(this.values(shelved=None))
+        """Delete the snapshot of a completed revision: from now on there is nothing to revert to."""
+        statement = update(Revision).where(Revision.document_id == document_id, Revision.revision == revision)
+        await self._session.execute(statement.values(snapshot=None))
 
 
 def build_revision(document: Document, snapshot: dict[str, Any] | None = None) -> Revision:
+    """Return the revision that the document's row describes."""
     return Revision(
         document_id=document.id,
         revision=document.revision,
@@ -256,7 +277,7 @@ def build_revision(document: Document, snapshot: dict[str, Any] | None = None) -
         sha256=document.sha256,
         content_hmac=document.content_hmac,
         uploaded_by=document.uploaded_by,
-        shelved=snapshot,
+        snapshot=snapshot,
     )
 
 

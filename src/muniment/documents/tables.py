@@ -1,3 +1,5 @@
+"""Tables of documents, their revisions and uploads in progress."""
+
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -21,7 +23,7 @@ from muniment.storage.db.base import Table, created_at_column, id_column
 
 
 class Status(StrEnum):
-    """Where a document stands in its lifecycle (docs/design.md#state-machine)."""
+    """Status of a document in its lifecycle (docs/design.md#state-machine)."""
 
     PENDING = "pending"
     PROCESSING = "processing"
@@ -34,6 +36,8 @@ ACTIVE = (Status.PENDING, Status.PROCESSING, Status.COMPLETED)
 
 
 class DocumentType(StrEnum):
+    """Type of a document, chosen on upload. The values are stored and appear in the API."""
+
     INVOICE = "invoice"
     CONTRACT = "contract"
     CARE_PLAN = "care_plan"
@@ -50,7 +54,11 @@ def _one_of(column: str, values: type[StrEnum]) -> str:
 
 
 class Document(Table):
-    """The named thing in a knowledge base. Its id survives replace; its epoch grows with each move that must fence."""
+    """A named document in a knowledge base.
+
+    Its id survives a replace. Its epoch is incremented by each move that must stop older workers
+    (docs/design.md#epochs).
+    """
 
     __tablename__ = "documents"
     __table_args__ = (
@@ -66,7 +74,7 @@ class Document(Table):
             name="processing_status_known",
         ),
         CheckConstraint("archive_status IN ('pending', 'archived', 'failed')", name="archive_status_known"),
-        # The rule that no look can replace: one active document of a name in a knowledge base.
+        # One active document of a name in a knowledge base: a check before the insert could not guarantee that.
         Index(
             "uq_documents_active_name",
             "knowledge_base_id",
@@ -136,9 +144,9 @@ class Document(Table):
     processing_started_at: Mapped[datetime | None]
     processing_completed_at: Mapped[datetime | None]
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
-    """What it shows. A real foreign key: it counts as a reference against the garbage collection."""
+    """The text it shows. A real foreign key, so that garbage collection cannot delete it."""
     index_epoch: Mapped[int | None]
-    """Of the run whose passages count, where an index outside PostgreSQL holds copies of them."""
+    """Epoch of the run whose copies in an external index are valid."""
     total_pages: Mapped[int | None]
     total_word_count: Mapped[int | None]
     text_extraction_method: Mapped[str | None]
@@ -147,14 +155,14 @@ class Document(Table):
     completed_at: Mapped[datetime | None]
     archived_at: Mapped[datetime | None]
     archive_status: Mapped[str | None]
-    """Of its hand-over to the archive queue; null where it was never handed over."""
+    """Status of its hand-over to Paperless. Null if it was never requested."""
     archive_job_id: Mapped[str | None]
     paperless_doc_url: Mapped[str | None]
     handed_over_at: Mapped[datetime | None]
 
 
 class Revision(Table):
-    """The n-th content of a document."""
+    """One version of a document's content."""
 
     __tablename__ = "document_revisions"
     __table_args__ = (
@@ -176,13 +184,12 @@ class Revision(Table):
     uploaded_by: Mapped[UUID]
     created_at: Mapped[datetime] = created_at_column()
     artifact_text_id: Mapped[UUID | None] = mapped_column(ForeignKey(TextArtifact.id))
-    shelved: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """The document's columns as they were before this revision took the place of an earlier one, to bring that back:
-    of the last one that completed. Null where there is none."""
+    snapshot: Mapped[dict[str, Any] | None] = mapped_column("shelved", JSONB(none_as_null=True))
+    """The document's columns when its last completed revision was replaced, to revert to it. Null if there is none."""
 
 
 class Upload(Table):
-    """Bytes on their way in. The row is written before the first byte and deleted by whoever decides their fate."""
+    """An upload in progress. The row is written before the first byte, and deleting it claims the stored object."""
 
     __tablename__ = "uploads"
     __table_args__ = (

@@ -18,7 +18,7 @@ from muniment.storage.objects.port import VersionedObjectStore
 
 @dataclass(frozen=True)
 class HandoverCancellation:
-    """Cancels queued jobs; an implementation of the port `Handovers` of the lifecycle."""
+    """Cancels queued jobs: the implementation of `documents.handovers.Handovers`."""
 
     database: Database
     stores: HandoverStores

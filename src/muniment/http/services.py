@@ -10,11 +10,10 @@ from muniment.accounts.credentials import Passwords
 from muniment.accounts.sign_in import SignIn
 from muniment.audit.service import AuditService
 from muniment.documents.intake import Intake
+from muniment.documents.staging import Staging
 from muniment.handover.dead_letters import DeadLetterService
 from muniment.handover.submission import DocumentHandover, SubmissionService
 from muniment.lifecycle.engine import MoveEngine
-from muniment.lifecycle.moves.purge import PurgeService
-from muniment.lifecycle.moves.replace import ReplaceService
 from muniment.processing.events.stream import EventStreams
 from muniment.processing.results.images import ImageService
 from muniment.search.query.service import SearchService
@@ -49,13 +48,12 @@ class Services:
     database: Database
     passwords: Passwords
     sign_in: SignIn
+    staging: Staging
     intake: Intake
     objects: ObjectStore
     tasks: TaskQueue
-    mover: MoveEngine
-    removal: PurgeService
+    engine: MoveEngine
     handover: HandoverServices
-    replacing: ReplaceService
     images: ImageService
     events: EventStreams
     search: SearchService

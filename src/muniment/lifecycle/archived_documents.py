@@ -20,11 +20,13 @@ SORT_COLUMNS: dict[str, ColumnElement[Any]] = {
     "completed_at": Document.completed_at.expression,
     "file_size": Document.file_size.expression,
 }
-SORTS = tuple(f"{way}{name}" for name in SORT_COLUMNS for way in ("-", ""))
+SORTS = tuple(f"{direction}{name}" for name in SORT_COLUMNS for direction in ("-", ""))
 
 
 @dataclass(frozen=True)
 class ArchivedFilter:
+    """Which archived documents to list, and in which order."""
+
     kb_id: UUID | None = None
     search: str = ""
     since: datetime | None = None
@@ -35,21 +37,20 @@ class ArchivedFilter:
 
     @property
     def is_filtered(self) -> bool:
-        """By more than the knowledge base."""
+        """Whether the list is filtered by more than the knowledge base."""
         return bool(self.search or self.since or self.before)
 
 
-ArchivedDocument = tuple[Document, str]
-"""With the name of its knowledge base."""
-
-
 class ArchivedRepository:
+    """Queries of the archive."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def list_(
         self, caller: Principal, archived_filter: ArchivedFilter
     ) -> tuple[Sequence[Row[Document, str]], int]:
+        """Return one page of documents with the names of their knowledge bases, and the total."""
         matching, total = await self._plan(caller, archived_filter)
         if archived_filter.offset >= total:
             return [], total
@@ -63,17 +64,16 @@ class ArchivedRepository:
         return (await self._session.execute(rows)).all(), total
 
     async def _plan(self, caller: Principal, archived_filter: ArchivedFilter) -> tuple[Select[UUID], int]:
-        """What is wanted, along the index that leads there fastest, and how much it is."""
+        """Return the query that uses the fastest index, and the number of documents it matches."""
         if archived_filter.is_filtered:
             matching = _select_matching(archived_filter, _managed_scope(caller, archived_filter.kb_id))
             return matching, await self._session.scalar(select(func.count()).select_from(matching.subquery())) or 0
-        # The function has looked once which knowledge bases are the caller's; row level security would for each row.
-        measured = select(func.measure_archive(archived_filter.kb_id).table_valued("total", "is_most"))
-        total, is_most = (await self._session.execute(measured)).one()
-        along_all = is_most and archived_filter.kb_id is None
-        return _select_matching(
-            archived_filter, _organization_scope(caller) if along_all else _managed_scope(caller, archived_filter.kb_id)
-        ), total
+        # The function determines the caller's knowledge bases once; row level security would do so for each row.
+        measure = select(func.measure_archive(archived_filter.kb_id).table_valued("total", "is_most"))
+        total, is_most = (await self._session.execute(measure)).one()
+        scan_organization = is_most and archived_filter.kb_id is None
+        scope = _organization_scope(caller) if scan_organization else _managed_scope(caller, archived_filter.kb_id)
+        return _select_matching(archived_filter, scope), total
 
 
 def _select_matching(archived_filter: ArchivedFilter, scope: Sequence[ColumnElement[bool]]) -> Select[UUID]:
@@ -88,7 +88,7 @@ def _select_matching(archived_filter: ArchivedFilter, scope: Sequence[ColumnElem
 
 
 def _managed_scope(caller: Principal, kb_id: UUID | None) -> Sequence[ColumnElement[bool]]:
-    """Each leads to an index in the order of the list."""
+    """Restrict to the caller's knowledge bases. Each condition uses an index that is in list order."""
     if kb_id is None and caller.is_admin:
         return [Document.organization_id == caller.organization_id]
     managed = Document.kb_id == func.any(text("ARRAY(SELECT app_managed_kb_ids())"))
@@ -96,21 +96,23 @@ def _managed_scope(caller: Principal, kb_id: UUID | None) -> Sequence[ColumnElem
 
 
 def _organization_scope(caller: Principal) -> Sequence[ColumnElement[bool]]:
-    """Along the organization's index, what is not the caller's passed over: nothing to sort. `IS TRUE` keeps it a
-    look-up for each row; a join would lose the order."""
+    """Scan the organization's index in list order and filter by managed knowledge base, so that nothing is sorted.
+
+    `IS TRUE` keeps the filter a lookup per row; a join would lose the order.
+    """
     managed = Document.kb_id.in_(text("SELECT app_managed_kb_ids()"))
     return [Document.organization_id == caller.organization_id, managed.is_(True)]
 
 
 def _page_from_nearest_end(matching: Select[UUID], archived_filter: ArchivedFilter, total: int) -> Select[UUID]:
-    """The ids of the page, counted from that end of the list to which it is nearer."""
-    behind = max(0, total - archived_filter.offset - archived_filter.limit)
-    if archived_filter.offset <= behind:
+    """Select the ids of the page, counted from the nearer end of the list."""
+    offset_from_end = max(0, total - archived_filter.offset - archived_filter.limit)
+    if archived_filter.offset <= offset_from_end:
         return (
             matching.order_by(*_order(archived_filter.sort)).offset(archived_filter.offset).limit(archived_filter.limit)
         )
     on_page = min(archived_filter.limit, total - archived_filter.offset)
-    return matching.order_by(*_order(_reversed(archived_filter.sort))).offset(behind).limit(on_page)
+    return matching.order_by(*_order(_reversed(archived_filter.sort))).offset(offset_from_end).limit(on_page)
 
 
 def _reversed(sort: str) -> str:

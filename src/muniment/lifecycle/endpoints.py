@@ -6,28 +6,26 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request, Response
 
 from muniment.accounts.schemas import SearchText
-from muniment.artifacts.keys import READING_VERSION
-from muniment.artifacts.repository import ArtifactRepository
 from muniment.documents.endpoints import read_file_name
-from muniment.documents.repository import DocumentRepository
 from muniment.documents.schemas import DocumentRead, DuplicateBody
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork, Now
 from muniment.http.multipart.form import IncomingForm
 from muniment.http.pagination import PaginatedRead, Paging
-from muniment.http.services import Services
 from muniment.http.streaming import count_rejected_uploads, request_chunks
 from muniment.knowledge_bases import service as knowledge_bases
 from muniment.lifecycle.archived_documents import SORTS, ArchivedFilter, ArchivedRepository
 from muniment.lifecycle.bulk import bulk_archive, bulk_purge
-from muniment.lifecycle.engine import get_document_access
+from muniment.lifecycle.engine import Target
 from muniment.lifecycle.explain import explain
 from muniment.lifecycle.knowledge_base_purge import KnowledgeBasePurge
-from muniment.lifecycle.moves.archive import archive
-from muniment.lifecycle.moves.cancel import cancel
-from muniment.lifecycle.moves.restore import restore
-from muniment.lifecycle.moves.retry import AlgorithmVersionUnavailable, retry
-from muniment.lifecycle.observability import count_move, observe
-from muniment.lifecycle.rules import Move
+from muniment.lifecycle.moves.archive import Archive
+from muniment.lifecycle.moves.cancel import Cancel
+from muniment.lifecycle.moves.clear import Clear
+from muniment.lifecycle.moves.purge import Purge, run_purge
+from muniment.lifecycle.moves.replace import open_replacement
+from muniment.lifecycle.moves.restore import Restore
+from muniment.lifecycle.moves.retry import Retry
+from muniment.lifecycle.moves.revert import Revert
 from muniment.lifecycle.schemas import (
     ArchivedRead,
     BulkArchivedRead,
@@ -46,7 +44,6 @@ from muniment.lifecycle.schemas import (
     range_end,
     range_start,
 )
-from muniment.storage.db.principal import Principal, Service
 from muniment.storage.tasks.port import RunRequest
 
 router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}", tags=["lifecycle"])
@@ -63,7 +60,7 @@ async def archive_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentStatusRead:
     """Archive a completed document, which removes it from search. Only for the owner and admins, like all moves."""
-    return DocumentStatusRead.of(await archive(parts.mover, principal, kb_id, doc_id))
+    return DocumentStatusRead.of(await parts.engine.run(Archive(), Target(principal, kb_id, doc_id)))
 
 
 @router.post("/restore")
@@ -71,7 +68,7 @@ async def restore_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentStatusRead:
     """Restore an archived document. Returns 409 while an active document has its name."""
-    return DocumentStatusRead.of(await restore(parts.mover, principal, kb_id, doc_id))
+    return DocumentStatusRead.of(await parts.engine.run(Restore(), Target(principal, kb_id, doc_id)))
 
 
 @router.post("/cancel")
@@ -79,7 +76,7 @@ async def cancel_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> MessageRead:
     """Cancel processing of a document. It becomes `failed` and can be retried or cleared."""
-    await cancel(parts.database, parts.tasks, principal, kb_id, doc_id)
+    await parts.engine.run(Cancel(), Target(principal, kb_id, doc_id))
     return MessageRead(message="Document processing cancelled")
 
 
@@ -88,7 +85,7 @@ async def archive_documents(
     kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
 ) -> BulkArchivedRead:
     """Archive up to 100 documents. Documents that are not completed are skipped and listed."""
-    return BulkArchivedRead.of(await bulk_archive(parts.mover, principal, kb_id, wanted.document_ids))
+    return BulkArchivedRead.of(await bulk_archive(parts.engine, principal, kb_id, wanted.document_ids))
 
 
 @archived_router.get("")
@@ -121,7 +118,7 @@ async def explain_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> ExplanationRead:
     """Explain the status of a document, which moves are possible, and who can make them."""
-    return ExplanationRead.of(await explain(parts.mover, principal, kb_id, doc_id))
+    return ExplanationRead.of(await explain(parts.engine, principal, kb_id, doc_id))
 
 
 @router.post("/retry", responses={409: {"model": DuplicateBody}})
@@ -131,26 +128,7 @@ async def retry_document(
     """Retry a failed document or reprocess a completed one. Previous results stay available until it is done."""
     wish = wish or RetryRequest()
     run = RunRequest(force=wish.force, algorithm_version=wish.algorithm_version)
-    async with observe("retry", kb_id=kb_id, document_id=doc_id, user_id=principal.user_id):
-        await _require_available_version(parts, principal, kb_id, doc_id, wish.algorithm_version)
-        async with parts.database.work(principal) as work:
-            document = DocumentRead.of(await retry(work, parts.tasks, kb_id, doc_id, run))
-    count_move(Move.RETRY, kb_id, principal.user_id)
-    return document
-
-
-async def _require_available_version(
-    parts: Services, principal: Principal, kb_id: UUID, doc_id: UUID, algorithm_version: int | None
-) -> None:
-    if algorithm_version in (None, READING_VERSION):
-        return
-    async with parts.database.work(principal) as work:
-        (await get_document_access(work, kb_id)).require_upload()
-        document = await DocumentRepository(work.session).get(kb_id, doc_id)
-    async with parts.database.service_work(Service(document.organization_id)) as service:
-        stored = await ArtifactRepository(service.session).find_newest(document.content_hmac, algorithm_version)
-    if stored is None:
-        raise AlgorithmVersionUnavailable
+    return DocumentRead.of(await parts.engine.run(Retry(run), Target(principal, kb_id, doc_id)))
 
 
 purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
@@ -184,9 +162,10 @@ async def purge_document(
     ] = False,
 ) -> PurgedRead | PurgePendingRead:
     """Permanently delete an archived document from every store, with a receipt. Repeating the call is safe."""
-    ended = await parts.removal.purge(principal, kb_id, doc_id, cancel_hand_over=cancel_hand_over)
-    response.status_code = 202 if ended.pending else 200
-    return purge_result_read(ended, PURGED, PURGE_PENDING)
+    move = Purge(cancel_hand_over=cancel_hand_over)
+    result = await run_purge(parts.engine, move, Target(principal, kb_id, doc_id))
+    response.status_code = 202 if result.pending else 200
+    return purge_result_read(result, PURGED, PURGE_PENDING)
 
 
 @purge_router.delete(
@@ -196,9 +175,9 @@ async def clear_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal, response: Response
 ) -> PurgedRead | PurgePendingRead:
     """Permanently delete a failed document and its partial data, with a receipt. Missing data is not an error."""
-    ended = await parts.removal.clear(principal, kb_id, doc_id)
-    response.status_code = 202 if ended.pending else 200
-    return purge_result_read(ended, CLEARED, CLEAR_PENDING)
+    result = await run_purge(parts.engine, Clear(), Target(principal, kb_id, doc_id))
+    response.status_code = 202 if result.pending else 200
+    return purge_result_read(result, CLEARED, CLEAR_PENDING)
 
 
 @purge_router.post("/documents/bulk-purge")
@@ -206,7 +185,7 @@ async def purge_documents(
     kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
 ) -> BulkPurgedRead:
     """Purge up to 100 documents, 10 calls per minute. Documents that are not archived are skipped and listed."""
-    return BulkPurgedRead.of(await bulk_purge(parts.removal, principal, kb_id, wanted.document_ids))
+    return BulkPurgedRead.of(await bulk_purge(parts.engine, principal, kb_id, wanted.document_ids))
 
 
 @purge_router.delete(
@@ -232,11 +211,11 @@ async def delete_knowledge_base(
     if not purge:
         async with parts.database.work(principal) as work:
             await knowledge_bases.delete(work, kb_id)
-        await parts.mover.index.delete_collection(kb_id)
+        await parts.engine.index.delete_collection(kb_id)
         return Response(status_code=204)
-    leaving = await KnowledgeBasePurge(parts.removal).run(principal, kb_id)
-    response.status_code = 200 if leaving.is_complete else 202
-    return KnowledgeBasePurgeRead.of(leaving)
+    progress = await KnowledgeBasePurge(parts.engine).run(principal, kb_id)
+    response.status_code = 200 if progress.is_complete else 202
+    return KnowledgeBasePurgeRead.of(progress)
 
 
 replace_router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents/{doc_id}/replace", tags=["lifecycle"])
@@ -263,13 +242,13 @@ async def replace_document(
     kb_id: UUID, doc_id: UUID, request: Request, parts: CurrentServices, principal: CurrentPrincipal, now: Now
 ) -> ReplacedRead:
     """Replace content and name of a document with the multipart `file`. The document keeps its ID."""
-    place = await parts.replacing.permit(principal, kb_id, doc_id)
+    replacement = await open_replacement(parts.engine, parts.staging, Target(principal, kb_id, doc_id))
     with count_rejected_uploads():
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
         name = await read_file_name(form)
-        async with parts.replacing.stage(place, name, form.iter_chunks(), now=now) as staged:
+        async with replacement.stage(name, form.iter_chunks(), now=now) as staged:
             await form.finish()
-            return ReplacedRead.of(await parts.replacing.receive(place, staged))
+            return ReplacedRead.of(await replacement.receive(staged))
 
 
 @replace_router.post("/revert", responses={409: {"model": DuplicateBody}})
@@ -277,4 +256,5 @@ async def revert_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentRead:
     """Revert a failed replacement to the previous version with its name, status and annotations."""
-    return DocumentRead.of(await parts.replacing.revert(principal, kb_id, doc_id))
+    reverted = await parts.engine.run(Revert(), Target(principal, kb_id, doc_id))
+    return DocumentRead.of(reverted.document)

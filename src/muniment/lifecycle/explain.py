@@ -1,7 +1,10 @@
-"""Explain why a document has its status, which moves are possible, and who may make them."""
+"""Explain why a document has its status, which moves are possible, and who may make them.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+Rights and refusals come from `rules`, obstacles from `obstacles`: both are what the engine enforces.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -9,32 +12,34 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.tables import AuditEvent
+from muniment.documents.handover_status import HandoverStatus
+from muniment.documents.name_conflicts import DuplicateDocument
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.schemas import PENDING_DETAIL, PROCESSING_DETAIL
-from muniment.documents.tables import ACTIVE, Document, Status
+from muniment.documents.tables import Document, Status
+from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import MANAGERS, Access, AccessLevel
 from muniment.lifecycle.engine import MoveEngine, get_document_access
-from muniment.lifecycle.obstacles import HandoverPending, NothingToRevert
-from muniment.lifecycle.revision_snapshots import find_snapshot
-from muniment.lifecycle.rules import ALLOWED_LEVELS, AUTOMATIC_MOVES, RULES, Move, MoveNotAllowed, resolve_target
+from muniment.lifecycle.obstacles import MoveContext, RestoreNameTaken, find_obstacle
+from muniment.lifecycle.rules import RULES, Move, MoveNotAllowed, resolve_target
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Work
+from muniment.storage.vectors.intents import IntentRepository
 
 MAX_EVENTS = 50
 
 
-# By name and not through the table: processing lies above this feature.
+# By name and not through the table, because processing lies above this feature.
 _OPEN_RUN = text("""
     SELECT run_id, purpose, status, attempt, last_step, created_at FROM document_processing_runs
      WHERE document_id = :document_id AND epoch = :epoch AND status IN ('queued', 'in_progress')
 """)
 
 
-_HAS_INTENT = text("SELECT EXISTS (SELECT FROM index_intents WHERE document_id = :document_id)")
-
-
 @dataclass(frozen=True)
 class OpenRun:
+    """A run that is queued or in progress."""
+
     id: UUID
     purpose: str
     status: str
@@ -45,142 +50,93 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class DocumentFacts:
+    """What the explanation of a document is based on."""
+
     document: Document
-    access_level: AccessLevel
-    """Of the one who asks."""
-    namesake: Document | None
-    """Another one that is active under its name."""
-    can_be_reverted: bool
     run: OpenRun | None
     events: Sequence[AuditEvent] | None
-    """Newest first; none where the one who asks may not read the trail."""
+    """Newest first. None if the caller may not read the audit trail."""
     index_update_pending: bool = False
-    """Nobody knows what the search index holds of it, until the sweep has told it."""
+    """True while an index intent is open: the index may not match the row yet."""
 
 
 class ExplainRepository:
+    """Queries that only an explanation needs."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def find_open_run(self, document_id: UUID, epoch: int) -> OpenRun | None:
+        """Return the run of this epoch if it has not ended."""
         row = (await self._session.execute(_OPEN_RUN, {"document_id": document_id, "epoch": epoch})).one_or_none()
         return OpenRun(*row) if row else None
 
     async def list_events(self, document_id: UUID) -> Sequence[AuditEvent]:
-        of_document = select(AuditEvent).where(AuditEvent.document_id == document_id)
-        return (await self._session.scalars(of_document.order_by(AuditEvent.id.desc()).limit(MAX_EVENTS))).all()
-
-    async def has_index_intent(self, document_id: UUID) -> bool:
-        """Asked by the service: who may only look at a document does not see its intents."""
-        return bool(await self._session.scalar(_HAS_INTENT, {"document_id": document_id}))
-
-
-async def load_facts(work: Work[Principal], access: Access, document: Document) -> DocumentFacts:
-    """All that the one who asks may know."""
-    explaining = ExplainRepository(work.session)
-    return DocumentFacts(
-        document=document,
-        access_level=access.level,
-        namesake=await _find_namesake(work, document),
-        can_be_reverted=await find_snapshot(work.session, document) is not None,
-        run=await explaining.find_open_run(document.id, document.epoch),
-        events=await explaining.list_events(document.id) if access.level in MANAGERS else None,
-    )
-
-
-async def _find_namesake(work: Work[Principal], document: Document) -> Document | None:
-    if document.status in ACTIVE:
-        return None  # it has the name itself
-    return await DocumentRepository(work.session).find_active(document.kb_id, document.name_key)
+        """Return the newest audit events of the document."""
+        events = select(AuditEvent).where(AuditEvent.document_id == document_id)
+        return (await self._session.scalars(events.order_by(AuditEvent.id.desc()).limit(MAX_EVENTS))).all()
 
 
 AUTOMATIC = "Muniment does this automatically"
 
 
-INDEX_UPDATE_PENDING = "The search index is being repaired. Try again shortly"
-
-
-NAME_TAKEN = {
-    Move.RESTORE: "Cannot restore: a document with this name already exists",
-    Move.RETRY: "A document with this name already exists",
-    Move.REVERT: "A document with this name already exists",
-}
-
-
 @dataclass(frozen=True)
 class MoveAssessment:
+    """Whether one move can be made, and by whom."""
+
     move: Move
     is_possible: bool
-    """As far as the document is concerned, whoever asks."""
+    """Whether the document allows it, whoever asks."""
     is_allowed: bool
-    """And the one who asks may."""
+    """Whether it is possible and the caller may do it."""
     reason: str | None
-    """Why not."""
+    """Why it is not allowed."""
     by: Sequence[str]
     namesake_id: UUID | None = None
-    """Of a document that is in the way."""
+    """The document that has the name, if that is the reason."""
 
 
-def assess_moves(facts: DocumentFacts) -> list[MoveAssessment]:
-    """Every move of the rules."""
-    return [_assess(facts, move) for move in RULES]
+async def assess_moves(
+    work: Work[Service], access: Access, document: Document, *, index_holds_copies: bool
+) -> list[MoveAssessment]:
+    """Assess every move of the rules.
+
+    It reads as a service: members who may only view a document see neither its intents nor its hand-overs.
+    """
+    return [await _assess(MoveContext(work, move, access, document, index_holds_copies)) for move in RULES]
 
 
-def _assess(facts: DocumentFacts, move: Move) -> MoveAssessment:
-    if move in AUTOMATIC_MOVES:
+async def _assess(context: MoveContext) -> MoveAssessment:
+    move, rule = context.move, RULES[context.move]
+    if rule.is_automatic:
         return MoveAssessment(move, is_possible=False, is_allowed=False, reason=AUTOMATIC, by=["muniment"])
-    by = [str(standing) for standing in ALLOWED_LEVELS[move]]
-    if reason := next((found for obstacle in OBSTACLES if (found := obstacle(facts, move))), None):
-        namesake_id = facts.namesake.id if facts.namesake and reason == NAME_TAKEN.get(move) else None
-        return MoveAssessment(move, is_possible=False, is_allowed=False, reason=reason, by=by, namesake_id=namesake_id)
-    if facts.access_level not in ALLOWED_LEVELS[move]:
+    by = [str(level) for level in AccessLevel if level in rule.allowed]
+    if error := await _find_refusal(context):
         return MoveAssessment(
-            move, is_possible=True, is_allowed=False, reason=f"Only {_join_roles(by)} can do this", by=by
+            move, is_possible=False, is_allowed=False, reason=error.message, by=by, namesake_id=_namesake_id(error)
         )
+    if context.access.level not in rule.allowed:
+        reason = f"Only {_join_roles(by)} can do this"
+        return MoveAssessment(move, is_possible=True, is_allowed=False, reason=reason, by=by)
     return MoveAssessment(move, is_possible=True, is_allowed=True, reason=None, by=by)
 
 
-def _join_roles(by: Sequence[str]) -> str:
-    articles = {"owner": "the owner", "admin": "an admin", "editor": "an editor"}
-    *some, last = [articles[standing] for standing in by]
-    return f"{', '.join(some)} or {last}"
-
-
-def _status_obstacle(facts: DocumentFacts, move: Move) -> str | None:
-    status = Status(facts.document.status)
-    if move is Move.RETRY and status is Status.COMPLETED:
-        return None  # a reread, which leaves the status alone
+async def _find_refusal(context: MoveContext) -> MunimentError | None:
     try:
-        resolve_target(move, status)
-    except MoveNotAllowed as refused:
-        return refused.message
-    return None
+        resolve_target(context.move, Status(context.document.status))
+    except MoveNotAllowed as error:
+        return error
+    return await find_obstacle(context)
 
 
-def _revision_obstacle(facts: DocumentFacts, move: Move) -> str | None:
-    return NothingToRevert().message if move is Move.REVERT and not facts.can_be_reverted else None
+def _namesake_id(error: MunimentError) -> UUID | None:
+    return error.existing_id if isinstance(error, DuplicateDocument | RestoreNameTaken) else None
 
 
-def _name_obstacle(facts: DocumentFacts, move: Move) -> str | None:
-    return NAME_TAKEN.get(move) if facts.namesake else None
-
-
-def _index_obstacle(facts: DocumentFacts, move: Move) -> str | None:
-    return INDEX_UPDATE_PENDING if facts.index_update_pending and move in (Move.ARCHIVE, Move.RESTORE) else None
-
-
-def _handover_obstacle(facts: DocumentFacts, move: Move) -> str | None:
-    return HandoverPending().message if move is Move.PURGE and facts.document.archive_status == "pending" else None
-
-
-OBSTACLES: Sequence[Callable[[DocumentFacts, Move], str | None]] = (
-    _status_obstacle,
-    _revision_obstacle,
-    _name_obstacle,
-    _index_obstacle,
-    _handover_obstacle,
-)
-"""The first that is in the way is told."""
+def _join_roles(by: Sequence[str]) -> str:
+    names = {"owner": "the owner", "admin": "an admin", "editor": "an editor"}
+    *others, last = [names[level] for level in by]
+    return f"{', '.join(others)} or {last}"
 
 
 INTERRUPTED_NOTE = "Processing was interrupted and will be retried automatically."
@@ -209,14 +165,15 @@ ADVICE: dict[tuple[Status, Move], str] = {
 
 
 def describe_status(facts: DocumentFacts) -> str:
-    said = [_status_sentence(facts.document, facts.run)]
+    """Return why the document has its status, in one or more sentences."""
+    sentences = [_status_sentence(facts.document, facts.run)]
     if facts.run and facts.document.status == Status.COMPLETED:
-        said.append(REREAD_NOTE)
+        sentences.append(REREAD_NOTE)
     if facts.index_update_pending:
-        said.append(INDEX_UPDATE_NOTE)
-    if facts.document.archive_status == "pending":
-        said.append(HANDOVER_NOTE)
-    return " ".join(said)
+        sentences.append(INDEX_UPDATE_NOTE)
+    if facts.document.archive_status == HandoverStatus.PENDING:
+        sentences.append(HANDOVER_NOTE)
+    return " ".join(sentences)
 
 
 def _status_sentence(document: Document, run: OpenRun | None) -> str:
@@ -242,19 +199,21 @@ def _format_time(at: datetime | None) -> str:
 
 
 def suggest_next_steps(facts: DocumentFacts, assessments: Sequence[MoveAssessment]) -> list[str]:
-    """What can be done next, by the one who asks or by those whom they can ask."""
-    advice = []
-    for judgement in assessments:
-        deed = ADVICE.get((Status(facts.document.status), judgement.move))
-        if deed and judgement.is_allowed:
-            advice.append(f"You can {deed}.")
-        elif deed and judgement.is_possible:
-            advice.append(f"Ask the owner or an admin to {deed}.")
-    return advice
+    """Return what the caller can do next, or whom they can ask to do it."""
+    steps = []
+    for assessment in assessments:
+        advice = ADVICE.get((Status(facts.document.status), assessment.move))
+        if advice and assessment.is_allowed:
+            steps.append(f"You can {advice}.")
+        elif advice and assessment.is_possible:
+            steps.append(f"Ask {_join_roles(assessment.by)} to {advice}.")
+    return steps
 
 
 @dataclass(frozen=True)
 class Explanation:
+    """The answer to one request."""
+
     facts: DocumentFacts
     status_reason: str
     assessments: list[MoveAssessment]
@@ -262,18 +221,16 @@ class Explanation:
 
 
 async def explain(engine: MoveEngine, caller: Principal, kb_id: UUID, document_id: UUID) -> Explanation:
-    """To anybody who may see the document: why it is where it is, and what can be done with it by whom."""
+    """Explain a document to anyone who may see it."""
     async with engine.database.work(caller) as work:
         access = await get_document_access(work, kb_id)
         document = await DocumentRepository(work.session).get(kb_id, document_id)
-        facts = await load_facts(work, access, document)
-    facts = replace(facts, index_update_pending=await _has_pending_index_update(engine, caller, document_id))
-    judgements = assess_moves(facts)
-    return Explanation(facts, describe_status(facts), judgements, suggest_next_steps(facts, judgements))
-
-
-async def _has_pending_index_update(engine: MoveEngine, caller: Principal, document_id: UUID) -> bool:
-    if not engine.index.holds_copies:
-        return False
-    async with engine.database.service_work(Service(caller.organization_id)) as work:
-        return await ExplainRepository(work.session).has_index_intent(document_id)
+        explaining = ExplainRepository(work.session)
+        run = await explaining.find_open_run(document.id, document.epoch)
+        events = await explaining.list_events(document.id) if access.level in MANAGERS else None
+    holds_copies = engine.index.holds_copies
+    async with engine.database.service_work(Service(caller.organization_id)) as work_of_service:
+        assessments = await assess_moves(work_of_service, access, document, index_holds_copies=holds_copies)
+        is_pending = holds_copies and await IntentRepository(work_of_service.session).exists(document.id)
+    facts = DocumentFacts(document, run, events, index_update_pending=is_pending)
+    return Explanation(facts, describe_status(facts), assessments, suggest_next_steps(facts, assessments))

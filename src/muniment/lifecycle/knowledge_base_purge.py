@@ -22,9 +22,11 @@ from muniment.errors import MunimentError
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository
 from muniment.knowledge_bases.tables import KnowledgeBase
-from muniment.lifecycle.moves.archive import archive
-from muniment.lifecycle.moves.cancel import cancel
-from muniment.lifecycle.moves.purge import PurgeService
+from muniment.lifecycle.engine import MoveEngine, Target
+from muniment.lifecycle.moves.archive import Archive
+from muniment.lifecycle.moves.cancel import Cancel
+from muniment.lifecycle.moves.clear import Clear
+from muniment.lifecycle.moves.purge import Purge, commit_purge
 from muniment.lifecycle.observability import OperationStatus, observe
 from muniment.lifecycle.obstacles import HandoverPending
 from muniment.lifecycle.proof.prover import Tombstone
@@ -38,9 +40,9 @@ REASON = "knowledge_base_removed"
 BUDGET_SECONDS = 20.0
 BATCH = 40
 CHANGED_CONCURRENTLY = (MoveNotAllowed, DocumentNotFound)
-"""By its worker or by somebody else: the next batch has it as it is then, if it is there."""
+"""The document changed concurrently. The next batch reads its new status."""
 CONCURRENCY = 4
-"""Connections that one call takes: others must not wait for theirs."""
+"""Database connections that one call may occupy, so that other requests get theirs."""
 
 
 @dataclass
@@ -48,11 +50,11 @@ class PurgeProgress:
     """What is left of a knowledge base."""
 
     remaining: int
-    """Documents that are still there."""
+    """Documents that still exist."""
     pending: int
-    """Documents that are gone and not proven gone yet."""
+    """Documents that are deleted and whose receipt is not signed yet."""
     blocked_ids: list[UUID] = field(default_factory=list)
-    """Of the remaining ones: being handed over to the archive."""
+    """Remaining documents that are being handed over to Paperless."""
 
     @property
     def is_complete(self) -> bool:
@@ -61,98 +63,98 @@ class PurgeProgress:
 
 @dataclass(frozen=True)
 class KnowledgeBasePurge:
-    purges: PurgeService
+    """Purges a knowledge base in steps, each of which can be repeated."""
+
+    engine: MoveEngine
     budget_seconds: float = BUDGET_SECONDS
 
     async def run(self, caller: Principal, kb_id: UUID) -> PurgeProgress:
-        """As far as it goes in the time of a request. Nothing comes into the knowledge base from now on."""
+        """Purge as much as the time of a request allows. From now on the knowledge base accepts no documents."""
         until = time.monotonic() + self.budget_seconds
         async with observe("remove_knowledge_base", kb_id=kb_id, document_id=None, user_id=caller.user_id) as operation:
             await self._begin(caller, kb_id)
-            stuck, blocked = await self._purge_batches(caller, kb_id, until)
+            failed, blocked = await self._purge_batches(caller, kb_id, until)
             await self._prove_receipts(caller, kb_id, until)
-            leaving = await self._finish(caller, kb_id)
-            leaving.blocked_ids = blocked
-            if leaving.is_complete:
-                await self.purges.engine.index.delete_collection(kb_id)
-            operation.status = OperationStatus.SUCCESS if leaving.is_complete else OperationStatus.PENDING
-        if stuck:
-            log.warning("knowledge_bases.documents_stuck", kb_id=str(kb_id), count=len(stuck))
-        return leaving
+            progress = await self._finish(caller, kb_id)
+            progress.blocked_ids = blocked
+            if progress.is_complete:
+                await self.engine.index.delete_collection(kb_id)
+            operation.status = OperationStatus.SUCCESS if progress.is_complete else OperationStatus.PENDING
+        if failed:
+            log.warning("knowledge_bases.purge_incomplete", kb_id=str(kb_id), count=len(failed))
+        return progress
 
     async def _begin(self, caller: Principal, kb_id: UUID) -> None:
-        async with self.purges.engine.database.work(caller) as work:
+        async with self.engine.database.work(caller) as work:
             access = await _lock_managed(work, kb_id)
             if access.kb.leaving_since is None:
-                leaves = update(KnowledgeBase).where(KnowledgeBase.id == kb_id).values(leaving_since=func.now())
-                await work.session.execute(leaves.execution_options(synchronize_session=False))
+                start = update(KnowledgeBase).where(KnowledgeBase.id == kb_id).values(leaving_since=func.now())
+                await work.session.execute(start.execution_options(synchronize_session=False))
                 documents = await _count_documents(work, kb_id)
                 await AuditLog(work).record(KnowledgeBaseRemovalBegun(kb_id, access.kb.name, documents))
 
     async def _purge_batches(self, caller: Principal, kb_id: UUID, until: float) -> tuple[list[UUID], list[UUID]]:
-        """One batch after the other; those that would not go, and those of them that are being handed over."""
-        stuck, blocked = list[UUID](), list[UUID]()
+        """Purge batch after batch. Return the documents that failed, and those that are being handed over."""
+        failed, blocked = list[UUID](), list[UUID]()
         while time.monotonic() < until:
-            async with self.purges.engine.database.work(caller) as work:
-                batch = await _list_documents(work, kb_id, except_ids=[*stuck, *blocked])
+            async with self.engine.database.work(caller) as work:
+                batch = await _list_documents(work, kb_id, except_ids=[*failed, *blocked])
             if not batch:
                 break
-            gone = list[Tombstone]()
-            for (document_id, _), ended in zip(batch, await self._purge_batch(caller, kb_id, batch), strict=True):
-                if isinstance(ended, UUID):
-                    gone.append(Tombstone(ended, document_id))
-                elif not isinstance(ended, CHANGED_CONCURRENTLY):
-                    (blocked if isinstance(ended, HandoverPending) else stuck).append(document_id)
-            await self.purges.prover.prove(caller.organization_id, gone)
-        return stuck, blocked
+            tombstones = list[Tombstone]()
+            for (document_id, _), result in zip(batch, await self._purge_batch(caller, kb_id, batch), strict=True):
+                if isinstance(result, Tombstone):
+                    tombstones.append(result)
+                elif not isinstance(result, CHANGED_CONCURRENTLY):
+                    (blocked if isinstance(result, HandoverPending) else failed).append(document_id)
+            await self.engine.prover.prove(caller.organization_id, tombstones)
+        return failed, blocked
 
     async def _purge_batch(
         self, caller: Principal, kb_id: UUID, batch: Sequence[tuple[UUID, Status]]
-    ) -> Sequence[UUID | MunimentError]:
-        turns = asyncio.Semaphore(CONCURRENCY)
+    ) -> Sequence[Tombstone | MunimentError]:
+        slots = asyncio.Semaphore(CONCURRENCY)
 
-        async def in_turn(document_id: UUID, status: Status) -> UUID | MunimentError:
-            async with turns:
+        async def purge_one(document_id: UUID, status: Status) -> Tombstone | MunimentError:
+            async with slots:
                 try:
-                    return await self._purge_document(caller, kb_id, document_id, status)
+                    return await self._purge_document(Target(caller, kb_id, document_id), status)
                 except MunimentError as error:
-                    log.info("knowledge_bases.document_stays", document_id=str(document_id), error=error.message)
+                    log.info("knowledge_bases.document_not_purged", document_id=str(document_id), error=error.message)
                     return error
 
-        return await asyncio.gather(*(in_turn(*one) for one in batch))
+        return await asyncio.gather(*(purge_one(document_id, status) for document_id, status in batch))
 
-    async def _purge_document(self, caller: Principal, kb_id: UUID, document_id: UUID, status: Status) -> UUID:
-        """By the moves that lead out, whatever its status: the receipt that is to be finished."""
-        removal, mover = self.purges, self.purges.engine
+    async def _purge_document(self, target: Target, status: Status) -> Tombstone:
+        """Make the moves that lead from this status to the removal of the document."""
         if status in (Status.PENDING, Status.PROCESSING):
-            await cancel(mover.database, mover.tasks, caller, kb_id, document_id)
+            await self.engine.run(Cancel(), target)
         if status is Status.COMPLETED:
-            await archive(mover, caller, kb_id, document_id)
-        if status in (Status.COMPLETED, Status.ARCHIVED):
-            return await removal.commit_purge(caller, kb_id, document_id, cancel_hand_over=False, bulk=True)
-        return await removal.commit_clear(caller, kb_id, document_id, reason=REASON)
+            await self.engine.run(Archive(), target)
+        is_archived = status in (Status.COMPLETED, Status.ARCHIVED)
+        return await commit_purge(self.engine, Purge(bulk=True) if is_archived else Clear(reason=REASON), target)
 
     async def _prove_receipts(self, caller: Principal, kb_id: UUID, until: float) -> None:
-        """What an earlier call could not prove."""
+        """Prove receipts that earlier calls could not prove."""
         tried = set[UUID]()
         while time.monotonic() < until:
-            async with self.purges.engine.database.work(caller) as work:
+            async with self.engine.database.work(caller) as work:
                 unsigned = await ReceiptRepository(work.session).list_unsigned_in(kb_id, limit=len(tried) + BATCH)
-            new = [Tombstone(one.id, one.document_id) for one in unsigned if one.id not in tried]
+            new = [Tombstone(receipt.id, receipt.document_id) for receipt in unsigned if receipt.id not in tried]
             if not new:
                 break
             tried |= {tombstone.receipt_id for tombstone in new}
-            await self.purges.prover.prove(caller.organization_id, new)
+            await self.engine.prover.prove(caller.organization_id, new)
 
     async def _finish(self, caller: Principal, kb_id: UUID) -> PurgeProgress:
-        async with self.purges.engine.database.work(caller) as work:
+        async with self.engine.database.work(caller) as work:
             access = await _lock_managed(work, kb_id)
             pending = await ReceiptRepository(work.session).count_unsigned_in(kb_id)
-            leaving = PurgeProgress(await _count_documents(work, kb_id), pending)
-            if leaving.is_complete:
+            progress = PurgeProgress(await _count_documents(work, kb_id), pending)
+            if progress.is_complete:
                 await KnowledgeBaseRepository(work.session).delete(access.kb)
                 await AuditLog(work).record(KnowledgeBaseDeleted(kb_id, access.kb.name))
-        return leaving
+        return progress
 
 
 async def _lock_managed(work: Work[Principal], kb_id: UUID) -> Access:

@@ -40,19 +40,21 @@ COUNTERS = {
 }
 OPERATIONS = (*(move.value for move in COUNTERS), "bulk_archive", "bulk_purge", "remove_knowledge_base")
 SERVER_ERRORS = (StorageFull, Unavailable)
-"""Among our own errors: all others are refusals, which tell the one who asks and nobody else."""
+"""Errors that count as failures of the server. Every other `MunimentError` is a refusal and raises no alert."""
 
 
 class OperationStatus(StrEnum):
+    """How an operation ended. The values are metric labels."""
+
     SUCCESS = "success"
     PENDING = "pending"
-    """The document has moved; a store has not been seen to follow yet."""
+    """The move is committed, but not every store is verified yet."""
     REFUSED = "refused"
     ERROR = "error"
     INTERRUPTED = "interrupted"
 
 
-# From zero on: what Prometheus sees for the first time it does not count as an increase, and no alert would ring.
+# Created at zero: Prometheus does not count the first value of a series as an increase, so no alert would fire.
 for _operation in OPERATIONS:
     for _status in (OperationStatus.SUCCESS, OperationStatus.PENDING, OperationStatus.ERROR):
         LIFECYCLE_SECONDS.labels(_operation, _status)
@@ -60,7 +62,7 @@ for _operation in OPERATIONS:
 
 @dataclass
 class Operation:
-    """One that is under way."""
+    """An operation in progress."""
 
     status: OperationStatus = OperationStatus.SUCCESS
     error: Exception | None = None
@@ -70,28 +72,27 @@ class Operation:
 async def observe(
     operation: str, *, kb_id: UUID, document_id: UUID | None, user_id: UUID | None
 ) -> AsyncIterator[Operation]:
-    """Time the block with its transactions, and log how it ended.
+    """Measure the block with its transactions, and log how it ended.
 
-    `operation` is one of `OPERATIONS`. The block sets `status` where it ends as `PENDING`.
+    `operation` is one of `OPERATIONS`. The block sets `status` if it ends as `PENDING`.
     """
-    under_way, started = Operation(), time.perf_counter()
+    observed, started = Operation(), time.perf_counter()
     try:
         with span(f"lifecycle.{operation}"):
-            yield under_way
+            yield observed
     except Exception as error:
-        under_way.error, under_way.status = error, _status_of(error)
+        observed.error, observed.status = error, _status_of(error)
         raise
     except BaseException:
-        under_way.status = OperationStatus.INTERRUPTED
+        observed.status = OperationStatus.INTERRUPTED
         raise
     finally:
-        _report(
-            under_way, operation, time.perf_counter() - started, kb_id=kb_id, document_id=document_id, user_id=user_id
-        )
+        seconds = time.perf_counter() - started
+        _report(observed, operation, seconds, kb_id=kb_id, document_id=document_id, user_id=user_id)
 
 
 def count_move(move: Move, kb_id: UUID, user_id: UUID | None, **labels: bool) -> None:
-    """Count a move that is committed: `moved(Move.PURGE, kb_id, user_id, bulk=True)`."""
+    """Count a committed move."""
     COUNTERS[move].inc(kb_id, user_id, **labels)
 
 
@@ -102,14 +103,14 @@ def _status_of(error: Exception) -> OperationStatus:
 
 def _report(ended: Operation, operation: str, seconds: float, **ids: UUID | None) -> None:
     LIFECYCLE_SECONDS.labels(operation, ended.status).observe(seconds)
-    said = {"operation": operation, **ids, "duration_ms": round(seconds * 1000, 1), "status": ended.status.value}
+    fields = {"operation": operation, **ids, "duration_ms": round(seconds * 1000, 1), "status": ended.status.value}
     if ended.error is None:
-        log.info("lifecycle.operation", **said)
+        log.info("lifecycle.operation", **fields)
         return
     error_type = ended.error.code if isinstance(ended.error, MunimentError) else type(ended.error).__name__
-    if ended.status is OperationStatus.REFUSED:  # everyday, and the one who asked was told: nobody is to be woken by it
-        log.info("lifecycle.operation", **said, error_type=error_type)
+    if ended.status is OperationStatus.REFUSED:  # expected, and the caller got the reason: no alert
+        log.info("lifecycle.operation", **fields, error_type=error_type)
         return
     LIFECYCLE_ERRORS.labels(operation, error_type).inc()
-    log.error("lifecycle.operation", **said, error_type=error_type, exc_info=ended.error)
+    log.error("lifecycle.operation", **fields, error_type=error_type, exc_info=ended.error)
     mark_as_logged(ended.error)

@@ -1,19 +1,24 @@
-"""Obstacles to lifecycle moves: the checks that raise them and their errors."""
+"""Obstacles to lifecycle moves: one check for each, which returns the error that stands in the way, or None.
 
-from collections.abc import Collection, Sequence
+The engine raises the error, and `explain` shows its message, so the two cannot disagree.
+"""
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from muniment.audit.events import DocumentHandOverCancelled
-from muniment.audit.log import AuditLog
+from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.handovers import list_open_handovers
-from muniment.documents.name_conflicts import DuplicateDocument
-from muniment.documents.repository import DocumentRepository
+from muniment.documents.name_conflicts import DuplicateDocument, find_name_conflict
+from muniment.documents.repository import DocumentRepository, RevisionRepository
 from muniment.documents.tables import Document
-from muniment.errors import Conflict, Refused
-from muniment.storage.db.principal import Principal
+from muniment.errors import Conflict, MunimentError
+from muniment.knowledge_bases.access import Access, KnowledgeBaseBeingDeleted
+from muniment.lifecycle.revision_snapshots import NothingToRevert, find_snapshot
+from muniment.lifecycle.rules import RULES, Move, Obstacle
 from muniment.storage.db.work import Work
-
-PENDING = "pending"
+from muniment.storage.vectors.intents import IndexUpdatePending, IntentRepository
 
 
 class HandoverPending(Conflict):
@@ -22,40 +27,100 @@ class HandoverPending(Conflict):
     code = "HandOverPending"
 
 
-async def list_pending_jobs(work: Work[Principal], document_id: UUID) -> Sequence[str]:
-    """The jobs of the document that wait for the archiver."""
-    return [one.job_id for one in await list_open_handovers(work.session, document_id) if one.is_pending]
-
-
-async def require_no_open_handover(
-    work: Work[Principal], document: Document, *, cancel: bool, cancelled_jobs: Collection[str] = ()
-) -> None:
-    """In the transaction that destroys it: `HandoverPending` while a hand-over is under way, but for those that were
-    taken back."""
-    pending = set(await list_pending_jobs(work, document.id))
-    if not pending and document.archive_status != PENDING:
-        return
-    if not cancel or not pending <= set(cancelled_jobs):
-        raise HandoverPending
-    await AuditLog(work).record(DocumentHandOverCancelled(document.id, document.kb_id, document.name))
-
-
-class NothingToRevert(Refused):
-    """There is no previous version to revert to"""
-
-
 class RestoreNameTaken(Conflict):
     """Cannot restore: a document with this name already exists"""
 
     code = "RestoredNameTaken"
 
-
-async def require_no_active_namesake(work: Work[Principal], document: Document) -> None:
-    if namesake := await DocumentRepository(work.session).find_active(document.kb_id, document.name_key):
-        raise DuplicateDocument(namesake)
+    def __init__(self, existing_id: UUID | None = None) -> None:
+        super().__init__()
+        self.existing_id = existing_id
 
 
 class DocumentChangedConcurrently(Conflict):
     """Someone else changed this document. Reload and try again"""
 
     code = "MovedMeanwhile"
+
+
+@dataclass(frozen=True)
+class MoveContext:
+    """A move of one document, with everything its obstacles depend on. `explain` asks with the work of a service."""
+
+    work: Work[Any]
+    move: Move
+    access: Access
+    """Access of the caller who makes the move or asks about it."""
+    document: Document
+    index_holds_copies: bool
+    new_name: str | None = None
+    """Name that a replacement gives the document. None before the file is known."""
+    cancelled_jobs: Collection[str] | None = None
+    """Hand-over jobs that were cancelled for a purge. None if it was not asked to cancel any."""
+
+
+async def find_obstacle(context: MoveContext) -> MunimentError | None:
+    """Return the error of the first obstacle to the move. The status is not checked here."""
+    for obstacle in RULES[context.move].obstacles:
+        if error := await _CHECKS[obstacle](context):
+            return error
+    return None
+
+
+async def _check_kb_deletion(context: MoveContext) -> MunimentError | None:
+    return KnowledgeBaseBeingDeleted() if context.access.kb.leaving_since is not None else None
+
+
+async def _check_snapshot(context: MoveContext) -> MunimentError | None:
+    return None if await find_snapshot(context.work.session, context.document) else NothingToRevert()
+
+
+async def _check_name(context: MoveContext) -> MunimentError | None:
+    if context.move in (Move.REPLACE, Move.REVERT):
+        name = await _find_new_name(context)
+        return await find_name_conflict(context.work, context.document, name) if name else None
+    return await _check_active_namesake(context)
+
+
+async def _check_active_namesake(context: MoveContext) -> MunimentError | None:
+    """Check the name of a document that becomes active again and keeps its name."""
+    document = context.document
+    namesake = await DocumentRepository(context.work.session).find_active(document.kb_id, document.name_key)
+    if namesake is None or namesake.id == document.id:
+        return None
+    return RestoreNameTaken(namesake.id) if context.move is Move.RESTORE else DuplicateDocument(namesake)
+
+
+async def _find_new_name(context: MoveContext) -> str | None:
+    if context.move is Move.REPLACE:
+        return context.new_name
+    snapshot = await find_snapshot(context.work.session, context.document)
+    if snapshot is None:
+        return None
+    return (await RevisionRepository(context.work.session).get(context.document.id, snapshot.revision)).name
+
+
+async def _check_handover(context: MoveContext) -> MunimentError | None:
+    """Look at the jobs of all revisions: a replacement resets the document's own columns while its old job waits."""
+    document, cancelled = context.document, context.cancelled_jobs
+    open_handovers = await list_open_handovers(context.work.session, document.id)
+    pending = {handover.job_id for handover in open_handovers if handover.is_pending}
+    if not pending and document.archive_status != HandoverStatus.PENDING:
+        return None
+    return HandoverPending() if cancelled is None or not pending <= set(cancelled) else None
+
+
+async def _check_index(context: MoveContext) -> MunimentError | None:
+    if not context.index_holds_copies:
+        return None
+    is_pending = await IntentRepository(context.work.session).exists(context.document.id)
+    return IndexUpdatePending() if is_pending else None
+
+
+_CHECKS: dict[Obstacle, Callable[[MoveContext], Awaitable[MunimentError | None]]] = {
+    Obstacle.KB_BEING_DELETED: _check_kb_deletion,
+    Obstacle.NOTHING_TO_REVERT: _check_snapshot,
+    Obstacle.NAME_TAKEN: _check_name,
+    Obstacle.HANDOVER_OPEN: _check_handover,
+    Obstacle.INDEX_UPDATE_PENDING: _check_index,
+}

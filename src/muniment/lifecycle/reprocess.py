@@ -1,4 +1,4 @@
-"""Reread many documents, for operators: with a newer reader, or with other settings (docs/design.md#retry-and-reread)."""
+"""Reread many documents, for operators: with a newer reader or other settings (docs/design.md#retry-and-reread)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -22,6 +22,8 @@ POLL_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class RereadProgress:
+    """How many of the queued rereads have ended."""
+
     total: int
     completed: int
     failed: int
@@ -32,7 +34,7 @@ class RereadProgress:
 
 
 class BulkReread:
-    """Queues a reread of every completed document, one transaction for a few of them, and then watches the runs."""
+    """Queues rereads of completed documents, one transaction per batch, and then watches their runs."""
 
     def __init__(self, database: Database, tasks: TaskQueue, request: RunRequest) -> None:
         self._database = database
@@ -41,7 +43,7 @@ class BulkReread:
         self._runs: dict[UUID, list[UUID]] = {}
 
     async def enqueue(self, kb_ids: Sequence[UUID] = ()) -> int:
-        """Of these knowledge bases, or of all; how many were queued."""
+        """Queue the documents of these knowledge bases, or of all. Return how many were queued."""
         unknown = set(kb_ids)
         for organization_id in await list_organizations(self._database):
             unknown -= await self._list_existing_kbs(organization_id, kb_ids)
@@ -56,7 +58,7 @@ class BulkReread:
 
     @property
     def _needs_stored_results(self) -> bool:
-        """Not installed: only documents whose results of that version are still stored can show them again."""
+        """Whether the version is not installed, so that only documents with stored results of it can be reread."""
         return self._request.algorithm_version not in (None, READING_VERSION)
 
     async def _list_existing_kbs(self, organization_id: UUID, kb_ids: Sequence[UUID]) -> set[UUID]:
@@ -65,10 +67,10 @@ class BulkReread:
             return set(await work.session.scalars(statement, {"ids": list(kb_ids)}))
 
     async def _enqueue_all(self, organization_id: UUID, kb_ids: Sequence[UUID]) -> AsyncIterator[UUID]:
-        wanted, after = self._select_documents(kb_ids), UUID(int=0)
+        documents, after = self._select_documents(kb_ids), UUID(int=0)
         while True:
             async with self._database.service_work(Service(organization_id)) as work:
-                following = wanted.where(Document.id > after).order_by(Document.id).limit(BATCH)
+                following = documents.where(Document.id > after).order_by(Document.id).limit(BATCH)
                 batch = (await work.session.scalars(following.with_for_update(key_share=True))).all()
                 runs = [await reread(work, self._tasks, document, self._request) for document in batch]
             for run in runs:
@@ -78,19 +80,19 @@ class BulkReread:
             after = batch[-1].id
 
     def _select_documents(self, kb_ids: Sequence[UUID]) -> Select[Document]:
-        wanted = select(Document).where(Document.status == Status.COMPLETED)
+        documents = select(Document).where(Document.status == Status.COMPLETED)
         if kb_ids:
-            wanted = wanted.where(Document.kb_id.in_(kb_ids))
+            documents = documents.where(Document.kb_id.in_(kb_ids))
         if self._needs_stored_results:
             stored = exists().where(
                 TextArtifact.content_hmac == Document.content_hmac,
                 TextArtifact.algorithm_version == self._request.algorithm_version,
             )
-            wanted = wanted.where(stored)
-        return wanted
+            documents = documents.where(stored)
+        return documents
 
     async def watch(self) -> AsyncIterator[RereadProgress]:
-        """Until all of them have ended."""
+        """Yield the progress until all runs have ended."""
         while True:
             progress = await self._count_ended()
             yield progress

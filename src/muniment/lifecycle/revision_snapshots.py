@@ -13,13 +13,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.documents.names import name_key
 from muniment.documents.repository import RevisionRepository
 from muniment.documents.tables import Document, Revision, Status
-from muniment.lifecycle.obstacles import NothingToRevert
+from muniment.errors import Refused
 
 SNAPSHOT_STATUSES = frozenset({Status.COMPLETED, Status.ARCHIVED})
 
 
+class NothingToRevert(Refused):
+    """There is no previous version to revert to"""
+
+
 class RevisionSnapshot(BaseModel):
-    """The columns of a document that its revision's row does not hold."""
+    """Columns of a document that its revision's row does not hold."""
 
     model_config = ConfigDict(from_attributes=True, frozen=True)
 
@@ -42,7 +46,7 @@ class RevisionSnapshot(BaseModel):
     handed_over_at: datetime | None
 
     def columns(self, revision: Revision) -> dict[str, Any]:
-        """All but the status: one function writes that."""
+        """Return the document's columns as they were, except the status, which only `change_status` writes."""
         return {
             **self.model_dump(exclude={"status"}),
             **_revision_columns(revision),
@@ -51,24 +55,27 @@ class RevisionSnapshot(BaseModel):
 
 
 async def find_snapshot(session: AsyncSession, document: Document) -> RevisionSnapshot | None:
-    """What the document can be put back to; `None` where no earlier revision was ever complete."""
-    shelved = (await RevisionRepository(session).get(document.id, document.revision)).shelved
-    return RevisionSnapshot.model_validate(shelved) if shelved else None
+    """Return what a revert of the document restores, or None if no earlier revision ever completed."""
+    stored = (await RevisionRepository(session).get(document.id, document.revision)).snapshot
+    return RevisionSnapshot.model_validate(stored) if stored else None
 
 
 async def get_snapshot(session: AsyncSession, document: Document) -> RevisionSnapshot:
-    shelf = await find_snapshot(session, document)
-    if shelf is None:
+    """Return what a revert of the document restores, or raise `NothingToRevert`."""
+    snapshot = await find_snapshot(session, document)
+    if snapshot is None:
         raise NothingToRevert
-    return shelf
+    return snapshot
 
 
 async def take_snapshot(session: AsyncSession, document: Document) -> dict[str, Any] | None:
-    """For the revision that takes the document's place: as it is now, or, where it is not readable itself, the last one
-    that was."""
+    """Return the snapshot to store on a new revision of the document.
+
+    It is the document as it is now or, if that is not readable, the snapshot of the last revision that was.
+    """
     if document.status in SNAPSHOT_STATUSES:
         return RevisionSnapshot.model_validate(document).model_dump(mode="json")
-    return (await RevisionRepository(session).get(document.id, document.revision)).shelved
+    return (await RevisionRepository(session).get(document.id, document.revision)).snapshot
 
 
 def _revision_columns(revision: Revision) -> dict[str, UUID | str | int | None]:

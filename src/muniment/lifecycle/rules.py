@@ -1,15 +1,20 @@
-"""Lifecycle rules as tables (docs/design.md#state-machine): where each move leads, who may make it, and the message of every refusal."""
+"""Lifecycle rules as one table (docs/design.md#state-machine).
 
-from collections.abc import Mapping, Sequence
+For each move: its targets, who may make it, what can stand in its way, and the message of every refusal.
+"""
+
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from muniment.documents.tables import Status
 from muniment.errors import Refused
-from muniment.knowledge_bases.access import AccessLevel
+from muniment.knowledge_bases.access import MANAGERS, UPLOADERS, AccessLevel
 
 
 class Move(StrEnum):
+    """A move of the lifecycle. The values appear in the API and in metric labels."""
+
     START = "start"
     COMPLETE = "complete"
     FAIL = "fail"
@@ -24,12 +29,30 @@ class Move(StrEnum):
 
 
 class Removed(StrEnum):
-    """Where a destruction leads: there is no such status, because there is no such row any more."""
+    """Target of a purge. It is not a status: the document's row no longer exists."""
 
     REMOVED = "gone"
 
 
 REMOVED = Removed.REMOVED
+
+
+class Obstacle(StrEnum):
+    """What can prevent a move although the status allows it. `obstacles.py` has the check for each."""
+
+    KB_BEING_DELETED = "kb_being_deleted"
+    NOTHING_TO_REVERT = "nothing_to_revert"
+    NAME_TAKEN = "name_taken"
+    HANDOVER_OPEN = "handover_open"
+    INDEX_UPDATE_PENDING = "index_update_pending"
+
+
+class Visibility(StrEnum):
+    """Whether search shows the document after the move. An external index is told before the row changes."""
+
+    HIDDEN = "hidden"
+    VISIBLE = "visible"
+    AS_BEFORE_REPLACE = "as_before_replace"
 
 
 class MoveNotAllowed(Refused):
@@ -40,70 +63,100 @@ class MoveNotAllowed(Refused):
 
 @dataclass(frozen=True)
 class Rule:
+    """Everything that is fixed about one move."""
+
     targets: Mapping[Status, Status | Removed]
     refusal: str
     refusals: Mapping[Status, str] = field(default_factory=dict)
-    """Where one status deserves a sentence of its own."""
+    """Messages for single statuses, instead of `refusal`."""
+    allowed: Set[AccessLevel] = MANAGERS
+    obstacles: tuple[Obstacle, ...] = ()
+    """Checked in this order. The first one found is reported."""
+    visibility: Visibility | None = None
+    """None if the move does not change what search shows, or deletes the document."""
+    is_automatic: bool = False
+    """Made by a worker, which passes the fence instead of a permission check."""
 
 
 REPLACEABLE = (Status.PENDING, Status.COMPLETED, Status.FAILED, Status.ARCHIVED)
 
 
 RULES: dict[Move, Rule] = {
-    # A worker that takes over finds the document already `processing`: START leads there from itself too.
+    # A worker that takes over finds the document already `processing`, so START also leads from there.
     Move.START: Rule(
-        {Status.PENDING: Status.PROCESSING, Status.PROCESSING: Status.PROCESSING},
-        "Only pending documents can be processed",
+        targets={Status.PENDING: Status.PROCESSING, Status.PROCESSING: Status.PROCESSING},
+        refusal="Only pending documents can be processed",
+        is_automatic=True,
     ),
-    Move.COMPLETE: Rule({Status.PROCESSING: Status.COMPLETED}, "Only documents in processing can be completed"),
+    Move.COMPLETE: Rule(
+        targets={Status.PROCESSING: Status.COMPLETED},
+        refusal="Only documents in processing can be completed",
+        is_automatic=True,
+    ),
     Move.FAIL: Rule(
-        {Status.PENDING: Status.FAILED, Status.PROCESSING: Status.FAILED},
-        "Only pending documents and those in processing can fail",
+        targets={Status.PENDING: Status.FAILED, Status.PROCESSING: Status.FAILED},
+        refusal="Only pending documents and those in processing can fail",
+        is_automatic=True,
     ),
     Move.CANCEL: Rule(
-        {Status.PENDING: Status.FAILED, Status.PROCESSING: Status.FAILED},
-        "Only PROCESSING or PENDING documents can be cancelled",
+        targets={Status.PENDING: Status.FAILED, Status.PROCESSING: Status.FAILED},
+        refusal="Only PROCESSING or PENDING documents can be cancelled",
     ),
-    Move.RETRY: Rule({Status.FAILED: Status.PENDING}, "Only failed or completed documents can be retried"),
+    # A completed document is reread: its status stays, and its previous result stays available.
+    Move.RETRY: Rule(
+        targets={Status.FAILED: Status.PENDING, Status.COMPLETED: Status.COMPLETED},
+        refusal="Only failed or completed documents can be retried",
+        allowed=UPLOADERS,
+        obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NAME_TAKEN),
+    ),
     Move.ARCHIVE: Rule(
-        {Status.COMPLETED: Status.ARCHIVED},
-        "Only completed documents can be archived",
-        {Status.ARCHIVED: "Document is already archived"},
+        targets={Status.COMPLETED: Status.ARCHIVED},
+        refusal="Only completed documents can be archived",
+        refusals={Status.ARCHIVED: "Document is already archived"},
+        obstacles=(Obstacle.INDEX_UPDATE_PENDING,),
+        visibility=Visibility.HIDDEN,
     ),
-    Move.RESTORE: Rule({Status.ARCHIVED: Status.COMPLETED}, "Only archived documents can be restored"),
+    Move.RESTORE: Rule(
+        targets={Status.ARCHIVED: Status.COMPLETED},
+        refusal="Only archived documents can be restored",
+        obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NAME_TAKEN, Obstacle.INDEX_UPDATE_PENDING),
+        visibility=Visibility.VISIBLE,
+    ),
     Move.REPLACE: Rule(
-        dict.fromkeys(REPLACEABLE, Status.PENDING), "Cannot replace document while processing is in progress"
+        targets=dict.fromkeys(REPLACEABLE, Status.PENDING),
+        refusal="Cannot replace document while processing is in progress",
+        obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NAME_TAKEN),
     ),
-    # To where the document stood before the replace, which is `archived` where it stood there.
-    Move.REVERT: Rule({Status.FAILED: Status.COMPLETED}, "Only a failed replacement can be reverted"),
-    Move.PURGE: Rule({Status.ARCHIVED: REMOVED}, "Only archived documents can be purged"),
+    # Back to the status before the replace, which may also be `archived`.
+    Move.REVERT: Rule(
+        targets={Status.FAILED: Status.COMPLETED},
+        refusal="Only a failed replacement can be reverted",
+        obstacles=(
+            Obstacle.KB_BEING_DELETED,
+            Obstacle.NOTHING_TO_REVERT,
+            Obstacle.NAME_TAKEN,
+            Obstacle.INDEX_UPDATE_PENDING,
+        ),
+        visibility=Visibility.AS_BEFORE_REPLACE,
+    ),
+    Move.PURGE: Rule(
+        targets={Status.ARCHIVED: REMOVED},
+        refusal="Only archived documents can be purged",
+        obstacles=(Obstacle.HANDOVER_OPEN,),
+    ),
     Move.CLEAR: Rule(
-        {Status.FAILED: REMOVED},
-        "Only failed documents can be cleared",
-        {Status.PROCESSING: "Cannot clear document while processing is in progress"},
+        targets={Status.FAILED: REMOVED},
+        refusal="Only failed documents can be cleared",
+        refusals={Status.PROCESSING: "Cannot clear document while processing is in progress"},
     ),
 }
 
 
 def resolve_target(move: Move, status: Status) -> Status | Removed:
-    """Where the move leads, or `MoveNotAllowed` with the message that docs/contracts.md#lifecycle-messages gives."""
+    """Return the status the move leads to, or raise `MoveNotAllowed` with its message in
+    docs/contracts.md#lifecycle-messages.
+    """
     rule = RULES[move]
     if status not in rule.targets:
         raise MoveNotAllowed(rule.refusals.get(status, rule.refusal))
     return rule.targets[status]
-
-
-BLOCKED_BY_KB_DELETION = frozenset({Move.RESTORE, Move.REPLACE, Move.REVERT})
-
-
-_MANAGERS = (AccessLevel.OWNER, AccessLevel.ADMIN)
-
-
-AUTOMATIC_MOVES = (Move.START, Move.COMPLETE, Move.FAIL)
-
-
-ALLOWED_LEVELS: Mapping[Move, Sequence[AccessLevel]] = {
-    **dict.fromkeys(Move, _MANAGERS),
-    **dict.fromkeys(AUTOMATIC_MOVES, ()),
-    Move.RETRY: (*_MANAGERS, AccessLevel.EDITOR),
-}

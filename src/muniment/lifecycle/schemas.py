@@ -201,7 +201,7 @@ class ExplanationRead(BaseModel):
             run=OpenRunRead.of(facts.run) if facts.run else None,
             hand_over=HandoverRead.of(document),
             events=None if facts.events is None else [RecentEventRead.of(event) for event in facts.events],
-            moves=[MoveRead.of(judgement) for judgement in explanation.assessments],
+            moves=[MoveRead.of(assessment) for assessment in explanation.assessments],
             next=explanation.next_steps,
         )
 

@@ -1,4 +1,4 @@
-"""The only writer of `documents.status`."""
+"""The only code that writes `documents.status` and `documents.epoch` of an existing document."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -19,29 +19,33 @@ _ATTRIBUTES = [inspect(Document).get_property_by_column(column).key for column i
 async def change_status(
     session: AsyncSession, move: Move, document_id: UUID, epoch: int, to: Status | None = None, /, **columns: Any
 ) -> bool:
-    """Move the document and set `columns` with it. `False`: somebody else was first, and nothing was changed.
+    """Move the document and set `columns` with it. Return False if someone else changed it first.
 
-    `to` where the move leads back to where the document came from.
+    `to` is given where the target depends on the document's past: a revert leads to the status before the replace.
     """
-    return (
-        await session.scalar(_status_update(move, document_id, epoch, to, columns).returning(DOCUMENTS.c.id))
-        is not None
-    )
+    statement = _status_update(move, document_id, epoch, to, columns).returning(DOCUMENTS.c.id)
+    return await session.scalar(statement) is not None
 
 
 async def change_status_of(session: AsyncSession, move: Move, document: Document, /, **columns: Any) -> None:
-    """The same for a document that is locked: what is in memory tells afterwards what is in the row."""
-    moving = _status_update(move, document.id, document.epoch, None, columns)
-    row = (await session.execute(moving.returning(*DOCUMENTS.c))).one()
+    """Move a document that the caller has locked, and update the object in memory from the row."""
+    statement = _status_update(move, document.id, document.epoch, None, columns)
+    row = (await session.execute(statement.returning(*DOCUMENTS.c))).one()
     for attribute, value in zip(_ATTRIBUTES, row, strict=True):
         set_committed_value(document, attribute, value)
 
 
+async def set_epoch(session: AsyncSession, document_id: UUID, epoch: int) -> None:
+    """Raise the epoch of a locked document without a move, so that a worker of an older epoch is fenced off."""
+    statement = update(DOCUMENTS).where(DOCUMENTS.c.id == document_id)
+    await session.execute(statement.values(epoch=epoch, updated_at=func.now()))
+
+
 def _status_update(move: Move, document_id: UUID, epoch: int, to: Status | None, columns: Mapping[str, Any]) -> Update:
-    targets, now = RULES[move].targets, DOCUMENTS.c
-    reached = case(dict(targets), value=now.status) if to is None else to
+    targets, document = RULES[move].targets, DOCUMENTS.c
+    status = case(dict(targets), value=document.status) if to is None else to
     return (
         update(DOCUMENTS)
-        .where(now.id == document_id, now.epoch == epoch, now.status.in_(list(targets)))
-        .values(status=reached, updated_at=func.now(), **columns)
+        .where(document.id == document_id, document.epoch == epoch, document.status.in_(list(targets)))
+        .values(status=status, updated_at=func.now(), **columns)
     )

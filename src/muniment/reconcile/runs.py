@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import text, update
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.events import DocumentRetried
 from muniment.audit.log import AuditLog
 from muniment.documents.repository import DocumentRepository
-from muniment.documents.tables import Document
+from muniment.lifecycle.status import set_epoch
 from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
@@ -209,9 +209,8 @@ class DocumentsWithoutRun:
     async def _enqueue(self, work: Work[Service], waiting: DocumentWithoutRun) -> None:
         epoch = waiting.epoch
         if waiting.had_run:
-            epoch += 1  # one run an epoch; whoever ended the last one writes nothing any more
-            this = update(Document).where(Document.id == waiting.document_id).values(epoch=epoch)
-            await work.session.execute(this.execution_options(synchronize_session=False))
+            epoch += 1  # An epoch has at most one run. Raising it also fences off the worker of the last one.
+            await set_epoch(work.session, waiting.document_id, epoch)
         document = await DocumentRepository(work.session).get(waiting.kb_id, waiting.document_id)
         event = DocumentRetried(document.id, document.kb_id, document.name, purpose=FIRST_RUN.purpose, force=False)
         await AuditLog(work).record(event)

@@ -1,4 +1,4 @@
-"""Whoever was told that a document is archived does not find it any more (docs/design.md#i2), whatever engine holds its passages."""
+"""An archived document is not found from the response on (docs/design.md#i2), whichever engine holds its passages."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -108,7 +108,7 @@ async def test_an_index_that_does_not_answer_leaves_the_document_unchanged_and_i
 
     explained = await explain(client, desk, document_id)
     assert explained["index_is_being_put_back"]
-    assert moves_of(explained)[name]["reason"] == "The search index is being repaired. Try again shortly"
+    assert {"detail": moves_of(explained)[name]["reason"]} == PUT_BACK
 
     index.error = None
     desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")

@@ -117,7 +117,7 @@ class PurgeHarness:
         """As the worker does, when everything is due."""
         self.desk.seed.execute("UPDATE receipts SET next_attempt_at = now()")
         self.desk.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE reason <> 'never_kept'")
-        await ReceiptSweep(self.parts.removal.prover).run()
+        await ReceiptSweep(self.parts.engine.prover).run()
 
     def indexed(self, document_id: UUID) -> IndexedDocument:
         return IndexedDocument(document_id, self.desk.kb_id, self.desk.owner.organization_id)
@@ -150,8 +150,8 @@ async def open_harness(
         vectors=index or plain.vectors,
     )
     parts = build_services(settings, stores, Passwords(CHEAP_HASHER))
-    finishing = replace(parts.removal.prover, lock_timeout_seconds=patience_seconds)
-    parts = replace(parts, removal=replace(parts.removal, prover=finishing))
+    finishing = replace(parts.engine.prover, lock_timeout_seconds=patience_seconds)
+    parts = replace(parts, engine=replace(parts.engine, prover=finishing))
     with borrow_app(parts) as app:
         async with serving(with_middleware(app, settings)) as anonymous:
             url = str(anonymous.base_url)

@@ -119,7 +119,7 @@ async def test_a_store_that_does_not_delete_keeps_it_until_the_receipts_are_sign
 
 async def test_out_of_time_it_says_what_remains_and_the_next_call_goes_on(house: PurgeHarness) -> None:
     ids = [house.failed() for _ in range(3)]
-    hurried = KnowledgeBasePurge(house.parts.removal, budget_seconds=0)
+    hurried = KnowledgeBasePurge(house.parts.engine, budget_seconds=0)
     leaving = await hurried.run(house.desk.owner.principal, house.desk.kb_id)
     assert (leaving.remaining, leaving.pending, leaving.is_complete) == (3, 0, False)
     assert (await remove(house)).status_code == 200
@@ -166,7 +166,7 @@ def dying(house: PurgeHarness, step: str, *, is_done_first: bool) -> KnowledgeBa
             await getattr(KnowledgeBasePurge, step)(self, *given)
         raise SimulatedCrash
 
-    removal: KnowledgeBasePurge = type("Dying", (KnowledgeBasePurge,), {step: die})(house.parts.removal)
+    removal: KnowledgeBasePurge = type("Dying", (KnowledgeBasePurge,), {step: die})(house.parts.engine)
     return removal
 
 

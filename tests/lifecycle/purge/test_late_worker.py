@@ -1,4 +1,4 @@
-"""A worker in the midst of a document that is removed leaves nothing behind a receipt (docs/design.md#i3, #i4, #document-lock)."""
+"""A worker that still processes a purged document leaves nothing behind (docs/design.md#i3, #i4, #document-lock)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

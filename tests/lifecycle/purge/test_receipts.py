@@ -30,7 +30,7 @@ async def test_a_receipt_says_what_was_there_and_verifies_offline(house: PurgeHa
     assert found["rows"]["document_pages"] == 2
     assert set(record["second_look"]["left"].values()) == {0}
     assert record["second_look"]["looked_for"]["blobs"] == 2
-    public_key = base64.b64encode(house.parts.removal.prover.sealer.signer.public_key).decode()
+    public_key = base64.b64encode(house.parts.engine.prover.sealer.signer.public_key).decode()
     assert verify_receipt(json.dumps(receipt), public_key).is_key_known
     assert "invoices" not in json.dumps(receipt)  # which the text says
 

@@ -8,6 +8,7 @@ from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.storage.vectors.port import IndexedDocument, VectorIndex
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
+from tests.lifecycle.test_explain import explain, moves_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
 
@@ -115,6 +116,8 @@ async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(
     index.is_silent = True
     answer = await bench.revert(document_id)
     assert (answer.status_code, bench.row(document_id)) == (503, before)
+    judged = moves_of(await explain(bench.client, bench.desk, document_id))["revert"]
+    assert (judged["allowed"], {"detail": judged["reason"]}) == (False, answer.json())
 
     index.is_silent = False
     await put_right(bench)

@@ -1,5 +1,8 @@
 """`POST …/{doc_id}/replace/revert`: a replacement that could not be read makes way for what was there before."""
 
+from typing import Any
+from uuid import UUID
+
 import pytest
 
 from muniment.settings import Settings
@@ -7,6 +10,7 @@ from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.documents.uploads import a_pdf, upload
 from tests.lifecycle.replace.harness import NEW_PAGES, NEW_TEXT, ReplaceHarness
 from tests.lifecycle.replace.test_completion import NOTES
+from tests.lifecycle.test_explain import explain, moves_of
 
 HANDED_OVER = """UPDATE documents SET archive_status = 'archived', archive_job_id = 'job',
                         paperless_doc_url = 'http://paperless/1', handed_over_at = now()"""
@@ -195,3 +199,38 @@ async def test_a_model_that_was_changed_meanwhile_is_made_up_for(bench: ReplaceH
     assert (await bench.revert(document_id)).json()["status"] == "completed"
     last = "SELECT purpose, force, revision FROM document_processing_runs ORDER BY epoch DESC LIMIT 1"
     assert bench.desk.seed.rows(last) == [("reread", True, 1)]
+
+
+async def judged_revert(bench: ReplaceHarness, document_id: UUID) -> dict[str, Any]:
+    explained = await explain(bench.client, bench.desk, document_id)
+    return moves_of(explained)["revert"]
+
+
+@pytest.mark.parametrize("status", ["completed", "archived"])
+async def test_what_is_explained_of_a_name_that_was_taken_is_what_a_revert_answers(
+    bench: ReplaceHarness, status: str
+) -> None:
+    document_id = await bench.completed()
+    await bench.failed_replacement(document_id)
+    namesake = bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name="OLD.pdf", status=status)
+    judged, answer = await judged_revert(bench, document_id), await bench.revert(document_id)
+    assert answer.status_code == 409
+    assert (judged["allowed"], judged["reason"]) == (False, answer.json()["message"])
+    assert judged["blocked_by"] == answer.json()["existing_document_id"] == str(namesake)
+
+
+async def test_a_name_that_the_document_leaves_behind_is_in_nobodys_way(bench: ReplaceHarness) -> None:
+    document_id = await bench.completed()
+    await bench.failed_replacement(document_id)
+    bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name="new.pdf")
+    assert (await judged_revert(bench, document_id))["allowed"]
+    assert (await bench.revert(document_id)).status_code == 200
+
+
+async def test_a_knowledge_base_that_is_being_deleted_is_in_the_way_of_a_revert(bench: ReplaceHarness) -> None:
+    document_id = await bench.completed()
+    await bench.failed_replacement(document_id)
+    bench.desk.seed.execute("UPDATE knowledge_bases SET leaving_since = now()")
+    judged, answer = await judged_revert(bench, document_id), await bench.revert(document_id)
+    assert answer.status_code == 409
+    assert (judged["allowed"], {"detail": judged["reason"]}) == (False, answer.json())

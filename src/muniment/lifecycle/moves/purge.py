@@ -1,121 +1,128 @@
-"""Purge an archived document or clear a failed one (docs/contracts.md#purge, docs/design.md#ledger).
+"""Purge an archived document (docs/contracts.md#purge, docs/design.md#ledger).
 
-The document is gone with the commit, and proven gone by a receipt.
+The document is gone with the commit, and proven gone by a receipt. `clear.py` does the same with a failed document.
 """
 
+from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 from uuid import UUID
 
-from muniment.audit.events import DocumentCleared, DocumentEvent, DocumentPurged
+from muniment.audit.events import DocumentEvent, DocumentHandOverCancelled, DocumentPurged
+from muniment.audit.log import AuditLog
 from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.audit.receipts.tables import ReceiptMove
-from muniment.documents.handovers import Handovers
-from muniment.documents.purge import purge
+from muniment.documents import purge as documents_purge
+from muniment.documents.handover_status import HandoverStatus
+from muniment.documents.handovers import list_open_handovers
 from muniment.documents.repository import DocumentNotFound, DocumentRepository
 from muniment.documents.tables import Document
 from muniment.errors import Forbidden
-from muniment.lifecycle.engine import MoveEngine, indexed_document, permit, permit_locked
-from muniment.lifecycle.observability import OperationStatus, count_move, observe
-from muniment.lifecycle.obstacles import list_pending_jobs, require_no_open_handover
-from muniment.lifecycle.proof.prover import PurgeProver, Tombstone
+from muniment.lifecycle.engine import DocumentMove, MoveEngine, Target, indexed_document, observe_move
+from muniment.lifecycle.observability import OperationStatus
+from muniment.lifecycle.obstacles import MoveContext
+from muniment.lifecycle.proof.prover import Tombstone
 from muniment.lifecycle.rules import Move
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
-REQUESTED = "requested"
-
 
 @dataclass(frozen=True)
 class PurgeResult:
-    """A document that is gone: proven by a receipt, or with stores that were not seen empty yet."""
+    """A document that is gone: proven by a receipt, or with stores that were not verified as empty yet."""
 
     receipt_id: UUID | None
     pending: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class PurgeService:
-    engine: MoveEngine
-    prover: PurgeProver
-    handovers: Handovers
+class PurgingMove(DocumentMove[Tombstone]):
+    """A move that deletes the document. Its tombstone becomes a receipt once every store is verified."""
 
-    async def purge(self, caller: Principal, kb_id: UUID, document_id: UUID, *, cancel_hand_over: bool) -> PurgeResult:
-        """Destroy an archived document; the same again answers from its tombstone."""
-        async with observe("purge", kb_id=kb_id, document_id=document_id, user_id=caller.user_id) as operation:
-            receipt_id = await self.commit_purge(caller, kb_id, document_id, cancel_hand_over=cancel_hand_over)
-            ended = await self._prove(caller, Tombstone(receipt_id, document_id))
-            operation.status = OperationStatus.PENDING if ended.pending else OperationStatus.SUCCESS
-        return ended
+    receipt_move: ClassVar[ReceiptMove]
+    repeated_moves: ClassVar[Collection[ReceiptMove]]
+    """Receipts that answer a repeated call."""
 
-    async def clear(self, caller: Principal, kb_id: UUID, document_id: UUID) -> PurgeResult:
-        """Destroy a failed document; the same again answers from its tombstone."""
-        async with observe("clear", kb_id=kb_id, document_id=document_id, user_id=caller.user_id) as operation:
-            receipt_id = await self.commit_clear(caller, kb_id, document_id)
-            ended = await self._prove(caller, Tombstone(receipt_id, document_id))
-            operation.status = OperationStatus.PENDING if ended.pending else OperationStatus.SUCCESS
-        return ended
+    @abstractmethod
+    def event(self, document: Document) -> DocumentEvent:
+        """Return the audit event of the move."""
 
-    async def _prove(self, caller: Principal, tombstone: Tombstone) -> PurgeResult:
-        pending = (await self.prover.prove(caller.organization_id, [tombstone]))[tombstone.receipt_id]
-        return PurgeResult(None if pending else tombstone.receipt_id, pending)
+    async def apply(self, context: MoveContext, engine: MoveEngine) -> Tombstone:
+        work, document = context.work, context.document
+        purged = await documents_purge.purge(
+            work,
+            document,
+            self.receipt_move,
+            self.event(document),
+            cancelled_jobs=self.cancelled_jobs or (),
+            tasks=engine.tasks,
+        )
+        await engine.index.plan_delete(work, indexed_document(document), document.epoch)
+        return Tombstone(purged.receipt_id, document.id)
 
-    async def commit_purge(
-        self, caller: Principal, kb_id: UUID, document_id: UUID, *, cancel_hand_over: bool, bulk: bool = False
-    ) -> UUID:
-        """Only the transaction: the document is gone, its receipt waits to be finished. The receipt's id."""
-        try:
-            taken_back = await self._cancel_handovers(caller, kb_id, document_id) if cancel_hand_over else ()
-            async with self.engine.database.work(caller) as work:
-                document = await permit_locked(work, Move.PURGE, kb_id, document_id)
-                await require_no_open_handover(work, document, cancel=cancel_hand_over, cancelled_jobs=taken_back)
-                event = DocumentPurged(document.id, document.kb_id, document.name)
-                receipt_id = await self._purge(work, document, ReceiptMove.PURGE, event, taken_back)
-        except (DocumentNotFound, Forbidden):
-            return await self._find_tombstone(caller, kb_id, document_id, {ReceiptMove.PURGE})
-        count_move(Move.PURGE, kb_id, caller.user_id, bulk=bulk)
-        return receipt_id
 
-    async def _cancel_handovers(self, caller: Principal, kb_id: UUID, document_id: UUID) -> Sequence[str]:
-        """Out of the archive queue, with no transaction open; the jobs that nobody carries out from now on."""
-        async with self.engine.database.work(caller) as work:
-            await permit(work, Move.PURGE, kb_id, document_id)
-            pending = await list_pending_jobs(work, document_id)
-        for job_id in pending:
-            await self.handovers.cancel(caller.organization_id, document_id, job_id)
-        return pending
+class Purge(PurgingMove):
+    """Purge an archived document, optionally with its open hand-overs."""
 
-    async def commit_clear(self, caller: Principal, kb_id: UUID, document_id: UUID, *, reason: str = REQUESTED) -> UUID:
-        """The same for a failed one."""
-        try:
-            async with self.engine.database.work(caller) as work:
-                document = await permit_locked(work, Move.CLEAR, kb_id, document_id)
-                event = DocumentCleared(document.id, document.kb_id, document.name, reason=reason)
-                receipt_id = await self._purge(work, document, ReceiptMove.CLEAR, event)
-        except (DocumentNotFound, Forbidden):
-            return await self._find_tombstone(caller, kb_id, document_id, {ReceiptMove.CLEAR, ReceiptMove.AUTO_CLEAR})
-        count_move(Move.CLEAR, kb_id, caller.user_id, auto=False)
-        return receipt_id
+    move = Move.PURGE
+    receipt_move = ReceiptMove.PURGE
+    repeated_moves = frozenset({ReceiptMove.PURGE})
 
-    async def _purge(
-        self,
-        work: Work[Principal],
-        document: Document,
-        move: ReceiptMove,
-        event: DocumentEvent,
-        cancelled_jobs: Sequence[str] = (),
-    ) -> UUID:
-        withdrawn = await purge(work, document, move, event, cancelled_jobs=cancelled_jobs, tasks=self.engine.tasks)
-        await self.engine.index.plan_delete(work, indexed_document(document), document.epoch)
-        return withdrawn.receipt_id
+    def __init__(self, *, cancel_hand_over: bool = False, bulk: bool = False) -> None:
+        self._cancel_hand_over = cancel_hand_over
+        self.labels = {"bulk": bulk}
 
-    async def _find_tombstone(
-        self, caller: Principal, kb_id: UUID, document_id: UUID, moves: Collection[ReceiptMove]
-    ) -> UUID:
-        """Of a document that went this way before; `DocumentNotFound` to whoever could not have done it."""
-        async with self.engine.database.work(caller) as work:
-            receipt = await ReceiptRepository(work.session).find_by_document(kb_id, document_id)
-            if receipt is not None and receipt.move in moves:
-                return receipt.id
-            await DocumentRepository(work.session).get(kb_id, document_id)
-        raise Forbidden  # it is there, and they may only look at it
+    def event(self, document: Document) -> DocumentEvent:
+        return DocumentPurged(document.id, document.kb_id, document.name)
+
+    async def prepare(self, engine: MoveEngine, target: Target) -> None:
+        """Take the document's jobs out of the hand-over queue, if the caller asked for that."""
+        if not self._cancel_hand_over:
+            return
+        async with engine.database.work(target.caller) as work:
+            self.cancelled_jobs = await _list_pending_jobs(work, target.document_id)
+            await engine.permit(work, self.move, target, cancelled_jobs=self.cancelled_jobs)
+        for job_id in self.cancelled_jobs:
+            await engine.handovers.cancel(target.caller.organization_id, target.document_id, job_id)
+
+    async def apply(self, context: MoveContext, engine: MoveEngine) -> Tombstone:
+        if self._cancel_hand_over:
+            await _record_cancelled_handover(context)
+        return await super().apply(context, engine)
+
+
+async def _list_pending_jobs(work: Work[Principal], document_id: UUID) -> Sequence[str]:
+    return [handover.job_id for handover in await list_open_handovers(work.session, document_id) if handover.is_pending]
+
+
+async def _record_cancelled_handover(context: MoveContext) -> None:
+    work, document = context.work, context.document
+    if document.archive_status == HandoverStatus.PENDING or await _list_pending_jobs(work, document.id):
+        await AuditLog(work).record(DocumentHandOverCancelled(document.id, document.kb_id, document.name))
+
+
+async def run_purge(engine: MoveEngine, move: PurgingMove, target: Target) -> PurgeResult:
+    """Purge the document and prove it. A repeated call is answered from the tombstone, and proves what is left."""
+    async with observe_move(move.move, target) as operation:
+        tombstone = await commit_purge(engine, move, target)
+        pending = (await engine.prover.prove(target.caller.organization_id, [tombstone]))[tombstone.receipt_id]
+        operation.status = OperationStatus.PENDING if pending else OperationStatus.SUCCESS
+    return PurgeResult(None if pending else tombstone.receipt_id, pending)
+
+
+async def commit_purge(engine: MoveEngine, move: PurgingMove, target: Target) -> Tombstone:
+    """Purge the document without proving it, or return the tombstone of an earlier call."""
+    try:
+        return await engine.commit(move, target)
+    except (DocumentNotFound, Forbidden):
+        return await _find_tombstone(engine, move, target)
+
+
+async def _find_tombstone(engine: MoveEngine, move: PurgingMove, target: Target) -> Tombstone:
+    """Return the tombstone of an earlier call. Callers who could not have made it get the error they would have got."""
+    async with engine.database.work(target.caller) as work:
+        receipt = await ReceiptRepository(work.session).find_by_document(target.kb_id, target.document_id)
+        if receipt is not None and receipt.move in move.repeated_moves:
+            return Tombstone(receipt.id, target.document_id)
+        await DocumentRepository(work.session).get(target.kb_id, target.document_id)
+    raise Forbidden  # the document exists, and the caller may only view it

@@ -4,19 +4,20 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 
+from muniment.artifacts.keys import READING_VERSION
+from muniment.artifacts.repository import ArtifactRepository
 from muniment.audit.events import DocumentRetried
 from muniment.audit.log import AuditLog
 from muniment.documents.repository import DocumentRepository
 from muniment.documents.tables import Document, Status
-from muniment.errors import Conflict, Invalid
-from muniment.lifecycle.engine import get_document_access
-from muniment.lifecycle.obstacles import require_no_active_namesake
-from muniment.lifecycle.rules import Move, resolve_target
+from muniment.errors import Invalid
+from muniment.lifecycle.engine import DocumentMove, MoveEngine, Target, get_document_access
+from muniment.lifecycle.obstacles import DocumentChangedConcurrently, MoveContext, find_obstacle
+from muniment.lifecycle.rules import Move
 from muniment.lifecycle.status import change_status
-from muniment.storage.db.principal import Principal
+from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 from muniment.storage.tasks.port import RunRequest, TaskQueue
 
@@ -27,44 +28,43 @@ class AlgorithmVersionUnavailable(Invalid):
     code = "VersionUnknown"
 
 
-class RetriedConcurrently(Conflict):
-    """Someone else changed this document. Reload and try again"""
+class Retry(DocumentMove[Document]):
+    """Queue a failed document again, or a completed one, whose previous result stays available until it is done."""
 
-    code = "Retried"
+    move = Move.RETRY
 
+    def __init__(self, request: RunRequest) -> None:
+        self._request = request
 
-async def retry(
-    work: Work[Principal], tasks: TaskQueue, kb_id: UUID, document_id: UUID, request: RunRequest
-) -> Document:
-    """Queue a failed document again, or a reread of a completed one, which shows its old result until the new is there.
+    async def prepare(self, engine: MoveEngine, target: Target) -> None:
+        """Raise `AlgorithmVersionUnavailable` if the requested version can neither be computed nor reused."""
+        version = self._request.algorithm_version
+        if version is None or version == READING_VERSION:
+            return
+        async with engine.database.work(target.caller) as work:
+            (await get_document_access(work, target.kb_id)).require_upload()
+            document = await DocumentRepository(work.session).get(target.kb_id, target.document_id)
+        async with engine.database.service_work(Service(document.organization_id)) as service:
+            stored = await ArtifactRepository(service.session).find_newest(document.content_hmac, version)
+        if stored is None:
+            raise AlgorithmVersionUnavailable
 
-    The caller knows that the version in `wish` can be had (`AlgorithmVersionUnavailable` otherwise).
-    """
-    access = await get_document_access(work, kb_id)
-    access.require_upload()
-    access.require_not_being_deleted()
-    document = await DocumentRepository(work.session).lock(kb_id, document_id)
-    if document.status == Status.COMPLETED:
-        await reread(work, tasks, document, request)
-    else:
-        resolve_target(Move.RETRY, Status(document.status))
-        await require_no_active_namesake(work, document)
-        await _reset_processing(work, document)
-        await _enqueue(work, tasks, document, replace(request, purpose="first"))
-    await work.session.refresh(document)
-    return document
+    async def apply(self, context: MoveContext, engine: MoveEngine) -> Document:
+        work, document = context.work, context.document
+        if document.status == Status.COMPLETED:
+            await reread(work, engine.tasks, document, self._request)
+        else:
+            await _reset_processing(context)
+            await _enqueue(work, engine.tasks, document, replace(self._request, purpose="first"))
+        await work.session.refresh(document)
+        return document
 
 
 async def reread(work: Work[Any], tasks: TaskQueue, document: Document, request: RunRequest) -> UUID:
-    """Queue a reread of a completed document that the caller holds; the run's id."""
-    await tasks.revoke_run(work, document.id, document.epoch)  # an earlier one that is still under way
-    # From here on no older worker's write is accepted.
-    await work.session.execute(
-        update(Document)
-        .where(Document.id == document.id)
-        .values(epoch=Document.epoch + 1)
-        .execution_options(synchronize_session=False)
-    )
+    """Queue a reread of a completed document that the caller has locked. Return the id of its run."""
+    await tasks.revoke_run(work, document.id, document.epoch)  # an earlier reread in progress
+    # From here on, no write of an older worker is accepted.
+    await change_status(work.session, Move.RETRY, document.id, document.epoch, epoch=document.epoch + 1)
     return await _enqueue(work, tasks, document, replace(request, purpose="reread"))
 
 
@@ -74,11 +74,11 @@ async def _enqueue(work: Work[Any], tasks: TaskQueue, document: Document, reques
     return await tasks.enqueue_run(work, document.id, document.epoch + 1, request)
 
 
-async def _reset_processing(work: Work[Principal], document: Document) -> None:
+async def _reset_processing(context: MoveContext) -> None:
+    work, document = context.work, context.document
     columns = {"epoch": document.epoch + 1, "last_error": None, "processing_errors": None, "processing_status": None}
     try:
         async with work.session.begin_nested():
             await change_status(work.session, Move.RETRY, document.id, document.epoch, **columns)
-    except IntegrityError:  # a namesake came between our look and the move: the constraint decides
-        await require_no_active_namesake(work, document)
-        raise RetriedConcurrently from None
+    except IntegrityError:  # the name was taken after the check: the constraint decides
+        raise await find_obstacle(context) or DocumentChangedConcurrently() from None

@@ -21,7 +21,7 @@ from muniment.storage.vectors.port import IndexedDocument, VectorIndex
 log = structlog.get_logger()
 
 JOB_CHECKS, JOB_CHECK_SECONDS = 5, 0.1
-"""A worker that has let go of the document notes the end of its job a moment later."""
+"""A worker that has released the document records the end of its job a moment later."""
 CONCURRENCY = 4
 
 T = TypeVar("T")
@@ -29,13 +29,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TraceDeletion:
+    """Deletes what purged documents left in the stores."""
+
     database: Database
     index: VectorIndex
     ledger: Ledger
     tasks: TaskQueue
 
     async def run(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
-        """As far as it goes: the second look tells what is left. Whoever calls holds the documents' locks."""
+        """Delete as much as possible; the inventory reports what is left. The caller holds the documents' locks."""
         if self.index.holds_copies:
             await self._delete_vectors(organization_id, receipts)
         await self._process_ledger(organization_id, receipts)
@@ -44,31 +46,32 @@ class TraceDeletion:
     async def _delete_vectors(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
         points = await self._call_index(receipts, self.index.count)
         async with self.database.service_work(Service(organization_id), durable=False) as work:
-            # Before anything is removed: whoever goes on after a crash finds nothing to count any more.
+            # Before anything is deleted: after a crash there would be nothing left to count.
             await ReceiptRepository(work.session).store_point_counts(points)
         for receipt in receipts:
             receipt.points = points.get(receipt.id) if receipt.points is None else receipt.points
-        removed = await self._call_index([one for one in receipts if one.id in points], self.index.delete_document)
+        counted = [receipt for receipt in receipts if receipt.id in points]
+        deleted = await self._call_index(counted, self.index.delete_document)
         async with self.database.service_work(Service(organization_id), durable=False) as work:
-            forgotten = [receipt.document_id for receipt in receipts if receipt.id in removed]
-            await IntentRepository(work.session).delete_completed(forgotten)
+            document_ids = [receipt.document_id for receipt in receipts if receipt.id in deleted]
+            await IntentRepository(work.session).delete_completed(document_ids)
 
     async def _call_index(
         self, receipts: Sequence[Receipt], call: Callable[[IndexedDocument], Awaitable[T]]
     ) -> Mapping[UUID, T]:
-        """By receipt, those about which it answered."""
-        turns = asyncio.Semaphore(CONCURRENCY)
-        said: dict[UUID, T] = {}
+        """Call the index for each receipt. Return the answers by receipt, without those that failed."""
+        slots = asyncio.Semaphore(CONCURRENCY)
+        answers: dict[UUID, T] = {}
 
-        async def ask(receipt: Receipt) -> None:
-            async with turns:
+        async def call_for(receipt: Receipt) -> None:
+            async with slots:
                 try:
-                    said[receipt.id] = await call(indexed_document_of(receipt))
+                    answers[receipt.id] = await call(indexed_document_of(receipt))
                 except Unavailable as error:
                     log.warning("index.removal_failed", document_id=str(receipt.document_id), error=error.message)
 
-        await asyncio.gather(*map(ask, receipts))
-        return said
+        await asyncio.gather(*map(call_for, receipts))
+        return answers
 
     async def _process_ledger(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
         async with self.database.service_work(Service(organization_id), durable=False) as work:
@@ -79,13 +82,14 @@ class TraceDeletion:
     async def _delete_jobs(self, organization_id: UUID, job_ids: Sequence[int]) -> None:
         for _ in range(JOB_CHECKS if job_ids else 0):
             async with self.database.service_work(Service(organization_id), durable=False) as work:
-                if not (left := await self.tasks.list_existing_jobs(work, job_ids)):
+                if not (remaining := await self.tasks.list_existing_jobs(work, job_ids)):
                     return
-                await self.tasks.delete_jobs(work, left)
-                if not await self.tasks.list_existing_jobs(work, left):
+                await self.tasks.delete_jobs(work, remaining)
+                if not await self.tasks.list_existing_jobs(work, remaining):
                     return
             await asyncio.sleep(JOB_CHECK_SECONDS)
 
 
 def indexed_document_of(receipt: Receipt) -> IndexedDocument:
+    """Return the purged document as a vector index identifies it."""
     return IndexedDocument(receipt.document_id, receipt.kb_id, receipt.organization_id)

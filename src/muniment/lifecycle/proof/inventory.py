@@ -14,6 +14,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from muniment.audit.receipts.tables import Receipt
+from muniment.documents.handover_status import HandoverStatus
 from muniment.errors import Unavailable
 from muniment.lifecycle.proof.deletion import indexed_document_of
 from muniment.storage.db.principal import Service
@@ -65,32 +66,32 @@ _PASSAGES = text("""
 
 @dataclass
 class Inventory:
-    """At one document's traces."""
+    """What the stores still hold of one purged document."""
 
     rows: int = 0
     blob_entries: int = 0
-    """Of the ledger that are not carried out."""
+    """Ledger entries that are not done."""
     artifact_entries: int = 0
     queue_entries: int = 0
     deleted_jobs: Sequence[str] = ()
-    """That were seen to be gone from the archive queue; whoever hands over the same bytes later has another job."""
+    """Jobs verified as deleted from the hand-over queue. A later hand-over of the same bytes is another job."""
     keys: Sequence[str] = ()
-    """Under which the object store held something of it."""
+    """Keys under which the object store held something of it."""
     content_keys: Sequence[str] = ()
     unused_texts: list[UUID] = field(default_factory=list)
     unused_content_keys: set[str] = field(default_factory=set)
     used_texts: list[UUID] = field(default_factory=list)
-    """Kept on purpose: another document shows them."""
+    """Retained on purpose, because another document uses them."""
     passages: int = 0
     jobs: int = 0
     remaining_keys: Sequence[str] | None = None
-    """Keys that are still there; `None` when the store did not answer."""
+    """Keys that still exist. None if the store did not respond."""
     points: int | None = None
-    """In an index of another engine; `None` when it did not answer."""
+    """Points in an external index. None if it did not respond."""
 
     @property
     def remaining(self) -> Mapping[str, int]:
-        """How many things are still in each store. One that did not answer has something, as far as we know."""
+        """Return how many items each store still holds. A store that did not respond counts as not empty."""
         return {
             ROWS: self.rows,
             BLOBS: self.blob_entries + (1 if self.remaining_keys is None else len(self.remaining_keys)),
@@ -103,49 +104,53 @@ class Inventory:
 
 @dataclass(frozen=True)
 class StoreInventory:
+    """Counts what the stores hold of purged documents."""
+
     database: Database
     blobs: ObjectStore
     index: VectorIndex
     tasks: TaskQueue
 
     async def take(self, organization_id: UUID, receipts: Sequence[Receipt]) -> Mapping[UUID, Inventory]:
-        """By document. Whoever calls holds the documents' locks: nothing can appear after it was looked for."""
-        looks = {receipt.document_id: Inventory() for receipt in receipts}
+        """Return the inventory of each document. The caller holds their locks, so nothing appears after the count."""
+        inventories = {receipt.document_id: Inventory() for receipt in receipts}
         async with self.database.service_work(Service(organization_id), durable=False) as work:
-            await _count_rows(work, looks)
-            await _check_artifacts(work, looks, receipts)
-            await self._count_jobs(work, looks, receipts)
-        turns = asyncio.Semaphore(CONCURRENCY)
-        await asyncio.gather(*(self._check_stores(looks[one.document_id], one, turns) for one in receipts))
-        return looks
+            await _count_rows(work, inventories)
+            await _check_artifacts(work, inventories, receipts)
+            await self._count_jobs(work, inventories, receipts)
+        slots = asyncio.Semaphore(CONCURRENCY)
+        checks = (self._check_stores(inventories[receipt.document_id], receipt, slots) for receipt in receipts)
+        await asyncio.gather(*checks)
+        return inventories
 
     async def _count_jobs(
         self, work: Work[Service], inventories: Mapping[UUID, Inventory], receipts: Sequence[Receipt]
     ) -> None:
-        known = set(await self.tasks.list_existing_jobs(work, [job for one in receipts for job in one.found["jobs"]]))
+        job_ids = [job for receipt in receipts for job in receipt.found["jobs"]]
+        existing = set(await self.tasks.list_existing_jobs(work, job_ids))
         for receipt in receipts:
-            inventories[receipt.document_id].jobs = len(known.intersection(receipt.found["jobs"]))
+            inventories[receipt.document_id].jobs = len(existing.intersection(receipt.found["jobs"]))
 
     async def _check_stores(self, inventory: Inventory, receipt: Receipt, slots: asyncio.Semaphore) -> None:
         async with slots:
             with suppress(Unavailable):
                 inventory.remaining_keys = await self._list_remaining_keys(inventory, receipt)
             with suppress(Unavailable):
-                # An index inside PostgreSQL holds no copies: its passages are those of the artifacts.
+                # An index inside PostgreSQL holds no copies: its passages belong to the artifacts.
                 inventory.points = (
                     await self.index.count(indexed_document_of(receipt)) if self.index.holds_copies else 0
                 )
 
     async def _list_remaining_keys(self, inventory: Inventory, receipt: Receipt) -> Sequence[str]:
-        """By the names that we know, and by everything that bears the document's name."""
+        """Return the known keys that still exist, and every key below the document's prefix."""
         known = {key for key in inventory.keys if await self._exists(key)}
-        named = {info.key async for info in self.blobs.list(f"{receipt.kb_id}/{receipt.document_id}/")}
-        return sorted(known | named)
+        below_prefix = {info.key async for info in self.blobs.list(f"{receipt.kb_id}/{receipt.document_id}/")}
+        return sorted(known | below_prefix)
 
     async def _exists(self, key: str) -> bool:
         try:
             await self.blobs.size_bytes(key)
-        except (ObjectNotFound, ValueError):  # the second: no store could hold such a key
+        except (ObjectNotFound, ValueError):  # ValueError: no store can hold such a key
             return False
         return True
 
@@ -154,30 +159,32 @@ async def _count_rows(work: Work[Service], inventories: Mapping[UUID, Inventory]
     ids = {"ids": list(inventories)}
     for document_id, count in await work.session.execute(_ROW_COUNTS, ids):
         inventories[document_id].rows = count
-    for document_id, blob_lines, artifact_lines, keys, content_keys, *queue in await work.session.execute(
+    for document_id, blob_entries, artifact_entries, keys, content_keys, *queue in await work.session.execute(
         _LEDGER_ENTRIES, ids
     ):
-        look = inventories[document_id]
-        look.blob_entries, look.artifact_entries = blob_lines, artifact_lines
-        look.keys, look.content_keys = keys, content_keys
-        look.queue_entries, look.deleted_jobs = queue
+        inventory = inventories[document_id]
+        inventory.blob_entries, inventory.artifact_entries = blob_entries, artifact_entries
+        inventory.keys, inventory.content_keys = keys, content_keys
+        inventory.queue_entries, inventory.deleted_jobs = queue
 
 
 async def _check_artifacts(
     work: Work[Service], inventories: Mapping[UUID, Inventory], receipts: Sequence[Receipt]
 ) -> None:
-    texts = await _list_texts(work, {key for look in inventories.values() for key in look.content_keys})
-    for look in inventories.values():
-        for key in look.content_keys:
+    texts = await _list_texts(work, {key for inventory in inventories.values() for key in inventory.content_keys})
+    for inventory in inventories.values():
+        for key in inventory.content_keys:
             for text_id, is_used in texts[key]:
-                (look.used_texts if is_used else look.unused_texts).append(text_id)
+                (inventory.used_texts if is_used else inventory.unused_texts).append(text_id)
                 if not is_used:
-                    look.unused_content_keys.add(key)
-    of_texts = {one.document_id: [UUID(artifact["id"]) for artifact in one.found["artifacts"]] for one in receipts}
-    passages = await _count_passages(work, {text_id for ids in of_texts.values() for text_id in ids})
-    for document_id, look in inventories.items():
-        gone = set(of_texts[document_id]) - set(look.used_texts)
-        look.passages = sum(passages.get(text_id, 0) for text_id in gone)
+                    inventory.unused_content_keys.add(key)
+    text_ids = {
+        receipt.document_id: [UUID(artifact["id"]) for artifact in receipt.found["artifacts"]] for receipt in receipts
+    }
+    passages = await _count_passages(work, {text_id for ids in text_ids.values() for text_id in ids})
+    for document_id, inventory in inventories.items():
+        unused = set(text_ids[document_id]) - set(inventory.used_texts)
+        inventory.passages = sum(passages.get(text_id, 0) for text_id in unused)
 
 
 async def _list_texts(work: Work[Service], content_keys: set[str]) -> Mapping[str, Sequence[tuple[UUID, bool]]]:
@@ -203,6 +210,7 @@ HANDED_OVER = "The document was sent to Paperless earlier and is kept there"
 
 
 def retained_items(receipt: Receipt, inventory: Inventory) -> Sequence[dict[str, Any]]:
+    """Return what is retained on purpose, each item with the reason that the receipt states."""
     artifacts = [
         {"store": "artifacts", "id": str(text_id), "reason": SHARED_ARTIFACT}
         for text_id in sorted(inventory.used_texts)
@@ -214,7 +222,7 @@ def _retained_handovers(receipt: Receipt, inventory: Inventory) -> Iterator[dict
     hand_over = receipt.found.get("hand_over") or {}
     copies = hand_over.get("copies") or [hand_over]
     for copy in copies:
-        if copy.get("status") == "archived":
+        if copy.get("status") == HandoverStatus.ARCHIVED:
             yield {"store": "paperless", "url": copy.get("url"), "reason": HANDED_OVER}
-        elif copy.get("key") and copy["status"] == "pending" and copy["key"] not in inventory.deleted_jobs:
+        elif copy.get("key") and copy["status"] == HandoverStatus.PENDING and copy["key"] not in inventory.deleted_jobs:
             yield {"store": "queue", "key": copy["key"], "reason": HANDOVER_IN_PROGRESS}

@@ -39,27 +39,31 @@ log = structlog.get_logger()
 
 
 LOCK_TIMEOUT_SECONDS = 2.0
-"""For a worker in the midst of the document (docs/design.md#document-lock)."""
+"""How long to wait for a worker that holds the document's lock (docs/design.md#document-lock)."""
 
 
 RECEIPT = "receipt"
 
 
 ALL_STORES = (ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE)
-"""Nothing is known about any of them."""
+"""Reported as pending if nothing is known about any store."""
 
 
 class Tombstone(NamedTuple):
+    """The unsigned receipt of a purged document."""
+
     receipt_id: UUID
     document_id: UUID
 
 
 PendingStores = Mapping[UUID, Sequence[str]]
-"""By receipt: what could not be seen empty; nothing where it is signed."""
+"""By receipt: the stores that could not be verified as empty. Empty for a signed receipt."""
 
 
 @dataclass(frozen=True)
 class PurgeProver:
+    """Proves that purged documents are gone, and signs their receipts."""
+
     database: Database
     deletion: TraceDeletion
     inventory: StoreInventory
@@ -68,21 +72,21 @@ class PurgeProver:
     lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS
 
     async def prove(self, organization_id: UUID, tombstones: Sequence[Tombstone]) -> PendingStores:
-        """Sign as many of these as can be proven now. Whoever calls it again goes on where it ended."""
+        """Sign as many receipts as can be proven now. A repeated call continues with the rest."""
         try:
             return await self._prove_all(organization_id, tombstones) if tombstones else {}
-        except MunimentError as error:  # the documents are gone already; the sweep does the rest
-            log.warning("receipts.unfinished", organization_id=str(organization_id), error=error.message)
+        except MunimentError as error:  # the documents are gone already; the sweep finishes the rest
+            log.warning("receipts.proof_deferred", organization_id=str(organization_id), error=error.message)
             return {receipt_id: ALL_STORES for receipt_id, _ in tombstones}
 
     async def _prove_all(self, organization_id: UUID, tombstones: Sequence[Tombstone]) -> PendingStores:
         locks = {document_lock_name(document_id): receipt_id for receipt_id, document_id in tombstones}
         pending: dict[UUID, Sequence[str]] = dict.fromkeys(locks.values(), ())
-        async with self.locks.try_acquire_many(list(locks), within_seconds=self.lock_timeout_seconds) as held:
-            receipts = await self._list_unsigned(organization_id, [locks[name] for name in held])
+        async with self.locks.try_acquire_many(list(locks), within_seconds=self.lock_timeout_seconds) as acquired:
+            receipts = await self._list_unsigned(organization_id, [locks[name] for name in acquired])
             pending |= await self._prove_locked(organization_id, receipts) if receipts else {}
-        if busy := [receipt_id for name, receipt_id in locks.items() if name not in held]:
-            # By a worker, or by somebody who proves the same, and may be done by now.
+        if busy := [receipt_id for name, receipt_id in locks.items() if name not in acquired]:
+            # Locked by a worker, or by another prover that may have signed the receipt by now.
             pending |= {receipt.id: ALL_STORES for receipt in await self._list_unsigned(organization_id, busy)}
         await self._store_pending(organization_id, {key: stores for key, stores in pending.items() if stores})
         return pending
@@ -94,45 +98,47 @@ class PurgeProver:
 
     async def _prove_locked(self, organization_id: UUID, receipts: Sequence[Receipt]) -> PendingStores:
         await self.deletion.run(organization_id, receipts)
-        looks = await self.inventory.take(organization_id, receipts)
-        await self._add_missing_entries(organization_id, receipts, looks)
-        pending = {one.id: _remaining_stores(looks[one.document_id]) for one in receipts}
+        inventories = await self.inventory.take(organization_id, receipts)
+        await self._add_missing_entries(organization_id, receipts, inventories)
+        pending = {receipt.id: _remaining_stores(inventories[receipt.document_id]) for receipt in receipts}
         proven = [receipt for receipt in receipts if not pending[receipt.id]]
-        unsigned = await self._sign(organization_id, proven, looks)
+        unsigned = await self._sign(organization_id, proven, inventories)
         return {**pending, **dict.fromkeys(unsigned, (RECEIPT,))}
 
     async def _add_missing_entries(
         self, organization_id: UUID, receipts: Sequence[Receipt], inventories: Mapping[UUID, Inventory]
     ) -> None:
-        """What came back after its line was carried out gets a new one: a worker was late, or an upload."""
-        lines = [line for one in receipts for line in _missing_entries(one, inventories[one.document_id])]
-        if lines:
+        """Add a new ledger entry for what a late worker or upload wrote after the old entry was done."""
+        entries = [
+            entry for receipt in receipts for entry in _missing_entries(receipt, inventories[receipt.document_id])
+        ]
+        if entries:
             async with self.database.service_work(Service(organization_id), durable=False) as work:
-                await LedgerRepository(work.session).add(lines)
+                await LedgerRepository(work.session).add(entries)
 
     async def _sign(
         self, organization_id: UUID, receipts: Sequence[Receipt], inventories: Mapping[UUID, Inventory]
     ) -> Sequence[UUID]:
-        """Seal the lines that say who did it, then sign; those whose line is not sealed."""
+        """Seal the audit events of the purges, then sign. Return the receipts whose event is not sealed yet."""
         if not receipts:
             return ()
         await self.sealer.seal(organization_id)
         async with self.database.service_work(Service(organization_id)) as work:
             repository = ReceiptRepository(work.session)
-            places = await repository.find_positions([receipt.event_id for receipt in receipts])
+            positions = await repository.find_positions([receipt.event_id for receipt in receipts])
             await repository.store_signed(
                 [
                     sign_receipt(
-                        one,
-                        _inventory_result(one, inventories[one.document_id]),
-                        places[one.event_id],
+                        receipt,
+                        _inventory_result(receipt, inventories[receipt.document_id]),
+                        positions[receipt.event_id],
                         self.sealer.signer,
                     )
-                    for one in receipts
-                    if one.event_id in places
+                    for receipt in receipts
+                    if receipt.event_id in positions
                 ]
             )
-        return [receipt.id for receipt in receipts if receipt.event_id not in places]
+        return [receipt.id for receipt in receipts if receipt.event_id not in positions]
 
     async def _store_pending(self, organization_id: UUID, pending: PendingStores) -> None:
         if pending:
@@ -158,11 +164,11 @@ def _inventory_result(receipt: Receipt, inventory: Inventory) -> InventoryResult
 
 
 def _missing_entries(receipt: Receipt, inventory: Inventory) -> list[NewLedgerEntry]:
-    if inventory.blob_entries or inventory.artifact_entries:  # they are being tried already
+    if inventory.blob_entries or inventory.artifact_entries:  # they will be tried again anyway
         return []
     targets = [(LedgerStore.OBJECTS, key) for key in inventory.remaining_keys or ()]
-    within = f"{receipt.kb_id}/{receipt.document_id}"
-    targets += [(LedgerStore.ARTIFACTS, f"{within}/{key}") for key in sorted(inventory.unused_content_keys)]
+    prefix = f"{receipt.kb_id}/{receipt.document_id}"
+    targets += [(LedgerStore.ARTIFACTS, f"{prefix}/{key}") for key in sorted(inventory.unused_content_keys)]
     return [
         NewLedgerEntry(receipt.organization_id, receipt.kb_id, receipt.document_id, store, target, receipt.move)
         for store, target in targets
@@ -173,11 +179,13 @@ BATCH = 50
 
 
 class ReceiptSweep:
+    """Proves receipts that could not be proven in the request."""
+
     def __init__(self, prover: PurgeProver) -> None:
         self._prover = prover
 
     async def run(self) -> None:
-        """Finish the receipts that are due, and say how many are left and how old the oldest is."""
+        """Prove the receipts that are due, and update the gauges of what is left."""
         unsigned, oldest_seconds = 0, 0.0
         for organization_id in await list_organizations_with(self._prover.database, PendingWork.RECEIPTS):
             await self.prove_due(organization_id)
@@ -188,7 +196,7 @@ class ReceiptSweep:
         RECEIPTS_OLDEST_SECONDS.set(oldest_seconds)
 
     async def prove_due(self, organization_id: UUID) -> Sequence[UUID]:
-        """Those of one organization; the ids of what is signed now."""
+        """Prove the due receipts of one organization. Return the ids of those that are signed now."""
         async with self._prover.database.service_work(Service(organization_id)) as work:
             receipts = await ReceiptRepository(work.session).claim_due(limit=BATCH)
         if not receipts:
@@ -196,5 +204,5 @@ class ReceiptSweep:
         due = [Tombstone(receipt.id, receipt.document_id) for receipt in receipts]
         pending = await self._prover.prove(organization_id, due)
         signed = [receipt_id for receipt_id, _ in due if not pending[receipt_id]]
-        log.info("receipts.swept", organization_id=str(organization_id), signed=len(signed), tried=len(due))
+        log.info("receipts.sweep_finished", organization_id=str(organization_id), signed=len(signed), tried=len(due))
         return signed

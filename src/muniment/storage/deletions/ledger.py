@@ -270,3 +270,13 @@ async def reserve(work: Work[Service], object_key: str, *, kb_id: UUID, document
     }
     await work.session.execute(_RESERVE, line)
     return Reservation(line["id"])
+
+
+async def process_now(ledger: Ledger, organization_id: UUID, entry_ids: Sequence[UUID]) -> None:
+    """Process these entries right after the commit that wrote them. What fails is left to the sweep."""
+    if not entry_ids:
+        return
+    try:
+        await ledger.process(organization_id, entry_ids)
+    except MunimentError as error:
+        log.warning("deletions.deferred", organization_id=str(organization_id), error=error.message)

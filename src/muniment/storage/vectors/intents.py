@@ -57,6 +57,11 @@ class IntentRepository:
         if await self._session.scalar(untouched.returning(IndexIntent.id)) is None:
             raise IndexUpdatePending
 
+    async def exists(self, document_id: UUID) -> bool:
+        """Return whether the outcome of an earlier change of the document is still unknown."""
+        intent = select(IndexIntent.id).where(IndexIntent.document_id == document_id)
+        return await self._session.scalar(intent) is not None
+
     async def claim_due(self) -> IndexIntent | None:
         """One for this attempt of the sweep; nobody else takes it before its next (5 s, doubling to a minute)."""
         due = (
