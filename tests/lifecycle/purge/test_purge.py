@@ -1,4 +1,4 @@
-"""`DELETE …/{doc_id}/purge` and `…/clear`: gone from every store, or 202 (docs/contracts.md#purge, docs/design.md#i3)."""
+"""`DELETE …/{doc_id}/purge`, `…/clear`: gone from every store, or 202 (docs/contracts.md#purge, docs/design.md#i3)."""
 
 import asyncio
 from uuid import UUID, uuid4

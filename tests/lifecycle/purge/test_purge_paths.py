@@ -1,4 +1,4 @@
-"""Every path of destruction passes `may_purge` (docs/design.md#i9): this walks the source for anything that does not."""
+"""Every purge path goes through `may_purge` (docs/design.md#i9): this walks the source for anything that does not."""
 
 import ast
 import re
