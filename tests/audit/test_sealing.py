@@ -5,8 +5,6 @@ import psycopg
 
 from muniment.audit import sealing
 from muniment.audit.hashing import INSTALLATION_CHAIN
-from muniment.audit.sealing import Sealer
-from muniment.audit.signing import Signer
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from muniment.storage.db.work import Database
@@ -91,18 +89,3 @@ async def test_sealing_one_chain_leaves_the_others_alone(trail: Trail, seed: See
     await trail.seal()
     await trail.sealer.seal(None)
     assert seed.rows("SELECT * FROM audit_seals") == []
-
-
-async def test_the_place_of_an_event_is_known_once_it_is_sealed(
-    trail: Trail, database: Database, signer: Signer
-) -> None:
-    first, second = trail.write(2)
-    sealer = Sealer(database, signer)
-    assert await sealer.place_of(trail.organization_id, second) is None
-    await trail.seal()
-    place = await sealer.place_of(trail.organization_id, second)
-    assert place is not None
-    assert place.seq == 2
-    assert place.hash == trail.seed.one("SELECT encode(hash, 'hex') FROM audit_seals WHERE event_id = %s", second)
-    assert await sealer.place_of(None, second) is None
-    assert first != second

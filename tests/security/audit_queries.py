@@ -39,7 +39,6 @@ AUDIT_QUERIES: dict[str, Callable[[AsyncSession, World], Awaitable[Any]]] = {
     "SealRepository.list_links": lambda s, w: SealRepository(s).list_links(w.organization_id, after=0, limit=10),
     "SealRepository.list_unsealed": lambda s, w: SealRepository(s).list_unsealed(w.organization_id, limit=10),
     "SealRepository.add": lambda s, w: SealRepository(s).add([_new_seal(w)]),
-    "SealRepository.find_place": lambda s, w: SealRepository(s).find_place(w.organization_id, w.sealed_event_id),
     "SealRepository.oldest_unsealed_seconds": lambda s, w: SealRepository(s).oldest_unsealed_seconds(w.organization_id),
     "HeadRepository.find_newest": lambda s, w: HeadRepository(s).find_newest(w.organization_id),
     "HeadRepository.list_": lambda s, w: HeadRepository(s).list_(w.organization_id, after=0, until=9),

@@ -73,11 +73,6 @@ class SealRepository:
         columns = {name: [seal[name] for seal in seals] for name in seals[0]}
         await self._session.execute(_ADD, columns)
 
-    async def find_place(self, chain: UUID, event_id: UUID) -> SealPosition | None:
-        found = select(AuditSeal.seq, AuditSeal.hash).where(AuditSeal.chain == chain, AuditSeal.event_id == event_id)
-        row = (await self._session.execute(found)).one_or_none()
-        return SealPosition(row[0], row[1].hex()) if row else None
-
     async def oldest_unsealed_seconds(self, chain: UUID) -> float:
         """How long the oldest event without a seal has waited; 0 when none does."""
         waited = func.extract("epoch", func.clock_timestamp() - func.min(AuditUnsealed.at))
@@ -95,11 +90,6 @@ class Sealer:
         """Seal everything of this chain that was committed before the call; `None` is the installation's chain."""
         while await self._seal_batch(organization_id) == BATCH:
             pass
-
-    async def place_of(self, organization_id: UUID | None, event_id: UUID) -> SealPosition | None:
-        """Where the event stands in its chain; `None` while it is not sealed."""
-        async with self._database.service_work(Service(organization_id)) as work:
-            return await SealRepository(work.session).find_place(chain_of(organization_id), event_id)
 
     async def _seal_batch(self, organization_id: UUID | None) -> int:
         chain = chain_of(organization_id)
