@@ -17,6 +17,13 @@ from tests.support.live_api import RunningApi
 from tests.support.seed import Person
 
 MANAGERS = ["owner", "admin"]
+REQUESTS = {
+    **{name: ("POST", name) for name in ("archive", "restore", "cancel", "retry", "replace")},
+    "revert": ("POST", "replace/revert"),
+    "purge": ("DELETE", "purge"),
+    "clear": ("DELETE", "clear"),
+}
+"""Every move that people make."""
 
 
 @pytest.fixture
@@ -63,13 +70,16 @@ async def test_every_move_is_judged_with_the_sentence_that_its_refusal_has(
     explained = await explain(client, desk, document_id)
     assert set(moves_of(explained)) == set(Move)
     assert allowed(explained) == expected
-    for name in ("archive", "restore", "cancel", "retry"):
+    for name, (method, path) in REQUESTS.items():
         judged = moves_of(explained)[name]
         if judged["allowed"]:
             assert judged["reason"] is None
         else:
-            refused = await move(client, desk, document_id, name)
-            assert (refused.status_code, refused.json()) == (400, {"detail": judged["reason"]})
+            files = {"file": ("new.pdf", b"%PDF-1.4 new")} if name == "replace" else None
+            refused = await client.request(
+                method, f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/{path}", files=files
+            )
+            assert (refused.status_code, refused.json()) == (400, {"detail": judged["reason"]}), name
 
 
 async def test_an_archived_document_tells_since_when_and_by_which_events(
