@@ -150,7 +150,7 @@ async def test_store_is_asked_to_encrypt(empty_s3_server: SeaweedFS) -> None:
         await writer.write(bytes(6 * MIB))
 
     for key in ("a/small", "a/large"):
-        address = await sign_async(blobs._store, "GET", key, timedelta(minutes=1))
+        address = await sign_async(blobs._client, "GET", key, timedelta(minutes=1))
         assert (await asyncio.to_thread(headers_of, address))["x-amz-server-side-encryption"] == "AES256"
     assert await blobs.get("a/small") == b"bytes"
 

@@ -49,7 +49,7 @@ async def test_new_object_is_written_once_and_read_with_its_version(queue: Versi
     assert await queue.put_if_absent(KEY, b"first")
     assert not await queue.put_if_absent(KEY, b"second")
 
-    held = await queue.get(KEY)
+    held = await queue.get_versioned(KEY)
     assert held.data == b"first"
     assert held.version
 
@@ -58,33 +58,33 @@ async def test_of_many_that_write_anew_one_is_first(queue: VersionedObjectStore)
     is_first = await asyncio.gather(*(queue.put_if_absent(KEY, str(number).encode()) for number in range(10)))
 
     assert is_first.count(True) == 1
-    assert (await queue.get(KEY)).data == str(is_first.index(True)).encode()
+    assert await queue.get(KEY) == str(is_first.index(True)).encode()
 
 
 async def test_whoever_knows_the_version_changes_the_object_and_learns_the_next_one(
     queue: VersionedObjectStore,
 ) -> None:
     await queue.put_if_absent(KEY, b"first")
-    second = await queue.put_if_match(KEY, b"second", version=(await queue.get(KEY)).version)
+    second = await queue.put_if_match(KEY, b"second", version=(await queue.get_versioned(KEY)).version)
     assert second is not None
-    assert second == (await queue.get(KEY)).version
+    assert second == (await queue.get_versioned(KEY)).version
 
     assert await queue.put_if_match(KEY, b"third", version=second)
-    assert (await queue.get(KEY)).data == b"third"
+    assert await queue.get(KEY) == b"third"
 
 
 async def test_whoever_knows_an_older_version_changes_nothing(queue: VersionedObjectStore) -> None:
     await queue.put_if_absent(KEY, b"first")
-    first = (await queue.get(KEY)).version
+    first = (await queue.get_versioned(KEY)).version
     await queue.put_if_match(KEY, b"second", version=first)
 
     assert await queue.put_if_match(KEY, b"late", version=first) is None
-    assert (await queue.get(KEY)).data == b"second"
+    assert await queue.get(KEY) == b"second"
 
 
 async def test_deleted_object_is_not_brought_back_by_whoever_knows_its_version(queue: VersionedObjectStore) -> None:
     await queue.put_if_absent(KEY, b"first")
-    version = (await queue.get(KEY)).version
+    version = (await queue.get_versioned(KEY)).version
     await queue.delete(KEY)
 
     assert await queue.put_if_match(KEY, b"late", version=version) is None
@@ -93,15 +93,15 @@ async def test_deleted_object_is_not_brought_back_by_whoever_knows_its_version(q
 
 async def test_of_many_that_change_one_version_one_succeeds(queue: VersionedObjectStore) -> None:
     await queue.put_if_absent(KEY, b"first")
-    version = (await queue.get(KEY)).version
+    version = (await queue.get_versioned(KEY)).version
 
     written = await asyncio.gather(
         *(queue.put_if_match(KEY, b"by %d" % number, version=version) for number in range(20))
     )
 
     [winner] = [number for number, one in enumerate(written) if one is not None]
-    assert (await queue.get(KEY)).data == b"by %d" % winner
-    assert (await queue.get(KEY)).version == written[winner]
+    assert await queue.get(KEY) == b"by %d" % winner
+    assert (await queue.get_versioned(KEY)).version == written[winner]
 
 
 async def test_streamed_object_appears_whole_and_replaces_what_was_there(queue: VersionedObjectStore) -> None:
@@ -127,7 +127,7 @@ async def test_block_that_raises_changes_nothing(queue: VersionedObjectStore) ->
         with pytest.raises(RuntimeError, match="hash"):
             await write_and_raise(queue, key, data)
 
-    assert (await queue.get("a.pdf")).data == b"before"
+    assert await queue.get("a.pdf") == b"before"
     assert not await queue.exists("b.pdf")
 
 
@@ -145,7 +145,7 @@ async def test_what_is_not_there_is_said_to_be_missing(queue: VersionedObjectSto
     assert await queue.find("none/x") is None
     assert not await queue.exists("none/x")
     with pytest.raises(ObjectNotFound):
-        await queue.get("none/x")
+        await queue.get_versioned("none/x")
     with pytest.raises(ObjectNotFound):
         await anext(queue.read("none/x"))
     assert await queue.put_if_match("none/x", b"", version="0" * 64) is None
@@ -173,7 +173,7 @@ async def test_bad_key_is_refused(queue: VersionedObjectStore) -> None:
         for asking in (
             queue.put_if_absent(key, b""),
             queue.put_if_match(key, b"", version="x"),
-            queue.get(key),
+            queue.get_versioned(key),
             queue.find(key),
             queue.delete(key),
             write(queue, key, b""),
@@ -191,7 +191,7 @@ async def test_store_finds_itself_in_order_and_leaves_nothing(queue: VersionedOb
 async def test_two_who_share_a_folder_share_its_versions(tmp_path: Path) -> None:
     one, other = VersionedFolderStore(tmp_path), VersionedFolderStore(tmp_path)
     await one.put_if_absent(KEY, b"first")
-    version = (await other.get(KEY)).version
+    version = (await other.get_versioned(KEY)).version
 
     written = await asyncio.gather(
         one.put_if_match(KEY, b"one", version=version), other.put_if_match(KEY, b"two", version=version)
@@ -213,8 +213,8 @@ async def test_folder_that_disappeared_is_unavailable_and_not_empty(tmp_path: Pa
 class UnconditionalStore(VersionedFolderStore):
     """Takes every change, whatever version it names, as some servers do."""
 
-    async def put_if_match(self, key: str, data: bytes, *, version: str, content_type: str = "") -> str | None:
-        return await super().put_if_match(key, data, version=(await self.get(key)).version)
+    async def put_if_match(self, key: str, data: bytes, *, version: str, content_type: str | None = None) -> str | None:
+        return await super().put_if_match(key, data, version=(await self.get_versioned(key)).version)
 
 
 async def test_store_without_conditional_changes_is_found_out(tmp_path: Path) -> None:
@@ -224,10 +224,11 @@ async def test_store_without_conditional_changes_is_found_out(tmp_path: Path) ->
 
 async def test_objects_in_a_bucket_have_their_content_types(empty_s3_server: SeaweedFS) -> None:
     queue = build_s3_store(empty_s3_server)
-    await write(queue, "small.pdf", b"%PDF-")
-    await write(queue, "large.pdf", b"x" * (6 * MIB))
-    await queue.put_if_absent(KEY, b"{}")
-    await queue.put_if_match(KEY, b"[]", version=(await queue.get(KEY)).version)
+    for key, data in (("small.pdf", b"%PDF-"), ("large.pdf", b"x" * (6 * MIB))):
+        async with queue.writer(key, content_type="application/pdf") as writer:
+            await writer.write(data)
+    await queue.put_if_absent(KEY, b"{}", content_type="application/json")
+    await queue.put_if_match(KEY, b"[]", version=(await queue.get_versioned(KEY)).version)
 
     store = build_s3_client(empty_s3_server.address)
     types = [await content_type(store, key) for key in ("small.pdf", "large.pdf", KEY)]

@@ -47,7 +47,7 @@ async def test_change_and_delete_are_synced(tmp_path: Path) -> None:
     log = SyncLog(tmp_path / "a/x")
     queue = VersionedFolderStore(tmp_path, sync=log)
     await queue.put_if_absent("a/x", b"first")
-    version = (await queue.get("a/x")).version
+    version = (await queue.get_versioned("a/x")).version
     log.entries.clear()
     await queue.put_if_match("a/x", b"second", version=version)
     assert synced(log) >= {inode(tmp_path / "a/x"), inode(tmp_path / "a")}

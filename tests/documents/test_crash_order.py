@@ -1,16 +1,23 @@
 """Whatever breaks in the middle: never a row without its bytes, and what is left over is found by a sweep."""
 
+import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 
+from muniment.bootstrap.maintenance import build_upload_sweep
+from muniment.bootstrap.object_stores import DEAD_LETTER_FOLDER, QUEUE_FOLDER
 from muniment.bootstrap.stores import Stores, build_ledger, build_stores
-from muniment.documents.staging import UploadSweep
 from muniment.errors import Unavailable
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
+from muniment.storage.db.base import now
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.objects.port import ObjectWriter
 from tests.documents.uploads import (
@@ -36,8 +43,8 @@ class BrittleBlobs(FolderObjectStore):
     fails_at = ""
 
     @asynccontextmanager
-    async def writer(self, key: str) -> AsyncIterator[ObjectWriter]:
-        async with super().writer(key) as writer:
+    async def writer(self, key: str, *, content_type: str | None = None) -> AsyncIterator[ObjectWriter]:
+        async with super().writer(key, content_type=content_type) as writer:
             yield writer
             self._fail("before the end")
         self._fail("after the end")
@@ -54,11 +61,6 @@ class BrittleBlobs(FolderObjectStore):
 def brittle_stores(settings: Settings) -> tuple[Stores, BrittleBlobs]:
     stores, blobs = build_stores(settings), BrittleBlobs(settings.server.data_dir / "blobs")
     return replace(stores, objects=blobs, ledger=build_ledger(stores.database, blobs, stores.handover)), blobs
-
-
-def sweeps_of(stores: Stores, settings: Settings) -> UploadSweep:
-    lifetime = settings.documents.upload_lifetime
-    return UploadSweep(stores.database, stores.objects, stores.ledger, upload_lifetime=lifetime)
 
 
 @pytest.mark.parametrize("moment", ["before the end", "after the end"])
@@ -93,7 +95,7 @@ async def test_bytes_that_could_not_be_deleted_are_deleted_by_the_sweep(settings
         assert (target, error) == (f"{kb_id}/{failed}/1/original", "The store does not answer")
         blobs.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
-        await sweeps_of(stores, settings).process_ledger()
+        await build_upload_sweep(settings, stores).process_ledger()
         assert await stored_keys(api) == [f"{kb_id}/{answer.json()['id']}/1/original"]
         assert seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL") == 0
 
@@ -108,7 +110,7 @@ async def test_refused_upload_that_could_not_be_cleared_is_cleared_by_the_sweep(
         assert len(await stored_keys(api)) == 1
         blobs.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
-        await sweeps_of(stores, settings).process_ledger()
+        await build_upload_sweep(settings, stores).process_ledger()
         assert await is_nothing_left(api, seed)
 
 
@@ -126,7 +128,7 @@ async def test_expired_upload_is_swept_with_its_object(api: RunningApi, kb: KB, 
             expires_in,
         )
 
-    await sweeps_of(api.stores, api.settings).run()
+    await build_upload_sweep(api.settings, api.stores).run()
 
     assert await stored_keys(api) == [f"{kb.id}/living/1/original"]
     assert seed.rows("SELECT blob_key FROM uploads") == [(f"{kb.id}/living/1/original",)]
@@ -141,7 +143,7 @@ async def test_upload_whose_row_the_sweep_took_is_refused_and_leaves_nothing(
         await client.send(FILE_HEAD + content[:50])
         await until_begun(seed)
         seed.execute("UPDATE uploads SET expires_at = now() - interval '1 second'")
-        await sweeps_of(api.stores, api.settings).run()
+        await build_upload_sweep(api.settings, api.stores).run()
         await client.send(content[50:] + END)
         assert await client.status() == 503
     assert await is_nothing_left(api, seed)
@@ -161,7 +163,7 @@ async def test_database_that_goes_away_in_mid_upload_loses_nothing_to_the_sweep(
     cluster.run("ALTER DATABASE {} ALLOW_CONNECTIONS true", address.database)
     assert seed.one("SELECT count(*) FROM documents") == 0
     seed.execute("UPDATE uploads SET expires_at = now() - interval '1 second'")
-    await sweeps_of(api.stores, api.settings).run()
+    await build_upload_sweep(api.settings, api.stores).run()
     assert await is_nothing_left(api, seed)
 
 
@@ -171,3 +173,34 @@ def close_database(cluster: Cluster, address: DatabaseAddress, seed: Seed) -> No
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
+
+
+async def leave_temporary_file(root: Path, written_at: datetime) -> Path:
+    """Kill a process in the middle of writing an object into the store, and return the file that it leaves."""
+    program = Path(__file__).parents[1] / "contracts" / "programs" / "half_written.py"
+    child = await asyncio.create_subprocess_exec(sys.executable, program, root, stdout=asyncio.subprocess.PIPE)
+    assert child.stdout is not None
+    assert await child.stdout.readline() == b"half written\n"
+    child.kill()
+    await child.wait()
+    [left] = (root / ".incoming").iterdir()
+    os.utime(left, (written_at.timestamp(), written_at.timestamp()))
+    return left
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["blobs", QUEUE_FOLDER, DEAD_LETTER_FOLDER])
+async def test_temporary_file_of_a_killed_writer_is_deleted_from_every_store(settings: Settings, folder: str) -> None:
+    stores = build_stores(settings)
+    lifetime = settings.documents.upload_lifetime
+    left = await leave_temporary_file(settings.server.data_dir / folder, now() - lifetime - lifetime / 10)
+    fresh = left.with_name("fresh")
+    fresh.write_bytes(b"of a writer that is still at work")
+
+    try:
+        await build_upload_sweep(settings, stores).run()
+    finally:
+        await stores.close()
+
+    assert not left.exists()
+    assert fresh.exists()

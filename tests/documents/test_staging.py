@@ -76,7 +76,7 @@ async def test_no_object_appears_for_an_upload_that_the_sweep_took_before_its_en
     bench: StagingHarness, access: Access, seed: Seed
 ) -> None:
     lifetime = timedelta(microseconds=1)
-    sweeps = UploadSweep(bench.database, bench.blobs, bench.ledger, upload_lifetime=timedelta(1))
+    sweeps = UploadSweep(bench.database, bench.ledger, [bench.blobs], upload_lifetime=timedelta(1))
 
     async def slow() -> AsyncIterator[bytes]:
         yield PIECE

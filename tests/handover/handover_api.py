@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -38,15 +38,17 @@ class FlakyQueue(VersionedFolderStore):
     before_put: Callable[[str], Awaitable[None]] | None = None
     """Called just before a small object is overwritten."""
 
-    def writer(self, key: str, *, content_type: str = "") -> AbstractAsyncContextManager[ObjectWriter]:
+    @asynccontextmanager
+    async def writer(self, key: str, *, content_type: str | None = None) -> AsyncIterator[ObjectWriter]:
         self._require_up()
-        return super().writer(key)
+        async with super().writer(key, content_type=content_type) as writer:
+            yield writer
 
-    async def put_if_absent(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+    async def put_if_absent(self, key: str, data: bytes, *, content_type: str | None = None) -> bool:
         self._require_up()
         if self.before_put:
             await self.before_put(key)
-        return await super().put_if_absent(key, data)
+        return await super().put_if_absent(key, data, content_type=content_type)
 
     async def exists(self, key: str) -> bool:
         self._require_up()
@@ -114,7 +116,7 @@ class HandoverApi:
         return [info.key async for info in (store or self.queue).list()]
 
     async def sidecar(self, key: JobKey) -> Sidecar:
-        return parse_sidecar((await self.queue.get(key.sidecar)).data)
+        return parse_sidecar(await self.queue.get(key.sidecar))
 
     async def empty_queue(self) -> None:
         for key in await self.jobs():

@@ -34,7 +34,7 @@ async def kept(office: HandoverApi, answer: httpx.Response) -> list[dict[str, An
 
 async def note_attempt(office: HandoverApi, key: JobKey) -> None:
     """As the archiver does before it uploads."""
-    held, sidecar = await office.queue.get(key.sidecar), await office.sidecar(key)
+    held, sidecar = await office.queue.get_versioned(key.sidecar), await office.sidecar(key)
     begun = replace(sidecar, attempt_id="a", file_name="a.pdf", last_attempt_at=now())
     assert await office.queue.put_if_match(key.sidecar, begun.to_bytes(), version=held.version)
 
@@ -84,7 +84,7 @@ async def test_once_the_archiver_has_begun_even_cancel_is_refused(office: Handov
 async def test_the_archiver_cannot_begin_with_what_is_taken_back(office: HandoverApi) -> None:
     await handed_over(office)
     key = office.key(PDF)
-    seen = await office.queue.get(key.sidecar)
+    seen = await office.queue.get_versioned(key.sidecar)
     await office.api.services.engine.handovers.cancel(office.organization_id, uuid4(), key.pdf)
     assert (await office.sidecar(key)).cancelled_at is None  # it waits for another document than that one
 
@@ -148,7 +148,7 @@ async def test_dead_letters_go_with_their_document(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     key = office.key(PDF)
     for name in (key.pdf, key.sidecar):
-        await office.dead_letters.put_if_absent(name, (await office.queue.get(name)).data)
+        await office.dead_letters.put_if_absent(name, await office.queue.get(name))
     await office.empty_queue()
     await office.patch(document_id, key.pdf, "failed", retry_count=3, last_error="no")
     answer = await purge(office, document_id)

@@ -77,7 +77,7 @@ async def test_the_policy_names_the_move_that_hands_over(
     key = office.key(PDF)
     assert office.document_status(document_id) == ("pending", key.pdf, None)
     assert office.document_status(left_alone) == (None, None, None)
-    assert (await office.queue.get(key.pdf)).data == PDF
+    assert await office.queue.get(key.pdf) == PDF
     assert (await office.sidecar(key)).bilko_document_id == document_id
     [line] = [line for line in office.seed.audit_lines() if line["action"] == "document_handed_over"]
     assert (line["actor"], line["knowledge_base_id"]) == ("system", office.kb_id)

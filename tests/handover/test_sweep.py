@@ -68,7 +68,7 @@ async def test_a_row_without_queue_object_is_handed_over_again_from_the_original
 
     await office.sweep(later=HOURS)
 
-    assert (await office.queue.get(office.key(PDF).pdf)).data == PDF
+    assert await office.queue.get(office.key(PDF).pdf) == PDF
     assert office.document_status(document_id)[0] == "pending"
 
 
@@ -110,7 +110,7 @@ async def test_what_lies_among_the_dead_letters_has_failed(office: HandoverApi) 
     document_id = await handed_over(office)
     key = office.key(PDF)
     for name in (key.pdf, key.sidecar):  # the archiver died before it could say so
-        await office.dead_letters.put_if_absent(name, (await office.queue.get(name)).data)
+        await office.dead_letters.put_if_absent(name, await office.queue.get(name))
         await office.queue.delete(name)
 
     await office.sweep(later=HOURS)
@@ -128,7 +128,7 @@ async def test_a_job_that_was_taken_back_by_nobody_is_taken_up_again(office: Han
     await office.sweep(later=HOURS)
     assert (await office.sidecar(key)).cancelled_at is not None  # somebody may be about to commit
 
-    held = await office.queue.get(key.sidecar)
+    held = await office.queue.get_versioned(key.sidecar)
     long_ago = replace(await office.sidecar(key), cancelled_at=now() - HOURS)
     await office.queue.put_if_match(key.sidecar, long_ago.to_bytes(), version=held.version)
     await office.sweep(later=HOURS)

@@ -88,8 +88,8 @@ async def _give_up(muniment: RunningServer, key: JobKey, error: str) -> None:
         VersionedFolderStore(muniment.data_dir / QUEUE_FOLDER),
         VersionedFolderStore(muniment.data_dir / DEAD_LETTER_FOLDER),
     )
-    sidecar = json.loads((await queue.get(key.sidecar)).data) | {"retryCount": 5, "lastError": error}
-    await letters.put_if_absent(key.pdf, (await queue.get(key.pdf)).data)
+    sidecar = json.loads(await queue.get(key.sidecar)) | {"retryCount": 5, "lastError": error}
+    await letters.put_if_absent(key.pdf, await queue.get(key.pdf))
     await letters.put_if_absent(key.sidecar, json.dumps(sidecar).encode())
     for name in (key.sidecar, key.pdf):
         await queue.delete(name)

@@ -35,9 +35,8 @@ def build_garbage_collector(settings: Settings, stores: Stores) -> ArtifactGarba
 
 
 def build_upload_sweep(settings: Settings, stores: Stores) -> UploadSweep:
-    return UploadSweep(
-        stores.database, stores.objects, stores.ledger, upload_lifetime=settings.documents.upload_lifetime
-    )
+    all_stores = [stores.objects, stores.handover.queue, stores.handover.dead_letters]
+    return UploadSweep(stores.database, stores.ledger, all_stores, upload_lifetime=settings.documents.upload_lifetime)
 
 
 def build_reconciliation(settings: Settings, stores: Stores, subset: ReadSample = NO_READS) -> ReconcileRunner:

@@ -3,7 +3,7 @@
 The upload is recorded before its first byte. The sweep deletes uploads that expired before they became a document.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -242,21 +242,28 @@ BATCH = 100
 
 
 class UploadSweep:
-    """Deletes uploads that expired before they became a document."""
+    """Expire uploads that never became a document, and process the deletion ledger.
 
-    def __init__(self, database: Database, blobs: ObjectStore, ledger: Ledger, *, upload_lifetime: timedelta) -> None:
+    `stores` are all object stores whose abandoned temporary files are deleted: also those of the hand-over queue, where
+    no row and no ledger entry names them.
+    """
+
+    def __init__(
+        self, database: Database, ledger: Ledger, stores: Sequence[ObjectStore], *, upload_lifetime: timedelta
+    ) -> None:
         self._database = database
-        self._blobs = blobs
         self._ledger = ledger
+        self._stores = stores
         self._upload_lifetime = upload_lifetime
 
     async def run(self) -> None:
-        """Delete expired uploads, and partial files of writers that were killed."""
+        """Expire uploads that never became a document, and delete the temporary files of killed writers."""
         for organization_id in await list_organizations(self._database):
             await self.expire(organization_id)
-        stale_count = await self._blobs.delete_stale_uploads(before=now() - self._upload_lifetime)
-        if stale_count:
-            log.info("uploads.abandoned_removed", count=stale_count)
+        before = now() - self._upload_lifetime
+        abandoned = sum([await store.delete_stale_uploads(before=before) for store in self._stores])
+        if abandoned:
+            log.info("uploads.abandoned_removed", count=abandoned)
 
     async def expire(self, organization_id: UUID) -> None:
         """Delete one batch of expired uploads of an organization."""

@@ -12,7 +12,7 @@ from muniment.errors import Conflict, Unavailable
 from muniment.handover.content import ChecksumMismatch, ContentSource
 from muniment.handover.job_key import JobKey
 from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
-from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
+from muniment.storage.objects.port import JSON_CONTENT_TYPE, PDF_CONTENT_TYPE, ObjectNotFound, VersionedObjectStore
 
 _MAX_ATTEMPTS = 5
 
@@ -44,7 +44,7 @@ async def enqueue(queue: VersionedObjectStore, sidecar: Sidecar, content: Conten
     """
     key = sidecar.key
     await write_pdf(queue, key, content)
-    if not await queue.put_if_absent(key.sidecar, sidecar.to_bytes()):
+    if not await queue.put_if_absent(key.sidecar, sidecar.to_bytes(), content_type=JSON_CONTENT_TYPE):
         await _require_not_cancelled(queue, key)
     elif not await queue.exists(key.pdf):
         # An earlier job of this key was deleted between our two writes, the PDF before the sidecar.
@@ -54,7 +54,7 @@ async def enqueue(queue: VersionedObjectStore, sidecar: Sidecar, content: Conten
 async def write_pdf(store: VersionedObjectStore, key: JobKey, content: ContentSource) -> None:
     """Write the PDF. It becomes visible only when it is complete and has the hash of its key."""
     digest = hashlib.sha256()
-    async with store.writer(key.pdf) as writer:
+    async with store.writer(key.pdf, content_type=PDF_CONTENT_TYPE) as writer:
         async for chunk in content.iter_chunks():
             digest.update(chunk)
             await writer.write(chunk)
@@ -65,7 +65,7 @@ async def write_pdf(store: VersionedObjectStore, key: JobKey, content: ContentSo
 async def find_sidecar(store: VersionedObjectStore, key: JobKey) -> Sidecar | None:
     """Return the sidecar, or `None` if it is missing or cannot be read."""
     try:
-        return parse_sidecar((await store.get(key.sidecar)).data)
+        return parse_sidecar(await store.get(key.sidecar))
     except (ObjectNotFound, InvalidSidecar):
         return None
 
@@ -85,9 +85,10 @@ async def cancel_job(queue: VersionedObjectStore, placeholder: Sidecar, now: dat
     key = placeholder.key
     for _ in range(_MAX_ATTEMPTS):
         try:
-            stored = await queue.get(key.sidecar)
+            stored = await queue.get_versioned(key.sidecar)
         except ObjectNotFound:
-            if await queue.put_if_absent(key.sidecar, replace(placeholder, cancelled_at=now).to_bytes()):
+            cancelled = replace(placeholder, cancelled_at=now).to_bytes()
+            if await queue.put_if_absent(key.sidecar, cancelled, content_type=JSON_CONTENT_TYPE):
                 return
             continue
         sidecar = _parse_or_default(stored.data, placeholder)
@@ -103,7 +104,7 @@ async def cancel_job(queue: VersionedObjectStore, placeholder: Sidecar, now: dat
 
 async def undo_cancel(queue: VersionedObjectStore, key: JobKey) -> None:
     """Undo a cancellation that was not completed."""
-    stored = await queue.get(key.sidecar)
+    stored = await queue.get_versioned(key.sidecar)
     sidecar = parse_sidecar(stored.data)
     if sidecar.cancelled_at is not None:
         await queue.put_if_match(key.sidecar, replace(sidecar, cancelled_at=None).to_bytes(), version=stored.version)

@@ -62,7 +62,7 @@ async def load_details(store: VersionedObjectStore, entry: QueueEntry) -> QueueE
     if entry.sidecar is None:
         return QueueEntryDetails(entry, None, "The sidecar is missing")
     try:
-        sidecar = parse_sidecar((await store.get(entry.key.sidecar)).data)
+        sidecar = parse_sidecar(await store.get(entry.key.sidecar))
     except ObjectNotFound:
         return QueueEntryDetails(entry, None, "The sidecar is missing")
     except InvalidSidecar as error:

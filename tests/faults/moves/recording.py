@@ -36,8 +36,8 @@ class FaultyObjectStore(FolderObjectStore):
     faults = Faults()
 
     @asynccontextmanager
-    async def writer(self, key: str) -> AsyncIterator[ObjectWriter]:
-        async with super().writer(key) as writer:
+    async def writer(self, key: str, *, content_type: str | None = None) -> AsyncIterator[ObjectWriter]:
+        async with super().writer(key, content_type=content_type) as writer:
             yield _Writer(writer, self.faults)
             fault = await self.faults.arrive(Part.OBJECTS, "keep")
             if fault in (Fault.FAILS, Fault.HANGS):
@@ -48,8 +48,10 @@ class FaultyObjectStore(FolderObjectStore):
     async def put(self, key: str, data: bytes) -> None:
         await self._met("put", super().put, key, data)
 
-    async def put_if_absent(self, key: str, data: bytes) -> bool:
-        return bool(await self._met("put if absent", super().put_if_absent, key, data))
+    async def put_if_absent(self, key: str, data: bytes, *, content_type: str | None = None) -> bool:
+        return bool(
+            await self._met("put if absent", partial(super().put_if_absent, content_type=content_type), key, data)
+        )
 
     async def size_bytes(self, key: str) -> int:
         return int(await self._met("size", super().size_bytes, key))

@@ -65,18 +65,18 @@ class RecordingQueue(VersionedFolderStore):
         self._effects = effects
 
     @asynccontextmanager
-    async def writer(self, key: str, *, content_type: str = "") -> AsyncIterator[ObjectWriter]:
+    async def writer(self, key: str, *, content_type: str | None = None) -> AsyncIterator[ObjectWriter]:
         del content_type
         async with super().writer(key) as writer:
             yield writer
         await self._effects.record(f"write {key}")
 
-    async def put_if_absent(self, key: str, data: bytes, *, content_type: str = "") -> bool:
+    async def put_if_absent(self, key: str, data: bytes, *, content_type: str | None = None) -> bool:
         put = await super().put_if_absent(key, data)
         await self._effects.record(f"put {key}")
         return put
 
-    async def put_if_match(self, key: str, data: bytes, *, version: str, content_type: str = "") -> str | None:
+    async def put_if_match(self, key: str, data: bytes, *, version: str, content_type: str | None = None) -> str | None:
         put = await super().put_if_match(key, data, version=version)
         await self._effects.record(f"put {key}")
         return put

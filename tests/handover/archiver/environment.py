@@ -85,7 +85,7 @@ class ArchiverEnvironment:
             await writer.write(data)
 
     async def sidecar(self, key: JobKey, store: VersionedObjectStore | None = None) -> Sidecar:
-        return parse_sidecar((await (store or self.office.queue).get(key.sidecar)).data)
+        return parse_sidecar(await (store or self.office.queue).get(key.sidecar))
 
     async def waiting(self, store: VersionedObjectStore | None = None) -> list[str]:
         return [info.key async for info in (store or self.office.queue).list("org/")]

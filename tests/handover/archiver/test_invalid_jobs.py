@@ -19,7 +19,7 @@ async def test_a_sidecar_that_cannot_be_read_is_a_dead_letter(stage3: ArchiverEn
 
     assert report.actions == {"dead_letter": 1, "archived": 1}
     assert stage3.rows()[whole.pdf] == "archived"
-    assert (await stage3.office.dead_letters.get(key.sidecar)).data == data
+    assert await stage3.office.dead_letters.get(key.sidecar) == data
     assert await stage3.office.dead_letters.exists(key.pdf)
 
 

@@ -157,7 +157,7 @@ async def test_what_an_earlier_version_remembered_is_read_and_written_under_the_
 
     assert await desk.settle(STOPPED, depth=501, failures=1) == ["many-failures"]
 
-    written = json.loads((await desk.queue.get("archiver/alerts.json")).data)
+    written = json.loads(await desk.queue.get("archiver/alerts.json"))
     assert written.keys() == stored.keys()
     assert written["told"].keys() == {"line-stopped", "many-failures"}
     assert datetime.fromisoformat(written["deepSince"]) == datetime.fromisoformat(failed_at)

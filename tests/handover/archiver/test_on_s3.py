@@ -61,7 +61,7 @@ async def test_what_cannot_be_archived_goes_to_the_other_bucket_whole(
     stage3: ArchiverEnvironment, stores: HandoverStores
 ) -> None:
     key = await put(stage3, stores, "Report")
-    held = await stores.queue.get(key.sidecar)
+    held = await stores.queue.get_versioned(key.sidecar)
     assert await stores.queue.put_if_match(key.sidecar, b"no sidecar at all", version=held.version)
 
     await stage3.run(stores)

@@ -97,7 +97,7 @@ async def resolve_abandoned(context: PassContext, object_key: str) -> None:
 async def _resolve_abandoned(context: PassContext, object_key: str) -> None:
     queue = context.stores.queue
     try:
-        upload = AbandonedUpload.parse((await queue.get(object_key)).data)
+        upload = AbandonedUpload.parse(await queue.get(object_key))
     except ObjectNotFound:
         return
     if upload is not None and await queue.exists(upload.key.sidecar):

@@ -17,7 +17,7 @@ from muniment.handover.internal.client import ApiOrganizationNotFound, ApiReques
 from muniment.handover.internal.contract import JobStatusUpdate
 from muniment.handover.job_key import JobKey
 from muniment.handover.sidecar import InvalidSidecar, Sidecar, parse_sidecar
-from muniment.storage.objects.port import JSON_CONTENT_TYPE, ObjectNotFound, VersionedObjectStore
+from muniment.storage.objects.port import JSON_CONTENT_TYPE, PDF_CONTENT_TYPE, ObjectNotFound, VersionedObjectStore
 
 
 async def move_to_dead_letters(context: PassContext, key: JobKey, reason: str) -> Sidecar | None:
@@ -44,7 +44,7 @@ async def _copy_pdf(queue: VersionedObjectStore, dead_letters: VersionedObjectSt
     """Copy the PDF whatever its hash is: a wrong hash may be the reason for the move."""
     written = hashlib.sha256()
     try:
-        async with dead_letters.writer(key.pdf) as writer:
+        async with dead_letters.writer(key.pdf, content_type=PDF_CONTENT_TYPE) as writer:
             async for chunk in queue.read(key.pdf):
                 written.update(chunk)
                 await writer.write(chunk)
@@ -58,7 +58,7 @@ async def _copy_sidecar(
     queue: VersionedObjectStore, dead_letters: VersionedObjectStore, key: JobKey, reason: str
 ) -> Sidecar | None:
     try:
-        data = (await queue.get(key.sidecar)).data
+        data = await queue.get(key.sidecar)
     except ObjectNotFound:
         return None
     sidecar = _with_reason(data, reason)
@@ -66,7 +66,7 @@ async def _copy_sidecar(
         data = sidecar.to_bytes()
     async with dead_letters.writer(key.sidecar, content_type=JSON_CONTENT_TYPE) as writer:
         await writer.write(data)
-    if (await dead_letters.get(key.sidecar)).data != data:
+    if await dead_letters.get(key.sidecar) != data:
         raise Unavailable("A dead letter was not stored correctly")
     return sidecar if sidecar is not None and sidecar.key == key else None
 

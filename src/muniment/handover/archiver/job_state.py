@@ -94,7 +94,7 @@ class VersionedSidecar:
     @classmethod
     async def load(cls, queue: VersionedObjectStore, key: JobKey) -> "VersionedSidecar":
         """Load the sidecar of a job. Raise `ObjectNotFound` or `InvalidSidecar` if there is none that can be read."""
-        stored = await queue.get(key.sidecar)
+        stored = await queue.get_versioned(key.sidecar)
         return cls(queue, key, parse_sidecar(stored.data), stored.version)
 
     async def start_attempt(self) -> None:

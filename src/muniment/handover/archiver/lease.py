@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from muniment.errors import Conflict, Unavailable
 from muniment.handover.archiver.clock import Clock
-from muniment.storage.objects.port import ObjectNotFound, VersionedObjectStore
+from muniment.storage.objects.port import JSON_CONTENT_TYPE, ObjectNotFound, VersionedObjectStore
 
 LEASE_KEY = "archiver/lease.json"
 LEASE_DURATION = timedelta(minutes=2)
@@ -110,10 +110,10 @@ async def _try_write(store: VersionedObjectStore, content: bytes, now: datetime)
     """Write our lease and return its version, or `None` if another archiver was faster. Raise `LeaseHeld` while another
     lease is valid."""
     try:
-        current = await store.get(LEASE_KEY)
+        current = await store.get_versioned(LEASE_KEY)
     except ObjectNotFound:
-        await store.put_if_absent(LEASE_KEY, content)
-        current = await store.get(LEASE_KEY)
+        await store.put_if_absent(LEASE_KEY, content, content_type=JSON_CONTENT_TYPE)
+        current = await store.get_versioned(LEASE_KEY)
         return current.version if current.data == content else None
     if _expires_at(current.data) > now:
         raise LeaseHeld

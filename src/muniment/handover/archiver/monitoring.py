@@ -203,7 +203,7 @@ class Alerts:
 
     async def _load(self) -> AlertState:
         try:
-            return AlertState.model_validate_json((await self.store.get(ALERTS_KEY)).data)
+            return AlertState.model_validate_json(await self.store.get(ALERTS_KEY))
         except (ObjectNotFound, ValidationError):
             return AlertState()  # at worst, an alert is sent twice
 

@@ -17,7 +17,7 @@ from muniment.handover.archiver.pass_context import PassContext
 from muniment.handover.archiver.retry_policy import MAX_RETRIES
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.models import ConsumeTask, PaperlessDocument, PdfContent, TaskFailure
-from muniment.storage.objects.port import ObjectNotFound
+from muniment.storage.objects.port import JSON_CONTENT_TYPE, ObjectNotFound
 
 TASK_WAIT = timedelta(minutes=1)
 """Time that a job waits for its task before it is left to the next pass."""
@@ -201,4 +201,4 @@ async def record_abandoned(context: PassContext, job: VersionedSidecar) -> None:
     assert job.sidecar.file_name is not None
     assert job.sidecar.task_id is not None
     abandoned = AbandonedUpload(job.key, job.sidecar.file_name, job.sidecar.task_id, context.clock.now())
-    await context.stores.queue.put_if_absent(abandoned.object_key, abandoned.to_bytes())
+    await context.stores.queue.put_if_absent(abandoned.object_key, abandoned.to_bytes(), content_type=JSON_CONTENT_TYPE)

@@ -1,4 +1,4 @@
-"""Rules for keys, the same for every store, and probes that check whether a store honours the contract."""
+"""Rules for keys, which are the same in every store, and probes that check whether a store meets the contract."""
 
 import re
 from uuid import uuid4
@@ -7,13 +7,11 @@ from muniment.errors import Unavailable
 from muniment.storage.objects.port import ObjectStore, VersionedObjectStore
 
 _MAX_KEY_BYTES = 1024
-
-
 _PART = re.compile(r"(?!\.)[ -\[\]-~]{1,255}")
 
 
 def split_key(key: str) -> list[str]:
-    """The parts of a key, or `ValueError` if it breaks the rules in `ObjectStore`."""
+    """Return the parts of a key, or raise `ValueError` if it breaks the rules of `ObjectStore`."""
     parts = key.split("/")
     if len(key) > _MAX_KEY_BYTES or not all(_PART.fullmatch(part) for part in parts):
         raise ValueError(f"not a key: {key!r}")
@@ -21,12 +19,12 @@ def split_key(key: str) -> list[str]:
 
 
 def is_key_part(name: str) -> bool:
-    """Whether a key may have this part."""
+    """Return whether `name` is a valid part of a key."""
     return "/" not in name and _PART.fullmatch(name) is not None
 
 
 def validate_listing(prefix: str, after: str) -> None:
-    """`ValueError` unless a key may begin with `prefix` and `after` is a key; both may be empty."""
+    """Raise `ValueError` unless `prefix` can begin a key and `after` is a key. Both may be empty."""
     if prefix:
         split_key(prefix.removesuffix("/"))
     if after:
@@ -34,12 +32,13 @@ def validate_listing(prefix: str, after: str) -> None:
 
 
 def validate_range(start: int, end: int | None) -> None:
+    """Raise `ValueError` for a negative or reversed range."""
     if start < 0 or (end is not None and end < start):
         raise ValueError(f"not a range of bytes: {start} to {end}")
 
 
 async def probe_object_store(store: ObjectStore) -> None:
-    """Write, read and delete an object, with the errors of the store, or `Unavailable` if it breaks the contract."""
+    """Write, read and delete an object. Raise `Unavailable` if the store breaks the contract."""
     key = f"probe/{uuid4()}"
     written = key.encode()
     first = await store.put_if_absent(key, written)
@@ -55,11 +54,11 @@ async def probe_object_store(store: ObjectStore) -> None:
 
 
 async def probe_versioned_store(store: VersionedObjectStore) -> None:
-    """Write, change and delete an object, or `Unavailable` if the store breaks the contract."""
+    """Write, change and delete an object. Raise `Unavailable` if the store ignores the version."""
     key = f"probe/{uuid4()}"
     await store.put_if_absent(key, b"{}")
     try:
-        first = (await store.get(key)).version
+        first = (await store.get_versioned(key)).version
         second = await store.put_if_match(key, b"[]", version=first)
         late = await store.put_if_match(key, b"0", version=first)
     finally:

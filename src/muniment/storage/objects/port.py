@@ -1,5 +1,5 @@
-"""Ports of the object stores: `ObjectStore` for immutable objects, `VersionedObjectStore` for the hand-over queue, whose
-objects may be changed by compare-and-swap.
+"""Ports of the object stores: `ObjectStore` for all objects, `VersionedObjectStore` for the hand-over queue, whose
+objects are changed by compare-and-swap.
 """
 
 from collections.abc import AsyncIterator
@@ -10,6 +10,9 @@ from typing import Protocol
 
 from muniment.errors import NotFound
 
+PDF_CONTENT_TYPE = "application/pdf"
+JSON_CONTENT_TYPE = "application/json"
+
 
 class ObjectNotFound(NotFound):
     """The stored file is missing"""
@@ -19,128 +22,107 @@ class ObjectNotFound(NotFound):
 
 @dataclass(frozen=True)
 class ObjectInfo:
+    """Key, size and time of the last write of one object."""
+
     key: str
     size_bytes: int
     modified_at: datetime
 
 
 class ObjectWriter(Protocol):
-    """One object on its way in. Nobody sees it before the `async with` of `ObjectStore.writer` ends without an error."""
+    """One object being written. It stays invisible until the block of `ObjectStore.writer` ends without an error."""
 
     async def write(self, chunk: bytes) -> None:
         """Append `chunk`. Memory stays constant whatever the size of the object."""
 
 
 class ObjectStore(Protocol):
-    """Immutable objects under slash-separated keys.
+    """Objects under slash-separated keys.
 
-    A key has parts of 1 to 255 printable ASCII characters without the backslash, none begins with a dot, and all of it
-    has at most 1,024; anything else raises `ValueError`. No key may lie below another key (`a` and `a/b`).
-    What was acknowledged survives a power failure. A full disk raises `StorageFull`, a store that does not answer
-    `Unavailable`: then it is not known whether the write or the delete was carried out.
+    A key consists of parts of 1 to 255 printable ASCII characters without the backslash. No part begins with a dot, and
+    the whole key has at most 1,024 characters; anything else raises `ValueError`. No key may lie below another key (`a`
+    and `a/b`).
+    Acknowledged writes survive a power failure. A full disk raises `StorageFull`. A store that is not responding raises
+    `Unavailable`: then the outcome of the write or delete is unknown.
     """
 
     name: str
-    """What `doctor` calls this store: `folder` or `s3`."""
+    """Name of this kind of store in `doctor`: `folder` or `s3`."""
 
-    def writer(self, key: str) -> AbstractAsyncContextManager[ObjectWriter]:
-        """Stream an object in. It exists, whole and durable, once the block has ended; an existing one under this key
-        is replaced in one step. If the block raises or is cancelled, no object and no temporary file is left. Only a
-        cancellation during the very end of the block can come too late, and then the object is whole."""
+    def writer(self, key: str, *, content_type: str | None = None) -> AbstractAsyncContextManager[ObjectWriter]:
+        """Stream an object into the store. It exists, complete and durable, once the block has ended, and replaces an
+        existing object in one step. If the block raises or is cancelled, no object and no temporary file remains. Only
+        a cancellation at the very end of the block can come too late, and then the object is complete. The content type
+        is stored if the store supports it."""
 
     async def put(self, key: str, data: bytes) -> None:
-        """Write a small object whole; an existing one is replaced in one step."""
+        """Write a small object. An existing one is replaced in one step."""
 
-    async def put_if_absent(self, key: str, data: bytes) -> bool:
-        """Write unless the key exists. Of several at once exactly one gets `True`."""
+    async def put_if_absent(self, key: str, data: bytes, *, content_type: str | None = None) -> bool:
+        """Write a small object unless the key exists. Exactly one of several concurrent calls returns `True`. The
+        content type is stored if the store supports it."""
 
     async def get(self, key: str) -> bytes:
-        """The whole of a small object, or `ObjectNotFound`."""
+        """Return all bytes of a small object, or raise `ObjectNotFound`."""
+        return b"".join([chunk async for chunk in self.read(key)])
+
+    async def find(self, key: str) -> ObjectInfo | None:
+        """Return size and modification time of the object, or `None` if it does not exist."""
+
+    async def exists(self, key: str) -> bool:
+        """Return whether the object exists."""
+        return await self.find(key) is not None
 
     async def size_bytes(self, key: str) -> int:
-        """Its size, or `ObjectNotFound`."""
+        """Return the size of the object, or raise `ObjectNotFound`."""
+        info = await self.find(key)
+        if info is None:
+            raise ObjectNotFound
+        return info.size_bytes
 
     def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes from `start` up to, not including, `end`, in pieces; what lies beyond the object is left out.
-        `ObjectNotFound` comes before the first piece; a negative or reversed range raises `ValueError`."""
+        """Yield the bytes from `start` up to, not including, `end`, in chunks; a range beyond the end of the object is
+        cut off. `ObjectNotFound` is raised before the first chunk; a negative or reversed range raises `ValueError`."""
 
     async def delete(self, key: str) -> None:
-        """Forget the object. What is not there is no error. When it returns, nobody can begin to read the object any
-        more; a reader that began before gets the rest of it or an error, never a silent end."""
+        """Delete the object. A missing object is not an error. Afterwards no new read can begin; a reader that began
+        before gets the remaining bytes or an error, never a silent end."""
 
     def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
-        """All objects whose key starts with `prefix`, sorted by key, beginning behind the key `after`; memory does not
-        grow with their number beyond what one folder or page holds."""
+        """Yield all objects whose key starts with `prefix`, sorted by key, starting after the key `after`. Memory is
+        limited to the contents of one folder or one page."""
 
     async def delete_stale_uploads(self, *, before: datetime) -> int:
-        """Remove what broken writers left before that time; how many there were."""
+        """Delete the temporary files of writers that have not written since `before`, such as those of killed
+        processes. Return their number."""
 
     async def check(self) -> None:
-        """Write, read and delete a probe object, or raise `Unavailable` with a sentence an operator can act upon."""
+        """Write, read and delete a probe object, or raise `Unavailable` with advice for the operator."""
 
     async def close(self) -> None:
-        """Let go of connections. Nothing may be asked of the store afterwards."""
-
-
-PDF_CONTENT_TYPE = "application/pdf"
-
-
-JSON_CONTENT_TYPE = "application/json"
+        """Close all connections. The store cannot be used afterwards."""
 
 
 @dataclass(frozen=True)
 class VersionedObject:
-    """An object as it was at one moment."""
+    """Content of an object and the version that identifies this content."""
 
     data: bytes
     version: str
-    """Names this content; whatever is written later has another one."""
+    """Differs from the version of any other content written under this key."""
 
 
-class VersionedObjectStore(Protocol):
-    """Objects under keys as in `ObjectStore`, with the same errors: `ValueError` for a bad key, `ObjectNotFound`,
-    `StorageFull`, and `Unavailable` when the outcome is not known. What was acknowledged survives a power failure.
+class VersionedObjectStore(ObjectStore, Protocol):
+    """An object store whose small objects can be changed by compare-and-swap.
 
-    The content type is kept where the store has one.
+    `put` and `writer` replace unconditionally: use them only for keys that nobody changes with `put_if_match`.
     """
 
-    name: str
-    """What `doctor` calls this store: `folder` or `s3`."""
-
-    def writer(self, key: str, *, content_type: str = PDF_CONTENT_TYPE) -> AbstractAsyncContextManager[ObjectWriter]:
-        """Stream an object in, in constant memory. It exists, whole and durable, once the block has ended; an existing
-        one is replaced in one step. If the block raises, nothing is changed."""
-
-    async def put_if_absent(self, key: str, data: bytes, *, content_type: str = JSON_CONTENT_TYPE) -> bool:
-        """Write a small object unless the key exists. Of several at once exactly one gets `True`."""
+    async def get_versioned(self, key: str) -> VersionedObject:
+        """Return a small object with its version, or raise `ObjectNotFound`."""
 
     async def put_if_match(
-        self, key: str, data: bytes, *, version: str, content_type: str = JSON_CONTENT_TYPE
+        self, key: str, data: bytes, *, version: str, content_type: str | None = JSON_CONTENT_TYPE
     ) -> str | None:
-        """Write a small object in place of that version; the version written. `None`: it was changed or deleted in the
-        meantime, and nothing was written. Of several at once exactly one succeeds."""
-
-    async def get(self, key: str) -> VersionedObject:
-        """A small object whole, or `ObjectNotFound`."""
-
-    def read(self, key: str) -> AsyncIterator[bytes]:
-        """A large object in pieces. `ObjectNotFound` comes before the first."""
-
-    async def find(self, key: str) -> ObjectInfo | None:
-        """Its size and when it was last written, or `None`."""
-
-    async def exists(self, key: str) -> bool:
-        """Whether it is there at this moment."""
-
-    def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
-        """All objects whose key starts with `prefix`, with their sizes and times, sorted by key, beginning behind the
-        key `after`; fetched in pages."""
-
-    async def delete(self, key: str) -> None:
-        """Forget the object. What is not there is no error."""
-
-    async def check(self) -> None:
-        """Write, change, read and delete a probe object, or raise `Unavailable` with a sentence for the operator."""
-
-    async def close(self) -> None:
-        """Let go of connections."""
+        """Replace this version of a small object and return the new version. Return `None`, and write nothing, if the
+        object was changed or deleted in the meantime. Exactly one of several concurrent calls succeeds."""

@@ -1,4 +1,4 @@
-"""Copy of an object in an unnamed temporary file, so that even a killed process leaves nothing behind."""
+"""Copies of objects in unnamed temporary files, which disappear even when the process is killed."""
 
 import asyncio
 import tempfile
@@ -10,10 +10,11 @@ from muniment.storage.objects.port import ObjectStore
 
 
 @asynccontextmanager
-async def open_temporary_copy(blobs: ObjectStore, key: str) -> AsyncIterator[BinaryIO]:
+async def open_temporary_copy(objects: ObjectStore, key: str) -> AsyncIterator[BinaryIO]:
+    """Copy an object into an unnamed temporary file and yield it, positioned at the beginning."""
     with tempfile.TemporaryFile() as file:
-        async for piece in blobs.read(key):
-            await asyncio.to_thread(file.write, piece)
+        async for chunk in objects.read(key):
+            await asyncio.to_thread(file.write, chunk)
         await asyncio.to_thread(file.flush)
         file.seek(0)
         yield cast("BinaryIO", file)

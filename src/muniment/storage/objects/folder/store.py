@@ -5,7 +5,7 @@ import hashlib
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import datetime
 from io import FileIO
 from itertools import islice
@@ -31,7 +31,6 @@ from muniment.storage.objects.folder.tree import (
 )
 from muniment.storage.objects.port import (
     JSON_CONTENT_TYPE,
-    PDF_CONTENT_TYPE,
     ObjectInfo,
     ObjectNotFound,
     ObjectStore,
@@ -40,23 +39,19 @@ from muniment.storage.objects.port import (
     VersionedObjectStore,
 )
 
-_PIECE_BYTES = 1024 * 1024
-
-
+_CHUNK_BYTES = 1024 * 1024
 _LIST_BATCH = 500
-
+_LOCK_FILE = ".lock"  # begins with a dot: no key can reach it
 
 Result = TypeVar("Result")
-
-
 Arguments = TypeVarTuple("Arguments")
 
 
 class FolderObjectStore(ObjectStore):
-    """Each object is a file below `root`, for its owner alone; what is on its way in lies in `root/.incoming`.
+    """Store each object as a file below `root` that only its owner can read. Pending files are in `root/.incoming`.
 
-    `root` is made if it is missing, but only now: when it disappears later, the store is `Unavailable`, not empty.
-    The file system must know hard links. `sync` brings what is behind a descriptor to the disk.
+    `root` is created only by the constructor: if it disappears later, the store is `Unavailable`, not empty. The file
+    system must support hard links. `sync` flushes a file descriptor to the disk. A folder has no content types.
     """
 
     name = "folder"
@@ -69,29 +64,33 @@ class FolderObjectStore(ObjectStore):
             raise self._unusable_error(error) from error
 
     @asynccontextmanager
-    async def writer(self, key: str) -> AsyncIterator[ObjectWriter]:
+    async def writer(self, key: str, *, content_type: str | None = None) -> AsyncIterator[ObjectWriter]:
+        del content_type
         parts = split_key(key)
-        draft = self._tree.new_pending_file()
-        writer = BufferedWriter(lambda piece: _write_in_thread(draft.write, piece))
+        pending = self._tree.new_pending_file()
+        writer = BufferedWriter(lambda chunk: _write_in_thread(pending.write, chunk))
         try:
             yield writer
             await writer.flush()
-            await _write_in_thread(self._tree.replace, draft, parts)
+            await _write_in_thread(self._tree.replace, pending, parts)
         finally:
-            await _write_in_thread(draft.discard)
+            await _write_in_thread(pending.discard)
 
     async def put(self, key: str, data: bytes) -> None:
         await self._write_small(key, data, self._tree.replace)
 
-    async def put_if_absent(self, key: str, data: bytes) -> bool:
+    async def put_if_absent(self, key: str, data: bytes, *, content_type: str | None = None) -> bool:
+        del content_type
         return await self._write_small(key, data, self._tree.add_if_absent)
 
-    async def get(self, key: str) -> bytes:
-        return b"".join([piece async for piece in self.read(key)])
-
-    async def size_bytes(self, key: str) -> int:
-        with translate_read_errors(), self._tree.open(split_key(key)) as file:
-            return os.fstat(file.fileno()).st_size
+    async def find(self, key: str) -> ObjectInfo | None:
+        parts = split_key(key)
+        try:
+            with translate_read_errors(), self._tree.open(parts) as file:
+                found = os.fstat(file.fileno())
+        except ObjectNotFound:
+            return None
+        return ObjectInfo(key, found.st_size, modified_at(found))
 
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         validate_range(start, end)
@@ -100,9 +99,9 @@ class FolderObjectStore(ObjectStore):
         with file:
             file.seek(start)
             left = sys.maxsize if end is None else end - start
-            while piece := await _read_in_thread(file, min(left, _PIECE_BYTES)):
-                yield piece
-                left -= len(piece)
+            while chunk := await _read_in_thread(file, min(left, _CHUNK_BYTES)):
+                yield chunk
+                left -= len(chunk)
 
     async def delete(self, key: str) -> None:
         await _write_in_thread(self._tree.remove, split_key(key))
@@ -115,7 +114,8 @@ class FolderObjectStore(ObjectStore):
                     yield info
 
     async def delete_stale_uploads(self, *, before: datetime) -> int:
-        """Takes the file of a living writer too, if it has not written since; its block then ends with an error."""
+        """Delete pending files that were last written before that time, and return their number. This includes the file
+        of a living writer; its block then ends with an error."""
         return await _write_in_thread(self._tree.delete_stale, before)
 
     async def check(self) -> None:
@@ -133,22 +133,81 @@ class FolderObjectStore(ObjectStore):
         self, key: str, data: bytes, publish: Callable[[PendingFile, Sequence[str]], Result]
     ) -> Result:
         parts = split_key(key)
-        draft = self._tree.new_pending_file()
-
-        def keep() -> Result:
-            try:
-                draft.write(data)
-                return publish(draft, parts)
-            finally:
-                draft.discard()
-
-        return await _write_in_thread(keep)
+        return await _write_in_thread(_write_and_publish, self._tree.new_pending_file(), data, publish, parts)
 
     def _unusable_error(self, error: OSError) -> Unavailable:
         return Unavailable(
             f"Cannot store documents in {self._root}: {error.strerror}. The folder needs free space, support for hard "
             "links, and write access for the user that runs Muniment"
         )
+
+
+class VersionedFolderStore(FolderObjectStore, VersionedObjectStore):
+    """A folder store whose versions are the SHA-256 of the content.
+
+    Changing or deleting an object takes the folder's file lock, in every process; the lock ends with its process.
+    """
+
+    def __init__(self, root: Path, *, sync: Sync = os.fsync) -> None:
+        # The queue has few folders, one for each organization and type, and an empty one soon fills again.
+        super().__init__(root, sync=sync, keep_empty_folders=True)
+
+    async def get_versioned(self, key: str) -> VersionedObject:
+        data = await self.get(key)
+        return VersionedObject(data, _content_version(data))
+
+    async def put_if_match(
+        self, key: str, data: bytes, *, version: str, content_type: str | None = JSON_CONTENT_TYPE
+    ) -> str | None:
+        del content_type
+        return await _write_in_thread(self._compare_and_swap, split_key(key), data, version)
+
+    async def delete(self, key: str) -> None:
+        await _write_in_thread(self._delete_locked, split_key(key))
+
+    async def check(self) -> None:
+        await super().check()
+        await probe_versioned_store(self)
+
+    # In one thread from beginning to end: if the lock were taken in one thread and released in another, waiting
+    # callers could occupy every thread and the holder would never get one.
+    def _compare_and_swap(self, parts: Sequence[str], data: bytes, version: str) -> str | None:
+        with self._hold_lock():
+            try:
+                with self._tree.open(parts) as file:
+                    current = _content_version(file.readall())
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            if current != version:
+                return None
+            _write_and_publish(self._tree.new_pending_file(), data, self._tree.replace, parts)
+        return _content_version(data)
+
+    def _delete_locked(self, parts: Sequence[str]) -> None:
+        with self._hold_lock():
+            self._tree.remove(parts)
+
+    @contextmanager
+    def _hold_lock(self) -> Iterator[None]:
+        descriptor = os.open(self._root / _LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _write_and_publish(
+    pending: PendingFile,
+    data: bytes,
+    publish: Callable[[PendingFile, Sequence[str]], Result],
+    parts: Sequence[str],
+) -> Result:
+    try:
+        pending.write(data)
+        return publish(pending, parts)
+    finally:
+        pending.discard()
 
 
 async def _write_in_thread(work: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
@@ -164,103 +223,6 @@ async def _read_in_thread(file: FileIO, size: int) -> bytes:
 async def _next_batch(walk: Iterator[ObjectInfo]) -> Sequence[ObjectInfo]:
     with translate_read_errors():
         return await run_in_thread(lambda: tuple(islice(walk, _LIST_BATCH)))
-
-
-_LOCK_FILE = ".lock"  # begins with a dot: no key can reach it
-
-
-class VersionedFolderStore(VersionedObjectStore):
-    """Each object is a file, as in `FolderObjectStore`. A version is the hash of the content.
-
-    Whoever changes or deletes an object holds the lock of the folder, in whichever process they are; it dies with them.
-    """
-
-    name = "folder"
-
-    def __init__(self, root: Path, *, sync: Sync = os.fsync) -> None:
-        self._root = root
-        # Its folders are few, one for each organization and type, and fill again as soon as they are empty.
-        self._objects = FolderObjectStore(root, sync=sync, keep_empty_folders=True)
-        self._tree = DurableTree(root, sync, keep_empty_folders=True)
-
-    def writer(self, key: str, *, content_type: str = PDF_CONTENT_TYPE) -> AbstractAsyncContextManager[ObjectWriter]:
-        del content_type  # a folder has none
-        return self._objects.writer(key)
-
-    async def put_if_absent(self, key: str, data: bytes, *, content_type: str = JSON_CONTENT_TYPE) -> bool:
-        del content_type
-        return await self._objects.put_if_absent(key, data)
-
-    async def put_if_match(
-        self, key: str, data: bytes, *, version: str, content_type: str = JSON_CONTENT_TYPE
-    ) -> str | None:
-        del content_type
-        return await _write_in_thread(self._compare_and_swap, split_key(key), data, version)
-
-    async def get(self, key: str) -> VersionedObject:
-        data = await self._objects.get(key)
-        return VersionedObject(data, _content_version(data))
-
-    def read(self, key: str) -> AsyncIterator[bytes]:
-        return self._objects.read(key)
-
-    async def find(self, key: str) -> ObjectInfo | None:
-        parts = split_key(key)
-        try:
-            with translate_read_errors(), self._tree.open(parts) as file:
-                found = os.fstat(file.fileno())
-        except ObjectNotFound:
-            return None
-        return ObjectInfo(key, found.st_size, modified_at(found))
-
-    async def exists(self, key: str) -> bool:
-        return await self.find(key) is not None
-
-    def list(self, prefix: str = "", *, after: str = "") -> AsyncIterator[ObjectInfo]:
-        return self._objects.list(prefix, after=after)
-
-    async def delete(self, key: str) -> None:
-        await _write_in_thread(self._delete_locked, split_key(key))
-
-    async def check(self) -> None:
-        await self._objects.check()
-        await probe_versioned_store(self)
-
-    async def close(self) -> None:
-        await self._objects.close()
-
-    # All in one piece of one thread: whoever waited for the lock in a thread while its holder waits for one would wait
-    # for ever.
-    def _compare_and_swap(self, parts: Sequence[str], data: bytes, version: str) -> str | None:
-        draft = self._tree.new_pending_file()
-        with self._hold_lock():
-            try:
-                with self._tree.open(parts) as file:
-                    found = _content_version(file.readall())
-            except (FileNotFoundError, NotADirectoryError):
-                return None
-            return self._write(draft, parts, data) if found == version else None
-
-    def _write(self, pending: PendingFile, parts: Sequence[str], data: bytes) -> str:
-        try:
-            pending.write(data)
-            self._tree.replace(pending, parts)
-        finally:
-            pending.discard()
-        return _content_version(data)
-
-    def _delete_locked(self, parts: Sequence[str]) -> None:
-        with self._hold_lock():
-            self._tree.remove(parts)
-
-    @contextmanager
-    def _hold_lock(self) -> Iterator[None]:
-        descriptor = os.open(self._root / _LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
 
 
 def _content_version(data: bytes) -> str:

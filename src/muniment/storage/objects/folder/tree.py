@@ -17,11 +17,15 @@ from muniment.errors import StorageFull, Unavailable
 from muniment.storage.objects.contract import is_key_part
 from muniment.storage.objects.port import ObjectInfo, ObjectNotFound
 
+_INCOMING = ".incoming"  # begins with a dot: no key can reach it
+_MAX_ATTEMPTS = 100
+
 Sync = Callable[[int], None]
+"""Flushes what was written through a file descriptor to the disk."""
 
 
 class PendingFile:
-    """A file that has no key yet. All of it blocks: call it from a thread."""
+    """A file that is being written and has no key yet."""
 
     def __init__(self, path: Path, sync: Sync) -> None:
         self.path = path
@@ -38,13 +42,13 @@ class PendingFile:
         self._is_consistent = True
 
     def sync_and_close(self) -> None:
-        """Bring the bytes to the disk; from here on there are no more."""
+        """Flush the bytes to the disk and close the file. Nothing can be written afterwards."""
         file = self._open()
         self._sync(file.fileno())
         file.close()
 
     def discard(self) -> None:
-        """Leave nothing behind but what got a key."""
+        """Delete the temporary file. A published object is not affected."""
         if self._file is not None:
             self._file.close()
             self.path.unlink(missing_ok=True)
@@ -52,7 +56,7 @@ class PendingFile:
     def _open(self) -> FileIO:
         if not self._is_consistent:
             raise OSError(errno.EIO, "An earlier write has failed")
-        # Only now, so that there is never a file before somebody is bound to discard it.
+        # Created only now: before the first write the caller may not yet be committed to calling `discard`.
         if self._file is None:
             self._file = FileIO(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
         return self._file
@@ -60,7 +64,8 @@ class PendingFile:
 
 @contextmanager
 def open_directory(folder: Path | str, parent: int | None = None) -> Iterator[int]:
-    """A descriptor of `folder`, which is a whole path or, with `parent`, one name."""
+    """Yield a descriptor of `folder`, which is a path or, with `parent`, a name in that directory; then symbolic
+    links are not followed."""
     flags = os.O_RDONLY | os.O_DIRECTORY | (os.O_NOFOLLOW if parent is not None else 0)
     descriptor = os.open(folder, flags, dir_fd=parent)
     try:
@@ -70,12 +75,12 @@ def open_directory(folder: Path | str, parent: int | None = None) -> Iterator[in
 
 
 def walk_objects(folder: int, prefix: str, after: str, *, path: str = "") -> Iterator[ObjectInfo]:
-    """The files below `folder` as objects, sorted by key; `path` is the key so far."""
+    """Yield the files below `folder` as objects, sorted by key; `path` is the key of `folder` itself."""
     known, has_more, _ = prefix.removeprefix(path).partition("/")
-    # A prefix that names the next folder whole: there is no need to read the names of all that lie beside it.
+    # If the prefix contains the whole name of the next folder, its siblings need not be read.
     for name in [f"{known}/"] if has_more and prefix.startswith(path) and is_key_part(known) else _sorted_names(folder):
         key = path + name
-        with suppress(FileNotFoundError, NotADirectoryError):  # deleted while we walk
+        with suppress(FileNotFoundError, NotADirectoryError):  # deleted during the walk
             if not name.endswith("/"):
                 if key.startswith(prefix) and key > after:
                     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -86,11 +91,12 @@ def walk_objects(folder: int, prefix: str, after: str, *, path: str = "") -> Ite
 
 
 def modified_at(found: os.stat_result) -> datetime:
+    """Return the modification time in UTC."""
     return datetime.fromtimestamp(found.st_mtime, UTC)
 
 
 def _sorted_names(folder: int) -> list[str]:
-    """Names in the order of their keys, which the slash of a folder is part of: `a-b/x` comes before `a/x`."""
+    """Return names in the order of their keys, in which folders end with a slash: `a-b/x` comes before `a/x`."""
     names = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -103,7 +109,7 @@ def _sorted_names(folder: int) -> list[str]:
 
 @contextmanager
 def translate_read_errors() -> Iterator[None]:
-    """What is not there is `ObjectNotFound`; a folder that cannot be read is `Unavailable`."""
+    """Translate a missing file to `ObjectNotFound`, and any other read error to `Unavailable`."""
     try:
         yield
     except OSError as error:
@@ -114,7 +120,8 @@ def translate_read_errors() -> Iterator[None]:
 
 @contextmanager
 def translate_write_errors() -> Iterator[None]:
-    """No room is `StorageFull`, a key below another a `ValueError`; a folder that cannot be written `Unavailable`."""
+    """Translate a full disk to `StorageFull`, a key below another key to `ValueError`, and any other write error to
+    `Unavailable`."""
     try:
         yield
     except (NotADirectoryError, IsADirectoryError) as error:
@@ -125,15 +132,12 @@ def translate_write_errors() -> Iterator[None]:
         raise Unavailable("The document store cannot be written. Try again shortly") from error
 
 
-_INCOMING = ".incoming"  # begins with a dot: no key can reach it
-
-
-_MAX_ATTEMPTS = 100
-
-
 class DurableTree:
-    """`keeps_folders`: one that is empty stays. Then whoever has seen it safely on the disk need not look again, which
-    saves most of what a small object costs."""
+    """Files below one folder, published and deleted durably.
+
+    With `keep_empty_folders`, empty folders stay. A folder that has once been synced to the disk need not be synced
+    again, which saves most of the cost of a small object.
+    """
 
     def __init__(self, root: Path, sync: Sync, *, keep_empty_folders: bool = False) -> None:
         self._root = root
@@ -147,10 +151,11 @@ class DurableTree:
                 sync(parent)
 
     def new_pending_file(self) -> PendingFile:
+        """Return a new file under a random name in `.incoming`. It is created by its first write."""
         return PendingFile(self._incoming / uuid4().hex, self._sync)
 
     def replace(self, pending: PendingFile, parts: Sequence[str]) -> None:
-        """Give the draft its key, in place of what was there."""
+        """Publish the file under its key, replacing an existing one."""
 
         def rename(name: str, folder: int) -> bool:
             os.rename(pending.path, name, dst_dir_fd=folder)
@@ -159,7 +164,7 @@ class DurableTree:
         self._publish(pending, parts, rename)
 
     def add_if_absent(self, pending: PendingFile, parts: Sequence[str]) -> bool:
-        """Give the draft its key unless it is taken. Of several at once one succeeds."""
+        """Publish the file unless its key exists. Exactly one of several concurrent calls returns `True`."""
 
         def link(name: str, folder: int) -> bool:
             try:
@@ -171,6 +176,7 @@ class DurableTree:
         return self._publish(pending, parts, link)
 
     def open(self, parts: Sequence[str]) -> FileIO:
+        """Open the file for reading. Anything but a regular file counts as missing."""
         *parents, name = parts
         with self._folders(parents) as folders:
             descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folders[-1])
@@ -180,24 +186,26 @@ class DurableTree:
         return FileIO(descriptor, "rb")
 
     def remove(self, parts: Sequence[str]) -> None:
+        """Delete the file durably, and the folders that became empty. A missing file is not an error."""
         *parents, name = parts
         with suppress(FileNotFoundError, NotADirectoryError), self._folders(parents) as folders:
             with suppress(FileNotFoundError, IsADirectoryError):
                 os.unlink(name, dir_fd=folders[-1])
-            # Also when it was gone already: whoever removed it may not have come this far.
+            # Even if it was missing: whoever deleted it may have crashed before this sync.
             self._sync(folders[-1])
             if not self._keep_empty_folders:
                 _remove_empty_folders(parents, folders)
 
     def walk(self, prefix: str, after: str) -> Generator[ObjectInfo, None, None]:
+        """Yield all objects whose key starts with `prefix`, sorted by key, starting after the key `after`."""
         with self._folders([]) as folders:
             yield from walk_objects(folders[0], prefix, after)
 
     def delete_stale(self, before: datetime) -> int:
-        """Remove the drafts that were last written before that time; how many there were."""
+        """Delete pending files that were last written before that time. Return their number."""
         removed = 0
         for path in self._incoming.iterdir():
-            with suppress(FileNotFoundError):  # its writer has just ended
+            with suppress(FileNotFoundError):  # its writer has just finished
                 if modified_at(path.lstat()) < before:
                     path.unlink()
                     removed += 1
@@ -207,16 +215,16 @@ class DurableTree:
         pending.sync_and_close()
         *parents, name = parts
         for _ in range(_MAX_ATTEMPTS):
-            # A delete next door can take an empty folder away between our making it and moving into it.
+            # A concurrent delete can remove the empty folder between its creation and the move into it.
             with suppress(FileNotFoundError), self._folders(parents, make=True) as folders:
                 is_moved = move(name, folders[-1])
                 self._sync_folders(parents, folders)
                 return is_moved
-        raise FileNotFoundError(errno.ENOENT, "The draft or its folder is gone", pending.path)
+        raise FileNotFoundError(errno.ENOENT, "The pending file or its folder is missing", pending.path)
 
     def _sync_folders(self, parents: Sequence[str], folders: Sequence[int]) -> None:
         path = tuple(parents)
-        # All of them: a folder that we found may be so new that its maker has not synced it yet.
+        # All of them: a folder that existed may be so new that its creator has not synced it yet.
         for folder in reversed(folders[-1:] if path in self._synced else folders):
             self._sync(folder)
         if self._keep_empty_folders:
@@ -224,18 +232,18 @@ class DurableTree:
 
     @contextmanager
     def _folders(self, parts: Sequence[str], *, make: bool = False) -> Iterator[Sequence[int]]:
-        """Descriptors of the root and of each folder on the way down."""
+        """Yield descriptors of the root and of each folder of the path."""
         with ExitStack() as stack:
             try:
                 folders = [stack.enter_context(open_directory(self._root))]
             except FileNotFoundError as error:
-                # Not the same as a missing object: a disk that is not mounted has lost nothing.
+                # Not the same as a missing object: the disk may just not be mounted.
                 raise Unavailable("The folder of the document store is missing") from error
             for part in parts:
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(part, 0o700, dir_fd=folders[-1])
-                        self._synced.clear()  # somebody took a folder away, or there was none
+                        self._synced.clear()  # a synced folder may have been removed and created again
                 folders.append(stack.enter_context(open_directory(part, folders[-1])))
             yield folders
 
@@ -244,5 +252,5 @@ def _remove_empty_folders(parents: Sequence[str], folders: Sequence[int]) -> Non
     for name, folder in zip(reversed(parents), reversed(folders[:-1]), strict=True):
         try:
             os.rmdir(name, dir_fd=folder)
-        except OSError:  # not empty, or gone: there is nothing more to tidy up
+        except OSError:  # not empty, or already removed
             return

@@ -2,33 +2,35 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from obstore import open_writer_async
 from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from muniment.errors import Unavailable
-from muniment.storage.objects.port import ObjectNotFound
-
-if TYPE_CHECKING:  # obstore has these names for type checkers only
-    from obstore.store import RetryConfig, S3Config
-from contextlib import suppress
-
-from obstore import open_writer_async
-
 from muniment.storage.objects.async_io import BufferedWriter, run_to_completion
-from muniment.storage.objects.port import ObjectWriter
+from muniment.storage.objects.port import ObjectNotFound, ObjectWriter
 
 if TYPE_CHECKING:  # obstore has these names for type checkers only
     from obstore import AsyncWritableFile, Attributes
+    from obstore.store import RetryConfig, S3Config
+
+NO_SUCH_BUCKET = "NoSuchBucket"
+_PART_BYTES = 5 * 1024 * 1024  # the smallest part that S3 allows
+_RETRY_CONFIG: "RetryConfig" = {
+    "max_retries": 3,
+    "retry_timeout": timedelta(seconds=5),
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
+}
 
 
 @dataclass(frozen=True)
 class S3Address:
-    """Without an endpoint it is Amazon's; without keys, those of the machine's role are used."""
+    """Address and keys of a bucket. Without an endpoint it is on Amazon; without keys the machine's role is used."""
 
     bucket: str
     endpoint: str | None
@@ -38,21 +40,12 @@ class S3Address:
     server_side_encryption: str | None = None
 
 
-NO_SUCH_BUCKET = "NoSuchBucket"
-
-
-_RETRY_CONFIG: "RetryConfig" = {
-    "max_retries": 3,
-    "retry_timeout": timedelta(seconds=5),
-    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
-}
-
-
 def build_s3_client(address: S3Address) -> S3Store:
+    """Return a client of the bucket that retries briefly and gives up on an unresponsive server."""
     config: S3Config = {
         "region": address.region,
         "virtual_hosted_style_request": False,
-        "disable_bulk_delete": True,  # not every store has it, and we delete one by one
+        "disable_bulk_delete": True,  # not every store supports it, and we delete one by one
     }
     if (endpoint := address.endpoint) is not None:
         # obstore reads the environment too, where the second name would win over the first.
@@ -68,7 +61,7 @@ def build_s3_client(address: S3Address) -> S3Store:
         client_options={
             "allow_http": endpoint is not None and endpoint.startswith("http://"),
             "connect_timeout": timedelta(seconds=3),
-            # Sending a part counts as waiting for the answer to it: a slow line must have the time for 5 MiB.
+            # Sending a part counts as waiting for its response: a slow connection must have time for 5 MiB.
             "read_timeout": timedelta(seconds=30),
             # Counts until the last byte of a download, which a slow reader may take hours for.
             "timeout": timedelta(days=1),
@@ -78,7 +71,7 @@ def build_s3_client(address: S3Address) -> S3Store:
 
 @asynccontextmanager
 async def translate_s3_errors(*, timeout_seconds: float | None = 10) -> AsyncIterator[None]:
-    """Turn what obstore raises into our errors. `None` is for calls that carry bytes: the connection limits those."""
+    """Translate the errors of obstore. Calls that transfer content need no timeout here: the client has its own."""
     try:
         async with asyncio.timeout(timeout_seconds):
             yield
@@ -89,23 +82,25 @@ async def translate_s3_errors(*, timeout_seconds: float | None = 10) -> AsyncIte
         raise Unavailable("The document store is not responding. Try again shortly") from error
 
 
-_PART_BYTES = 5 * 1024 * 1024  # the least that S3 allows
+def content_type_attributes(content_type: str | None) -> "Attributes | None":
+    """Return the attributes of an object with this content type."""
+    return None if content_type is None else {"Content-Type": content_type}
 
 
 @asynccontextmanager
 async def open_upload(store: S3Store, key: str, *, content_type: str | None = None) -> AsyncIterator[ObjectWriter]:
-    """The object appears when the block ends; when it raises, the upload is aborted."""
+    """Upload an object in parts. It becomes visible when the block ends; an error in the block aborts the upload."""
+    attributes = content_type_attributes(content_type)
     # One part at a time, so that `_abort` can wait for it.
-    attributes: Attributes | None = None if content_type is None else {"Content-Type": content_type}
     file = open_writer_async(store, key, attributes=attributes, buffer_size=_PART_BYTES, max_concurrency=1)
 
-    async def send(piece: bytearray) -> None:
+    async def send(chunk: bytearray) -> None:
         async with translate_s3_errors(timeout_seconds=None):
             try:
-                # If a cancellation dropped the request that opens the upload, nobody would know what to abort.
-                await run_to_completion(file.write(piece))
+                # If a cancellation dropped the request that starts the upload, its id would be lost with it.
+                await run_to_completion(file.write(chunk))
             except BaseException as error:
-                await run_to_completion(_abort(file, error))  # so that a block which goes on cannot end well
+                await run_to_completion(_abort(file, error))  # so that a block that ignores the error still fails
                 raise
 
     writer = BufferedWriter(send)
@@ -120,11 +115,10 @@ async def open_upload(store: S3Store, key: str, *, content_type: str | None = No
 
 
 async def _abort(file: "AsyncWritableFile", error: BaseException) -> None:
-    # If the store cannot even be told, it forgets the parts by the rule of its bucket, and the error that brought us
-    # here matters more.
+    # If the store does not respond, a rule of the bucket deletes the parts later. The original error matters more.
     with suppress(BaseError, OSError):
-        # Any write, even of nothing, first waits for the part in flight: one that arrived after the abort would stay.
+        # Any write, even an empty one, first waits for the part in flight: one that arrives after the abort would stay.
         await file.write(b"")
     with suppress(BaseError, OSError):
-        # To leave its block with an error is the one way in which obstore aborts.
+        # obstore aborts an upload only when its block ends with an error.
         await file.__aexit__(type(error), error, error.__traceback__)
