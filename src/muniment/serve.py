@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from muniment.bootstrap.database import database_address, login_passwords
 from muniment.bootstrap.ocr import require_ocr_languages
 from muniment.bootstrap.process import responds_ok
+from muniment.bootstrap.tasks import build_task_engine
 from muniment.embedded.child_process import ChildProcess
 from muniment.embedded.data_directory import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
@@ -67,7 +68,7 @@ def _build_children(settings: Settings) -> list[ChildProcess]:
 
 def prepare_database(settings: Settings) -> SignInHint:
     """Migrate and see to the first account, unless a quick look tells that there is nothing to do."""
-    if settled := find_ready_installation(database_address(settings), login_passwords(settings)):
+    if settled := find_ready_installation(database_address(settings), login_passwords(settings), build_task_engine()):
         return SignInHint(settled.email, link=None)
     from muniment.bootstrap.migration import migrate_with_first_account  # loads Alembic and half of the rest
 

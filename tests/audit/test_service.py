@@ -67,8 +67,8 @@ async def test_the_age_of_what_waits_is_told(trail: Trail, seed: Seed, sweeps: A
 
 def test_the_worker_seals_and_signs(settings: Settings) -> None:
     from muniment.bootstrap.stores import build_stores
-    from muniment.bootstrap.worker import build_worker
+    from muniment.bootstrap.worker import build_periodic_tasks
 
     stores = build_stores(settings)
-    named = {periodic.name: periodic.cron for periodic in build_worker(settings, stores)._periodic}
+    named = {periodic.name: periodic.cron for periodic in build_periodic_tasks(settings, stores)}
     assert (named["audit.seal"], named["audit.sign"]) == ("*/10 * * * * *", "20 * * * * *")

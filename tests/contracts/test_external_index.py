@@ -7,24 +7,24 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.port import Candidate, VectorIndex
+from muniment.storage.vectors.port import Candidate, ExternalIndex
 from muniment.storage.vectors.qdrant import index as qdrant
-from tests.contracts.vector_engines import ENGINES, EXTERNAL_ENGINES
+from tests.contracts.vector_engines import EXTERNAL_ENGINES
 from tests.support.qdrant import MODEL, NO_WORK, OTHER_MODEL, a_document, points
 
 
 @pytest.fixture(params=EXTERNAL_ENGINES)
-async def index(request: pytest.FixtureRequest, database: Database) -> AsyncIterator[VectorIndex]:
-    async with ENGINES[request.param](database) as index:
+async def index(request: pytest.FixtureRequest, database: Database) -> AsyncIterator[ExternalIndex]:
+    async with EXTERNAL_ENGINES[request.param](database) as index:
         yield index
 
 
-async def found(index: VectorIndex, *kb_ids: UUID, limit: int = 10, skip: int = 0) -> list[Candidate]:
+async def found(index: ExternalIndex, *kb_ids: UUID, limit: int = 10, skip: int = 0) -> list[Candidate]:
     """Near to the first axis."""
     return list(await index.nearest(NO_WORK, MODEL, kb_ids, (1, 0), limit=limit, offset=skip))
 
 
-async def test_nearest_first_with_the_cosine_distance(index: VectorIndex) -> None:
+async def test_nearest_first_with_the_cosine_distance(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 7, points((0, 1), (2, 0), (1, 1)))
     candidates = await found(index, document.kb_id)
@@ -36,14 +36,14 @@ async def test_nearest_first_with_the_cosine_distance(index: VectorIndex) -> Non
     assert [item.distance for item in candidates] == pytest.approx([0, 1 - 0.5**0.5, 1], abs=1e-3)
 
 
-async def test_putting_twice_changes_nothing(index: VectorIndex) -> None:
+async def test_putting_twice_changes_nothing(index: ExternalIndex) -> None:
     document = a_document()
     for _ in range(2):
         await index.upsert(document, MODEL, 1, points((1, 0), (0, 1)))
     assert await index.count(document) == 2
 
 
-async def test_epochs_are_held_side_by_side_until_the_older_are_removed(index: VectorIndex) -> None:
+async def test_epochs_are_held_side_by_side_until_the_older_are_removed(index: ExternalIndex) -> None:
     document = a_document()
     for epoch in (1, 2, 3):
         await index.upsert(document, MODEL, epoch, points((1, 0)))
@@ -52,7 +52,7 @@ async def test_epochs_are_held_side_by_side_until_the_older_are_removed(index: V
     assert [item.epoch for item in await found(index, document.kb_id)] == [3]
 
 
-async def test_removing_leaves_other_documents_alone(index: VectorIndex) -> None:
+async def test_removing_leaves_other_documents_alone(index: ExternalIndex) -> None:
     document = a_document()
     neighbour = a_document(document.kb_id)
     for one in (document, neighbour):
@@ -61,7 +61,7 @@ async def test_removing_leaves_other_documents_alone(index: VectorIndex) -> None
     assert (await index.count(document), await index.count(neighbour)) == (0, 1)
 
 
-async def test_what_is_hidden_is_not_proposed_and_still_held(index: VectorIndex) -> None:
+async def test_what_is_hidden_is_not_proposed_and_still_held(index: ExternalIndex) -> None:
     document = a_document()
     neighbour = a_document(document.kb_id)
     for one in (document, neighbour):
@@ -73,7 +73,7 @@ async def test_what_is_hidden_is_not_proposed_and_still_held(index: VectorIndex)
     assert len(await found(index, document.kb_id)) == 4
 
 
-async def test_what_is_not_there_is_no_error(index: VectorIndex) -> None:
+async def test_what_is_not_there_is_no_error(index: ExternalIndex) -> None:
     document = a_document()
     await index.delete_document(document)
     await index.delete_document(document, before_epoch=5)
@@ -84,7 +84,7 @@ async def test_what_is_not_there_is_no_error(index: VectorIndex) -> None:
     assert await found(index) == []
 
 
-async def test_pages_over_several_knowledge_bases_show_each_passage_once_and_in_order(index: VectorIndex) -> None:
+async def test_pages_over_several_knowledge_bases_show_each_passage_once_and_in_order(index: ExternalIndex) -> None:
     documents = [a_document() for _ in range(3)]
     for number, document in enumerate(documents):
         await index.upsert(document, MODEL, 1, points(*[(1, 0.1 * (3 * step + number)) for step in range(5)]))
@@ -99,19 +99,19 @@ async def test_pages_over_several_knowledge_bases_show_each_passage_once_and_in_
     assert len({(item.document_id, item.chunk_index) for item in shown}) == 15
 
 
-async def test_only_the_knowledge_bases_that_are_named_are_searched(index: VectorIndex) -> None:
+async def test_only_the_knowledge_bases_that_are_named_are_searched(index: ExternalIndex) -> None:
     document, other = a_document(), a_document()
     for one in (document, other):
         await index.upsert(one, MODEL, 1, points((1, 0)))
     assert {item.document_id for item in await found(index, other.kb_id)} == {other.document_id}
 
 
-async def held(index: VectorIndex, kb_id: UUID, *document_ids: UUID) -> set[tuple[UUID, int, int, bool, str | None]]:
+async def held(index: ExternalIndex, kb_id: UUID, *document_ids: UUID) -> set[tuple[UUID, int, int, bool, str | None]]:
     found = index.iter_points(kb_id, [MODEL], document_ids=document_ids or None)
     return {astuple(item) async for item in found}
 
 
-async def test_every_copy_is_listed_with_what_is_said_of_it(index: VectorIndex) -> None:
+async def test_every_copy_is_listed_with_what_is_said_of_it(index: ExternalIndex) -> None:
     kb_id = uuid4()
     shown, hidden = a_document(kb_id), a_document(kb_id)
     await index.upsert(shown, MODEL, 3, points((1, 0), (0, 1)))
@@ -125,14 +125,14 @@ async def test_every_copy_is_listed_with_what_is_said_of_it(index: VectorIndex) 
     assert await held(index, uuid4()) == set()
 
 
-async def test_a_copy_of_a_model_that_was_not_asked_about_is_listed_without_its_name(index: VectorIndex) -> None:
+async def test_a_copy_of_a_model_that_was_not_asked_about_is_listed_without_its_name(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     assert [item.fingerprint async for item in index.iter_points(document.kb_id, [OTHER_MODEL])] == [None]
 
 
 async def test_more_copies_than_one_page_holds_are_all_listed(
-    index: VectorIndex, monkeypatch: pytest.MonkeyPatch
+    index: ExternalIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(qdrant, "SCROLL_PAGE_SIZE", 2)
     document = a_document()
@@ -140,7 +140,7 @@ async def test_more_copies_than_one_page_holds_are_all_listed(
     assert sorted([item.chunk_index async for item in index.iter_points(document.kb_id)]) == [0, 1, 2, 3, 4]
 
 
-async def test_only_the_epochs_that_are_named_go(index: VectorIndex) -> None:
+async def test_only_the_epochs_that_are_named_go(index: ExternalIndex) -> None:
     document, another = a_document(), a_document()
     for epoch in (1, 2, 3, 4):
         await index.upsert(document, MODEL, epoch, points((1, 0)))
@@ -151,7 +151,7 @@ async def test_only_the_epochs_that_are_named_go(index: VectorIndex) -> None:
     assert await index.count(another) == 1
 
 
-async def test_a_knowledge_base_goes_whole_and_can_be_filled_again(index: VectorIndex) -> None:
+async def test_a_knowledge_base_goes_whole_and_can_be_filled_again(index: ExternalIndex) -> None:
     document, another = a_document(), a_document()
     for each in (document, another):
         await index.upsert(each, MODEL, 1, points((1, 0)))

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import Candidate, IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import Candidate, ExternalIndex, IndexedDocument, VectorSearch
 from muniment.storage.vectors.qdrant.connection import build_client
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.search.passages_fixture import MODEL, Passage, PassagesFixture, points, vector
+from tests.support.external_index import as_external
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import Person, Seed
 
@@ -23,46 +24,52 @@ SERVER_KEY = os.environ.get("TEST_QDRANT_API_KEY")
 
 
 @asynccontextmanager
-async def pgvector(database: Database) -> AsyncIterator[VectorIndex]:
+async def pgvector(database: Database) -> AsyncIterator[VectorSearch]:
     index = PgvectorSearch(database)
     yield index
     await index.close()
 
 
 @asynccontextmanager
-async def qdrant_in_memory(_: Database) -> AsyncIterator[VectorIndex]:
+async def qdrant_in_memory(_: Database) -> AsyncIterator[ExternalIndex]:
     index = QdrantIndex(LocalQdrant())
     yield index
     await index.close()
 
 
 @asynccontextmanager
-async def qdrant_server(_: Database) -> AsyncIterator[VectorIndex]:
+async def qdrant_server(_: Database) -> AsyncIterator[ExternalIndex]:
     assert SERVER_URL is not None
     index = QdrantIndex(build_client(SERVER_URL, SERVER_KEY))
     yield index
     await index.close()
 
 
-ENGINES: dict[str, Callable[[Database], AbstractAsyncContextManager[VectorIndex]]] = {
-    "pgvector": pgvector,
+EXTERNAL_ENGINES: dict[str, Callable[[Database], AbstractAsyncContextManager[ExternalIndex]]] = {
     "qdrant_in_memory": qdrant_in_memory,
     **({"qdrant_server": qdrant_server} if SERVER_URL else {}),
 }
-EXTERNAL_ENGINES = sorted(set(ENGINES) - {"pgvector"})
+ENGINES: dict[str, Callable[[Database], AbstractAsyncContextManager[VectorSearch]]] = {
+    "pgvector": pgvector,
+    **EXTERNAL_ENGINES,
+}
 
 
 @dataclass
 class VectorIndexHarness:
     """Documents in PostgreSQL and in the index at once, moved as the lifecycle moves them."""
 
-    index: VectorIndex
+    index: VectorSearch
     database: Database
     library: PassagesFixture
     seed: Seed
     owner: Person
     kb_id: UUID
     passages: dict[UUID, Sequence[Passage]] = field(default_factory=dict)
+
+    @property
+    def external(self) -> ExternalIndex | None:
+        return as_external(self.index)
 
     async def add(self, *near: Near, kb_id: UUID | None = None) -> IndexedDocument:
         """A completed document with a passage for each of these."""
@@ -73,19 +80,23 @@ class VectorIndexHarness:
         return document
 
     async def put(self, document: IndexedDocument, *, epoch: int = 1) -> None:
-        await self.index.upsert(document, MODEL, epoch, points(self.passages[document.document_id]))
+        if self.external:
+            await self.external.upsert(document, MODEL, epoch, points(self.passages[document.document_id]))
 
     async def archive(self, document: IndexedDocument) -> None:
         self.library.set_status(document.document_id, "archived")
-        await self.index.set_visible(document, is_visible=False)
+        if self.external:
+            await self.external.set_visible(document, is_visible=False)
 
     async def restore(self, document: IndexedDocument) -> None:
         self.library.set_status(document.document_id, "completed")
-        await self.index.set_visible(document, is_visible=True)
+        if self.external:
+            await self.external.set_visible(document, is_visible=True)
 
     async def purge(self, document: IndexedDocument) -> None:
         self.seed.execute("DELETE FROM documents WHERE id = %s", document.document_id)
-        await self.index.delete_document(document)
+        if self.external:
+            await self.external.delete_document(document)
 
     async def nearest(
         self, near: Near, *, kb_ids: Sequence[UUID] | None = None, limit: int = 100, skip: int = 0

@@ -17,8 +17,7 @@ from muniment.processing.runs.repository import RunRepository
 from muniment.storage.db.principal import Service
 from muniment.storage.tasks.port import FIRST_RUN
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
-from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
-from muniment.storage.vectors.pgvector.search import PgvectorSearch
+from muniment.storage.vectors.external_index_updates import NoExternalIndex
 from tests.faults.effects import COMMIT, PRINCIPAL, Effect, EffectRecorder
 from tests.faults.harness import FaultHarness
 from tests.faults.pausing import Pause, held_up

@@ -11,7 +11,7 @@ import pytest
 from muniment.errors import Unavailable
 from muniment.lifecycle.bulk import MAX_UNAVAILABLE, bulk_archive
 from muniment.storage.db.base import new_id
-from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
+from muniment.storage.vectors.external_index_updates import RecordedIndexUpdates
 from tests.processing.worker_fixture import WorkerFixture
 from tests.search.external_index_fixture import FaultyIndex
 from tests.support.live_api import RunningApi
@@ -100,7 +100,7 @@ async def test_an_index_that_is_down_is_asked_a_few_times_only_and_all_are_liste
 ) -> None:
     index = FaultyIndex(LocalQdrant())
     index.error = Unavailable("a fault of the test")
-    engine = replace(api.services.engine, index=ExternalIndexUpdates(desk.database, index))
+    engine = replace(api.services.engine, index=RecordedIndexUpdates(desk.database, index))
     ids = documents(desk, 10)
     done = await bulk_archive(engine, desk.owner.principal, desk.kb_id, ids)
     assert (done.archived_ids, done.skipped_ids, index.asked) == ([], ids, MAX_UNAVAILABLE)

@@ -1,5 +1,4 @@
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 
@@ -8,6 +7,7 @@ from muniment.settings import Settings
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.reconcile.harness import IndexedHarness, ReconcileHarness
+from tests.support.external_index import with_vectors
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import Seed
 
@@ -17,7 +17,7 @@ async def floor(request: pytest.FixtureRequest, settings: Settings, seed: Seed) 
     """With the index inside PostgreSQL, unless the test asks for `qdrant`."""
     stores = build_stores(settings)
     index = QdrantIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
-    stores = replace(stores, vectors=index)
+    stores = with_vectors(stores, index)
     desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
     desk.index = index
     yield ReconcileHarness(settings, stores, desk)

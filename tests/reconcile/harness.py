@@ -16,12 +16,12 @@ from muniment.reconcile.drift import ReconcileScope
 from muniment.reconcile.objects import NO_READS, ReadSample
 from muniment.reconcile.report import Report
 from muniment.reconcile.runner import GracePeriods, NoProgress, ProgressListener, ReconcileRunner
-from muniment.search.external_index.copier import IndexCopier
 from muniment.settings import Settings
 from muniment.storage.db.base import now
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue
-from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, VectorSearch
 from tests.processing.worker_fixture import WorkerFixture
+from tests.support.external_index import copier_of
 from tests.support.seed import Seed
 
 NO_GRACE = GracePeriods(unchanged=timedelta(0), orphans=timedelta(0))
@@ -31,11 +31,11 @@ NO_GRACE = GracePeriods(unchanged=timedelta(0), orphans=timedelta(0))
 class IndexedHarness(WorkerFixture):
     """With an index of another engine, if the test has one."""
 
-    index: VectorIndex
+    index: VectorSearch
 
     @property
     def services(self) -> RunServices:
-        copies = IndexCopier(self.database, self.index) if self.index.holds_copies else None
+        copies = copier_of(self.database, self.index)
         return replace(super().services, index_copier=copies)
 
 
@@ -52,8 +52,9 @@ class ReconcileHarness:
         return self.desk.seed
 
     @property
-    def index(self) -> VectorIndex:
-        return self.stores.vectors
+    def index(self) -> ExternalIndex:
+        assert self.stores.external_index is not None
+        return self.stores.external_index
 
     @property
     def kb_id(self) -> UUID:

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -12,12 +11,13 @@ from muniment.processing.pipeline.nodes import extract_text
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.faults.effects import COMMITTED, STORED, EffectRecorder, die_at
 from tests.faults.harness import FaultHarness
 from tests.faults.scenarios import SCENARIOS, Scenario
 from tests.reconcile.harness import IndexedHarness, ReconcileHarness
+from tests.support.external_index import with_vectors
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import Seed
 
@@ -46,8 +46,8 @@ async def floor(
 ) -> AsyncIterator[ReconcileHarness]:
     monkeypatch.setattr(extract_text, "INTERVAL_SECONDS", 0)  # the same effects in every run
     stores = build_stores(settings)
-    index: VectorIndex = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
-    stores = replace(stores, vectors=index)
+    index: VectorSearch = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
+    stores = with_vectors(stores, index)
     desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
     desk.index = index
     yield ReconcileHarness(settings, stores, desk)
@@ -61,7 +61,8 @@ def stage(floor: ReconcileHarness, address: DatabaseAddress) -> FaultHarness:
 
 async def begin(floor: ReconcileHarness, stage: FaultHarness, scenario: Scenario) -> UUID:
     await stage.clear()
-    await floor.index.delete_collection(floor.kb_id)
+    if floor.stores.external_index is not None:
+        await floor.stores.external_index.delete_collection(floor.kb_id)
     document_id = await scenario.prepare(stage)
     measured = (len(stage.content), hashlib.sha256(stage.content).hexdigest())
     floor.seed.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s", *measured)
@@ -77,11 +78,12 @@ async def run(
 ) -> bool:
     """Whether the worker died over it."""
     effects.queue = scenario.queue
-    if isinstance(floor.index, WatchedIndex):
-        floor.index.effects = effects
+    index = floor.stores.vectors
+    if isinstance(index, WatchedIndex):
+        index.effects = effects
     has_died = await stage.dies(document_id, effects)
-    if isinstance(floor.index, WatchedIndex):
-        floor.index.effects = EffectRecorder()
+    if isinstance(index, WatchedIndex):
+        index.effects = EffectRecorder()
     return has_died
 
 

@@ -13,6 +13,7 @@ from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Poin
 from muniment.storage.vectors.qdrant.connection import IndexUnavailable
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.reconcile.harness import ReconcileHarness
+from tests.support.external_index import with_vectors
 from tests.support.qdrant import LocalQdrant
 
 pytestmark = pytest.mark.parametrize("floor", ["qdrant"], indirect=True)
@@ -154,7 +155,7 @@ async def test_an_empty_index_is_filled_from_what_was_computed(
     before, embedded, watching = await held(floor), floor.desk.embedder.embedded, Watching()
     await floor.stores.vectors.close()
     index = QdrantIndex(LocalQdrant())
-    floor.stores = replace(floor.stores, vectors=index)
+    floor.stores = with_vectors(floor.stores, index)
 
     assert await floor.drift(repair=True, watcher=watching) == {"index/missing": (5, 0)}
 
@@ -228,7 +229,7 @@ async def test_a_document_that_changed_while_the_index_was_told_is_looked_at_aga
     await hidden_although_completed(floor, document_id)
     index = ChangingIndex(floor.index._client)  # type: ignore[attr-defined]
     index.seed = floor.seed  # type: ignore[attr-defined]
-    floor.stores = replace(floor.stores, vectors=index)
+    floor.stores = with_vectors(floor.stores, index)
     assert await floor.drift(repair=True) == {"index/wrong_status": (1, 1)}
     assert await floor.drift(repair=True) == {"index/wrong_status": (1, 0)}
     assert {item.is_visible for item in await held(floor)} == {False}
@@ -243,5 +244,5 @@ async def test_an_index_that_does_not_answer_hides_nothing_of_the_others(floor: 
     document_id = await floor.completed()
     await floor.stores.objects.delete(floor.original(document_id))
 
-    floor.stores = replace(floor.stores, vectors=AbsentIndex(floor.index._client))  # type: ignore[attr-defined]
+    floor.stores = with_vectors(floor.stores, AbsentIndex(floor.index._client))  # type: ignore[attr-defined]
     assert await floor.drift() == {"originals/missing": (1, 1), "index/unreachable": (1, 1)}

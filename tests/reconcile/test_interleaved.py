@@ -11,6 +11,7 @@ from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.reconcile.harness import IndexedHarness, ReconcileHarness
+from tests.support.external_index import count_points, with_vectors
 from tests.support.live_api import RunningApi, running_api
 from tests.support.qdrant import LocalQdrant
 
@@ -79,7 +80,7 @@ async def meddled(floor: ReconcileHarness, meddler: Meddler) -> AsyncIterator[Re
     index, blobs = MeddledIndex(meddler), MeddledBlobs(floor.settings.server.data_dir / "blobs")
     blobs.meddler = meddler
     ledger = build_ledger(floor.stores.database, blobs, floor.stores.handover)
-    floor.stores = replace(floor.stores, vectors=index, objects=blobs, ledger=ledger)
+    floor.stores = replace(with_vectors(floor.stores, index), objects=blobs, ledger=ledger)
     desk = IndexedHarness(floor.seed, floor.stores.database, blobs, floor.stores.locks)
     desk.index = index
     floor.desk = desk
@@ -108,7 +109,7 @@ async def test_archive_restore_and_purge_are_left_alone(
     meddled: ReconcileHarness, meddled_api: RunningApi, meddler: Meddler
 ) -> None:
     document_id = await meddled.completed()
-    points = await meddled.index.count(meddled.indexed(document_id))
+    points = await count_points(meddled.stores.vectors, meddled.indexed(document_id))
     meddler.floor = meddled
     async with meddled_api.client(meddled.desk.owner) as client:
         for move in ("archive", "restore", "archive"):

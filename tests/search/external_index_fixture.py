@@ -9,7 +9,7 @@ from sqlalchemy import text
 from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.storage.db.base import new_id, now
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
+from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates, RecordedIndexUpdates
 from muniment.storage.vectors.port import IndexedDocument
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.support.qdrant import MODEL, NO_WORK, LocalQdrant
@@ -59,7 +59,7 @@ class ExternalIndexFixture:
         kb_id = seed.knowledge_base(self.owner)
         document_id = seed.document(kb_id, self.owner, status=status)
         self.document = IndexedDocument(document_id, kb_id, self.owner.organization_id)
-        self.moves = ExternalIndexUpdates(database, index)
+        self.moves: ExternalIndexUpdates = RecordedIndexUpdates(database, index)
         self.sweep = IntentSweep(database, index)
 
     async def archive(self) -> None:
@@ -70,11 +70,10 @@ class ExternalIndexFixture:
         async with self.moves.show(self.owner.principal, self.document, 1) as work:
             await work.session.execute(text("UPDATE documents SET status = 'completed'"))
 
-    async def purge(self) -> bool:
+    async def purge(self) -> None:
         async with self.database.work(self.owner.principal) as work:
             await work.session.execute(text("DELETE FROM documents"))
-            forgetting = await self.moves.plan_delete(work, self.document, 1)
-        return await self.moves.delete(forgetting)
+            await self.moves.plan_delete(work, self.document, 1)
 
     async def settle(self) -> int:
         """As soon as the writers had their time."""

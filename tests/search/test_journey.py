@@ -14,16 +14,16 @@ from muniment.api import with_middleware
 from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
 from muniment.processing.pipeline.processor import RunProcessor
-from muniment.search.external_index.copier import IndexCopier
 from muniment.search.query.service import SearchService
 from muniment.settings import Settings
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, VectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.processing.worker_fixture import WorkerFixture
 from tests.support.apps import borrow_app
 from tests.support.clients import local_client
+from tests.support.external_index import copier_of, count_points
 from tests.support.live_server import serving
 from tests.support.seed import CHEAP_HASHER
 
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIterator[VectorIndex]:
-    engine: VectorIndex = (
+async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIterator[VectorSearch]:
+    engine: VectorSearch = (
         PgvectorSearch(desk.database) if request.param == "pgvector" else QdrantIndex(AsyncQdrantClient(":memory:"))
     )
     yield engine
@@ -40,7 +40,7 @@ async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIte
 
 
 @pytest.fixture
-async def client(desk: WorkerFixture, settings: Settings, index: VectorIndex) -> AsyncIterator[httpx.AsyncClient]:
+async def client(desk: WorkerFixture, settings: Settings, index: VectorSearch) -> AsyncIterator[httpx.AsyncClient]:
     stores = build_stores(settings)
     searching = SearchService(stores.database, index, embedders={desk.embedder.model: desk.embedder})
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
@@ -53,8 +53,8 @@ async def client(desk: WorkerFixture, settings: Settings, index: VectorIndex) ->
     await stores.close()
 
 
-async def process(desk: WorkerFixture, index: VectorIndex, document_id: UUID) -> None:
-    tools = replace(desk.services, index_copier=IndexCopier(desk.database, index) if index.holds_copies else None)
+async def process(desk: WorkerFixture, index: VectorSearch, document_id: UUID) -> None:
+    tools = replace(desk.services, index_copier=copier_of(desk.database, index))
     worker = RunProcessor(tools)
     try:
         await worker(desk.job(document_id, FAST))
@@ -70,7 +70,7 @@ async def hits(client: httpx.AsyncClient, question: str = "contracts", **paramet
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
 async def test_what_was_read_is_found_with_its_page(
-    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient, mode: str
+    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient, mode: str
 ) -> None:
     document_id = await desk.document()
     await process(desk, index, document_id)
@@ -81,7 +81,7 @@ async def test_what_was_read_is_found_with_its_page(
 
 
 async def test_the_second_upload_is_found_and_costs_no_embedding(
-    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
     await process(desk, index, await desk.document())
     embedded = desk.embedder.embedded
@@ -92,7 +92,7 @@ async def test_the_second_upload_is_found_and_costs_no_embedding(
 
 
 async def test_an_archived_document_is_not_found_whatever_the_index_says(
-    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
     document_id = await desk.document()
     await process(desk, index, document_id)
@@ -101,13 +101,13 @@ async def test_an_archived_document_is_not_found_whatever_the_index_says(
 
 
 async def test_a_reread_leaves_no_older_passages_behind(
-    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
     document_id = await desk.document()
     await process(desk, index, document_id)
     indexed = IndexedDocument(document_id, desk.kb_id, desk.owner.organization_id)
-    held = await index.count(indexed)
+    held = await count_points(index, indexed)
     assert (await client.post(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/retry")).status_code == 200
     await process(desk, index, document_id)
-    assert await index.count(indexed) == held
+    assert await count_points(index, indexed) == held
     assert [item["document_id"] for item in await hits(client, mode="vector")][:1] == [str(document_id)]

@@ -1,7 +1,5 @@
 """One index per process: whoever opens the stores opens it, and closes it with them."""
 
-from dataclasses import replace
-
 import pytest
 
 from muniment.bootstrap.processing import open_run_handler
@@ -10,6 +8,7 @@ from muniment.bootstrap.stores import build_stores
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.settings import Settings
 from muniment.storage.vectors.qdrant.index import QdrantIndex
+from tests.support.external_index import with_vectors
 from tests.support.qdrant import LocalQdrant
 
 
@@ -24,7 +23,7 @@ class ClosingIndex(QdrantIndex):
 @pytest.mark.slow
 async def test_requests_and_readers_share_the_index_of_their_stores_which_closes_it(settings: Settings) -> None:
     index = ClosingIndex(LocalQdrant())
-    stores = replace(build_stores(settings), vectors=index)
+    stores = with_vectors(build_stores(settings), index)
     parts = build_services(settings, stores)
     async with open_run_handler(settings, stores) as process:
         assert isinstance(process, RunProcessor)

@@ -40,7 +40,7 @@ from muniment.reconcile.index_copies import UnindexedDocumentRepository
 from muniment.reconcile.object_references import ObjectReferenceRepository
 from muniment.reconcile.overdue import OverdueRepository
 from muniment.reconcile.report import Report, ReportRepository
-from muniment.reconcile.runs import DocumentWithoutRunRepository, StalledRunRepository
+from muniment.reconcile.runs import DocumentWithoutRunRepository, OpenRunRepository
 from muniment.search.external_index.state import IndexStateRepository
 from muniment.search.indexing.repository import IndexRepository, NewIndex
 from muniment.search.query.lexical.repository import LexicalRepository
@@ -64,7 +64,6 @@ PAGE = {"offset": 0, "limit": 100}
 LATER = now() + timedelta(days=1)
 KEY = name_key(FILE_NAME)
 FIRST_ID = UUID(int=0)
-STALLED = timedelta(minutes=1)
 
 
 def _kb(world: World) -> KnowledgeBase:
@@ -344,7 +343,7 @@ QUERIES: dict[str, Query] = {
         MODEL, [w.kb_id], parse_query(SECRET)
     ),
     "LexicalRepository.match": lambda s, w: LexicalRepository(s).match(_scope(w), limit=10),
-    "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)], are_copies=True),
+    "SearchRepository.confirm": lambda s, w: SearchRepository(s).confirm(_scope(w), [_candidate(w)]),
     "SearchRepository.load_passages": lambda s, w: SearchRepository(s).load_passages(MODEL, [(w.indexed_id, 0)]),
     "SearchRepository.find_centroid": lambda s, w: SearchRepository(s).find_centroid(MODEL, w.indexed_id),
     "DocumentSearchRepository.list_matches": lambda s, w: DocumentSearchRepository(s).list_matches(
@@ -402,9 +401,9 @@ QUERIES: dict[str, Query] = {
     "UnindexedDocumentRepository.list_among": lambda s, w: UnindexedDocumentRepository(s, needs_epoch=False).list_among(
         [w.kb_id], LATER, [w.lacking_id]
     ),
-    "StalledRunRepository.list_": lambda s, w: StalledRunRepository(s, STALLED).list_([w.kb_id], LATER),
-    "StalledRunRepository.lock": lambda s, w: StalledRunRepository(s, STALLED).lock(w.run.run_id, LATER),
-    "StalledRunRepository.fail_superseded": lambda s, w: StalledRunRepository(s, STALLED).fail_superseded(w.run.run_id),
+    "OpenRunRepository.list_": lambda s, w: OpenRunRepository(s).list_([w.kb_id], [w.run.run_id]),
+    "OpenRunRepository.lock": lambda s, w: OpenRunRepository(s).lock(w.run.run_id),
+    "OpenRunRepository.fail_superseded": lambda s, w: OpenRunRepository(s).fail_superseded(w.run.run_id),
     "DocumentWithoutRunRepository.list_": lambda s, w: DocumentWithoutRunRepository(s).list_([w.kb_id], LATER),
     "DocumentWithoutRunRepository.lock": lambda s, w: DocumentWithoutRunRepository(s).lock(w.waiting_id, LATER),
     "OverdueRepository.list_": lambda s, w: OverdueRepository(s, w.organization_id).list_(Compared.UPLOADS, LATER),

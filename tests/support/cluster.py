@@ -13,6 +13,7 @@ from psycopg.rows import TupleRow
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
 from muniment.storage.db.migrate import migrate
+from muniment.storage.tasks.procrastinate.engine import ProcrastinateEngine
 from tests.support.folders import shared_folder
 
 TEMPLATE = "muniment_template"
@@ -63,7 +64,7 @@ class RunningCluster:
         cluster = Cluster(address.host, address.port)
         _reduce_password_cost(cluster)
         cluster.run("CREATE DATABASE {} TEMPLATE template0", TEMPLATE)
-        migrate(cluster.superuser.at_database(TEMPLATE), PASSWORDS)
+        migrate(cluster.superuser.at_database(TEMPLATE), PASSWORDS, ProcrastinateEngine())
         return cluster
 
     def stop(self) -> None:

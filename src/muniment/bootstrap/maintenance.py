@@ -14,16 +14,14 @@ from muniment.reconcile.registry import ReconcileTools as Compared
 from muniment.reconcile.registry import build_runner
 from muniment.reconcile.runner import ReconcileRunner
 from muniment.settings import Settings
-from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 
 
 def build_purge_prover(settings: Settings, stores: Stores) -> PurgeProver:
     """What proves that documents are gone, and signs that they are."""
-    tasks = ProcrastinateQueue()
     return PurgeProver(
         stores.database,
-        TraceDeletion(stores.database, stores.vectors, stores.ledger, tasks),
-        StoreInventory(stores.database, stores.objects, stores.vectors, tasks),
+        TraceDeletion(stores.database, stores.external_index, stores.ledger, stores.tasks),
+        StoreInventory(stores.database, stores.objects, stores.external_index, stores.tasks),
         stores.locks,
         build_sealer(settings, stores),
     )
@@ -45,9 +43,9 @@ def build_reconciliation(settings: Settings, stores: Stores, subset: ReadSample 
         stores.database,
         stores.objects,
         stores.ledger,
-        stores.vectors,
+        stores.external_index,
         stores.locks,
-        ProcrastinateQueue(),
+        stores.tasks,
         sweep_uploads=build_upload_sweep(settings, stores).expire,
         sweep_receipts=ReceiptSweep(build_purge_prover(settings, stores)).prove_due,
         stalled_after=settings.worker.stalled_after,

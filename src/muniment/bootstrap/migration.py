@@ -4,6 +4,7 @@ from sqlalchemy import Connection
 
 from muniment.accounts.first_account import FirstAccount, ensure_first_account, reset_password
 from muniment.bootstrap.database import database_address, login_passwords
+from muniment.bootstrap.tasks import build_task_engine
 from muniment.settings import Settings
 from muniment.storage.db.base import now
 from muniment.storage.db.migrate import migrate
@@ -24,7 +25,7 @@ def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
             )
         )
 
-    migrate(database_address(settings), login_passwords(settings), then)
+    migrate(database_address(settings), login_passwords(settings), build_task_engine(), then)
     return made[0]
 
 
@@ -34,6 +35,7 @@ def reset_password_link(settings: Settings, email: str) -> FirstAccount:
     migrate(
         database_address(settings),
         login_passwords(settings),
+        build_task_engine(),
         lambda connection: made.append(reset_password(connection, email, now=now())),
     )
     return made[0]

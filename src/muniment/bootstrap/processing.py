@@ -72,7 +72,7 @@ async def open_run_handler(settings: Settings, stores: Stores) -> AsyncIterator[
         reading_variant=reading_variant(reading_parameters(options, find_engine())),
         shares_artifacts=settings.documents.scope is SharingScope.SHARED,
         installed_models=InstalledModels(wanted, tuple(others)),
-        index_copier=IndexCopier(stores.database, stores.vectors) if stores.vectors.holds_copies else None,
+        index_copier=IndexCopier(stores.database, stores.external_index) if stores.external_index else None,
     )
     warming = asyncio.create_task(_warm_up(sandbox))
     try:

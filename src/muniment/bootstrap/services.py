@@ -22,8 +22,11 @@ from muniment.processing.events.subscriptions import ChangeListener
 from muniment.processing.results.images import ImageService
 from muniment.search.query.service import SearchService
 from muniment.settings import Settings
-from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
-from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
+from muniment.storage.vectors.external_index_updates import (
+    ExternalIndexUpdates,
+    NoExternalIndex,
+    RecordedIndexUpdates,
+)
 
 
 def build_services(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Services:
@@ -33,13 +36,13 @@ def build_services(settings: Settings, stores: Stores, passwords: Passwords | No
     return Services(
         database=stores.database,
         objects=stores.objects,
-        tasks=ProcrastinateQueue(),
+        tasks=stores.tasks,
         engine=_build_engine(settings, stores),
         handover=build_handover_services(settings, stores),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
         staging=staging,
-        intake=Intake(stores.database, staging, stores.ledger, ProcrastinateQueue()),
+        intake=Intake(stores.database, staging, stores.ledger, stores.tasks),
         images=ImageService(stores.objects, build_sandbox(settings, timeout=IMAGE_TIMEOUT)),
         events=EventStreams(stores.database, ChangeListener(app_address(settings))),
         search=SearchService(
@@ -54,6 +57,7 @@ def build_services(settings: Settings, stores: Stores, passwords: Passwords | No
             stores.objects,
             index,
             stores.handover.queue,
+            stores.tasks,
             has_free_space=room,
             stalled_after=settings.worker.stalled_after,
         ),
@@ -65,12 +69,19 @@ def build_services(settings: Settings, stores: Stores, passwords: Passwords | No
 def _build_engine(settings: Settings, stores: Stores) -> MoveEngine:
     return MoveEngine(
         stores.database,
-        ExternalIndexUpdates(stores.database, stores.vectors),
-        ProcrastinateQueue(),
+        build_index_updates(stores),
+        stores.tasks,
         stores.ledger,
         HandoverCancellation(stores.database, stores.handover),
         build_purge_prover(settings, stores),
     )
+
+
+def build_index_updates(stores: Stores) -> ExternalIndexUpdates:
+    """Return how changes of documents are told to the external index, if there is one."""
+    if stores.external_index is None:
+        return NoExternalIndex(stores.database)
+    return RecordedIndexUpdates(stores.database, stores.external_index)
 
 
 def _build_staging(settings: Settings, stores: Stores, has_free_space: Callable[[], bool]) -> Staging:

@@ -8,6 +8,7 @@ from muniment.artifacts.deletion import ArtifactDeleter
 from muniment.artifacts.keys import ContentKeyFactory
 from muniment.bootstrap.database import database_address, login_passwords, service_address
 from muniment.bootstrap.object_stores import build_handover_stores, build_object_store, secret_value
+from muniment.bootstrap.tasks import build_task_queue
 from muniment.handover.cancellation import build_queue_deleters
 from muniment.handover.queue import HandoverStores
 from muniment.settings import Settings
@@ -18,8 +19,9 @@ from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import LedgerStore
 from muniment.storage.disk import has_free_space
 from muniment.storage.objects.port import ObjectStore
+from muniment.storage.tasks.port import TaskQueue
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import ExternalIndex, VectorSearch
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,11 @@ class Stores:
     database: Database
     objects: ObjectStore
     ledger: Ledger
-    vectors: VectorIndex
+    vectors: VectorSearch
+    external_index: ExternalIndex | None
+    """The engine in `vectors`, if it is outside PostgreSQL."""
     locks: AdvisoryLocks
+    tasks: TaskQueue
     handover: HandoverStores
 
     async def close(self) -> None:
@@ -49,11 +54,20 @@ def build_stores(settings: Settings) -> Stores:
         service_password=passwords.service,
         pool_size=settings.database.pool_size,
     )
-    blobs, archive = build_object_store(settings), build_handover_stores(settings)
+    objects, handover = build_object_store(settings), build_handover_stores(settings)
     # A run holds two: its document's, and that of what it computes.
     locks = AdvisoryLocks(service_address(settings), max_connections=2 * settings.worker.concurrency)
-    ledger = build_ledger(database, blobs, archive)
-    return Stores(database, blobs, ledger, build_vector_index(settings, database), locks, archive)
+    external_index = build_external_index(settings)
+    return Stores(
+        database=database,
+        objects=objects,
+        ledger=build_ledger(database, objects, handover),
+        vectors=external_index or PgvectorSearch(database),
+        external_index=external_index,
+        locks=locks,
+        tasks=build_task_queue(),
+        handover=handover,
+    )
 
 
 def build_ledger(database: Database, objects: ObjectStore, handover: HandoverStores) -> Ledger:
@@ -64,9 +78,10 @@ def build_ledger(database: Database, objects: ObjectStore, handover: HandoverSto
     return Ledger(database, own | build_queue_deleters(database, handover))
 
 
-def build_vector_index(settings: Settings, database: Database) -> VectorIndex:
+def build_external_index(settings: Settings) -> ExternalIndex | None:
+    """Return the vector engine outside PostgreSQL, if one is configured."""
     if settings.search.qdrant_url is None:
-        return PgvectorSearch(database)
+        return None
     from muniment.storage.vectors.qdrant.connection import build_client
     from muniment.storage.vectors.qdrant.index import QdrantIndex  # its client takes two seconds to load
 

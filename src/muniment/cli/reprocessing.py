@@ -11,7 +11,6 @@ from muniment.bootstrap.installation import open_stores
 from muniment.lifecycle.reprocess import BulkReread, RereadProgress
 from muniment.settings import Settings
 from muniment.storage.tasks.port import RunRequest
-from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 
 
 async def reprocess_and_wait(
@@ -19,7 +18,7 @@ async def reprocess_and_wait(
 ) -> RereadProgress:
     """The bar counts documents that have ended. Whoever interrupts it interrupts the watching, not the reading."""
     async with open_stores(settings) as stores:
-        reprocessing = BulkReread(stores.database, ProcrastinateQueue(), request)
+        reprocessing = BulkReread(stores.database, stores.tasks, request)
         progress = RereadProgress(total=await reprocessing.enqueue(kb_ids), completed=0, failed=0)
         columns = (TextColumn("reprocessing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Bar(*columns, console=Console(stderr=True), disable=not show) as bar:

@@ -18,7 +18,7 @@ from muniment.search.external_index.copier import IndexCopier
 from muniment.search.external_index.state import DocumentIndexState, IndexStateRepository
 from muniment.storage.db.advisory_locks import AdvisoryLocks, document_lock_name
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, StoredPoint, VectorIndex
+from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, IndexingVariant, StoredPoint
 
 
 @dataclass
@@ -64,7 +64,7 @@ class VectorCount:
 @dataclass(frozen=True)
 class IndexCopyRepair:
     database: Database
-    index: VectorIndex
+    index: ExternalIndex
     locks: AdvisoryLocks
 
     async def list_variants(self, scope: ReconcileScope) -> Sequence[IndexingVariant]:
@@ -140,7 +140,7 @@ FIRST = UUID(int=0)
 @dataclass(frozen=True)
 class IndexCopyCheck:
     database: Database
-    index: VectorIndex
+    index: ExternalIndex
     copy_repair: IndexCopyRepair
     store: StoreName = StoreName.INDEX
 
@@ -266,14 +266,15 @@ class UnindexedDocumentRepository:
 @dataclass(frozen=True)
 class UnindexedDocuments:
     database: Database
-    holds_copies: bool
+    needs_epoch: bool
+    """Whether a document without an index epoch counts as unindexed, as it does for an external index."""
     store: StoreName = StoreName.ARTIFACTS
 
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
         after = FIRST
         while True:
             async with self.database.service_work(scope.service) as work:
-                found = await UnindexedDocumentRepository(work.session, needs_epoch=self.holds_copies).list_next(
+                found = await UnindexedDocumentRepository(work.session, needs_epoch=self.needs_epoch).list_next(
                     scope.kb_ids, scope.unchanged_since, after=after, limit=UNINDEXED_BATCH
                 )
             if not found:
@@ -285,7 +286,7 @@ class UnindexedDocuments:
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
         ids = [drift.document_id for drift in seen if drift.document_id]
         async with self.database.service_work(scope.service) as work:
-            lacking = UnindexedDocumentRepository(work.session, needs_epoch=self.holds_copies)
+            lacking = UnindexedDocumentRepository(work.session, needs_epoch=self.needs_epoch)
             still = await lacking.list_among(scope.kb_ids, scope.unchanged_since, ids)
         return [drift for drift in seen if drift.document_id in still]
 

@@ -14,7 +14,7 @@ from muniment.storage.db.work import Database, list_organizations
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository, NewLedgerEntry
 from muniment.storage.deletions.tables import LedgerStore as Kept
 from muniment.storage.objects.port import ObjectNotFound, ObjectStore
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import ExternalIndex
 
 REASON = "reconciled"
 
@@ -97,7 +97,7 @@ class DeletedKnowledgeBaseObjects:
 @dataclass(frozen=True)
 class DeletedKnowledgeBaseCollections:
     database: Database
-    index: VectorIndex
+    index: ExternalIndex
     store: StoreName = StoreName.INDEX
 
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:

@@ -20,7 +20,7 @@ from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import TaskQueue
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import ExternalIndex
 
 MOVE_GRACE = timedelta(minutes=1)
 """Longer than any move has the index to itself before the sweep takes over."""
@@ -35,7 +35,7 @@ class ReconcileTools:
     database: Database
     blobs: ObjectStore
     ledger: Ledger
-    index: VectorIndex
+    external_index: ExternalIndex | None
     locks: AdvisoryLocks
     tasks: TaskQueue
     sweep_uploads: Sweep
@@ -55,7 +55,9 @@ def _overdue_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
     database = tools.database
     return [
         OverdueCheck(database, StoreName.UPLOADS, tools.sweep_uploads),
-        OverdueCheck(database, StoreName.INTENTS, IntentSweep(database, tools.index).settle_due, grace=MOVE_GRACE),
+        OverdueCheck(
+            database, StoreName.INTENTS, IntentSweep(database, tools.external_index).settle_due, grace=MOVE_GRACE
+        ),
         OverdueCheck(database, StoreName.LEDGER, tools.ledger.process, grace=ALERT_GRACE),
         OverdueCheck(database, StoreName.RECEIPTS, tools.sweep_receipts, grace=ALERT_GRACE),
         OverdueCheck(database, StoreName.ARTIFACTS, grace=tools.artifact_grace + ALERT_GRACE),
@@ -64,9 +66,9 @@ def _overdue_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
 
 def _run_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
     return [
-        StalledRuns(tools.database, tools.stalled_after),
+        StalledRuns(tools.database, tools.tasks, tools.stalled_after),
         DocumentsWithoutRun(tools.database, tools.tasks),
-        OrphanedJobs(tools.database),
+        OrphanedJobs(tools.database, tools.tasks),
     ]
 
 
@@ -80,18 +82,20 @@ def _object_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[Reconc
 
 
 def _index_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
-    lacking = UnindexedDocuments(tools.database, tools.index.holds_copies)
-    if not tools.index.holds_copies:
-        return [lacking]
-    repairs = IndexCopyRepair(tools.database, tools.index, tools.locks)
-    return [IndexCopyCheck(tools.database, tools.index, repairs), lacking]
+    index = tools.external_index
+    unindexed = UnindexedDocuments(tools.database, needs_epoch=index is not None)
+    if index is None:
+        return [unindexed]
+    return [IndexCopyCheck(tools.database, index, IndexCopyRepair(tools.database, index, tools.locks)), unindexed]
 
 
 def _global_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[ReconcileCheck]:
     litter = OrphanedObjects(tools.database, tools.blobs, tools.ledger, any_organization=True)
     shared = TextPackObjects(tools.database, tools.blobs, are_shared=True)
-    return [
+    checks: list[ReconcileCheck] = [
         ObjectCheck(tools.database, tools.blobs, litter, shared, sample),
         DeletedKnowledgeBaseObjects(tools.database, tools.blobs, litter),
-        DeletedKnowledgeBaseCollections(tools.database, tools.index),
     ]
+    if tools.external_index is not None:
+        checks.append(DeletedKnowledgeBaseCollections(tools.database, tools.external_index))
+    return checks

@@ -19,13 +19,6 @@ from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.tasks.port import FIRST_RUN, TaskQueue
-from muniment.storage.tasks.procrastinate.queue import (
-    JOB_IS_ALIVE,
-    delete_orphaned_job,
-    list_orphaned_jobs,
-    requeue_run,
-    stalled_parameters,
-)
 
 
 @dataclass(frozen=True)
@@ -35,18 +28,19 @@ class StalledRun:
     document_id: UUID
 
 
-_STALLED = f"""
+_OPEN = """
       FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
-     WHERE r.status IN ('queued', 'in_progress') AND r.updated_at < :settled_before AND NOT {JOB_IS_ALIVE}
+     WHERE r.status IN ('queued', 'in_progress')
 """
 
 
 _LIST = text(f"""
-    SELECT r.run_id, d.knowledge_base_id, d.id {_STALLED} AND d.knowledge_base_id = ANY(:kb_ids) ORDER BY r.run_id
+    SELECT r.run_id, d.knowledge_base_id, d.id {_OPEN}
+       AND r.run_id = ANY(:run_ids) AND d.knowledge_base_id = ANY(:kb_ids) ORDER BY r.run_id
 """)
 
 
-_LOCK = text(f"SELECT r.epoch = d.epoch {_STALLED} AND r.run_id = :run_id FOR NO KEY UPDATE OF d")
+_LOCK = text(f"SELECT r.epoch = d.epoch {_OPEN} AND r.run_id = :run_id FOR NO KEY UPDATE OF d")
 
 
 # As `revoke_run` ends it.
@@ -85,23 +79,25 @@ class DocumentWithoutRun:
     """At this epoch, which cannot have another."""
 
 
-class StalledRunRepository:
-    def __init__(self, session: AsyncSession, stalled_after: timedelta) -> None:
+class OpenRunRepository:
+    """Queries on runs that have not ended."""
+
+    def __init__(self, session: AsyncSession) -> None:
         self._session = session
-        self._stalled = stalled_parameters(stalled_after)
 
-    async def list_(self, kb_ids: Sequence[UUID], unchanged_since: datetime) -> Sequence[StalledRun]:
-        values = {**self._stalled, "kb_ids": list(kb_ids), "settled_before": unchanged_since}
-        return [StalledRun(*row) for row in await self._session.execute(_LIST, values)]
+    async def list_(self, kb_ids: Sequence[UUID], run_ids: Sequence[UUID]) -> Sequence[StalledRun]:
+        """Return those of the runs whose documents are in these knowledge bases."""
+        parameters = {"kb_ids": list(kb_ids), "run_ids": list(run_ids)}
+        return [StalledRun(*row) for row in await self._session.execute(_LIST, parameters)]
 
-    async def lock(self, run_id: UUID, unchanged_since: datetime) -> bool | None:
-        """With its document, until the transaction ends: whether the run is of the document's epoch; `None` when it
-        goes on after all."""
-        values = {**self._stalled, "run_id": run_id, "settled_before": unchanged_since}
-        is_current: bool | None = await self._session.scalar(_LOCK, values)
+    async def lock(self, run_id: UUID) -> bool | None:
+        """Lock the document of the run until the transaction ends. Return whether the run is of the document's current
+        epoch, or `None` if it has ended."""
+        is_current: bool | None = await self._session.scalar(_LOCK, {"run_id": run_id})
         return is_current
 
     async def fail_superseded(self, run_id: UUID) -> None:
+        """End a run of an older epoch."""
         await self._session.execute(_FAIL, {"run_id": run_id})
 
 
@@ -121,61 +117,69 @@ class DocumentWithoutRunRepository:
 
 @dataclass(frozen=True)
 class StalledRuns:
-    """Open runs without a job that waits or a worker that lives."""
+    """Check for open runs that have neither a waiting job nor a live worker."""
 
     database: Database
+    tasks: TaskQueue
     stalled_after: timedelta
     store: StoreName = StoreName.RUNS
 
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
-        for halted in await self._list(scope):
-            yield Drift(self.store, DriftKind.STUCK, str(halted.run_id), halted.kb_id, halted.document_id)
+        for stalled in await self._list(scope):
+            yield Drift(self.store, DriftKind.STUCK, str(stalled.run_id), stalled.kb_id, stalled.document_id)
 
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
-        still = {str(halted.run_id) for halted in await self._list(scope)}
+        still = {str(stalled.run_id) for stalled in await self._list(scope)}
         return [drift for drift in seen if drift.target in still]
 
     async def _list(self, scope: ReconcileScope) -> Sequence[StalledRun]:
         async with self.database.service_work(scope.service) as work:
-            runs = StalledRunRepository(work.session, self.stalled_after)
-            return await runs.list_(scope.kb_ids, scope.unchanged_since)
+            run_ids = await self.tasks.list_stalled_runs(
+                work, stalled_after=self.stalled_after, unchanged_since=scope.unchanged_since
+            )
+            return await OpenRunRepository(work.session).list_(scope.kb_ids, run_ids)
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
-        """Queue it again: whoever claims it counts the worker that died, and gives up after too many of them."""
+        """Queue the run again. Claiming it counts the death of its worker, and ends it after too many of them."""
         run_id = UUID(drift.target)
         async with self.database.service_work(scope.service) as work:
-            runs = StalledRunRepository(work.session, self.stalled_after)
-            is_current = await runs.lock(run_id, scope.unchanged_since)
-            if is_current is None:
+            runs = OpenRunRepository(work.session)
+            is_current = await runs.lock(run_id)
+            # After the lock: the run may have continued while we waited for it.
+            is_stalled = await self.tasks.list_stalled_runs(
+                work, stalled_after=self.stalled_after, unchanged_since=scope.unchanged_since, run_id=run_id
+            )
+            if is_current is None or not is_stalled:
                 return False
-            await (requeue_run(work, run_id) if is_current else runs.fail_superseded(run_id))
+            await (self.tasks.requeue_run(work, run_id) if is_current else runs.fail_superseded(run_id))
         return True
 
 
 @dataclass(frozen=True)
 class OrphanedJobs:
-    """Jobs that wait although their run has ended or is gone."""
+    """Check for waiting jobs whose run has ended or is missing."""
 
     database: Database
+    tasks: TaskQueue
     store: StoreName = StoreName.JOBS
 
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
         for job_id in await self._list(scope):
-            yield Drift(self.store, DriftKind.ORPHANED, str(job_id))
+            yield Drift(self.store, DriftKind.ORPHANED, job_id)
 
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
-        still = {str(job_id) for job_id in await self._list(scope)}
+        still = set(await self._list(scope))
         return [drift for drift in seen if drift.target in still]
 
-    async def _list(self, scope: ReconcileScope) -> Sequence[int]:
+    async def _list(self, scope: ReconcileScope) -> Sequence[str]:
         if not scope.covers_organization:
             return []
         async with self.database.service_work(scope.service) as work:
-            return await list_orphaned_jobs(work, scope.unchanged_since)
+            return await self.tasks.list_orphaned_jobs(work, scope.unchanged_since)
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
         async with self.database.service_work(scope.service) as work:
-            return await delete_orphaned_job(work, scope.unchanged_since, int(drift.target))
+            return await self.tasks.delete_orphaned_job(work, scope.unchanged_since, drift.target)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from tests.faults.moves.faults import Faults
 from tests.faults.moves.recording import FaultyObjectStore, FaultyQdrant
 from tests.faults.moves.snapshots import InstallationSnapshot
 from tests.reconcile.harness import IndexedHarness, ReconcileHarness
+from tests.support.external_index import with_vectors
 from tests.support.seed import CHEAP_HASHER, Person, Seed
 
 DUE = """
@@ -106,7 +107,7 @@ class InProcessInstallation:
         index = QdrantIndex(self.qdrant) if self.qdrant else PgvectorSearch(self.stores.database)
         blobs = FaultyObjectStore(self.folder, sync=lambda _: None)
         ledger = build_ledger(self.stores.database, blobs, self.stores.handover)
-        self.stores = replace(self.stores, vectors=index, objects=blobs, ledger=ledger)
+        self.stores = replace(with_vectors(self.stores, index), objects=blobs, ledger=ledger)
         desk = self.floor.desk
         assert isinstance(desk, IndexedHarness)
         self.floor.stores, desk.blobs, desk.index = self.stores, blobs, index
@@ -160,7 +161,7 @@ class InProcessInstallation:
         sweeps = build_upload_sweep(settings, stores)
         await sweeps.run()
         await sweeps.process_ledger()
-        await IntentSweep(stores.database, stores.vectors).sweep()
+        await IntentSweep(stores.database, stores.external_index).sweep()
         await ReceiptSweep(build_purge_prover(settings, stores)).run()
         audit = AuditMaintenance(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
         await audit.seal()

@@ -20,7 +20,7 @@ from muniment.settings import Settings
 from muniment.storage.tasks.port import RunRequest
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import VectorSearch
 from tests.lifecycle.moves.test_archive import move
 from tests.lifecycle.test_explain import explain, moves_of
 from tests.processing.worker_fixture import WorkerFixture
@@ -29,6 +29,7 @@ from tests.search.letter_embedder import LetterEmbedder
 from tests.search.test_journey import hits, process
 from tests.support.apps import borrow_app
 from tests.support.clients import local_client
+from tests.support.external_index import as_external, with_vectors
 from tests.support.live_server import serving
 from tests.support.qdrant import LocalQdrant
 from tests.support.seed import CHEAP_HASHER
@@ -39,8 +40,8 @@ RUNS = "SELECT count(*) FROM document_processing_runs WHERE document_id = %s"
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIterator[VectorIndex]:
-    engine: VectorIndex = PgvectorSearch(desk.database) if request.param == "pgvector" else FaultyIndex(LocalQdrant())
+async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIterator[VectorSearch]:
+    engine: VectorSearch = PgvectorSearch(desk.database) if request.param == "pgvector" else FaultyIndex(LocalQdrant())
     yield engine
     await engine.close()
 
@@ -49,8 +50,8 @@ only_qdrant = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 
 
 @pytest.fixture
-async def client(desk: WorkerFixture, settings: Settings, index: VectorIndex) -> AsyncIterator[httpx.AsyncClient]:
-    stores = replace(build_stores(settings), vectors=index)
+async def client(desk: WorkerFixture, settings: Settings, index: VectorSearch) -> AsyncIterator[httpx.AsyncClient]:
+    stores = with_vectors(build_stores(settings), index)
     embedders = {embedder.model: embedder for embedder in (desk.embedder, NEWER)}
     searching = SearchService(stores.database, index, embedders=embedders)
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
@@ -63,7 +64,7 @@ async def client(desk: WorkerFixture, settings: Settings, index: VectorIndex) ->
     await stores.database.close()
 
 
-async def a_processed(desk: WorkerFixture, index: VectorIndex) -> UUID:
+async def a_processed(desk: WorkerFixture, index: VectorSearch) -> UUID:
     document_id = await desk.document()
     await process(desk, index, document_id)
     return document_id
@@ -75,7 +76,7 @@ async def found(client: httpx.AsyncClient, mode: str = "vector") -> set[str]:
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
 async def test_it_is_found_until_it_is_archived_and_again_when_it_is_restored(
-    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient, mode: str
+    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient, mode: str
 ) -> None:
     document_id = await a_processed(desk, index)
     for _ in range(2):
@@ -112,7 +113,7 @@ async def test_an_index_that_does_not_answer_leaves_the_document_unchanged_and_i
 
     index.error = None
     desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
-    assert await IntentSweep(desk.database, index).settle_due(desk.owner.organization_id) == 1
+    assert await IntentSweep(desk.database, as_external(index)).settle_due(desk.owner.organization_id) == 1
     assert await found(client) == seen
     assert (await move(client, desk, document_id, name)).status_code == 200
 
@@ -142,7 +143,7 @@ async def test_a_late_reread_whose_document_was_archived_shows_nothing_when_it_i
     assert await found(client) == {str(document_id)}
 
 
-async def switch_model(desk: WorkerFixture, index: VectorIndex, *documents: UUID) -> None:
+async def switch_model(desk: WorkerFixture, index: VectorSearch, *documents: UUID) -> None:
     """As an operator does it: the newer model is set up, all completed documents are indexed for it, and it answers."""
     desk.embedder, desk.other_embedders = NEWER, (desk.embedder,)
     await BulkReread(desk.database, ProcrastinateQueue(), RunRequest()).enqueue()
@@ -152,7 +153,7 @@ async def switch_model(desk: WorkerFixture, index: VectorIndex, *documents: UUID
 
 
 async def test_a_document_that_was_away_when_the_model_changed_is_indexed_for_it_when_it_comes_back(
-    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
     document_id = await a_processed(desk, index)
     await move(client, desk, document_id, "archive")
@@ -165,7 +166,7 @@ async def test_a_document_that_was_away_when_the_model_changed_is_indexed_for_it
 
 
 async def test_it_is_found_even_if_another_document_of_the_same_content_was_indexed_meanwhile(
-    desk: WorkerFixture, index: VectorIndex, client: httpx.AsyncClient
+    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
     away, twin = await a_processed(desk, index), await a_processed(desk, index)
     await move(client, desk, away, "archive")

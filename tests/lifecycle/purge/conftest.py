@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from muniment.settings import Settings
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import VectorSearch
 from tests.lifecycle.purge.harness import PurgeHarness, open_harness
 from tests.processing.worker_fixture import WorkerFixture
 from tests.search.external_index_fixture import FaultyIndex
@@ -11,7 +11,7 @@ from tests.support.qdrant import LocalQdrant
 
 
 @pytest.fixture
-def index() -> VectorIndex | None:
+def index() -> VectorSearch | None:
     """Another one than the default."""
     return None
 
@@ -29,7 +29,7 @@ def patience_seconds() -> float:
 
 @pytest.fixture
 async def house(
-    desk: WorkerFixture, settings: Settings, index: VectorIndex | None, patience_seconds: float
+    desk: WorkerFixture, settings: Settings, index: VectorSearch | None, patience_seconds: float
 ) -> AsyncIterator[PurgeHarness]:
     async with open_harness(desk, settings, index, patience_seconds=patience_seconds) as house:
         yield house

@@ -16,15 +16,15 @@ from muniment.errors import Unavailable
 from muniment.http.services import Services
 from muniment.lifecycle.proof.prover import ReceiptSweep
 from muniment.processing.pipeline.processor import RunProcessor
-from muniment.search.external_index.copier import IndexCopier
 from muniment.settings import Settings
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue
-from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, VectorSearch
 from tests.processing.worker_fixture import WorkerFixture
 from tests.support.apps import borrow_app
 from tests.support.clients import local_client
+from tests.support.external_index import copier_of, with_vectors
 from tests.support.live_server import serving
 from tests.support.seed import CHEAP_HASHER, Person
 
@@ -65,7 +65,7 @@ class PurgeHarness:
         return local_client(self.url, headers=person.headers)
 
     def worker(self, **tools: Any) -> RunProcessor:
-        copies = IndexCopier(self.stores.database, self.stores.vectors) if self.stores.vectors.holds_copies else None
+        copies = copier_of(self.stores.database, self.stores.vectors)
         return RunProcessor(replace(self.desk.services, **{"index_copier": copies, **tools}))
 
     async def read(self, document_id: UUID) -> None:
@@ -133,21 +133,21 @@ class PurgeHarness:
             rows[table] = self.desk.seed.one(f"SELECT count(*) FROM {table}")
         rows["jobs"] = self.desk.seed.one("SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'processing.run'")
         rows["objects"] = len([info async for info in self.blobs.list() if not info.key.startswith("audit/")])
-        rows["points"] = sum([await self.stores.vectors.count(self.indexed(one)) for one in document_ids])
+        if index := self.stores.external_index:
+            rows["points"] = sum([await index.count(self.indexed(one)) for one in document_ids])
         return {name: count for name, count in rows.items() if count}
 
 
 @asynccontextmanager
 async def open_harness(
-    desk: WorkerFixture, settings: Settings, index: VectorIndex | None = None, *, patience_seconds: float = 2
+    desk: WorkerFixture, settings: Settings, index: VectorSearch | None = None, *, patience_seconds: float = 2
 ) -> AsyncIterator[PurgeHarness]:
     blobs = FlakyObjectStore(settings.server.data_dir / "blobs")
     plain = build_stores(settings)
     stores = replace(
-        plain,
+        with_vectors(plain, index or plain.vectors),
         objects=blobs,
         ledger=build_ledger(plain.database, _as_blobs(blobs), plain.handover),
-        vectors=index or plain.vectors,
     )
     parts = build_services(settings, stores, Passwords(CHEAP_HASHER))
     finishing = replace(parts.engine.prover, lock_timeout_seconds=patience_seconds)

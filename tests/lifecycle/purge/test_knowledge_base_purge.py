@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from muniment.lifecycle.knowledge_base_purge import KnowledgeBasePurge
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import VectorSearch
 from tests.knowledge_bases.roles import create_roles
 from tests.lifecycle.purge.harness import PurgeHarness
 from tests.search.external_index_fixture import FaultyIndex
@@ -19,7 +19,7 @@ LEAVING = {"detail": "This knowledge base is being deleted"}
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorIndex | None:
+def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorSearch | None:
     return qdrant if request.param == "qdrant" else None
 
 

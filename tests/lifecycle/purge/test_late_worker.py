@@ -11,16 +11,16 @@ from uuid import UUID
 import pytest
 
 from muniment.processing.pipeline.processor import RunProcessor
-from muniment.search.external_index.copier import IndexCopier
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.base import new_id, now
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.tasks.port import READING
-from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorSearch
 from tests.lifecycle.purge.harness import PurgeHarness
 from tests.search.external_index_fixture import FaultyIndex
 from tests.support.cluster import service_login
+from tests.support.external_index import copier_of
 from tests.support.qdrant import LocalQdrant
 
 STORES = ["artifacts", "blobs", "index", "jobs", "queue"]
@@ -69,7 +69,7 @@ class SlowLocks(AdvisoryLocks):
 @asynccontextmanager
 async def held_up(house: PurgeHarness, document_id: UUID, pause: Pause, **tools: Any) -> AsyncIterator[None]:
     """A worker that waits there for the length of the block, and then goes on to its end."""
-    copies = IndexCopier(house.stores.database, house.stores.vectors) if house.stores.vectors.holds_copies else None
+    copies = copier_of(house.stores.database, house.stores.vectors)
     worker = RunProcessor(replace(house.desk.services, index_copier=copies, **tools))
     working = asyncio.create_task(worker(house.desk.job(document_id, READING)))
     try:
@@ -165,5 +165,5 @@ async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: Pur
 
 
 @pytest.fixture
-def index() -> VectorIndex | None:
+def index() -> VectorSearch | None:
     return None

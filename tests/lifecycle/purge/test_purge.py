@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from muniment.errors import Unavailable
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import VectorSearch
 from tests.lifecycle.purge.harness import PurgeHarness
 from tests.search.external_index_fixture import FaultyIndex
 
@@ -14,7 +14,7 @@ PURGED, CLEARED = "Document permanently deleted", "Failed document cleared"
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorIndex | None:
+def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorSearch | None:
     return qdrant if request.param == "qdrant" else None
 
 

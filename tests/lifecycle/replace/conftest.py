@@ -9,25 +9,26 @@ from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
 from muniment.search.query.service import SearchService
 from muniment.settings import Settings
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import VectorSearch
 from tests.lifecycle.replace.harness import ReplaceHarness
 from tests.processing.worker_fixture import WorkerFixture
 from tests.support.apps import borrow_app
 from tests.support.clients import local_client
+from tests.support.external_index import with_vectors
 from tests.support.live_server import serving
 from tests.support.seed import CHEAP_HASHER
 
 
 @pytest.fixture
-def index() -> VectorIndex | None:
+def index() -> VectorSearch | None:
     """Another one than the default."""
     return None
 
 
 @pytest.fixture
-async def bench(desk: WorkerFixture, settings: Settings, index: VectorIndex | None) -> AsyncIterator[ReplaceHarness]:
+async def bench(desk: WorkerFixture, settings: Settings, index: VectorSearch | None) -> AsyncIterator[ReplaceHarness]:
     stores = build_stores(settings)
-    stores = replace(stores, vectors=index or stores.vectors)
+    stores = with_vectors(stores, index or stores.vectors)
     searching = SearchService(stores.database, stores.vectors, embedders={desk.embedder.model: desk.embedder})
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
     with borrow_app(parts) as app:

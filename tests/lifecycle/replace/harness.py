@@ -11,12 +11,12 @@ from muniment.bootstrap.stores import Stores
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod, Paragraph
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
-from muniment.search.external_index.copier import IndexCopier
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue
 from muniment.storage.vectors.port import IndexedDocument
 from tests.documents.uploads import a_pdf
 from tests.processing.worker_fixture import PAGES, WorkerFixture
 from tests.search.letter_embedder import LetterEmbedder
+from tests.support.external_index import copier_of
 
 ENCRYPTED = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
 NEW_TEXT = "About penguins.\n\nAnd about contracts."
@@ -87,8 +87,7 @@ class ReplaceHarness:
             await worker(self.desk.job(document_id, READING))
 
     def worker(self) -> RunProcessor:
-        index = self.stores.vectors
-        copies = IndexCopier(self.desk.database, index) if index.holds_copies else None
+        copies = copier_of(self.desk.database, self.stores.vectors)
         return RunProcessor(replace(self.desk.services, index_copier=copies))
 
     def indexed(self, document_id: UUID) -> IndexedDocument:

@@ -5,10 +5,11 @@ from qdrant_client import AsyncQdrantClient
 
 from muniment.errors import Unavailable
 from muniment.search.external_index.intent_sweep import IntentSweep
-from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import IndexedDocument, VectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
 from tests.lifecycle.test_explain import explain, moves_of
+from tests.support.external_index import count_points
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
 
@@ -25,7 +26,7 @@ class Moody(QdrantIndex):
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-def index(request: pytest.FixtureRequest) -> VectorIndex | None:
+def index(request: pytest.FixtureRequest) -> VectorSearch | None:
     return Moody(AsyncQdrantClient(":memory:")) if request.param == "qdrant" else None
 
 
@@ -50,13 +51,13 @@ async def test_nothing_of_the_old_is_found_until_the_new_is(bench: ReplaceHarnes
 @pytest.mark.parametrize("is_late", [False, True])
 async def test_what_was_found_is_found_again_after_a_revert(bench: ReplaceHarness, is_late: bool) -> None:
     document_id = await bench.completed()
-    found, held = await bench.hits(mode="vector"), await bench.stores.vectors.count(bench.indexed(document_id))
+    found, held = await bench.hits(mode="vector"), await count_points(bench.stores.vectors, bench.indexed(document_id))
     await bench.replace(document_id)
     bench.desk.reader.pages = NEW_PAGES
     await (bench.fail_late(document_id) if is_late else bench.fail(document_id))
     await bench.revert(document_id)
     assert await bench.hits(mode="vector") == found
-    assert await bench.stores.vectors.count(bench.indexed(document_id)) == held
+    assert await count_points(bench.stores.vectors, bench.indexed(document_id)) == held
 
 
 async def test_an_archived_one_is_not_found_after_a_revert_and_again_after_its_restore(bench: ReplaceHarness) -> None:
@@ -76,13 +77,14 @@ async def test_no_older_passages_are_left_when_the_new_revision_is_complete(benc
     await bench.replace(document_id)
     await bench.process(document_id)
     index = bench.stores.vectors
-    assert await index.count(bench.indexed(document_id)) == await index.count(bench.indexed(fresh))
+    old, new = bench.indexed(document_id), bench.indexed(fresh)
+    assert await count_points(index, old) == await count_points(index, new)
 
 
 @only_with_copies
 async def test_passages_that_a_cancelled_run_left_go_with_the_revert(bench: ReplaceHarness) -> None:
     document_id = await bench.completed()
-    held = await bench.stores.vectors.count(bench.indexed(document_id))
+    held = await count_points(bench.stores.vectors, bench.indexed(document_id))
     await bench.replace(document_id)
     run = bench.desk.job(document_id)
     bench.desk.reader.pages = NEW_PAGES
@@ -164,10 +166,11 @@ async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_r
 async def put_right(bench: ReplaceHarness) -> None:
     """As soon as the writers had their time."""
     bench.desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
-    await IntentSweep(bench.stores.database, bench.stores.vectors).sweep()
+    await IntentSweep(bench.stores.database, bench.stores.external_index).sweep()
 
 
 async def index_says(bench: ReplaceHarness) -> list[str]:
     """Whether the index would propose anything, whatever PostgreSQL says."""
-    held = [point async for point in bench.stores.vectors.iter_points(bench.desk.kb_id)]
+    assert bench.stores.external_index is not None
+    held = [point async for point in bench.stores.external_index.iter_points(bench.desk.kb_id)]
     return sorted({"visible" for point in held if point.is_visible})

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from uuid import uuid4
 
 import pytest
 
 from muniment.errors import Unavailable
 from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.external_index_updates import ExternalIndexUpdates
+from muniment.storage.vectors.external_index_updates import NoExternalIndex, RecordedIndexUpdates
 from muniment.storage.vectors.intents import IndexUpdatePending
 from muniment.storage.vectors.port import IndexedDocument
 from muniment.telemetry.metrics import REGISTRY
@@ -42,7 +43,9 @@ async def test_archive_restore_and_purge_leave_no_intent(stage: ExternalIndexFix
     assert (stage.status, await stage.in_index(), stage.intents) == ("archived", "hidden", [])
     await stage.restore()
     assert (stage.status, await stage.in_index(), stage.intents) == ("completed", "visible", [])
-    assert await stage.purge()
+    await stage.purge()
+    assert stage.intents == [("gone", 0)]
+    await stage.settle()
     assert (stage.status, await stage.in_index(), stage.intents) == (None, "gone", [])
 
 
@@ -57,7 +60,8 @@ async def test_after_a_call_that_fails_the_index_is_put_to_what_the_row_says(
 ) -> None:
     before, stage.index.error, stage.index.is_done_first = stage.status, error, is_done_first
     with suppress(Unavailable, ProcessDeath):
-        assert await getattr(stage, move)() is False
+        await getattr(stage, move)()
+        await stage.settle()  # of a purge, the sweep makes the call
     assert stage.status == (None if move == "purge" else before)
     assert len(stage.intents) == 1
 
@@ -96,7 +100,7 @@ async def test_a_purge_does_not_wait_for_the_outcome_of_another_move(stage: Exte
     stage.index.error = Unavailable()
     with suppress(Unavailable):
         await stage.archive()
-    assert await stage.purge() is False
+    await stage.purge()
     assert stage.intents == [("gone", 0)]
 
     stage.index.error = None
@@ -117,13 +121,13 @@ class Interrupted(FaultyIndex):
 
 
 async def test_the_sweep_leaves_writers_their_time(stage: ExternalIndexFixture) -> None:
-    stage.moves = ExternalIndexUpdates(stage.database, Interrupted(stage, stage.sweep.sweep))
+    stage.moves = RecordedIndexUpdates(stage.database, Interrupted(stage, stage.sweep.sweep))
     await stage.archive()
     assert (stage.status, await stage.in_index(), stage.intents) == ("archived", "hidden", [])
 
 
 async def test_a_writer_whose_intent_the_sweep_has_settled_changes_nothing(stage: ExternalIndexFixture) -> None:
-    stage.moves = ExternalIndexUpdates(stage.database, Interrupted(stage, stage.settle))
+    stage.moves = RecordedIndexUpdates(stage.database, Interrupted(stage, stage.settle))
     with pytest.raises(IndexUpdatePending):
         await stage.archive()
     assert (stage.status, await stage.in_index(), stage.intents) == ("completed", "visible", [])
@@ -135,7 +139,7 @@ async def test_a_writer_whose_intent_the_sweep_has_only_taken_changes_nothing(st
         with suppress(ProcessDeath):
             await stage.settle()
 
-    stage.moves = ExternalIndexUpdates(stage.database, Interrupted(stage, die_in_the_sweep))
+    stage.moves = RecordedIndexUpdates(stage.database, Interrupted(stage, die_in_the_sweep))
     with pytest.raises(IndexUpdatePending):
         await stage.archive()
     assert (stage.status, await stage.in_index(), stage.intents) == ("completed", "visible", [("hidden", 1)])
@@ -207,11 +211,30 @@ async def test_intents_of_all_organizations_are_swept_each_on_its_own(
     assert stage.intents == []
 
 
-async def test_an_index_without_copies_is_told_nothing(stage: ExternalIndexFixture, index: FaultyIndex) -> None:
-    index.holds_copies, index.asked = False, 0
+async def test_without_an_external_index_a_change_is_one_transaction_and_leaves_no_intent(
+    stage: ExternalIndexFixture,
+) -> None:
+    stage.moves = NoExternalIndex(stage.database)
     await stage.archive()
-    assert await stage.purge()
-    assert (stage.status, stage.intents, index.asked) == (None, [], 0)
+    assert (stage.status, stage.intents) == ("archived", [])
+    await stage.purge()
+    assert (stage.status, stage.intents) == (None, [])
+
+
+async def test_without_an_external_index_the_intents_of_a_former_one_are_discarded(
+    stage: ExternalIndexFixture, index: FaultyIndex
+) -> None:
+    deleted = uuid4()
+    for document_id in (stage.document.document_id, deleted):
+        stage.intend(document_id)
+    index.error = Unavailable("a fault of the test")
+    await stage.sweep.sweep()
+    assert value_of("index_intents_open") == 2
+
+    stage.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
+    await IntentSweep(stage.database, None).sweep()
+    assert stage.intents == []
+    assert (value_of("index_intents_open"), value_of("index_intents_oldest_seconds")) == (0, 0)
 
 
 async def test_what_is_still_open_is_measured_with_its_age(stage: ExternalIndexFixture, index: FaultyIndex) -> None:

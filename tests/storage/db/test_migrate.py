@@ -13,6 +13,7 @@ from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.migrate import downgrade, migrate
 from muniment.storage.db.schema_version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 from muniment.storage.db.work import Database
+from muniment.storage.tasks.procrastinate.engine import ProcrastinateEngine
 from tests.support.cluster import PASSWORDS, Cluster
 from tests.support.seed import Seed
 
@@ -42,13 +43,13 @@ def test_up_down_and_up_again_ends_where_it_was(address: DatabaseAddress, seed: 
     before = everything(address)
     downgrade(address, "base")
     assert seed.one(OURS_LEFT) == 1  # Alembic's own
-    migrate(address, PASSWORDS)
+    migrate(address, PASSWORDS, ProcrastinateEngine())
     assert everything(address) == before
 
 
 def test_migrating_again_changes_nothing(address: DatabaseAddress) -> None:
     before = everything(address)
-    migrate(address, PASSWORDS)
+    migrate(address, PASSWORDS, ProcrastinateEngine())
     assert everything(address) == before
 
 
@@ -60,7 +61,7 @@ def processes(number: int) -> ProcessPoolExecutor:
 @pytest.mark.slow
 def test_of_two_that_migrate_at_once_one_works_and_the_other_waits(empty: DatabaseAddress) -> None:
     with processes(2) as pool:
-        for done in [pool.submit(migrate, empty, PASSWORDS) for _ in range(2)]:
+        for done in [pool.submit(migrate, empty, PASSWORDS, ProcrastinateEngine()) for _ in range(2)]:
             done.result(timeout=60)
     with psycopg.connect(empty.conninfo) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(newest_version(),)]
@@ -71,7 +72,7 @@ def test_databases_of_one_server_are_migrated_at_once(cluster: Cluster) -> None:
     with ExitStack() as opened, processes(3) as pool:
         databases = [opened.enter_context(cluster.new_database()) for _ in range(3)]
         for _ in range(4):
-            for done in [pool.submit(migrate, database, PASSWORDS) for database in databases]:
+            for done in [pool.submit(migrate, database, PASSWORDS, ProcrastinateEngine()) for database in databases]:
                 done.result(timeout=60)
 
 
@@ -80,7 +81,7 @@ def test_what_comes_after_runs_as_the_owner_and_in_the_same_breath(address: Data
         name = connection.scalar(text("SELECT current_user"))
         connection.execute(text("INSERT INTO organizations VALUES (gen_random_uuid(), :name)"), {"name": name})
 
-    migrate(address, PASSWORDS, then)
+    migrate(address, PASSWORDS, ProcrastinateEngine(), then)
     assert seed.rows("SELECT name FROM organizations") == [("muniment_owner",)]
 
 
@@ -100,7 +101,7 @@ async def test_a_program_accepts_the_newest_version_only(
 async def test_a_server_that_is_not_there_is_named(address: DatabaseAddress) -> None:
     nowhere = DatabaseAddress("127.0.0.1", 1, address.database, "postgres", "")
     with pytest.raises(DatabaseUnreachable, match=r"127\.0\.0\.1"):
-        migrate(nowhere, PASSWORDS)
+        migrate(nowhere, PASSWORDS, ProcrastinateEngine())
     database = Database(nowhere, app_password="", service_password="", pool_size=1)
     with pytest.raises(DatabaseUnreachable):
         await database.require_current_schema()

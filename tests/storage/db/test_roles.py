@@ -14,6 +14,7 @@ from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
 from muniment.storage.db.migrate import PgvectorMissing, migrate
 from muniment.storage.db.roles import CannotCreateRoles
+from muniment.storage.tasks.procrastinate.engine import ProcrastinateEngine
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +61,7 @@ def test_a_login_that_may_not_make_vectors_usable_says_who_must(
 ) -> None:
     address = a_login(superuser, server, "maker", "CREATEROLE")
     with pytest.raises(PgvectorMissing, match="CREATE EXTENSION vector"):
-        migrate(address, FIRST)
+        migrate(address, FIRST, ProcrastinateEngine())
 
 
 def can_log_in(address: DatabaseAddress, login: str, password: str) -> bool:
@@ -76,8 +77,8 @@ def test_a_login_that_may_create_roles_migrates_and_sets_the_passwords(
 ) -> None:
     address = a_login(superuser, server, "maker", "CREATEROLE")
     with_vectors(server)
-    migrate(address, FIRST)
-    migrate(address, FIRST)
+    migrate(address, FIRST, ProcrastinateEngine())
+    migrate(address, FIRST, ProcrastinateEngine())
     assert can_log_in(address, APP_LOGIN, FIRST.app)
     assert can_log_in(address, SERVICE_LOGIN, FIRST.service)
     assert not can_log_in(address, APP_LOGIN, FIRST.service)
@@ -92,7 +93,7 @@ def test_no_password_reaches_the_servers_log_even_if_it_logs_every_statement(
     superuser.execute("ALTER SYSTEM SET log_statement = 'all'")
     superuser.execute("SELECT pg_reload_conf()")
     a_login(superuser, server, "maker", "CREATEROLE")
-    migrate(server.at_database(OWN), SECOND)
+    migrate(server.at_database(OWN), SECOND, ProcrastinateEngine())
     written = (Path(server.host).parents[1] / "postgres.log").read_text()
     assert "ALTER ROLE" in written
     assert SECOND.app not in written
@@ -104,8 +105,8 @@ def test_no_password_reaches_the_servers_log_even_if_it_logs_every_statement(
 def test_another_password_replaces_the_old_one(superuser: psycopg.Connection, server: DatabaseAddress) -> None:
     address = a_login(superuser, server, "maker", "CREATEROLE")
     with_vectors(server)
-    migrate(address, FIRST)
-    migrate(address, SECOND)
+    migrate(address, FIRST, ProcrastinateEngine())
+    migrate(address, SECOND, ProcrastinateEngine())
     assert can_log_in(address, APP_LOGIN, SECOND.app)
     assert can_log_in(address, SERVICE_LOGIN, SECOND.service)
     assert not can_log_in(address, APP_LOGIN, FIRST.app)
@@ -116,11 +117,11 @@ def test_a_login_that_may_not_create_roles_says_what_an_administrator_has_to_run
 ) -> None:
     address = a_login(superuser, server, "plain")
     with pytest.raises(CannotCreateRoles) as refused:
-        migrate(address, FIRST)
+        migrate(address, FIRST, ProcrastinateEngine())
     assert superuser.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'muniment%'").fetchone() == (0,)
     _run_as_told(server.at_database(OWN), refused.value.message)
-    migrate(address, FIRST)
-    migrate(address, FIRST)
+    migrate(address, FIRST, ProcrastinateEngine())
+    migrate(address, FIRST, ProcrastinateEngine())
     assert can_log_in(address, APP_LOGIN, FIRST.app)
     assert can_log_in(address, SERVICE_LOGIN, FIRST.service)
 

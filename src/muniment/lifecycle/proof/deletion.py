@@ -16,7 +16,7 @@ from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository
 from muniment.storage.tasks.port import TaskQueue
 from muniment.storage.vectors.intents import IntentRepository
-from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import ExternalIndex, IndexedDocument
 
 log = structlog.get_logger()
 
@@ -32,26 +32,26 @@ class TraceDeletion:
     """Deletes what purged documents left in the stores."""
 
     database: Database
-    index: VectorIndex
+    external_index: ExternalIndex | None
     ledger: Ledger
     tasks: TaskQueue
 
     async def run(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
         """Delete as much as possible; the inventory reports what is left. The caller holds the documents' locks."""
-        if self.index.holds_copies:
-            await self._delete_vectors(organization_id, receipts)
+        if self.external_index is not None:
+            await self._delete_vectors(self.external_index, organization_id, receipts)
         await self._process_ledger(organization_id, receipts)
-        await self._delete_jobs(organization_id, [job for receipt in receipts for job in receipt.found["jobs"]])
+        await self._delete_jobs(organization_id, [str(job) for receipt in receipts for job in receipt.found["jobs"]])
 
-    async def _delete_vectors(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
-        points = await self._call_index(receipts, self.index.count)
+    async def _delete_vectors(self, index: ExternalIndex, organization_id: UUID, receipts: Sequence[Receipt]) -> None:
+        points = await self._call_index(receipts, index.count)
         async with self.database.service_work(Service(organization_id), durable=False) as work:
             # Before anything is deleted: after a crash there would be nothing left to count.
             await ReceiptRepository(work.session).store_point_counts(points)
         for receipt in receipts:
             receipt.points = points.get(receipt.id) if receipt.points is None else receipt.points
         counted = [receipt for receipt in receipts if receipt.id in points]
-        deleted = await self._call_index(counted, self.index.delete_document)
+        deleted = await self._call_index(counted, index.delete_document)
         async with self.database.service_work(Service(organization_id), durable=False) as work:
             document_ids = [receipt.document_id for receipt in receipts if receipt.id in deleted]
             await IntentRepository(work.session).delete_completed(document_ids)
@@ -68,7 +68,9 @@ class TraceDeletion:
                 try:
                     answers[receipt.id] = await call(indexed_document_of(receipt))
                 except Unavailable as error:
-                    log.warning("index.removal_failed", document_id=str(receipt.document_id), error=error.message)
+                    log.warning(
+                        "external_index.delete_failed", document_id=str(receipt.document_id), error=error.message
+                    )
 
         await asyncio.gather(*map(call_for, receipts))
         return answers
@@ -79,7 +81,7 @@ class TraceDeletion:
         if due:
             await self.ledger.process(organization_id, due, limit=len(due))
 
-    async def _delete_jobs(self, organization_id: UUID, job_ids: Sequence[int]) -> None:
+    async def _delete_jobs(self, organization_id: UUID, job_ids: Sequence[str]) -> None:
         for _ in range(JOB_CHECKS if job_ids else 0):
             async with self.database.service_work(Service(organization_id), durable=False) as work:
                 if not (remaining := await self.tasks.list_existing_jobs(work, job_ids)):

@@ -22,7 +22,7 @@ from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.tables import RESERVATION
 from muniment.storage.objects.port import ObjectNotFound, ObjectStore
 from muniment.storage.tasks.port import TaskQueue
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import ExternalIndex
 
 CONCURRENCY = 8
 
@@ -108,7 +108,7 @@ class StoreInventory:
 
     database: Database
     blobs: ObjectStore
-    index: VectorIndex
+    external_index: ExternalIndex | None
     tasks: TaskQueue
 
     async def take(self, organization_id: UUID, receipts: Sequence[Receipt]) -> Mapping[UUID, Inventory]:
@@ -126,20 +126,23 @@ class StoreInventory:
     async def _count_jobs(
         self, work: Work[Service], inventories: Mapping[UUID, Inventory], receipts: Sequence[Receipt]
     ) -> None:
-        job_ids = [job for receipt in receipts for job in receipt.found["jobs"]]
+        # Receipts store the ids as numbers.
+        job_ids = [str(job) for receipt in receipts for job in receipt.found["jobs"]]
         existing = set(await self.tasks.list_existing_jobs(work, job_ids))
         for receipt in receipts:
-            inventories[receipt.document_id].jobs = len(existing.intersection(receipt.found["jobs"]))
+            inventories[receipt.document_id].jobs = len(existing.intersection(map(str, receipt.found["jobs"])))
 
     async def _check_stores(self, inventory: Inventory, receipt: Receipt, slots: asyncio.Semaphore) -> None:
         async with slots:
             with suppress(Unavailable):
                 inventory.remaining_keys = await self._list_remaining_keys(inventory, receipt)
             with suppress(Unavailable):
-                # An index inside PostgreSQL holds no copies: its passages belong to the artifacts.
-                inventory.points = (
-                    await self.index.count(indexed_document_of(receipt)) if self.index.holds_copies else 0
-                )
+                inventory.points = await self._count_points(receipt)
+
+    async def _count_points(self, receipt: Receipt) -> int:
+        if self.external_index is None:  # the passages are those of the artifacts
+            return 0
+        return await self.external_index.count(indexed_document_of(receipt))
 
     async def _list_remaining_keys(self, inventory: Inventory, receipt: Receipt) -> Sequence[str]:
         """Return the known keys that still exist, and every key below the document's prefix."""

@@ -10,7 +10,7 @@ from muniment.documents.tables import Document
 from muniment.search.tables import ArtifactChunk, ArtifactIndex, IndexingVariantRow
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorIndex
+from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, IndexingVariant, Point
 
 BATCH_POINTS = 500
 
@@ -20,7 +20,7 @@ class IndexCopier:
     """No embedding is computed: whoever fills an empty engine reads the same rows."""
 
     database: Database
-    index: VectorIndex
+    index: ExternalIndex
 
     async def copy(self, document: IndexedDocument, artifact_id: UUID, epoch: int) -> None:
         """Hold the text's passages of every model under this epoch. Nothing shows before the document says so."""

@@ -11,7 +11,7 @@ from muniment.errors import MunimentError
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, PendingWork, Work, list_organizations_with
 from muniment.storage.vectors.intents import IntentRepository
-from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import ExternalIndex, IndexedDocument
 from muniment.storage.vectors.tables import IndexIntent
 from muniment.telemetry.metrics import INTENTS_OLDEST_SECONDS, INTENTS_OPEN
 
@@ -34,7 +34,9 @@ class DesiredIndexState:
 
 
 class IntentSweep:
-    def __init__(self, database: Database, index: VectorIndex) -> None:
+    """Closes the open intents. Without an external index it discards them: those of a former one would stay open."""
+
+    def __init__(self, database: Database, index: ExternalIndex | None) -> None:
         self._database = database
         self._index = index
 
@@ -84,6 +86,8 @@ class IntentSweep:
         return True
 
     async def _apply(self, document: IndexedDocument, state: DesiredIndexState | None) -> None:
+        if self._index is None:
+            return
         if state is None:
             await self._index.delete_document(document)
             return

@@ -112,16 +112,15 @@ class SearchRepository:
         of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
         return [LanguageQuery(*row) for row in await self._session.execute(_LANGUAGE_QUERIES, {**asked, **of_scope})]
 
-    async def confirm(
-        self, scope: SearchScope, candidates: Sequence[Candidate], *, are_copies: bool
-    ) -> Sequence[PassageKey]:
+    async def confirm(self, scope: SearchScope, candidates: Sequence[Candidate]) -> Sequence[PassageKey]:
         """Those that the caller may see now and that the question allows, in the order of the candidates."""
         proposed = {
             "ids": [candidate.document_id for candidate in candidates],
             "indexes": [candidate.chunk_index for candidate in candidates],
             "epochs": [candidate.epoch for candidate in candidates],
         }
-        statement = CONFIRM_COPIES if are_copies else CONFIRM_SHARED
+        has_copies = any(candidate.epoch is not None for candidate in candidates)
+        statement = CONFIRM_COPIES if has_copies else CONFIRM_SHARED
         none = {"queries": [None for _ in scope.queries], "strict": [None for _ in scope.queries]}
         rows = await self._session.execute(statement, {**scope.parameters, **proposed, **none})
         return [(document_id, chunk_index) for document_id, chunk_index in rows]

@@ -7,7 +7,7 @@ from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import PassageKey, SearchScope
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import Candidate, Vector, VectorIndex
+from muniment.storage.vectors.port import Candidate, Vector, VectorSearch
 
 INITIAL_LIMIT = 100
 
@@ -27,7 +27,7 @@ class ConfirmedVectorSearch:
     """Asks an index on behalf of one person."""
 
     database: Database
-    index: VectorIndex
+    index: VectorSearch
     principal: Principal
 
     async def nearest(self, scope: SearchScope, vector: Vector, is_enough: StopCondition) -> Mapping[PassageKey, float]:
@@ -59,8 +59,7 @@ class ConfirmedVectorSearch:
     ) -> Sequence[PassageKey]:
         if not candidates:
             return []
-        repository = SearchRepository(work.session)
-        return await repository.confirm(scope, candidates, are_copies=self.index.holds_copies)
+        return await SearchRepository(work.session).confirm(scope, candidates)
 
 
 def _passage_key(candidate: Candidate) -> PassageKey:

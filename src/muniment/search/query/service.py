@@ -21,7 +21,7 @@ from muniment.search.query.semantic import ConfirmedVectorSearch
 from muniment.search.query.snippets import Snippet, make_snippet, word_spans, words_by_language
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import IndexingVariant, Vector, VectorIndex
+from muniment.storage.vectors.port import IndexingVariant, Vector, VectorSearch
 
 log = structlog.get_logger()
 
@@ -74,7 +74,7 @@ class SearchResult:
 @dataclass(frozen=True)
 class SearchService:
     database: Database
-    index: VectorIndex
+    index: VectorSearch
     embedders: Mapping[str, QueryEmbedder]
     """By the name of their model: while the installation changes from one to another there are two."""
     audit_queries: bool = False

@@ -13,7 +13,7 @@ from muniment.search.query.service import SearchHit
 from muniment.search.query.snippets import make_snippet
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database
-from muniment.storage.vectors.port import Vector, VectorIndex
+from muniment.storage.vectors.port import Vector, VectorSearch
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class SimilarDocuments:
     """Finds them on behalf of one person, in everything that they may see."""
 
     database: Database
-    index: VectorIndex
+    index: VectorSearch
     principal: Principal
 
     async def find(self, kb_id: UUID, document_id: UUID, *, limit: int) -> Sequence[SearchHit]:

@@ -15,7 +15,7 @@ from muniment.errors import MunimentError
 from muniment.storage.db import roles
 from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress, LoginPasswords
 from muniment.storage.db.schema_version import MIGRATIONS, DatabaseUnreachable
-from muniment.storage.tasks.procrastinate import schema as queue_schema
+from muniment.storage.tasks.port import TaskEngine
 from muniment.storage.vectors.pgvector import indexes
 
 MIN_PGVECTOR_VERSION = (0, 8)
@@ -47,9 +47,13 @@ MIGRATION_LOCK = 6_110_426_853_002  # any number that nobody else on this databa
 
 
 def migrate(
-    address: DatabaseAddress, passwords: LoginPasswords, after_upgrade: Callable[[Connection], None] | None = None
+    address: DatabaseAddress,
+    passwords: LoginPasswords,
+    tasks: TaskEngine,
+    after_upgrade: Callable[[Connection], None] | None = None,
 ) -> None:
-    """Roles, the queue's tables, ours; then `then`, as the owner. Of several at once, one works and the others wait."""
+    """Create roles, the tables of the task engine and ours, then call `after_upgrade` as the owner. Only one of several
+    concurrent calls works at a time; the others wait."""
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool, hide_parameters=True)
     try:
         with engine.connect() as connection:
@@ -59,7 +63,7 @@ def migrate(
             ensure_pgvector(connection)
             connection.commit()
             _become_owner(connection)
-            queue_schema.upgrade_schema(connection)
+            tasks.install_schema(connection)
             connection.commit()
             command.upgrade(_alembic_config(connection), "head")
             indexes.ensure_model_indexes(connection)

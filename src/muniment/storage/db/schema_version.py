@@ -3,13 +3,16 @@
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 
 from muniment.errors import MunimentError
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress, LoginPasswords
+
+if TYPE_CHECKING:  # its module loads SQLAlchemy
+    from muniment.storage.tasks.port import TaskEngine
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 
@@ -24,7 +27,7 @@ class DatabaseUnreachable(MunimentError):
 
 @cache
 def newest_version() -> str:
-    """Of the last migration file; their names sort by date."""
+    """Return the revision of the last migration file; their names sort by date."""
     last = max((MIGRATIONS / "versions").glob("*.py"), key=lambda file: file.name)
     found = re.search(r'^revision = "(.+)"$', last.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None
@@ -33,25 +36,29 @@ def newest_version() -> str:
 
 READINESS_QUERY = """
     SELECT (SELECT version_num FROM alembic_version),
-           obj_description('procrastinate_jobs'::regclass),
            (SELECT array_agg(email) FROM (SELECT email FROM users WHERE password_hash IS NOT NULL LIMIT 2) people)
 """
 
 
 @dataclass(frozen=True)
 class ReadyInstallation:
+    """An installation that needs no migration."""
+
     email: str | None
-    """Of the one person who can sign in with a password; `None` when there are several."""
+    """Address of the only user who can sign in with a password; `None` if there are several."""
 
 
-def find_ready_installation(address: DatabaseAddress, passwords: LoginPasswords) -> ReadyInstallation | None:
-    """`None` unless all tables are of this version, both logins work, and somebody can sign in with a password."""
+def find_ready_installation(
+    address: DatabaseAddress, passwords: LoginPasswords, tasks: "TaskEngine"
+) -> ReadyInstallation | None:
+    """Return the installation if all tables are of this version, both logins work, and a user can sign in with a
+    password; otherwise `None`."""
     try:
         with psycopg.connect(address.conninfo, connect_timeout=5) as connection:
-            version, queue, emails = connection.execute(READINESS_QUERY).fetchone() or (None, None, None)
+            version, emails = connection.execute(READINESS_QUERY).fetchone() or (None, None)
+            is_current = version == newest_version() and tasks.has_current_schema(connection)
         for login, password in ((APP_LOGIN, passwords.app), (SERVICE_LOGIN, passwords.service)):
             psycopg.connect(address.as_login(login, password).conninfo, connect_timeout=5).close()
     except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
-        return None  # whatever it is, migrating mends it or says it
-    is_current = (version, queue) == (newest_version(), f"procrastinate {metadata.version('procrastinate')}")
+        return None  # migrating repairs it or reports the error
     return ReadyInstallation(emails[0] if len(emails) == 1 else None) if is_current and emails else None

@@ -1,23 +1,31 @@
-"""Background work. A job is a row written by the caller's transaction: no commit, no job."""
+"""Ports of the background tasks: the queue of jobs, and the engine that installs it and runs workers.
+
+A job is a row written by the caller's transaction: without a commit there is no job.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 from uuid import UUID
 
+import psycopg
+from sqlalchemy import Connection
+
+from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 
 FAST, READING, MAINTENANCE, NIGHTLY = "fast", "reading", "maintenance", "nightly"
-"""Known content, unknown content, sweeps, and sweeps that take their time: each queue has slots of its own, so that
-none waits behind another."""
+"""Queues for known content, unknown content, sweeps and slow sweeps. Each has its own slots, so that none waits for
+another."""
 SWEEP_QUEUES = (MAINTENANCE, NIGHTLY)
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a run is for: the first reading, or a `reread` of a completed document."""
+    """Purpose and options of a run: the first reading of a document, or a `reread` of a completed one."""
 
     purpose: str = "first"
     force: bool = False
@@ -28,35 +36,68 @@ FIRST_RUN = RunRequest()
 
 
 class RevokeReason(StrEnum):
-    """Why a run was ended before it was done, as its people read it."""
+    """Reason why a run was ended early, as shown to users."""
 
     SUPERSEDED = "superseded"
     CANCELLED = "cancelled"
 
 
+@dataclass(frozen=True)
+class QueueHealth:
+    """Workers with a recent heartbeat, and jobs of documents that wait for one."""
+
+    live_workers: int
+    waiting_jobs: int
+
+
 class TaskQueue(Protocol):
+    """Jobs of processing runs. Every call works in the caller's transaction. Job ids are text, whatever the engine."""
+
     async def enqueue_run(
         self, work: Work[Any], document_id: UUID, epoch: int, request: RunRequest = FIRST_RUN
     ) -> UUID:
-        """Make a run of this document at this epoch and queue it, in the caller's transaction; the run's id."""
+        """Create a run of this document at this epoch, queue it, and return the id of the run."""
 
     async def revoke_run(
         self, work: Work[Any], document_id: UUID, epoch: int, reason: RevokeReason = RevokeReason.SUPERSEDED
     ) -> bool:
-        """Cancel the run's job in the caller's transaction: a waiting one is gone, a running one is told to stop.
-        `False` when it had ended already."""
+        """Cancel the job of the run: a waiting job is deleted, a running one is told to stop. Return `False` if the
+        run had already ended."""
 
-    async def delete_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> None:
-        """Remove jobs with what the queue remembers of them, those that wait too; one that runs is told to stop, and
-        stays until it has."""
+    async def requeue_run(self, work: Work[Service], run_id: UUID) -> None:
+        """Queue a stalled run again. The caller holds the lock of its document."""
 
-    async def list_existing_jobs(self, work: Work[Service], job_ids: Sequence[int]) -> Sequence[int]:
-        """Those of the jobs that the queue still knows."""
+    async def list_stalled_runs(
+        self,
+        work: Work[Service],
+        *,
+        stalled_after: timedelta,
+        unchanged_since: datetime,
+        run_id: UUID | None = None,
+    ) -> Sequence[UUID]:
+        """Return the open runs of the organization, or this one of them, that have neither a waiting job nor a worker
+        with a recent heartbeat, and have not changed since."""
+
+    async def list_orphaned_jobs(self, work: Work[Service], unchanged_since: datetime) -> Sequence[str]:
+        """Return the waiting jobs of the organization whose run has ended or is missing."""
+
+    async def delete_orphaned_job(self, work: Work[Service], unchanged_since: datetime, job_id: str) -> bool:
+        """Delete a waiting job if its run has still ended or is missing. Return whether it was deleted."""
+
+    async def delete_jobs(self, work: Work[Service], job_ids: Sequence[str]) -> None:
+        """Delete jobs, waiting ones included, with everything the queue stores about them. A running job is told to
+        stop, and stays until it has."""
+
+    async def list_existing_jobs(self, work: Work[Service], job_ids: Sequence[str]) -> Sequence[str]:
+        """Return those of the jobs that the queue still has."""
+
+    async def health(self, work: Work[Service], *, stalled_after: timedelta) -> QueueHealth:
+        """Count the workers with a recent heartbeat and the waiting jobs of documents."""
 
 
 @dataclass(frozen=True)
 class RunJob:
-    """What a job carries: ids, never objects."""
+    """Content of a job: ids, never objects."""
 
     run_id: UUID
     organization_id: UUID
@@ -64,11 +105,11 @@ class RunJob:
 
 
 RunHandler = Callable[[RunJob], Awaitable[None]]
-"""Carries out one run. It is cancelled when the run is revoked; it may raise `MoveToQueue` or `RetryLater`."""
+"""Executes one run. It is cancelled when the run is revoked, and may raise `MoveToQueue` or `RetryLater`."""
 
 
 class MoveToQueue(Exception):  # a request, not an error
-    """This belongs to another queue."""
+    """The job belongs to another queue."""
 
     def __init__(self, queue: str) -> None:
         super().__init__(queue)
@@ -76,7 +117,7 @@ class MoveToQueue(Exception):  # a request, not an error
 
 
 class RetryLater(Exception):  # a request, not an error
-    """Not now: try again after so many seconds, and let others have the slot."""
+    """The job must be tried again after so many seconds; its slot is free until then."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds)
@@ -85,10 +126,41 @@ class RetryLater(Exception):  # a request, not an error
 
 @dataclass(frozen=True)
 class PeriodicTask:
-    """A sweep. Of many workers, one runs it each time."""
+    """A sweep that exactly one of all workers runs at each time."""
 
     name: str
     cron: str
-    """With seconds in front: `*/10 * * * * *` is every ten seconds."""
+    """Cron expression that begins with seconds: `*/10 * * * * *` is every ten seconds."""
     run: Callable[[], Awaitable[None]]
     queue: str = MAINTENANCE
+
+
+class TaskWorker(Protocol):
+    """A worker of one engine."""
+
+    async def run(self) -> None:
+        """Run jobs until cancelled. An interrupted job is handed back, and a lost database connection restored."""
+
+
+class TaskEngine(Protocol):
+    """An engine of background tasks: its tables and its workers."""
+
+    name: str
+
+    def install_schema(self, connection: Connection) -> None:
+        """Create or upgrade the tables of the engine, in the caller's transaction, as the owner of the schema."""
+
+    def has_current_schema(self, connection: psycopg.Connection) -> bool:
+        """Return whether the tables of the engine are those of this release. Missing tables raise `UndefinedTable`."""
+
+    def build_worker(
+        self,
+        service: DatabaseAddress,
+        *,
+        handler: RunHandler | None,
+        periodic: Sequence[PeriodicTask],
+        concurrency: int,
+        heartbeat: timedelta,
+        stalled_after: timedelta,
+    ) -> TaskWorker:
+        """Build a worker that logs in at `service`. Without a handler it runs the periodic tasks only."""

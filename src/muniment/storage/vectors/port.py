@@ -1,4 +1,8 @@
-"""Where passages are found by their meaning. An index proposes; PostgreSQL decides what the caller may see."""
+"""Ports of the vector engines. An engine proposes candidates; PostgreSQL decides which of them the caller may see.
+
+`VectorSearch` is what every engine does, `ExternalIndex` what an engine outside PostgreSQL does in addition. One contract
+suite runs against all engines (tests/contracts/test_vector_search.py, test_external_index.py).
+"""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +16,8 @@ Vector = Sequence[float]
 
 @dataclass(frozen=True)
 class IndexingVariant:
-    """Vectors of one model are of no use to another. `fingerprint` names the whole indexing variant."""
+    """A model and the way its vectors were made. `fingerprint` identifies the whole variant; vectors of different variants
+    cannot be compared."""
 
     model: str
     dimensions: int
@@ -21,7 +26,7 @@ class IndexingVariant:
 
 @dataclass(frozen=True)
 class IndexedDocument:
-    """A document as an index knows it."""
+    """Ids that identify a document to an external index."""
 
     document_id: UUID
     kb_id: UUID
@@ -30,6 +35,8 @@ class IndexedDocument:
 
 @dataclass(frozen=True)
 class Point:
+    """Vector of one passage."""
+
     chunk_index: int
     page_number: int
     vector: Vector
@@ -37,50 +44,31 @@ class Point:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A passage that an index holds for near. Nobody has looked yet whether the caller may see it."""
+    """A passage that an engine proposes. It is not yet known whether the caller may see it."""
 
     document_id: UUID
     chunk_index: int
     epoch: int | None
-    """Of the run that wrote it; `None` where there are no copies that could be old."""
+    """Epoch of the run that stored the copy, which may be outdated. `None` if the engine holds no copies."""
     distance: float
 
 
 @dataclass(frozen=True)
 class StoredPoint:
-    """A point as it lies in the index, for who compares it with the rows."""
+    """A point as the external index holds it, to be compared with the rows."""
 
     document_id: UUID
     epoch: int
     chunk_index: int
     is_visible: bool
     fingerprint: str | None
-    """Of the model among those that were asked about; `None` where it is of none of them."""
+    """Fingerprint of its variant, or `None` if that is not one of the requested ones."""
 
 
-class VectorIndex(Protocol):
-    """One contract for all engines (tests/contracts/test_vector_search.py).
-
-    An engine that does not answer raises `Unavailable`, and then the outcome is unknown.
-    """
+class VectorSearch(Protocol):
+    """A vector engine. An engine that is not responding raises `Unavailable`."""
 
     name: str
-    holds_copies: bool
-    """Whether passages are copied there per document, so that moves must be told to it."""
-
-    async def upsert(
-        self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
-    ) -> None:
-        """Hold these points under this epoch, visible, and leave other epochs alone. Doing it twice changes nothing."""
-
-    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
-        """Forget every point of older epochs, or all of them. What is not there is no error. Verified by counting."""
-
-    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
-        """Show or hide the document's points in what `nearest` proposes."""
-
-    async def count(self, document: IndexedDocument) -> int:
-        """How many points are held, so that a purge can be proven."""
 
     async def nearest(
         self,
@@ -93,28 +81,49 @@ class VectorIndex(Protocol):
         offset: int = 0,
         scope_size: int | None = None,
     ) -> Sequence[Candidate]:
-        """The nearest visible passages of these knowledge bases, nearest first; fewer than `limit` when there are no
-        more. `skip` goes on behind an earlier answer. `among` so many they are chosen, where that was counted before.
-        `work` is the caller's transaction: an engine inside PostgreSQL asks through it, under the caller's row level
-        security."""
+        """Return the nearest visible passages of these knowledge bases, nearest first; fewer than `limit` if there are
+        no more. `offset` skips the candidates of earlier calls. `scope_size` is the number of passages in scope, if the
+        caller has counted them. `work` is the caller's transaction: an engine inside PostgreSQL queries through it,
+        under the caller's row level security."""
+
+    async def check(self) -> str:
+        """Return a short description of the working engine, or raise `Unavailable` with advice for the operator."""
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
+class ExternalIndex(VectorSearch, Protocol):
+    """A vector engine outside PostgreSQL that holds a copy of each document's passages.
+
+    `Unavailable` means that the outcome of a change is unknown; the open intent repairs it.
+    """
+
+    async def upsert(
+        self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
+    ) -> None:
+        """Store these points under this epoch, visible, and leave other epochs alone. Idempotent."""
+
+    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
+        """Delete all points of the document, or those of older epochs, and verify it by counting. Missing points are
+        not an error."""
+
+    async def delete_epochs(self, document: IndexedDocument, epochs: Sequence[int]) -> None:
+        """Delete all points of these epochs, and verify it by counting. Missing points are not an error."""
+
+    async def delete_collection(self, kb_id: UUID) -> None:
+        """Delete a knowledge base with all its points. A missing one is not an error."""
+
+    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
+        """Show or hide the document's points in the results of `nearest`."""
+
+    async def count(self, document: IndexedDocument) -> int:
+        """Return the number of stored points, so that a purge can be proven."""
 
     async def list_kb_ids(self) -> Sequence[UUID]:
-        """The knowledge bases that copies are held of, those that are gone from PostgreSQL too."""
+        """Return the knowledge bases that have a collection, even if they are deleted in PostgreSQL."""
 
     def iter_points(
         self, kb_id: UUID, models: Sequence[IndexingVariant] = (), *, document_ids: Sequence[UUID] | None = None
     ) -> AsyncIterator[StoredPoint]:
-        """Every copy held of this knowledge base, or of these documents in it, in whatever order; memory does not grow
-        with their number."""
-
-    async def delete_epochs(self, document: IndexedDocument, epochs: Sequence[int]) -> None:
-        """Forget every point of these epochs. What is not there is no error. Verified by counting."""
-
-    async def delete_collection(self, kb_id: UUID) -> None:
-        """Forget a knowledge base with all its points. What is not there is no error."""
-
-    async def check(self) -> str:
-        """A few words when it works, `Unavailable` with a sentence when it does not."""
-
-    async def close(self) -> None:
-        """Let go of connections."""
+        """Yield all points of this knowledge base, or of these documents in it, in any order and in constant memory."""

@@ -5,6 +5,7 @@ import pytest
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import new_id
 from muniment.storage.db.migrate import migrate
+from muniment.storage.tasks.procrastinate.engine import ProcrastinateEngine
 from muniment.storage.vectors.port import IndexingVariant
 from tests.search.passages_fixture import PassagesFixture
 from tests.support.cluster import PASSWORDS
@@ -27,7 +28,7 @@ def test_as_many_as_its_vectors_allow(address: DatabaseAddress, seed: Seed, dime
     library.variant(model, is_active=False)
 
     for _ in range(2):
-        migrate(address, PASSWORDS)
+        migrate(address, PASSWORDS, ProcrastinateEngine())
 
     indexes = made(seed)
     assert len(indexes) == wanted
@@ -38,7 +39,7 @@ def test_as_many_as_its_vectors_allow(address: DatabaseAddress, seed: Seed, dime
 def test_its_chunks_fit_into_them(address: DatabaseAddress, seed: Seed, dimensions: int) -> None:
     library, model, owner = PassagesFixture(seed), a_model(dimensions), seed.person()
     library.variant(model, is_active=False)
-    migrate(address, PASSWORDS)
+    migrate(address, PASSWORDS, ProcrastinateEngine())
     text_id = library.text(owner.organization_id, [])
     index = {"artifact_text_id": text_id, "fingerprint": model.fingerprint, "organization_id": owner.organization_id}
     seed.insert("artifact_indexes", **index, language="english", total_chunks=1)
@@ -55,6 +56,6 @@ def test_a_name_with_vectors_of_two_lengths_gets_none(address: DatabaseAddress, 
     library.variant(a_model(3), is_active=False)
     library.variant(a_model(4), is_active=False)
 
-    migrate(address, PASSWORDS)
+    migrate(address, PASSWORDS, ProcrastinateEngine())
 
     assert made(seed) == []

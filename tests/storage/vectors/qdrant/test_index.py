@@ -8,7 +8,7 @@ import pytest
 from qdrant_client.models import Record
 
 from muniment.errors import Unavailable
-from muniment.storage.vectors.port import IndexedDocument, VectorIndex
+from muniment.storage.vectors.port import ExternalIndex, IndexedDocument
 from muniment.storage.vectors.qdrant.connection import IndexRejected
 from muniment.storage.vectors.qdrant.index import DELETE_ATTEMPTS, PointsStillPresent, QdrantIndex
 from tests.support.qdrant import (
@@ -31,7 +31,7 @@ async def client() -> AsyncIterator[LocalQdrant]:
 
 
 @pytest.fixture
-def index(client: LocalQdrant) -> VectorIndex:
+def index(client: LocalQdrant) -> ExternalIndex:
     return QdrantIndex(client)
 
 
@@ -40,7 +40,7 @@ async def held(client: LocalQdrant, document: IndexedDocument) -> list[Record]:
     return (await client.scroll(f"kb_{document.kb_id}", limit=1000, with_vectors=True))[0]
 
 
-async def test_a_point_is_named_after_document_epoch_chunk_and_model(client: LocalQdrant, index: VectorIndex) -> None:
+async def test_a_point_is_named_after_document_epoch_chunk_and_model(client: LocalQdrant, index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 3, points((1, 0)))
 
@@ -55,7 +55,7 @@ async def test_a_point_is_named_after_document_epoch_chunk_and_model(client: Loc
     }
 
 
-async def test_every_field_of_the_payload_is_indexed(client: LocalQdrant, index: VectorIndex) -> None:
+async def test_every_field_of_the_payload_is_indexed(client: LocalQdrant, index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     fields = {"doc_id", "status", "epoch", "page", "chunk_index"}
@@ -70,14 +70,14 @@ async def test_indexes_that_a_dead_maker_left_out_are_made_later(client: LocalQd
     assert len(client.indexed) == 5
 
 
-async def test_archived_is_written_as_the_specification_says(client: LocalQdrant, index: VectorIndex) -> None:
+async def test_archived_is_written_as_the_specification_says(client: LocalQdrant, index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0), (0, 1)))
     await index.set_visible(document, is_visible=False)
     assert [(point.payload or {})["status"] for point in await held(client, document)] == ["archived"] * 2
 
 
-async def test_two_models_live_side_by_side(index: VectorIndex) -> None:
+async def test_two_models_live_side_by_side(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0), (0, 1)))
     await index.upsert(document, OTHER_MODEL, 1, points((0, 0, 1)))
@@ -90,7 +90,7 @@ async def test_two_models_live_side_by_side(index: VectorIndex) -> None:
     assert await index.count(document) == 3
 
 
-async def test_what_is_said_of_a_document_is_said_for_all_its_models(index: VectorIndex) -> None:
+async def test_what_is_said_of_a_document_is_said_for_all_its_models(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     await index.upsert(document, OTHER_MODEL, 1, points((0, 0, 1)))
@@ -102,7 +102,7 @@ async def test_what_is_said_of_a_document_is_said_for_all_its_models(index: Vect
     assert await index.count(document) == 0
 
 
-async def test_a_model_that_nobody_has_put_finds_nothing(index: VectorIndex) -> None:
+async def test_a_model_that_nobody_has_put_finds_nothing(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     assert await index.nearest(NO_WORK, OTHER_MODEL, [document.kb_id], (1, 0, 0), limit=10) == []
@@ -116,7 +116,7 @@ async def test_many_that_put_first_at_once_make_one_collection(client: LocalQdra
     assert [await QdrantIndex(client).count(document) for document in documents] == [1] * 5
 
 
-async def test_a_collection_that_somebody_removed_is_made_again(client: LocalQdrant, index: VectorIndex) -> None:
+async def test_a_collection_that_somebody_removed_is_made_again(client: LocalQdrant, index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     await client.delete_collection(f"kb_{document.kb_id}")
@@ -124,13 +124,13 @@ async def test_a_collection_that_somebody_removed_is_made_again(client: LocalQdr
     assert await index.count(document) == 1
 
 
-async def test_more_points_than_go_into_one_call_are_all_there(index: VectorIndex) -> None:
+async def test_more_points_than_go_into_one_call_are_all_there(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points(*[(1.0, float(number)) for number in range(250)]))
     assert await index.count(document) == 250
 
 
-async def test_a_vector_of_the_wrong_size_is_an_error_and_no_empty_answer(index: VectorIndex) -> None:
+async def test_a_vector_of_the_wrong_size_is_an_error_and_no_empty_answer(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     with pytest.raises(IndexRejected):
@@ -139,7 +139,7 @@ async def test_a_vector_of_the_wrong_size_is_an_error_and_no_empty_answer(index:
         await index.upsert(document, MODEL, 1, points((1, 0, 0)))
 
 
-async def test_a_knowledge_base_that_is_named_twice_is_asked_once(index: VectorIndex) -> None:
+async def test_a_knowledge_base_that_is_named_twice_is_asked_once(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     assert len(await index.nearest(NO_WORK, MODEL, [document.kb_id] * 2, (1, 0), limit=10)) == 1
@@ -169,7 +169,7 @@ async def test_a_change_that_was_only_heard_is_not_made() -> None:
     await index.close()
 
 
-async def test_the_check_names_version_and_number_of_knowledge_bases(index: VectorIndex) -> None:
+async def test_the_check_names_version_and_number_of_knowledge_bases(index: ExternalIndex) -> None:
     await index.upsert(a_document(), MODEL, 1, points((1, 0)))
     said = await index.check()
     assert said.startswith("Qdrant 1.")

@@ -6,7 +6,7 @@ import pytest
 import structlog
 
 from muniment.errors import Unavailable
-from muniment.storage.vectors.port import VectorIndex
+from muniment.storage.vectors.port import ExternalIndex
 from muniment.storage.vectors.qdrant.connection import build_client
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.support.log_lines import capture_logs
@@ -16,7 +16,7 @@ KEY = "kept-to-ourselves"
 NOBODY = "http://127.0.0.1:1"
 DOCUMENT = a_document()
 
-CALLS: dict[str, Callable[[VectorIndex], Awaitable[object]]] = {
+CALLS: dict[str, Callable[[ExternalIndex], Awaitable[object]]] = {
     "put": lambda index: index.upsert(DOCUMENT, MODEL, 1, points((1, 0))),
     "remove": lambda index: index.delete_document(DOCUMENT),
     "set_visible": lambda index: index.set_visible(DOCUMENT, is_visible=True),

@@ -4,16 +4,15 @@ Chunks belong to shared artifacts, and a document makes them visible through its
 document, so nothing can be stale.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import TextClause, bindparam, text
 
 from muniment.errors import Unavailable
-from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.vectors.port import Candidate, IndexedDocument, IndexingVariant, Point, StoredPoint, Vector
+from muniment.storage.vectors.port import Candidate, IndexingVariant, Vector, VectorSearch
 
 EXACT_SEARCH_LIMIT = 200_000
 """Chunks in scope: so many are compared one by one, with recall 1. More are left to the HNSW index. With the vectors in
@@ -69,35 +68,16 @@ _TUNE_HNSW = text("""
            set_config('hnsw.scan_mem_multiplier', :scan_memory, true), set_config('enable_sort', 'off', true)
 """)
 _RESTORE_SORT = text("SELECT set_config('enable_sort', 'on', true)")
-_COUNT = text("""
-    SELECT count(*) FROM documents d JOIN artifact_chunks c ON c.artifact_text_id = d.artifact_text_id
-     WHERE d.id = :document_id
-""")
 
 
-class PgvectorSearch:
+class PgvectorSearch(VectorSearch):
+    """Vector search over the chunks in PostgreSQL: exact in small scopes, by HNSW in large ones."""
+
     name = "pgvector"
-    holds_copies = False
 
     def __init__(self, database: Database, *, exact_search_limit: int = EXACT_SEARCH_LIMIT) -> None:
         self._database = database
         self._exact_search_limit = exact_search_limit
-
-    async def upsert(
-        self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
-    ) -> None:
-        """Nothing to do: the artifact holds them."""
-
-    async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
-        """Nothing to do: they go with the artifact."""
-
-    async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
-        """Nothing to do: the status of the document decides."""
-
-    async def count(self, document: IndexedDocument) -> int:
-        async with self._database.service_work(Service(document.organization_id)) as work:
-            found = await work.session.scalar(_COUNT, {"document_id": document.document_id})
-            return int(found or 0)
 
     async def nearest(
         self,
@@ -133,23 +113,6 @@ class PgvectorSearch:
         rows = (await work.session.execute(statement, {**wanted, "fetched": fetched})).all()
         await work.session.execute(_RESTORE_SORT)
         return rows
-
-    async def list_kb_ids(self) -> Sequence[UUID]:
-        """None: there are no copies."""
-        return []
-
-    async def iter_points(
-        self, kb_id: UUID, models: Sequence[IndexingVariant] = (), *, document_ids: Sequence[UUID] | None = None
-    ) -> AsyncIterator[StoredPoint]:
-        """None: there are no copies."""
-        for held in list[StoredPoint]():
-            yield held
-
-    async def delete_epochs(self, document: IndexedDocument, epochs: Sequence[int]) -> None:
-        """Nothing to do: there are no copies."""
-
-    async def delete_collection(self, kb_id: UUID) -> None:
-        """Nothing to do: there are no copies."""
 
     async def check(self) -> str:
         async with self._database.lookup_connection() as connection:

@@ -12,12 +12,12 @@ from qdrant_client.models import Filter, FilterSelector
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.port import (
     Candidate,
+    ExternalIndex,
     IndexedDocument,
     IndexingVariant,
     Point,
     StoredPoint,
     Vector,
-    VectorIndex,
 )
 from muniment.storage.vectors.qdrant.collections import QdrantCollections
 from muniment.storage.vectors.qdrant.connection import (
@@ -52,7 +52,7 @@ class PointsStillPresent(IndexUnavailable):
     """The search index still contains passages after they were deleted"""
 
 
-class QdrantIndex(VectorIndex):
+class QdrantIndex(ExternalIndex):
     """Every call has `timeout_seconds`; longer than that is an unknown outcome, `Unavailable`.
 
     A knowledge base without a collection is an empty one. Points are visible from the moment they are put: whether
@@ -60,7 +60,6 @@ class QdrantIndex(VectorIndex):
     """
 
     name = "qdrant"
-    holds_copies = True
 
     def __init__(self, client: AsyncQdrantClient, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self._client = client
