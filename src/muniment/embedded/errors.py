@@ -1,4 +1,4 @@
-"""What can go wrong between `muniment serve` and the parts it starts."""
+"""Errors of `muniment serve` and of the processes that it starts."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,7 @@ class PostgresFailed(MunimentError):
 
     def __init__(self, message: str, log_lines: Sequence[str] = ()) -> None:
         super().__init__("\n".join([message, *(f"  {line}" for line in log_lines)]))
+        self.log_lines = log_lines
 
 
 class AlreadyRunning(MunimentError):

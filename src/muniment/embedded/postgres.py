@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 from psycopg import sql
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from muniment.embedded.binaries import Binaries, find_binaries
 from muniment.embedded.errors import PostgresFailed
@@ -69,6 +70,7 @@ READY_SECONDS = 60.0
 
 
 RETRY_SECONDS = 10.0
+RETRY_INTERVAL_SECONDS = 0.2
 
 
 STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
@@ -177,20 +179,22 @@ class EmbeddedPostgres:
         )
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         command = [binaries.program("postgres"), "-D", str(location.cluster), *options]
-        deadline = time.monotonic() + RETRY_SECONDS
-        while True:
-            output = self._log.open()
-            try:
-                self._process = location.user.spawn(command, output=output)
-            finally:
-                os.close(output)
-            if self._wait_until_ready(self._process, address):
-                return
-            lines = self._log.tail()
-            # After a kill -9 of the server its own children hold the memory for a moment longer.
-            if time.monotonic() > deadline or not any("shared memory block" in line for line in lines):
-                raise PostgresFailed(f"PostgreSQL exited with code {self._process.returncode}", lines)
-            time.sleep(0.2)
+        retrying = Retrying(
+            stop=stop_after_delay(RETRY_SECONDS),
+            wait=wait_fixed(RETRY_INTERVAL_SECONDS),
+            retry=retry_if_exception(_is_memory_in_use),
+            reraise=True,
+        )
+        retrying(self._spawn_server, location, command, address)
+
+    def _spawn_server(self, location: PostgresLocation, command: list[str], address: DatabaseAddress) -> None:
+        output = self._log.open()
+        try:
+            self._process = location.user.spawn(command, output=output)
+        finally:
+            os.close(output)
+        if not self._wait_until_ready(self._process, address):
+            raise PostgresFailed(f"PostgreSQL exited with code {self._process.returncode}", self._log.tail())
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], address: DatabaseAddress) -> bool:
         """Wait for the first connection; `False` if the server ended before."""
@@ -209,6 +213,11 @@ class EmbeddedPostgres:
                 raise PostgresFailed(f"PostgreSQL is not responding: {reason}", self._log.tail())
             time.sleep(0.05)
         return False
+
+
+def _is_memory_in_use(error: BaseException) -> bool:
+    # After a kill -9 of the server, its children hold the shared memory for a moment longer.
+    return isinstance(error, PostgresFailed) and any("shared memory block" in line for line in error.log_lines)
 
 
 def _create_database(address: DatabaseAddress) -> None:

@@ -1,12 +1,13 @@
-"""LISTEN on a dedicated connection that reconnects after every loss."""
+"""LISTEN on a dedicated connection that is restored after every loss."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 
 import psycopg
 import structlog
 from psycopg import AsyncConnection, sql
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, retry_if_result, wait_exponential
 
 from muniment.storage.db.address import DatabaseAddress
 
@@ -19,21 +20,26 @@ MAX_BACKOFF_SECONDS = 5.0
 async def listen(
     login: DatabaseAddress, channel: str, *, on_connected: Callable[[], None], on_payload: Callable[[str], None]
 ) -> None:
-    """Until cancelled. What was told before `begun` is called, again after each loss, was not heard."""
-    pause = INITIAL_BACKOFF_SECONDS
+    """Pass on notifications until cancelled. `on_connected` is called after every connect: notifications sent before it
+    are lost."""
+    async for attempt in AsyncRetrying(
+        wait=wait_exponential(multiplier=INITIAL_BACKOFF_SECONDS, max=MAX_BACKOFF_SECONDS),
+        retry=retry_if_exception_type(psycopg.Error) | retry_if_result(lambda _: True),
+        before_sleep=partial(_log_loss, channel),
+    ):
+        connected = partial(_reset_backoff, attempt.retry_state, on_connected)
+        with attempt:
+            await _listen_once(login, channel, on_connected=connected, on_payload=on_payload)
 
-    def listening() -> None:
-        nonlocal pause
-        pause = INITIAL_BACKOFF_SECONDS
-        on_connected()
 
-    while True:
-        try:
-            await _listen_once(login, channel, on_connected=listening, on_payload=on_payload)
-        except psycopg.Error as error:
-            log.warning("database.listening_broke", channel=channel, reason=str(error).splitlines()[0])
-        await asyncio.sleep(pause)
-        pause = min(pause * 2, MAX_BACKOFF_SECONDS)
+def _reset_backoff(state: RetryCallState, on_connected: Callable[[], None]) -> None:
+    state.attempt_number = 1
+    on_connected()
+
+
+def _log_loss(channel: str, state: RetryCallState) -> None:
+    if state.outcome is not None and (error := state.outcome.exception()) is not None:
+        log.warning("database.listener_disconnected", channel=channel, reason=str(error).splitlines()[0])
 
 
 async def _listen_once(
@@ -44,7 +50,7 @@ async def _listen_once(
         autocommit=True,
         connect_timeout=5,
         application_name=f"listening {channel}",
-        # A connection that broke without a word would be silent for ever: somebody has to ask.
+        # The loss of an idle connection would stay unnoticed without keepalives.
         keepalives_idle=30,
         keepalives_interval=10,
         keepalives_count=3,
@@ -52,6 +58,6 @@ async def _listen_once(
     async with connection:
         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
         on_connected()
-        async with aclosing(connection.notifies()) as notices:
-            async for notice in notices:
-                on_payload(notice.payload)
+        async with aclosing(connection.notifies()) as notifications:
+            async for notification in notifications:
+                on_payload(notification.payload)

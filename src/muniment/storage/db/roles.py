@@ -1,6 +1,5 @@
-"""The three roles. They belong to the whole server, not to one database."""
+"""The three database roles. They belong to the whole server, not to one database."""
 
-from itertools import count
 from typing import Any
 
 import psycopg
@@ -8,6 +7,7 @@ import structlog
 from psycopg import sql
 from psycopg.errors import DuplicateObject, InsufficientPrivilege, InternalError_, UniqueViolation
 from sqlalchemy import Connection, text
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from muniment.errors import MunimentError
 from muniment.storage.db.address import APP_LOGIN, OWNER_ROLE, SERVICE_LOGIN, LoginPasswords
@@ -22,7 +22,8 @@ class CannotCreateRoles(MunimentError):
 
 
 def ensure_roles(connection: Connection, passwords: LoginPasswords) -> None:
-    """Make what is missing, set the passwords, and become able to act as the owner. Safe to repeat and in parallel."""
+    """Create missing roles, set the passwords, and allow this login to act as the owner. Safe to repeat and to run
+    concurrently."""
     try:
         _ensure_with_retries(connection, passwords)
     except InsufficientPrivilege:
@@ -30,16 +31,12 @@ def ensure_roles(connection: Connection, passwords: LoginPasswords) -> None:
 
 
 def _ensure_with_retries(connection: Connection, passwords: LoginPasswords) -> None:
-    for attempt in count(1):
-        try:
-            with connection.begin_nested():
-                _ensure(connection, passwords)
-            return
-        except (InternalError_, UniqueViolation):
-            # "tuple concurrently updated": a migrate of another database on this server changes the same roles, and
-            # our lock holds within one database only. It has committed by now.
-            if attempt == MAX_ATTEMPTS:
-                raise
+    # "tuple concurrently updated": a migration of another database on this server changes the same roles, because our
+    # lock is valid within one database only. It has committed by the time of this error.
+    is_conflict = retry_if_exception_type((InternalError_, UniqueViolation))
+    for attempt in Retrying(stop=stop_after_attempt(MAX_ATTEMPTS), retry=is_conflict, reraise=True):
+        with attempt, connection.begin_nested():
+            _ensure(connection, passwords)
 
 
 def _ensure(connection: Connection, passwords: LoginPasswords) -> None:
@@ -58,26 +55,27 @@ def _create(connection: Connection, role: str, can_login: str) -> None:
         with connection.begin_nested():
             _execute(connection, statement.format(sql.Identifier(role)))
     except (DuplicateObject, UniqueViolation):
-        # Another migrate of another database on this server was faster: our lock holds within one database only.
+        # A migration of another database on this server was faster: our lock is valid within one database only.
         pass
 
 
 def _set_password(connection: Connection, login: str, password: str) -> None:
     try:
         with connection.begin_nested():
-            # Hashed here: a statement that is refused stands in the server's log, password and all.
+            # Hashed here: the server would log a rejected statement with the plain password.
             verifier = _driver(connection).pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
             statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(login), verifier.decode())
             _execute(connection, statement)
     except InsufficientPrivilege:
-        # Not made by us, or we could: an administrator did, as `_advice` says, and gave it its password.
-        log.warning("migrate.password_left_alone", login=login)
+        # We did not create this role: an administrator did, as `_admin_instructions` asks, and set its password.
+        log.warning("migrate.password_unchanged", login=login)
 
 
 def _grant_owner_role(connection: Connection) -> None:
-    # From PostgreSQL 16 on, whoever creates a role is a member that may not SET ROLE to it; 15 lacks the word.
-    way = "SET" if _driver(connection).info.server_version >= 160000 else "MEMBER"
-    if not connection.scalar(text("SELECT pg_has_role(current_user, :owner, :way)"), {"owner": OWNER_ROLE, "way": way}):
+    # From PostgreSQL 16 on, the creator of a role is a member that may not SET ROLE to it; 15 has no such option.
+    privilege = "SET" if _driver(connection).info.server_version >= 160000 else "MEMBER"
+    has_role = text("SELECT pg_has_role(current_user, :owner, :privilege)")
+    if not connection.scalar(has_role, {"owner": OWNER_ROLE, "privilege": privilege}):
         _execute(connection, sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(OWNER_ROLE)))
     _execute(connection, sql.SQL("GRANT USAGE, CREATE ON SCHEMA public TO {}").format(sql.Identifier(OWNER_ROLE)))
     _execute(
@@ -89,7 +87,7 @@ def _grant_owner_role(connection: Connection) -> None:
 
 
 def _execute(connection: Connection, statement: sql.Composed) -> None:
-    _driver(connection).execute(statement)  # quoted by psycopg, so nothing is left to bind
+    _driver(connection).execute(statement)  # psycopg has quoted everything, so there is nothing to bind
 
 
 def _driver(connection: Connection) -> psycopg.Connection[Any]:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,6 +14,7 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 from psycopg_pool import AsyncConnectionPool
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import IDLE_SECONDS
@@ -23,7 +23,7 @@ MAX_ATTEMPTS = 3
 
 
 def build_queue_app(service: DatabaseAddress, *, timeout: timedelta, idle_seconds: float = IDLE_SECONDS) -> App:
-    """Procrastinate's own connections, as the service login."""
+    """Build Procrastinate's app with its own connections, as the service login."""
     connector = PsycopgConnector(
         pool_factory=partial(_build_pool, idle_seconds),
         configure=_use_autocommit,
@@ -37,29 +37,29 @@ def build_queue_app(service: DatabaseAddress, *, timeout: timedelta, idle_second
     return app
 
 
-def _build_pool(rest_seconds: float, **arguments: Any) -> AsyncConnectionPool:
-    """Asks a connection whether it lives only when it has rested; Procrastinate's would ask before each statement."""
+def _build_pool(idle_seconds: float, **arguments: Any) -> AsyncConnectionPool:
+    """Build a pool that pings a connection only if it was idle. Procrastinate's own pings before each statement."""
     used_at: WeakKeyDictionary[psycopg.AsyncConnection, float] = WeakKeyDictionary()
 
-    async def ping_after_rest(connection: psycopg.AsyncConnection) -> None:
+    async def ping_if_idle(connection: psycopg.AsyncConnection) -> None:
         now = time.monotonic()
-        if now - used_at.get(connection, now) > rest_seconds:
+        if now - used_at.get(connection, now) > idle_seconds:
             await AsyncConnectionPool.check_connection(connection)
         used_at[connection] = now
 
-    return AsyncConnectionPool(**{**arguments, "check": ping_after_rest})
+    return AsyncConnectionPool(**{**arguments, "check": ping_if_idle})
 
 
 async def _use_autocommit(connection: psycopg.AsyncConnection) -> None:
-    """Each call of the queue is one statement: a transaction around it would be two more round trips."""
+    """Set autocommit: each call of the queue is one statement, and a transaction would cost two more round trips."""
     await connection.set_autocommit(True)
 
 
 class RetryingJobManager(JobManager):
-    """Notes the end of a job although the connection breaks just then.
+    """Job manager that records the end of a job even if the connection breaks at that moment.
 
-    Procrastinate gives up after one attempt. The job would stay `doing` in the name of a worker that lives, so that
-    nobody ever takes it over: what asked to be put back or moved on would be lost.
+    Procrastinate gives up after one attempt. The job would stay `doing` in the name of a live worker, so that no other
+    worker ever takes it over, and a job that asked to be retried or moved would be lost.
     """
 
     async def finish_job_by_id_async(self, job_id: int, status: Status, delete_job: bool) -> None:
@@ -78,7 +78,7 @@ class RetryingJobManager(JobManager):
             await self._notify_queue(job_id, queue)
 
     async def _notify_queue(self, job_id: int, queue: str) -> None:
-        """Procrastinate announces new jobs only: one that moved to another queue would wait until somebody looks."""
+        """Notify the workers of this queue: Procrastinate announces new jobs only, not moved ones."""
         payload = json.dumps({"type": "job_inserted", "job_id": job_id})
         await self.connector.execute_query_async(
             "SELECT pg_notify(%(channel)s, %(payload)s)",
@@ -88,13 +88,18 @@ class RetryingJobManager(JobManager):
 
 
 async def _with_reconnect(operation: Callable[[], Awaitable[None]]) -> None:
-    for attempt in count(1):
-        try:
-            await operation()
-        except ConnectorException as error:
-            if attempt > 1 and isinstance(error.__cause__, psycopg.errors.RaiseException):
-                return  # the one before went through, only its answer was lost
-            if attempt == MAX_ATTEMPTS or not isinstance(error.__cause__, psycopg.OperationalError):
-                raise
-        else:
-            return
+    async for attempt in AsyncRetrying(
+        stop=stop_after_attempt(MAX_ATTEMPTS), retry=retry_if_exception(_is_connection_loss), reraise=True
+    ):
+        with attempt:
+            try:
+                await operation()
+            except ConnectorException as error:
+                # In a repetition: the attempt before succeeded, and only its response was lost.
+                is_done = isinstance(error.__cause__, psycopg.errors.RaiseException)
+                if attempt.retry_state.attempt_number == 1 or not is_done:
+                    raise
+
+
+def _is_connection_loss(error: BaseException) -> bool:
+    return isinstance(error, ConnectorException) and isinstance(error.__cause__, psycopg.OperationalError)
