@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 SUPERVISOR_FD = "MUNIMENT_SUPERVISOR_FD"
@@ -56,13 +56,11 @@ class ChildProcess:
         command: Sequence[str],
         *,
         is_ready: Callable[[], bool] | None = None,
-        env: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         self.has_been_ready = is_ready is None
         self._command = command
         self._is_ready = is_ready
-        self._env = env or {}
         self._process: subprocess.Popen[bytes] | None = None
         self._code: int | None = None
 
@@ -75,7 +73,7 @@ class ChildProcess:
         self._code = None
         self._process = subprocess.Popen(  # noqa: S603 the command comes from our own code
             self._command,
-            env={**os.environ, **self._env, SUPERVISOR_FD: str(lifeline)},
+            env={**os.environ, SUPERVISOR_FD: str(lifeline)},
             pass_fds=[lifeline],
             stdin=subprocess.DEVNULL,
             start_new_session=True,

@@ -43,10 +43,6 @@ def configure_traces(endpoint: str | None, service: str) -> Callable[[], None]:
     return shutdown
 
 
-def tracer() -> Tracer:
-    return _tracer
-
-
 @contextmanager
 def span(name: str, **attributes: str | int | float) -> Iterator[Span]:
     """A span around the block, the child of the one around it. An error is marked by its type alone."""

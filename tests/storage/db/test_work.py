@@ -35,14 +35,14 @@ async def one_connection(address: DatabaseAddress) -> AsyncIterator[Database]:
     await database.close()
 
 
-def connect(address: DatabaseAddress, *, pool_timeout_seconds: float = 10, rest_seconds: float = 1) -> Database:
+def connect(address: DatabaseAddress, *, pool_timeout_seconds: float = 10, idle_seconds: float = 1) -> Database:
     return Database(
         address,
         app_password=PASSWORDS.app,
         service_password=PASSWORDS.service,
         pool_size=1,
         pool_timeout_seconds=pool_timeout_seconds,
-        idle_seconds=rest_seconds,
+        idle_seconds=idle_seconds,
     )
 
 
@@ -145,7 +145,7 @@ async def test_a_connection_that_is_cut_in_mid_work_is_unavailable_and_the_next_
 async def test_connections_that_were_cut_while_they_rested_are_not_noticed(
     address: DatabaseAddress, seed: Seed, owner: Person
 ) -> None:
-    database = connect(address, rest_seconds=0)
+    database = connect(address, idle_seconds=0)
     await _ask(database, owner)
     assert seed.one(CUT_OFF) == 1
     await _ask(database, owner)
@@ -155,7 +155,7 @@ async def test_connections_that_were_cut_while_they_rested_are_not_noticed(
 async def test_a_connection_that_has_hardly_rested_is_not_asked_and_replaced_when_it_fails(
     address: DatabaseAddress, seed: Seed, owner: Person
 ) -> None:
-    database = connect(address, rest_seconds=3600)
+    database = connect(address, idle_seconds=3600)
     await _ask(database, owner)
     assert seed.one(CUT_OFF) == 1
     with pytest.raises(DatabaseUnavailable):

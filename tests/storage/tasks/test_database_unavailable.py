@@ -66,7 +66,7 @@ async def test_a_worker_waits_for_a_database_that_lets_nobody_in(
             let_in(cluster, address.database, allowed=False)
             assert seed.one(CUT_OFF) > 0
             # First its loops give up, then the attempt to begin anew does, and it is still there.
-            await wait_until(lambda: told(lines, "worker.database_away") >= 2, within=90)
+            await wait_until(lambda: told(lines, "worker.database_unavailable") >= 2, within=90)
             let_in(cluster, address.database, allowed=True)
             await wait_until(lambda: told(lines, "worker.started") == 2, within=60)
             await queue.enqueue()

@@ -1,4 +1,4 @@
-"""Where the database is and who logs in."""
+"""Address of the database and the login to use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,13 +16,15 @@ OWNER_ROLE = "muniment_owner"
 
 @dataclass(frozen=True)
 class LoginPasswords:
+    """Passwords of the two logins of Muniment."""
+
     app: str = field(repr=False)
     service: str = field(repr=False)
 
 
 @dataclass(frozen=True)
 class DatabaseAddress:
-    """One login at one database. `host` may be a folder with a unix socket in it."""
+    """One login to one database. `host` may be a folder that contains a Unix socket."""
 
     host: str
     port: int
@@ -30,11 +32,11 @@ class DatabaseAddress:
     user: str
     password: str = field(repr=False)
     options: Mapping[str, str] = field(default_factory=dict)
-    """Further libpq settings, `sslmode` say."""
+    """Further libpq settings, such as `sslmode`."""
 
     @classmethod
     def parse(cls, url: str) -> Self:
-        """Read `postgresql://…`, `postgres://…`, `postgresql+driver://…` or a libpq line."""
+        """Parse `postgresql://…`, `postgres://…`, `postgresql+driver://…` or a libpq connection string."""
         scheme, found, rest = url.partition("://")
         parts = conninfo_to_dict(f"postgresql://{rest}" if found and scheme.startswith("postgres") else url)
         named = {name: str(value) for name, value in parts.items() if value is not None}
@@ -48,14 +50,16 @@ class DatabaseAddress:
         )
 
     def as_login(self, user: str, password: str) -> Self:
+        """Return the same database with another login."""
         return replace(self, user=user, password=password)
 
     def at_database(self, database: str) -> Self:
+        """Return the same server and login with another database."""
         return replace(self, database=database)
 
     @property
     def conninfo(self) -> str:
-        """For psycopg. Holds the password: never log it."""
+        """Connection string for psycopg. It contains the password: never log it."""
         return make_conninfo(
             host=self.host,
             port=self.port,
@@ -67,7 +71,10 @@ class DatabaseAddress:
 
     @property
     def sqlalchemy_url(self) -> "URL":
-        from sqlalchemy import URL  # the supervisor asks for no such address, and starts half a second sooner
+        """URL for SQLAlchemy. It contains the password: never log it."""
+        from sqlalchemy import (
+            URL,  # not at module level: the supervisor does without it and starts half a second sooner
+        )
 
         return URL.create(
             "postgresql+psycopg",

@@ -18,17 +18,18 @@ _TRY_LOCK_SHARED = text("SELECT pg_try_advisory_lock_shared(hashtextextended(:na
 _TRY_LOCK_MANY = text("""
     SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE pg_try_advisory_lock(hashtextextended(name, 0))
 """)
-# The connection is ours alone: whatever it holds was taken in the block that ends.
+# Nobody else uses the connection: all its locks were acquired in the block that ends.
 _UNLOCK_ALL = text("SELECT pg_advisory_unlock_all()")
 
 
 def document_lock_name(document_id: UUID) -> str:
-    """Held, shared, by every run that may write outside PostgreSQL; whoever proves a document gone holds it alone."""
+    """Return the name of a document's lock. Every run that may write outside PostgreSQL holds it shared; proving that a
+    document is gone takes it exclusively."""
     return f"document {document_id}"
 
 
 class AdvisoryLocks:
-    """Try, never wait: a slot that waits for another's work is a slot that does none."""
+    """Session locks in PostgreSQL. They are tried, never waited for: a waiting slot of a worker does no work."""
 
     def __init__(self, service: DatabaseAddress, *, max_connections: int) -> None:
         self._engine: AsyncEngine = create_async_engine(
@@ -41,28 +42,29 @@ class AdvisoryLocks:
 
     @asynccontextmanager
     async def try_acquire(self, name: str, *, is_shared: bool = False) -> AsyncIterator[bool]:
-        """Whether the lock is ours for the length of the block. Somebody who dies in it frees it.
+        """Try to acquire the lock for the length of the block, and yield whether it succeeded. The end of the process
+        releases it.
 
-        A shared one is had by many at once, as long as nobody has it alone.
+        Any number of callers can hold a shared lock at the same time, as long as nobody holds it exclusively.
         """
         async with self._connection() as connection:
             with translate_database_errors():
-                held = await connection.scalar(_TRY_LOCK_SHARED if is_shared else _TRY_LOCK, {"name": name})
-            yield bool(held)
+                is_acquired = await connection.scalar(_TRY_LOCK_SHARED if is_shared else _TRY_LOCK, {"name": name})
+            yield bool(is_acquired)
 
     @asynccontextmanager
     async def try_acquire_many(self, names: Sequence[str], *, within_seconds: float) -> AsyncIterator[set[str]]:
-        """Those of the names that became ours in this time, for the length of the block. For who can do without some:
-        it waits while others have them."""
+        """Acquire as many of the locks as possible within the time limit, for the length of the block, and yield their
+        names."""
         async with self._connection() as connection:
-            held, until = set[str](), time.monotonic() + within_seconds
-            while missing := [name for name in names if name not in held]:
+            acquired, deadline = set[str](), time.monotonic() + within_seconds
+            while missing := [name for name in names if name not in acquired]:
                 with translate_database_errors():
-                    held |= set((await connection.execute(_TRY_LOCK_MANY, {"names": missing})).scalars())
-                if len(held) == len(set(names)) or time.monotonic() >= until:
+                    acquired |= set((await connection.execute(_TRY_LOCK_MANY, {"names": missing})).scalars())
+                if len(acquired) == len(set(names)) or time.monotonic() >= deadline:
                     break
                 await asyncio.sleep(RETRY_SECONDS)
-            yield held
+            yield acquired
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[AsyncConnection]:
@@ -73,11 +75,12 @@ class AdvisoryLocks:
             with translate_database_errors():
                 await connection.execute(_UNLOCK_ALL)
         except BaseException:
-            # The connection may be in any state: close it for good, and the locks go with it.
+            # The connection may be in any state: discard it, which releases its locks.
             await connection.invalidate()
             raise
         finally:
             await connection.close()
 
     async def close(self) -> None:
+        """Close all connections."""
         await self._engine.dispose()

@@ -1,4 +1,4 @@
-"""What all tables share: the naming convention, the type of ids, times in UTC."""
+"""Base of all tables: naming convention, type of ids, times in UTC."""
 
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -11,6 +11,8 @@ from uuid_utils.compat import uuid7
 
 
 class Table(DeclarativeBase):
+    """Declarative base with our naming convention and column types."""
+
     metadata = MetaData(
         naming_convention={
             "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -24,22 +26,25 @@ class Table(DeclarativeBase):
         str: Text(),
         datetime: DateTime(timezone=True),
         UUID: Uuid(),
-        dict[str, Any]: JSONB(none_as_null=True),  # nothing is NULL, not a JSON `null` that `IS NULL` misses
+        dict[str, Any]: JSONB(none_as_null=True),  # store None as NULL, not as JSON `null`, which `IS NULL` misses
     }
 
 
 def new_id() -> UUID:
-    """Version 7: sorts by time, so that an index on it grows at one end."""
+    """Return a new UUID of version 7, which sorts by time, so that an index on it grows at one end."""
     return uuid7()
 
 
 def now() -> datetime:
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def id_column() -> Mapped[UUID]:
+    """Return the primary key column of a table with its own ids."""
     return mapped_column(primary_key=True, default=new_id)
 
 
 def created_at_column() -> Mapped[datetime]:
+    """Return a column that the database fills with the time of the insert."""
     return mapped_column(server_default=func.now())

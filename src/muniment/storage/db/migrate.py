@@ -26,7 +26,7 @@ class PgvectorMissing(MunimentError):
 
 
 def ensure_pgvector(connection: Connection) -> None:
-    """Make pgvector usable in this database, or say who must do what."""
+    """Create the extension pgvector in this database, or raise `PgvectorMissing` with advice."""
     try:
         with connection.begin_nested():
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
@@ -43,7 +43,7 @@ def ensure_pgvector(connection: Connection) -> None:
         )
 
 
-MIGRATION_LOCK = 6_110_426_853_002  # any number that nobody else on this database uses
+MIGRATION_LOCK = 6_110_426_853_002  # arbitrary, but not used by anything else in this database
 
 
 def migrate(
@@ -77,7 +77,7 @@ def migrate(
 
 
 def downgrade(address: DatabaseAddress, to: str) -> None:
-    """Back to an older version of the tables. For tests and for people who know why."""
+    """Downgrade the tables to an older version. For tests, and for operators who know why."""
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool, hide_parameters=True)
     with engine.connect() as connection:
         _become_owner(connection)
@@ -88,7 +88,7 @@ def downgrade(address: DatabaseAddress, to: str) -> None:
 
 def _become_owner(connection: Connection) -> None:
     connection.execute(text(f"SET ROLE {OWNER_ROLE}"))
-    # PUBLIC may execute every function by default; here each one is granted by name.
+    # PUBLIC may execute every function by default; we grant each one by name.
     connection.execute(text("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC"))
     connection.execute(text("SET lock_timeout = '10s'"))
     connection.commit()

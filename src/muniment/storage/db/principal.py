@@ -10,27 +10,29 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Principal:
-    """A person or a program with a person's token, signed in."""
+    """A signed-in user, or a program with a user's token."""
 
     user_id: UUID
     organization_id: UUID
     is_admin: bool = False
     is_operator: bool = False
     address: str | None = None
-    """Where the request came from, for the audit trail."""
+    """Network address of the request, for the audit trail."""
 
     @property
     def actor(self) -> str:
+        """Name of this principal in the audit trail."""
         return str(self.user_id)
 
     @property
     def database_settings(self) -> Mapping[str, str]:
+        """Settings of the transaction that row level security reads."""
         return {"app.user_id": str(self.user_id), "app.organization_id": ""}
 
 
 @dataclass(frozen=True)
 class Anonymous:
-    """Before sign-in: may call the look-ups by session, token and email, and sees no row."""
+    """A caller before sign-in: can call the lookups by session, token and email, and sees no row."""
 
     organization_id: None = None
     address: str | None = None
@@ -38,12 +40,13 @@ class Anonymous:
 
     @property
     def database_settings(self) -> Mapping[str, str]:
+        """Settings of the transaction that row level security reads."""
         return {"app.user_id": "", "app.organization_id": ""}
 
 
 @dataclass(frozen=True)
 class Service:
-    """A worker or a sweep, acting within one organization; without one it can only list organizations."""
+    """A worker or sweep that acts within one organization. Without one it can only list organizations."""
 
     organization_id: UUID | None = None
     address: str | None = None
@@ -51,6 +54,7 @@ class Service:
 
     @property
     def database_settings(self) -> Mapping[str, str]:
+        """Settings of the transaction that row level security reads."""
         return {"app.user_id": "", "app.organization_id": str(self.organization_id or "")}
 
 
@@ -59,21 +63,22 @@ Caller = Principal | Anonymous | Service
 
 @dataclass(frozen=True)
 class Actor:
+    """Name and address that the audit trail records for a change."""
+
     name: str
     address: str | None = None
-    """Where the request came from."""
+    """Network address of the request."""
 
     @classmethod
     def from_principal(cls, principal: Principal) -> "Actor":
+        """Return the actor of a signed-in user."""
         return cls(principal.actor, principal.address)
 
     def as_service(self, organization_id: UUID) -> Service:
-        """The service, acting for them in one organization."""
+        """Return the service login that acts for this actor in one organization."""
         return Service(organization_id, address=self.address, actor=self.name)
 
 
 SYSTEM = "system"
-
-
 SYSTEM_ACTOR = Actor(SYSTEM)
-"""A sweep."""
+"""The actor of a sweep."""

@@ -1,5 +1,5 @@
 """`Work`: one transaction on behalf of one caller, opened at the edges only. Also the connection pools, and the
-organizations that a sweep has to visit.
+organizations that a sweep must visit.
 """
 
 import time
@@ -27,20 +27,22 @@ from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddres
 from muniment.storage.db.principal import Anonymous, Caller, Principal, Service
 from muniment.storage.db.schema_version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 
+log = structlog.get_logger()
+
 IDLE_SECONDS = 1.0
-
-
 RETURNED_AT = "muniment.returned_at"
+
+CallerT = TypeVar("CallerT", bound=Caller)
 
 
 def ping_idle_connections(engine: Engine, idle_seconds: float) -> None:
-    """Ask a connection whether it lives before it is used again, if it has lain for so long.
+    """Ping a connection before it is used again, if it was idle for so long.
 
-    SQLAlchemy's own `pool_pre_ping` asks every time, which costs a busy server a third of each short transaction.
+    SQLAlchemy's own `pool_pre_ping` pings every time, which costs a busy server a third of each short transaction.
     """
 
     @event.listens_for(engine, "checkin")
-    def note_return(_: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
+    def record_return(_: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
         entry.info[RETURNED_AT] = time.monotonic()
 
     @event.listens_for(engine, "checkout")
@@ -50,13 +52,7 @@ def ping_idle_connections(engine: Engine, idle_seconds: float) -> None:
         try:
             engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
-            raise DisconnectionError from error  # the pool throws it away and hands out another
-
-
-log = structlog.get_logger()
-
-
-CallerT = TypeVar("CallerT", bound=Caller)
+            raise DisconnectionError from error  # the pool discards it and hands out another one
 
 
 class DatabaseUnavailable(Unavailable):
@@ -64,30 +60,30 @@ class DatabaseUnavailable(Unavailable):
 
 
 class PrincipalSession(Session):
-    """A session without a principal cannot reach the database: forgetting fails, it does not leak."""
+    """A session that requires a principal: without one it fails instead of leaking rows."""
 
 
 _MULTIPLE_STATEMENTS = {"no_parameters": True}
-"""The driver sends several statements at once only where nothing is to be put into them."""
+"""The driver sends several statements in one message only if they have no parameters."""
 
 
 @event.listens_for(PrincipalSession, "after_begin")
 def begin_as_principal(session: Session, transaction: SessionTransaction, connection: Connection) -> None:
-    """The transaction and its principal in one message: each of ours would be a round trip longer otherwise."""
+    """Begin the transaction and set its principal in one message, which saves a round trip per transaction."""
     caller: Caller = session.info["caller"]
-    if transaction.nested:  # a savepoint: who asks stays who asks
+    if transaction.nested:  # a savepoint: the principal stays the same
         return
     connection.exec_driver_sql(
-        _begin_statement(caller.database_settings, durable=session.info["lasting"]),
+        _begin_statement(caller.database_settings, durable=session.info["durable"]),
         execution_options=_MULTIPLE_STATEMENTS,
     )
 
 
 def _begin_statement(settings: Mapping[str, str], *, durable: bool) -> str:
     # `true` = local to this transaction, so that the principal cannot leak to the next borrower of the connection.
-    wanted = {**settings, **({} if durable else {"synchronous_commit": "off"})}
-    quoted = ("'{}'".format(value.replace("'", "''")) for value in wanted.values())
-    sets = (f"set_config('{name}', {value}, true)" for name, value in zip(wanted, quoted, strict=True))
+    values = {**settings, **({} if durable else {"synchronous_commit": "off"})}
+    quoted = ("'{}'".format(value.replace("'", "''")) for value in values.values())
+    sets = (f"set_config('{name}', {value}, true)" for name, value in zip(values, quoted, strict=True))
     return f"BEGIN; SELECT {', '.join(sets)}"
 
 
@@ -100,7 +96,7 @@ class Work(Generic[CallerT]):
 
 
 class Database:
-    """The two logins, each with a pool of its own."""
+    """Connections of the two logins, each with its own pool."""
 
     def __init__(
         self,
@@ -113,7 +109,7 @@ class Database:
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         build = partial(
-            _build_engine, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds, rest_seconds=idle_seconds
+            _build_engine, pool_size=pool_size, pool_timeout_seconds=pool_timeout_seconds, idle_seconds=idle_seconds
         )
         self.app_engine = build(address.as_login(APP_LOGIN, app_password))
         self.service_engine = build(address.as_login(SERVICE_LOGIN, service_password))
@@ -124,22 +120,22 @@ class Database:
 
     @asynccontextmanager
     async def work(self, caller: Principal) -> AsyncIterator[Work[Principal]]:
-        """On behalf of a signed-in person. Commits at the end, rolls back on any error."""
+        """Open a transaction on behalf of a signed-in user. It is committed at the end and rolled back on any error."""
         async with _transaction(self._app, caller) as session:
             yield Work(session, caller)
 
     @asynccontextmanager
     async def anonymous_work(self, address: str | None = None) -> AsyncIterator[Work[Anonymous]]:
-        """Before anybody is signed in: no row is visible, only the look-up functions can be called."""
+        """Open a transaction before sign-in: no row is visible, and only the lookup functions can be called."""
         caller = Anonymous(address=address)
         async with _transaction(self._app, caller) as session:
             yield Work(session, caller)
 
     @asynccontextmanager
     async def lookup_connection(self) -> AsyncIterator[AsyncConnection]:
-        """For one call of a look-up function before anybody is known: like `anonymous_work`, without a transaction.
+        """Open a connection for one call of a lookup function before sign-in: `anonymous_work` without a transaction.
 
-        Every request begins with it, and a transaction would be three more round trips.
+        Every request begins with such a call, and a transaction would cost three more round trips.
         """
         with translate_database_errors():
             async with self.app_engine.connect() as connection:
@@ -147,16 +143,16 @@ class Database:
 
     @asynccontextmanager
     async def service_work(self, caller: Service, *, durable: bool = True) -> AsyncIterator[Work[Service]]:
-        """For workers and sweeps, within the organization that the caller names.
+        """Open a transaction for a worker or sweep, within the organization that the caller names.
 
-        One that is not `lasting` does not wait for the disk: what it wrote may be lost in a power failure, unless a
-        lasting one was committed after it.
+        A transaction that is not `durable` does not wait for the disk: a power failure may undo it, unless a durable
+        one was committed after it.
         """
         async with _transaction(self._service, caller, durable=durable) as session:
             yield Work(session, caller)
 
     async def require_current_schema(self) -> None:
-        """Refuse to work on tables of another version."""
+        """Raise `SchemaOutOfDate` if the tables are of another version."""
         try:
             found = await self._current_version()
         except OperationalError as error:
@@ -166,40 +162,41 @@ class Database:
 
     async def _current_version(self) -> str | None:
         async with self.app_engine.connect() as connection:
-            # No table yet, or, after going back to the beginning, none that the logins may read.
-            readable = "SELECT has_table_privilege(to_regclass('public.alembic_version'), 'SELECT')"
-            if not await connection.scalar(text(readable)):
+            # There is no table yet, or, after a downgrade to the beginning, none that the logins can read.
+            is_readable = "SELECT has_table_privilege(to_regclass('public.alembic_version'), 'SELECT')"
+            if not await connection.scalar(text(is_readable)):
                 return None
             found: str | None = await connection.scalar(text("SELECT version_num FROM alembic_version"))
             return found
 
     async def find_content_key_id(self) -> str | None:
-        """Of the secret under which the newest document was stored; `None` before there is one."""
+        """Return the id of the secret under which the newest document was stored, or `None` if there is no document."""
         async with self.lookup_connection() as connection:
             found: str | None = await connection.scalar(text("SELECT known_content_key_id()"))
             return found
 
     async def close(self) -> None:
+        """Close all connections."""
         await self.app_engine.dispose()
         await self.service_engine.dispose()
 
 
 def _build_engine(
-    address: DatabaseAddress, *, pool_size: int, pool_timeout_seconds: float, rest_seconds: float
+    address: DatabaseAddress, *, pool_size: int, pool_timeout_seconds: float, idle_seconds: float
 ) -> AsyncEngine:
     engine = create_async_engine(
         address.sqlalchemy_url,
         pool_size=pool_size,
         max_overflow=0,
-        # Few connections that know our statements already, instead of all of them by turns.
+        # Reuse the few connections that have already prepared our statements.
         pool_use_lifo=True,
-        # The driver begins no transaction by itself: `begin_as_principal` does, and outside of a `Work` there is none.
+        # `begin_as_principal` begins transactions, not the driver; outside of a `Work` there is none.
         isolation_level="AUTOCOMMIT",
         pool_timeout=pool_timeout_seconds,
         hide_parameters=True,  # names and hashes must not reach a log through an error message
         connect_args={"connect_timeout": 5, "application_name": "muniment", "options": "-c timezone=UTC"},
     )
-    ping_idle_connections(engine.sync_engine, rest_seconds)
+    ping_idle_connections(engine.sync_engine, idle_seconds)
     return engine
 
 
@@ -208,13 +205,13 @@ async def _transaction(
     sessions: async_sessionmaker[AsyncSession], caller: Caller, *, durable: bool = True
 ) -> AsyncIterator[AsyncSession]:
     with translate_database_errors():
-        async with sessions(info={"caller": caller, "lasting": durable}) as session, session.begin():
+        async with sessions(info={"caller": caller, "durable": durable}) as session, session.begin():
             yield session
 
 
 @contextmanager
 def translate_database_errors() -> Iterator[None]:
-    """A foreign error does not leave this file."""
+    """Translate errors of SQLAlchemy and the driver into ours."""
     try:
         yield
     except PoolTimeout:
@@ -225,8 +222,8 @@ def translate_database_errors() -> Iterator[None]:
         if isinstance(error.orig, psycopg.errors.DiskFull):
             raise StorageFull from None
         if isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
-            # A right was taken away between our look and the write; or a grant is missing, and then the log tells.
-            log.error("database.refused", reason=str(error.orig).splitlines()[0])
+            # A role was removed between the check and the write, or a grant is missing, which the log shows.
+            log.error("database.permission_denied", reason=str(error.orig).splitlines()[0])
             raise Forbidden from None
         if error.connection_invalidated or _is_connection_error(error):
             raise DatabaseUnavailable from error
@@ -237,14 +234,14 @@ def _is_connection_error(error: DBAPIError) -> bool:
     if not isinstance(error.orig, psycopg.OperationalError):
         return False
     state = error.orig.sqlstate
-    # No state: the server was not reached, not in time, or is gone. 08: the connection broke. 57: it is shutting down
-    # or starting, or a time limit that the operator has set ended the statement; 55P03: or its wait for a lock.
-    # 53300: no connection free. 40: of two that were in each other's way we are the one to repeat.
+    # No state: the server was not reached, or not in time. 08: the connection broke. 57: the server is starting or
+    # shutting down, or a statement timeout of the operator has ended the statement; 55P03: a lock timeout has.
+    # 53300: there is no free connection. 40: the transaction lost a conflict or deadlock and must be repeated.
     return state is None or state.startswith(("08", "57", "40")) or state in ("53300", "55P03")
 
 
 class PendingWork(StrEnum):
-    """What a sweep may find in an organization; each is a function of the database that sees all of them."""
+    """Kinds of work that a sweep finds in organizations. Each value is a database function that sees all of them."""
 
     DELETIONS = "organizations_with_deletions"
     HANDOVERS = "organizations_with_hand_overs"
@@ -254,12 +251,12 @@ class PendingWork(StrEnum):
 
 
 async def list_organizations(database: Database) -> Sequence[UUID]:
-    """For sweeps, which then work in one at a time."""
+    """Return all organizations, for sweeps that then work in one at a time."""
     async with database.service_work(Service()) as work:
         return (await work.session.scalars(text("SELECT id FROM organizations ORDER BY id"))).all()
 
 
 async def list_organizations_with(database: Database, pending: PendingWork) -> Sequence[UUID]:
-    """The same, but only those where there is something to do: what is swept every few seconds asks here."""
+    """Return the organizations with pending work of this kind, for sweeps that run every few seconds."""
     async with database.service_work(Service()) as work:
         return sorted(await work.session.scalars(select(getattr(func, pending)())))

@@ -1,4 +1,4 @@
-"""Deleters: each carries out the ledger entries of one store."""
+"""Deleters: each processes the ledger entries of one store."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,29 +7,32 @@ from uuid import UUID
 
 from muniment.errors import Unavailable
 from muniment.storage.deletions.tables import LedgerEntry
-from muniment.storage.objects.port import ObjectNotFound, ObjectStore
+from muniment.storage.objects.port import ObjectStore
 
 
 @dataclass(frozen=True)
 class DeletionResult:
-    """What became of a line: it may have been kept for others, and may have led to lines for other stores."""
+    """Result of one ledger entry: its object may be retained for others, and may lead to entries for other stores."""
 
     was_retained: bool = False
     follow_up_ids: Sequence[UUID] = ()
 
 
 class Deleter(Protocol):
+    """Deletes objects from one store."""
+
     async def delete(self, entry: LedgerEntry) -> DeletionResult:
-        """Remove what the line names and look again: returns only when it was seen to be gone, or is kept on purpose.
-        What is not there is no error: whoever died before noting the outcome does it again."""
+        """Delete the object of the entry and check that it is gone, or retain it on purpose. A missing object is not an
+        error: a process that crashed before it recorded the outcome deletes again."""
 
 
 @runtime_checkable
 class BatchDeleter(Deleter, Protocol):
-    """One for which many lines cost little more than one."""
+    """A deleter for which many entries cost little more than one."""
 
     async def delete_batch(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult]:
-        """The same for all of these lines, of one organization; in their order. All of them, or an error."""
+        """Delete the objects of all entries, which belong to one organization, and return the results in order. An
+        error fails the whole batch."""
 
 
 class ObjectStillExists(Unavailable):
@@ -38,14 +41,14 @@ class ObjectStillExists(Unavailable):
     code = "StillThere"
 
 
-class ObjectDeleter:
+class ObjectDeleter(Deleter):
+    """Deletes objects from an object store."""
+
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
 
     async def delete(self, entry: LedgerEntry) -> DeletionResult:
         await self._objects.delete(entry.target)
-        try:
-            await self._objects.size_bytes(entry.target)
-        except ObjectNotFound:
-            return DeletionResult()
-        raise ObjectStillExists
+        if await self._objects.exists(entry.target):
+            raise ObjectStillExists
+        return DeletionResult()

@@ -1,5 +1,5 @@
-"""The deletion ledger: what must still be removed from a store after its row is gone (docs/design.md#ledger), and reservations of
-objects that are written before their row (docs/design.md#reservations).
+"""The deletion ledger: objects that must still be deleted from a store after their row is gone (docs/design.md#ledger),
+and reservations of objects that are written before their row (docs/design.md#reservations).
 """
 
 import asyncio
@@ -22,64 +22,63 @@ from muniment.storage.deletions.tables import RESERVATION, DeletionOutcome, Ledg
 
 log = structlog.get_logger()
 
-
 MAX_CONCURRENT_DELETIONS = 4
-"""Some erasers take a connection to the database: others must not wait for theirs."""
-
-
+"""Some deleters use a database connection: they must leave some to others."""
 BATCH_SIZE = 50
-"""In one transaction of an eraser: whoever waits for what it holds does not wait long."""
+"""Entries in one transaction of a deleter, so that nobody waits long for the rows it locks."""
 
-
-# By name: what a document is, is known above.
+# As text, because this package does not know the table of the documents.
 _DOCUMENT_IS_GONE = text("NOT EXISTS (SELECT FROM documents WHERE documents.id = deletions.document_id)")
 
 
 @dataclass(frozen=True)
 class NewLedgerEntry:
-    """Exactly one thing to be removed from one store."""
+    """An entry to be written: exactly one object to be deleted from one store."""
 
     organization_id: UUID
     kb_id: UUID | None
-    """Null, as the document, where it belongs to no document any more."""
+    """Null, like the document, if the object no longer belongs to one."""
     document_id: UUID | None
     store: LedgerStore
     target: str
     reason: str
     not_before: datetime | None = None
-    """Of a line that is there to be remembered: who removes the document hastens it."""
+    """Earliest time of the deletion. A purge of the document makes the entry due immediately."""
 
 
 class LedgerRepository:
+    """Queries on the ledger."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def add(self, entries: Iterable[NewLedgerEntry]) -> list[UUID]:
-        """Written by the transaction that deletes the row. A request may write lines and not read them."""
+        """Write entries in the transaction that deletes the row, and return their ids. Requests can write entries but
+        not read them."""
         rows: list[dict[str, Any]] = [
             {
                 "id": new_id(),
-                "organization_id": line.organization_id,
-                "kb_id": line.kb_id,
-                "document_id": line.document_id,
-                "store": line.store,
-                "target": line.target,
-                "reason": line.reason,
-                **({"next_attempt_at": line.not_before} if line.not_before else {}),
+                "organization_id": entry.organization_id,
+                "kb_id": entry.kb_id,
+                "document_id": entry.document_id,
+                "store": entry.store,
+                "target": entry.target,
+                "reason": entry.reason,
+                **({"next_attempt_at": entry.not_before} if entry.not_before else {}),
             }
-            for line in entries
+            for entry in entries
         ]
-        # Rows of one statement have the same columns.
-        for some in (
+        # All rows of one statement must have the same columns.
+        for batch in (
             [row for row in rows if "next_attempt_at" not in row],
             [row for row in rows if "next_attempt_at" in row],
         ):
-            if some:
-                await self._session.execute(insert(LedgerEntry), some)
+            if batch:
+                await self._session.execute(insert(LedgerEntry), batch)
         return [row["id"] for row in rows]
 
     async def claim_due(self, ids: Sequence[UUID] | None, *, limit: int) -> Sequence[LedgerEntry]:
-        """Take lines for this attempt; nobody else takes them before their next one is due (1 s, doubling to 1 h)."""
+        """Claim due entries for one attempt. The next one can begin after a wait (1 s, doubling to 1 h)."""
         due = select(LedgerEntry.id).where(LedgerEntry.done_at.is_(None), LedgerEntry.next_attempt_at <= func.now())
         if ids is not None:
             due = due.where(LedgerEntry.id.in_(ids))
@@ -87,17 +86,17 @@ class LedgerRepository:
         wait = func.least(3600, func.power(2, func.least(12, LedgerEntry.attempts))) * literal_column(
             "interval '1 second'"
         )
-        taken = await self._session.scalars(
+        claimed = await self._session.scalars(
             update(LedgerEntry)
             .where(LedgerEntry.id.in_(due))
             .values(attempts=LedgerEntry.attempts + 1, next_attempt_at=func.now() + wait)
             .returning(LedgerEntry)
         )
-        return taken.all()
+        return claimed.all()
 
     async def list_reservations(self, document_ids: Sequence[UUID]) -> Sequence[tuple[UUID, str]]:
-        """Targets of these documents that are written and were not kept, of those that are gone: as long as one is
-        there, a run may be about to keep them."""
+        """Return the unconfirmed objects of those of the documents that are gone. While a document exists, its run may
+        still confirm them."""
         waiting = (
             LedgerEntry.document_id.in_(document_ids),
             LedgerEntry.reason == RESERVATION,
@@ -109,7 +108,7 @@ class LedgerRepository:
         return [(document_id, target) for document_id, target in found if document_id is not None]
 
     async def make_due(self, document_ids: Sequence[UUID]) -> Sequence[UUID]:
-        """What is still to be erased of these documents is due now, whenever it was tried last; the lines' ids."""
+        """Make all pending entries of these documents due now, whenever they were tried last. Return their ids."""
         waiting = (
             LedgerEntry.document_id.in_(document_ids),
             LedgerEntry.reason != RESERVATION,
@@ -125,6 +124,7 @@ class LedgerRepository:
         return due.all()
 
     async def mark_done(self, entry_ids: Sequence[UUID], outcome: DeletionOutcome) -> None:
+        """Record the outcome of processed entries."""
         await self._session.execute(
             update(LedgerEntry)
             .where(LedgerEntry.id.in_(entry_ids))
@@ -133,10 +133,12 @@ class LedgerRepository:
         )
 
     async def mark_failed(self, entry_id: UUID, error: str) -> None:
+        """Record why an entry could not be processed."""
         await self._session.execute(update(LedgerEntry).where(LedgerEntry.id == entry_id).values(last_error=error))
 
     async def count_pending(self) -> tuple[int, float]:
-        """How many lines wait, and the age of the oldest in seconds; without those whose day has not come."""
+        """Return the number of pending entries and the age of the oldest in seconds, without those that are not yet
+        due for the first time."""
         age = func.coalesce(func.extract("epoch", func.now() - func.min(LedgerEntry.created_at)), 0)
         waiting = (
             LedgerEntry.done_at.is_(None),
@@ -147,9 +149,9 @@ class LedgerRepository:
 
 
 class Ledger:
-    """Carries lines out: take, erase with no transaction open, note the outcomes.
+    """Processes entries: claim them, delete their objects with no transaction open, record the outcomes.
 
-    Only the rows that an eraser removes wait for the disk. Whatever else a power failure undoes is done again.
+    Only the rows that a deleter removes wait for the disk. Anything else that a power failure undoes is repeated.
     """
 
     def __init__(self, database: Database, deleters: Mapping[LedgerStore, Deleter]) -> None:
@@ -157,51 +159,51 @@ class Ledger:
         self._deleters = deleters
 
     async def process(self, organization_id: UUID, ids: Sequence[UUID] | None = None, *, limit: int = 100) -> int:
-        """Erase what is due, all of it or the lines named, and what that leads to; how many could not be erased."""
+        """Process due entries, or the given ones of them, and those that follow from them. Return how many failed."""
         async with self._database.service_work(Service(organization_id), durable=False) as work:
-            lines = await LedgerRepository(work.session).claim_due(ids, limit=limit)
-        outcomes = await self._delete_all(lines)
-        if lines:
-            await self._record(organization_id, lines, outcomes)
+            entries = await LedgerRepository(work.session).claim_due(ids, limit=limit)
+        outcomes = await self._delete_all(entries)
+        if entries:
+            await self._record(organization_id, entries, outcomes)
         failed = sum(isinstance(outcome, str) for outcome in outcomes)
-        further_ids = [
+        follow_up_ids = [
             id_ for outcome in outcomes if isinstance(outcome, DeletionResult) for id_ in outcome.follow_up_ids
         ]
-        if further_ids:
-            failed += await self.process(organization_id, further_ids, limit=len(further_ids))
+        if follow_up_ids:
+            failed += await self.process(organization_id, follow_up_ids, limit=len(follow_up_ids))
         return failed
 
     async def _delete_all(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult | str]:
-        """What became of each, or why it could not be erased."""
-        turns = asyncio.Semaphore(MAX_CONCURRENT_DELETIONS)
+        """Return the result of each entry, or why it failed."""
+        slots = asyncio.Semaphore(MAX_CONCURRENT_DELETIONS)
 
-        async def in_turn(group: Sequence[LedgerEntry]) -> Sequence[DeletionResult | str]:
-            async with turns:
+        async def delete_group(group: Sequence[LedgerEntry]) -> Sequence[DeletionResult | str]:
+            async with slots:
                 return await self._delete_batch(group)
 
         groups = list(self._batches(entries))
         outcomes = {
-            line.id: outcome
-            for group, found in zip(groups, await asyncio.gather(*map(in_turn, groups)), strict=True)
-            for line, outcome in zip(group, found, strict=True)
+            entry.id: outcome
+            for group, found in zip(groups, await asyncio.gather(*map(delete_group, groups)), strict=True)
+            for entry, outcome in zip(group, found, strict=True)
         }
-        return [outcomes[line.id] for line in entries]
+        return [outcomes[entry.id] for entry in entries]
 
     def _batches(self, entries: Sequence[LedgerEntry]) -> Iterator[Sequence[LedgerEntry]]:
-        for store, eraser in self._deleters.items():
-            of_store = [line for line in entries if line.store == store]
-            size = BATCH_SIZE if isinstance(eraser, BatchDeleter) else 1
+        for store, deleter in self._deleters.items():
+            of_store = [entry for entry in entries if entry.store == store]
+            size = BATCH_SIZE if isinstance(deleter, BatchDeleter) else 1
             yield from (of_store[start : start + size] for start in range(0, len(of_store), size))
 
     async def _delete_batch(self, batch: Sequence[LedgerEntry]) -> Sequence[DeletionResult | str]:
-        eraser = self._deleters[LedgerStore(batch[0].store)]
+        deleter = self._deleters[LedgerStore(batch[0].store)]
         try:
-            if isinstance(eraser, BatchDeleter):
-                return await eraser.delete_batch(batch)
-            return [await eraser.delete(batch[0])]
-        except (MunimentError, ValueError) as cause:  # the second: no store could hold such a target
-            for line in batch:
-                log.warning("deletions.failed", deletion_id=str(line.id), store=line.store, error=str(cause))
+            if isinstance(deleter, BatchDeleter):
+                return await deleter.delete_batch(batch)
+            return [await deleter.delete(batch[0])]
+        except (MunimentError, ValueError) as cause:  # ValueError: no store can hold such a key
+            for entry in batch:
+                log.warning("deletions.failed", deletion_id=str(entry.id), store=entry.store, error=str(cause))
             return [str(cause)] * len(batch)
 
     async def _record(
@@ -210,26 +212,23 @@ class Ledger:
         done: dict[DeletionOutcome, list[UUID]] = {DeletionOutcome.DELETED: [], DeletionOutcome.RETAINED: []}
         async with self._database.service_work(Service(organization_id), durable=False) as work:
             ledger = LedgerRepository(work.session)
-            for line, outcome in zip(entries, outcomes, strict=True):
+            for entry, outcome in zip(entries, outcomes, strict=True):
                 if isinstance(outcome, str):
-                    await ledger.mark_failed(line.id, outcome)
+                    await ledger.mark_failed(entry.id, outcome)
                 else:
-                    done[DeletionOutcome.RETAINED if outcome.was_retained else DeletionOutcome.DELETED].append(line.id)
+                    done[DeletionOutcome.RETAINED if outcome.was_retained else DeletionOutcome.DELETED].append(entry.id)
             for outcome, ids in done.items():
                 if ids:
                     await ledger.mark_done(ids, outcome)
 
 
 RESERVATION_LIFETIME = timedelta(days=1)
-"""Longer than the longest reading."""
-
+"""Longer than any run takes."""
 
 _RESERVE = insert(LedgerEntry)
-
-
 _CONFIRM = (
     delete(LedgerEntry)
-    .where(LedgerEntry.id == bindparam("line_id"), LedgerEntry.attempts == 0)
+    .where(LedgerEntry.id == bindparam("entry_id"), LedgerEntry.attempts == 0)
     .returning(LedgerEntry.id)
 )
 
@@ -242,23 +241,27 @@ class ReservationExpired(Unavailable):
 
 @dataclass(frozen=True)
 class Reservation:
+    """A ledger entry that deletes an object unless it is confirmed in time."""
+
     entry_id: UUID
 
     async def confirm(self, work: Work[Service]) -> None:
-        """In the transaction of the row that refers to the bytes: from here on nothing takes them away."""
-        # A line that somebody has begun to carry out is not ours any more.
-        if await work.session.scalar(_CONFIRM, {"line_id": self.entry_id}) is None:
+        """Delete the entry, in the transaction of the row that references the object. Raise `ReservationExpired` if
+        the object may already be deleted."""
+        # Once an attempt has begun, the object may be gone.
+        if await work.session.scalar(_CONFIRM, {"entry_id": self.entry_id}) is None:
             raise ReservationExpired
 
     async def release(self, work: Work[Service]) -> None:
-        """It will not be kept: the sweep takes it away now instead of tomorrow."""
+        """Make the entry due now: the object will not be used."""
         due = update(LedgerEntry).where(LedgerEntry.id == self.entry_id).values(next_attempt_at=func.now())
         await work.session.execute(due.execution_options(synchronize_session=False))
 
 
 async def reserve(work: Work[Service], object_key: str, *, kb_id: UUID, document_id: UUID) -> Reservation:
-    """In the name of the document whose run writes it: whoever removes that one finds it."""
-    line: dict[str, Any] = {
+    """Write a ledger entry for the object before its bytes. Unless it is confirmed, the sweep deletes the object, as
+    does a purge of the document whose run writes it."""
+    entry: dict[str, Any] = {
         "id": new_id(),
         "organization_id": work.caller.organization_id,
         "kb_id": kb_id,
@@ -268,8 +271,8 @@ async def reserve(work: Work[Service], object_key: str, *, kb_id: UUID, document
         "reason": RESERVATION,
         "next_attempt_at": now() + RESERVATION_LIFETIME,
     }
-    await work.session.execute(_RESERVE, line)
-    return Reservation(line["id"])
+    await work.session.execute(_RESERVE, entry)
+    return Reservation(entry["id"])
 
 
 async def process_now(ledger: Ledger, organization_id: UUID, entry_ids: Sequence[UUID]) -> None:

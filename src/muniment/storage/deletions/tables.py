@@ -1,3 +1,5 @@
+"""Table of the deletion ledger (docs/design.md#ledger)."""
+
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
@@ -9,29 +11,33 @@ from muniment.storage.db.base import Table, created_at_column, id_column
 
 
 class LedgerStore(StrEnum):
+    """Stores from which ledger entries delete."""
+
     OBJECTS = "blobs"
     ARTIFACTS = "artifacts"
-    """Goes only if nothing refers to it (any more)."""
+    """Deleted only if nothing references the artifact."""
     QUEUE = "queue"
     DEAD_LETTERS = "dead_letters"
-    """Goes, as what waits in the queue, only if no other document has the same bytes there."""
+    """Deleted, like a queued job, only if no other document has the same bytes there."""
 
 
 class DeletionOutcome(StrEnum):
+    """Outcome of a processed entry."""
+
     DELETED = "erased"
     RETAINED = "kept"
-    """On purpose: somebody else uses it."""
+    """Not deleted, because it is in use elsewhere."""
 
 
 RESERVATION = "never_kept"
-"""Reason of a line that was written before its bytes, in case nobody keeps them (`reservations.py`)."""
+"""Reason of an entry that is written before its object, in case it is never confirmed (`ledger.py`)."""
 
 
 class LedgerEntry(Table):
-    """One line of the ledger: what is to be removed from one store, written by the transaction that removed the row.
+    """One object to be deleted from one store, written by the transaction that deleted its row.
 
-    It names exactly what it deletes, so that a line carried out late cannot hit a newer revision. It has no foreign
-    key: the document is gone.
+    It names exactly one object, so that an entry that is processed late cannot hit a newer revision. It has no foreign
+    key, because the document is gone.
     """
 
     __tablename__ = "deletions"

@@ -1,4 +1,6 @@
-"""Queries on the intents: changes of the external index that are not yet known to be complete (docs/design.md#index-intents)."""
+"""Queries on index intents: changes of the external index whose outcome is not confirmed
+(docs/design.md#index-intents).
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,7 +17,7 @@ from muniment.storage.vectors.port import IndexedDocument
 from muniment.storage.vectors.tables import IndexIntent, IntendedState
 
 GRACE_PERIOD = timedelta(seconds=5)
-"""How long a move has to end before the sweep takes its intent: more than the limit of a call to the index."""
+"""Time for a move to finish before the sweep claims its intent: longer than the timeout of a call to the index."""
 
 ONE_SECOND: ColumnElement[timedelta] = literal_column("interval '1 second'")
 
@@ -27,31 +29,33 @@ class IndexUpdatePending(Unavailable):
 
 
 class IntentRepository:
+    """Queries on index intents."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def open(self, document: IndexedDocument, wanted: IntendedState, epoch: int) -> UUID:
-        """The intent's id; `IndexUpdatePending` while the outcome of an earlier move is not known."""
-        statement = _insert_statement(document, wanted, epoch).on_conflict_do_nothing(index_elements=["document_id"])
+    async def open(self, document: IndexedDocument, state: IntendedState, epoch: int) -> UUID:
+        """Record an intent and return its id. Raise `IndexUpdatePending` if the document has an open one."""
+        statement = _insert_statement(document, state, epoch).on_conflict_do_nothing(index_elements=["document_id"])
         intent_id: UUID | None = await self._session.scalar(statement.returning(IndexIntent.id))
         if intent_id is None:
             raise IndexUpdatePending
         return intent_id
 
     async def open_delete(self, document: IndexedDocument, epoch: int) -> UUID:
-        """In the transaction that deletes the row. It takes the place of any other: being gone is the last word."""
+        """Record that all points must be deleted, in the transaction that deletes the row. Replace any other intent."""
         statement = _insert_statement(document, IntendedState.GONE, epoch)
-        anew = ("id", "knowledge_base_id", "wanted", "epoch", "created_at", "attempts", "next_attempt_at")
+        replaced = ("id", "knowledge_base_id", "wanted", "epoch", "created_at", "attempts", "next_attempt_at")
         statement = statement.on_conflict_do_update(
-            index_elements=["document_id"], set_={name: statement.excluded[name] for name in anew}
+            index_elements=["document_id"], set_={name: statement.excluded[name] for name in replaced}
         )
         intent_id: UUID = (await self._session.execute(statement.returning(IndexIntent.id))).scalar_one()
         return intent_id
 
     async def close(self, intent_id: UUID) -> None:
-        """In the transaction that changes the row, before it: from here on the sweep leaves the document alone.
+        """Delete the intent, in the transaction that changes the row, before that: the sweep ignores the document then.
 
-        `IndexUpdatePending` if the sweep has taken it: it may have told the index the opposite since.
+        Raise `IndexUpdatePending` if the sweep has claimed the intent: it may have undone the change since.
         """
         untouched = delete(IndexIntent).where(IndexIntent.id == intent_id, IndexIntent.attempts == 0)
         if await self._session.scalar(untouched.returning(IndexIntent.id)) is None:
@@ -63,7 +67,7 @@ class IntentRepository:
         return await self._session.scalar(intent) is not None
 
     async def claim_due(self) -> IndexIntent | None:
-        """One for this attempt of the sweep; nobody else takes it before its next (5 s, doubling to a minute)."""
+        """Claim one due intent for the sweep. The next attempt can begin after a wait (5 s, doubling to 60 s)."""
         due = (
             select(IndexIntent.document_id)
             .where(IndexIntent.next_attempt_at <= func.now())
@@ -72,27 +76,27 @@ class IntentRepository:
             .with_for_update(skip_locked=True)
         )
         wait = func.least(60, 5 * func.power(2, func.least(4, IndexIntent.attempts))) * ONE_SECOND
-        taken: IndexIntent | None = await self._session.scalar(
+        claimed: IndexIntent | None = await self._session.scalar(
             update(IndexIntent)
             .where(IndexIntent.document_id.in_(due))
             .values(attempts=IndexIntent.attempts + 1, next_attempt_at=func.now() + wait)
             .returning(IndexIntent)
         )
-        return taken
+        return claimed
 
     async def delete(self, intent_id: UUID) -> None:
-        """The index says what the row says. One that took its place stays."""
+        """Delete the intent, because the index agrees with the row. An intent that replaced it stays."""
         await self._session.execute(delete(IndexIntent).where(IndexIntent.id == intent_id))
 
     async def delete_completed(self, document_ids: Sequence[UUID]) -> None:
-        """Nothing of these documents is in the index any more, and none of their workers lives."""
+        """Delete the intents to delete these documents: their points are gone, and none of their workers is alive."""
         gone = delete(IndexIntent).where(
             IndexIntent.document_id.in_(document_ids), IndexIntent.wanted == IntendedState.GONE
         )
         await self._session.execute(gone.execution_options(synchronize_session=False))
 
     async def count_open(self) -> tuple[int, float]:
-        """How many are open, and the age of the oldest in seconds."""
+        """Return the number of open intents and the age of the oldest in seconds."""
         age = func.coalesce(func.extract("epoch", func.now() - func.min(IndexIntent.created_at)), 0)
         row = (await self._session.execute(select(func.count(), age).select_from(IndexIntent))).one()
         return int(row[0]), float(row[1])

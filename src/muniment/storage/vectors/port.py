@@ -1,7 +1,7 @@
 """Ports of the vector engines. An engine proposes candidates; PostgreSQL decides which of them the caller may see.
 
-`VectorSearch` is what every engine does, `ExternalIndex` what an engine outside PostgreSQL does in addition. One contract
-suite runs against all engines (tests/contracts/test_vector_search.py, test_external_index.py).
+`VectorSearch` is what every engine does, `ExternalIndex` what an engine outside PostgreSQL does in addition. One
+contract suite runs against all engines (tests/contracts/test_vector_search.py, test_external_index.py).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -16,8 +16,8 @@ Vector = Sequence[float]
 
 @dataclass(frozen=True)
 class IndexingVariant:
-    """A model and the way its vectors were made. `fingerprint` identifies the whole variant; vectors of different variants
-    cannot be compared."""
+    """A model and how its vectors were made. `fingerprint` identifies the whole variant; vectors of different
+    variants cannot be compared."""
 
     model: str
     dimensions: int

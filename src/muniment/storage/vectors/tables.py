@@ -1,4 +1,6 @@
-"""Table of the intents: changes of the external index that are not yet known to be complete (docs/design.md#index-intents)."""
+"""Table of the index intents: changes of the external index whose outcome is not confirmed
+(docs/design.md#index-intents).
+"""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,16 +13,18 @@ from muniment.storage.db.base import Table, created_at_column
 
 
 class IntendedState(StrEnum):
+    """State of a document's points that a change leads to."""
+
     VISIBLE = "visible"
     HIDDEN = "hidden"
     GONE = "gone"
 
 
 class IndexIntent(Table):
-    """What the index is about to be told of a document; while it stands, nobody knows what the index holds.
+    """A change of the external index. While it exists, the state of the document's points is unknown.
 
-    One per document: no other move begins before the outcome of the last is known. It has no foreign key: it outlives
-    a document that is purged.
+    There is one per document: no other move begins before the outcome of the last one is known. It has no foreign key,
+    because it outlives a purged document.
     """
 
     __tablename__ = "index_intents"
@@ -31,13 +35,13 @@ class IndexIntent(Table):
 
     document_id: Mapped[UUID] = mapped_column(primary_key=True)
     id: Mapped[UUID]
-    """Of this intent: one that took its place is another."""
+    """Changes when another intent replaces this one."""
     organization_id: Mapped[UUID]
     kb_id: Mapped[UUID] = mapped_column("knowledge_base_id")
     wanted: Mapped[str]
-    """What the move was for. What the sweep tells the index is what the document's row says by then."""
+    """What the move intended. The sweep applies what the document's row says by then."""
     epoch: Mapped[int]
     created_at: Mapped[datetime] = created_at_column()
     attempts: Mapped[int] = mapped_column(server_default="0")
-    """Of the sweep: from the first on, the intent is not its writer's any more."""
+    """Attempts of the sweep. After the first one, the move that wrote the intent can no longer close it."""
     next_attempt_at: Mapped[datetime]

@@ -1,4 +1,4 @@
-"""A worker process: one loop per queue, each with its own slots, all on one event loop."""
+"""Procrastinate worker: one loop per queue, each with its own slots, all on one event loop."""
 
 import asyncio
 import time
@@ -33,7 +33,7 @@ from muniment.telemetry.traces import span
 log = structlog.get_logger()
 
 RECONNECT_SECONDS = 1
-# The queue announces new jobs only: what was put back, moved on or taken over is found by looking.
+# Procrastinate announces new jobs only: retried, moved and taken-over jobs are found by polling.
 POLLING_SECONDS = 1
 STALLED_CHECK_SECONDS = 5.0
 RETENTION_HOURS = 7 * 24
@@ -42,13 +42,13 @@ CONNECT_TIMEOUT = timedelta(seconds=10)
 
 
 class WorkerStopping(Exception):  # a request, not an error
-    """The worker stops before the job is done: another one takes it from the start."""
+    """The worker stops before the job is done. Another worker starts it again."""
 
     code = "ShuttingDown"
 
 
 class RequeuePolicy(BaseRetryStrategy):
-    """Only what asks to go back does. An error ends the job; the run itself knows what may be tried again."""
+    """Retries a job only if it asks for that. Any other error ends the job; the run decides what can be retried."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         if isinstance(exception, MoveToQueue):
@@ -63,7 +63,7 @@ class RequeuePolicy(BaseRetryStrategy):
 
 
 class ProcrastinateWorker:
-    """Runs until it is cancelled. A database that goes away and comes back is no reason to end."""
+    """Runs jobs until it is cancelled, and reconnects to a database that was unavailable."""
 
     def __init__(
         self,
@@ -80,21 +80,22 @@ class ProcrastinateWorker:
         self._service = service
         self._handler = handler
         self._periodic = periodic
-        # Without a reader nobody takes documents from their queues: they wait, and lose nothing by it.
-        reading = {FAST: 1, READING: concurrency} if handler else {}
-        self._slots: Mapping[str, int] = {**reading, **dict.fromkeys(SWEEP_QUEUES, 1)}
+        # Without a handler, documents stay in their queues until a worker with one takes them.
+        document_slots = {FAST: 1, READING: concurrency} if handler else {}
+        self._slots: Mapping[str, int] = {**document_slots, **dict.fromkeys(SWEEP_QUEUES, 1)}
         self._heartbeat = heartbeat
         self._stalled_after = stalled_after
         self._grace = grace
         self._connect_timeout = connect_timeout
 
     async def run(self) -> None:
+        """Run jobs until cancelled."""
         while True:
             try:
                 await self._run_connected()
-            # Opening the pool raises the driver's own error, the loops raise Procrastinate's, several at a time.
+            # Opening the pool raises the driver's error; the loops raise Procrastinate's, several at the same time.
             except* (ConnectorException, psycopg.OperationalError) as errors:
-                log.warning("worker.database_away", error=str(errors.exceptions[0]))
+                log.warning("worker.database_unavailable", error=str(errors.exceptions[0]))
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _run_connected(self) -> None:
@@ -106,7 +107,7 @@ class ProcrastinateWorker:
                 loops.create_task(self._run_queue(app, queue, slots))
 
     async def _requeue_stalled_periodically(self, app: App) -> None:
-        """Beside the queues and not in one: a sweep that hangs must not keep the dead from being noticed."""
+        """Requeue the jobs of dead workers. Not a job itself, because a hanging sweep must not delay it."""
         while True:
             await requeue_stalled_jobs(app, self._stalled_after)
             await asyncio.sleep(min(STALLED_CHECK_SECONDS, self._stalled_after.total_seconds() / 2))
@@ -117,7 +118,7 @@ class ProcrastinateWorker:
             name=queue,
             concurrency=slots,
             install_signal_handlers=False,
-            # A sweep fails as often as its store is away: the log and the metrics tell, rows would pile up.
+            # Sweeps fail whenever a store is unavailable: log and metrics show it, and rows would pile up.
             delete_jobs="always" if queue in SWEEP_QUEUES else "successful",
             fetch_job_polling_interval=POLLING_SECONDS,
             abort_job_polling_interval=1,
@@ -125,7 +126,7 @@ class ProcrastinateWorker:
             update_heartbeat_interval=self._heartbeat.total_seconds(),
             stalled_worker_timeout=self._stalled_after.total_seconds(),
         )
-        # Its database went away: end the others too, so that all begin anew together.
+        # The database is unavailable: end the other loops too, so that all reconnect together.
         raise ConnectorException(f"the loop of {queue} ended")
 
     def _build_app(self) -> App:
@@ -134,7 +135,7 @@ class ProcrastinateWorker:
         @app.task(name="processing.run", pass_context=True, retry=RequeuePolicy())
         async def run_document(context: JobContext, run_id: str, organization_id: str) -> None:
             job = RunJob(UUID(run_id), UUID(organization_id), queue=context.job.queue)
-            assert self._handler is not None  # without one, nobody listens to the queues of documents
+            assert self._handler is not None  # without a handler, the queues of documents are not served
             await _run_instrumented("processing.run", context, partial(self._handler, job), on_shutdown=WorkerStopping)
 
         for sweep in (*self._periodic, PeriodicTask("tasks.forget_old", "0 17 3 * * *", partial(delete_old_jobs, app))):
@@ -143,14 +144,14 @@ class ProcrastinateWorker:
 
 
 async def delete_old_jobs(app: App) -> None:
-    """What ended is told by the runs; the queue keeps failed and stopped jobs a week, for who wants to look."""
+    """Delete failed and stopped jobs after a week. The results are in the runs; the jobs are kept for inspection."""
     await app.job_manager.delete_old_jobs(
         nb_hours=RETENTION_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
     )
 
 
 async def requeue_stalled_jobs(app: App, stalled_after: timedelta) -> None:
-    """Hand the jobs of workers that fell silent to those that live."""
+    """Requeue the jobs of workers without a recent heartbeat."""
     stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=stalled_after.total_seconds())
     for job in stalled:
         try:
@@ -158,13 +159,13 @@ async def requeue_stalled_jobs(app: App, stalled_after: timedelta) -> None:
         except ConnectorException as error:
             if not isinstance(error.__cause__, psycopg.errors.RaiseException):
                 raise
-            continue  # another worker was faster
-        log.warning("tasks.taken_over", job_id=job.id, task=job.task_name)
+            continue  # another worker has requeued it
+        log.warning("tasks.stalled_job_requeued", job_id=job.id, task=job.task_name)
 
 
 async def _requeue_stalled_job(app: App, job: Job) -> None:
     if job.queue in SWEEP_QUEUES:
-        # The next sweep of its name does the work, and may wait already: two of one name cannot.
+        # The next sweep of this name does the work. It may already wait, and two of one name cannot.
         await app.job_manager.finish_job(job, status=Status.FAILED, delete_job=True)
     else:
         await app.job_manager.retry_job(job)
@@ -172,16 +173,16 @@ async def _requeue_stalled_job(app: App, job: Job) -> None:
 
 def _register_periodic(app: App, sweep: PeriodicTask) -> None:
     async def run(context: JobContext, timestamp: int) -> None:
-        del timestamp  # every sweep looks at what is there now
+        del timestamp  # every sweep works on the current state
         await _run_instrumented(sweep.name, context, sweep.run, on_shutdown=JobAborted)
 
-    # One waiting at most: a sweep that is late need not be made up for.
+    # At most one of a name waits: missed sweeps are not repeated.
     task = app.task(name=sweep.name, queue=sweep.queue, queueing_lock=sweep.name, pass_context=True)(run)
     app.periodic(cron=to_procrastinate_cron(sweep.cron))(task)
 
 
 def to_procrastinate_cron(cron: str) -> str:
-    """As Procrastinate reads it: `*/5 * * * * *` would mean each second of every fifth minute."""
+    """Move the seconds to the end, where Procrastinate expects them."""
     seconds, *others = cron.split()
     return " ".join((*others, seconds))
 

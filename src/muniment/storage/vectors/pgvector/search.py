@@ -15,25 +15,25 @@ from muniment.storage.db.work import Database, Work
 from muniment.storage.vectors.port import Candidate, IndexingVariant, Vector, VectorSearch
 
 EXACT_SEARCH_LIMIT = 200_000
-"""Chunks in scope: so many are compared one by one, with recall 1. More are left to the HNSW index. With the vectors in
-an index of their own (`model_indexes`) that takes a millisecond for a thousand; in a tenth of a million HNSW takes as
-long, up to five times where the subject is rare there, and misses one or two of ten."""
+"""Number of chunks in scope up to which all are compared, with recall 1. Larger scopes use the HNSW index. With the
+vectors in a covering index (`indexes.py`) the exact search takes 1 ms per 1,000 chunks. With 100,000 chunks HNSW takes
+as long, up to five times longer for rare subjects, and misses one or two of the ten nearest."""
 OVER_FETCH = 3
 MIN_FETCHED = 600
-"""In scope, then ranked exactly: the index gives them in an order that is only nearly the right one. Measured in a
-tenth of a million: with three hundred, up to one of ten nearest is missed, and these take hardly longer."""
+"""Candidates in scope that are fetched and then ranked exactly, because HNSW returns them in approximate order.
+Measured with 100,000 chunks: with 300, up to one of the ten nearest is missed, and 600 take hardly longer."""
 EF_SEARCH = 200
 EF_SEARCH_LIMIT = 1000  # of pgvector
 MAX_SCAN_TUPLES = 200_000
-"""The index goes over all organizations: a scope that is a hundredth of it gets one passage out of a hundred."""
+"""The index covers all organizations: a scope of one hundredth of it gets one passage out of a hundred."""
 
 SCAN_MEMORY_MULTIPLIER = 32
-"""Times `work_mem`, usually 4 MB. What was passed over is kept until the end, and with the default of 1 a scan gives
-up, without a word, long before the tuples above: of a subject that only others have, a quarter was missed."""
+"""Multiple of `work_mem`, usually 4 MB. Skipped tuples are kept until the end of the scan, and with the default of 1 it
+ends silently long before `MAX_SCAN_TUPLES`: a quarter was missed where most matches belonged to others."""
 
-# A plan for any knowledge bases and any vector is a bad one for these: a tenth of the speed, after five questions.
+# PostgreSQL would switch to a generic plan after five executions, which is ten times slower.
 _FORCE_CUSTOM_PLAN = text("SELECT set_config('plan_cache_mode', 'force_custom_plan', true)")
-# Stops at the document with which the threshold is passed, however many there are.
+# Stops at the document that exceeds the threshold, however many follow.
 _EXCEEDS_LIMIT = text("""
     SELECT EXISTS (
         SELECT FROM (
@@ -42,7 +42,7 @@ _EXCEEDS_LIMIT = text("""
         ) AS counted WHERE chunks > :threshold
     )
 """)
-# Without OFFSET 0 the planner takes the HNSW index and filters what it gives: next to nothing (docs/parts.md#vectors).
+# Without OFFSET 0 the planner uses the HNSW index and filters its results, which leaves next to nothing.
 _EXACT = """
     SELECT document_id, chunk_index, distance FROM (
         SELECT document_id, chunk_index, embedding <=> CAST(:vector AS halfvec) AS distance FROM passages
@@ -61,7 +61,7 @@ _APPROXIMATE = """
     SELECT document_id, chunk_index, distance FROM ranked
      ORDER BY distance, document_id, chunk_index LIMIT :limit OFFSET :skip
 """
-# Without sorting, or the planner computes every distance in scope, as if there were no index.
+# Sorting is disabled, because the planner would otherwise compute every distance in scope and ignore the index.
 _TUNE_HNSW = text("""
     SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', :ef_search, true),
            set_config('hnsw.max_scan_tuples', :max_scan_tuples, true),
@@ -91,12 +91,12 @@ class PgvectorSearch(VectorSearch):
         scope_size: int | None = None,
     ) -> Sequence[Candidate]:
         scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
-        wanted = {**scope, "vector": to_halfvec(vector), "limit": limit, "skip": offset}
+        parameters = {**scope, "vector": to_halfvec(vector), "limit": limit, "skip": offset}
         await work.session.execute(_FORCE_CUSTOM_PLAN)
         if await self._exceeds_exact_limit(work, scope, scope_size):
-            rows = await self._approximate(work, model, wanted)
+            rows = await self._approximate(work, model, parameters)
         else:
-            rows = (await work.session.execute(_bind_model(_EXACT, model), wanted)).all()
+            rows = (await work.session.execute(_bind_model(_EXACT, model), parameters)).all()
         return [Candidate(document_id, chunk_index, None, distance) for document_id, chunk_index, distance in rows]
 
     async def _exceeds_exact_limit(self, work: Work[Any], scope: dict[str, Any], scope_size: int | None) -> bool:
@@ -104,13 +104,13 @@ class PgvectorSearch(VectorSearch):
             return scope_size > self._exact_search_limit
         return bool(await work.session.scalar(_EXCEEDS_LIMIT, {**scope, "threshold": self._exact_search_limit}))
 
-    async def _approximate(self, work: Work[Any], model: IndexingVariant, wanted: dict[str, Any]) -> Sequence[Any]:
-        fetched = max((wanted["skip"] + wanted["limit"]) * OVER_FETCH, MIN_FETCHED)
+    async def _approximate(self, work: Work[Any], model: IndexingVariant, parameters: dict[str, Any]) -> Sequence[Any]:
+        fetched = max((parameters["skip"] + parameters["limit"]) * OVER_FETCH, MIN_FETCHED)
         ef_search = min(max(EF_SEARCH, fetched), EF_SEARCH_LIMIT)
         bounds = {"max_scan_tuples": str(MAX_SCAN_TUPLES), "scan_memory": str(SCAN_MEMORY_MULTIPLIER)}
         await work.session.execute(_TUNE_HNSW, {"ef_search": str(ef_search), **bounds})
         statement = _bind_model(_APPROXIMATE.format(dimensions=int(model.dimensions)), model)
-        rows = (await work.session.execute(statement, {**wanted, "fetched": fetched})).all()
+        rows = (await work.session.execute(statement, {**parameters, "fetched": fetched})).all()
         await work.session.execute(_RESTORE_SORT)
         return rows
 
@@ -122,14 +122,14 @@ class PgvectorSearch(VectorSearch):
         return f"pgvector {version}"
 
     async def close(self) -> None:
-        """Nothing to do: the database closes its own connections."""
+        """Do nothing: the database closes its own connections."""
 
 
 def _bind_model(statement: str, model: IndexingVariant) -> TextClause:
-    """Its name as a literal: a prepared statement with a parameter in its place could not use the partial indexes."""
+    """Bind the name of the model as a literal: with a parameter, a prepared statement could not use partial indexes."""
     return text(statement).bindparams(bindparam("model", model.model, literal_execute=True))
 
 
 def to_halfvec(vector: Vector) -> str:
-    """As pgvector reads it."""
+    """Format a vector as pgvector reads it."""
     return "[" + ",".join(map(repr, map(float, vector))) + "]"

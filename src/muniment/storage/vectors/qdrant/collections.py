@@ -20,13 +20,15 @@ class SecondModelUnsupported(IndexRejected):
 
 
 class QdrantCollections:
+    """Creates collections with their indexes and vectors, and remembers which are complete."""
+
     def __init__(self, connection: QdrantConnection) -> None:
         self._client = connection.client
         self._connection = connection
         self._prepared: set[tuple[UUID, str]] = set()
 
     async def prepare(self, kb_id: UUID, model: IndexingVariant) -> None:
-        """Make what is missing of the collection. Looks once in the life of this process, until `forget`."""
+        """Create missing parts of the collection. It is checked once per process, until `invalidate` is called."""
         if (kb_id, model.fingerprint) in self._prepared:
             return
         name = collection_name(kb_id)
@@ -38,28 +40,30 @@ class QdrantCollections:
         self._prepared.add((kb_id, model.fingerprint))
 
     def invalidate(self, kb_id: UUID, model: IndexingVariant) -> None:
-        """Somebody removed the collection behind our back: look again."""
+        """Check the collection again before its next use, because it may have been deleted by others."""
         self._prepared.discard((kb_id, model.fingerprint))
 
     def invalidate_all(self, kb_id: UUID) -> None:
+        """Check the collection again for every model."""
         self._prepared = {(prepared, model) for prepared, model in self._prepared if prepared != kb_id}
 
     async def exists(self, kb_id: UUID) -> bool:
+        """Return whether the knowledge base has a collection."""
         return await self._connection.call(self._client.collection_exists(collection_name(kb_id)))
 
     async def has_model(self, kb_id: UUID, model: IndexingVariant) -> bool:
-        """Whether there are, or could be, vectors of this model in the collection, which exists."""
+        """Return whether the existing collection can hold vectors of this model."""
         info = await self._connection.call(self._client.get_collection(collection_name(kb_id)))
         vectors = info.config.params.vectors
         return isinstance(vectors, dict) and model.fingerprint in vectors
 
     async def _create(self, name: str, model: IndexingVariant) -> None:
         vectors = {model.fingerprint: VectorParams(size=model.dimensions, distance=Distance.COSINE)}
-        with suppress(IndexRejected):  # somebody else was first, with this model or with another
+        with suppress(IndexRejected):  # another process has created it, with this model or another
             await self._connection.call(self._client.create_collection(name, vectors_config=vectors))
 
     async def _add_missing_indexes(self, name: str) -> None:
-        # Whoever made the collection may have died before these.
+        # The process that created the collection may have crashed before it created these.
         info = await self._connection.call(self._client.get_collection(name))
         for field, schema in PAYLOAD_SCHEMA.items():
             if field not in info.payload_schema:

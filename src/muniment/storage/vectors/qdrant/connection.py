@@ -32,29 +32,31 @@ class IndexRejected(MunimentError):
 
 
 def build_client(url: str, api_key: str | None = None) -> AsyncQdrantClient:
-    """A client of the server at `url` (port 6333 unless it names one). Nothing is sent yet."""
+    """Return a client of the server at `url` (port 6333 by default). Nothing is sent yet."""
     if api_key is not None and url.startswith("http://"):
-        log.warning("qdrant.key_sent_in_the_clear")
+        log.warning("qdrant.api_key_over_http")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # says the same, past the log
+        warnings.simplefilter("ignore", UserWarning)  # the same warning, but not in our log
         return AsyncQdrantClient(
             url=url,
             api_key=api_key,
             timeout=int(TIMEOUT_SECONDS),
-            check_compatibility=False,  # would ask the server here and now, and print what it thinks of the answer
+            check_compatibility=False,  # would call the server here and print a warning
         )
 
 
 @dataclass(frozen=True)
 class QdrantConnection:
+    """Calls Qdrant with a timeout and translates its errors."""
+
     client: AsyncQdrantClient
     timeout_seconds: float = TIMEOUT_SECONDS
 
     async def call(self, request: Awaitable[T]) -> T:
-        """What Qdrant says to `call`.
+        """Return the response to a request.
 
-        Raises `IndexRejected` when it answered that it cannot, and has done nothing; `IndexUnavailable` for everything
-        else, and then the outcome is unknown. The key is in neither of them.
+        Raise `IndexRejected` if Qdrant refused it and changed nothing, and `IndexUnavailable` for any other error; then
+        the outcome is unknown. Neither contains the API key.
         """
         try:
             async with asyncio.timeout(self.timeout_seconds):
@@ -64,17 +66,17 @@ class QdrantConnection:
                 raise IndexRejected from error
             if error.status_code in _DENIED_STATUSES:
                 raise IndexUnavailable("Qdrant rejected QDRANT_API_KEY") from None
-            # Not what else it says: a proxy may repeat our headers.
+            # Without the body: a proxy may repeat our headers in it.
             raise IndexUnavailable(f"The search index failed with status {error.status_code}") from None
         except ValueError as error:
-            if type(error) is ValueError:  # how the client's local mode says that it cannot
+            if type(error) is ValueError:  # a refusal of the client's local mode
                 raise IndexRejected from error
-            raise IndexUnavailable from error  # a kind of it: an answer that nobody can read
+            raise IndexUnavailable from error  # a subclass: the response could not be parsed
         except (ResponseHandlingException, QdrantException, OSError) as error:
             raise IndexUnavailable from error
 
     async def call_and_wait(self, request: Awaitable[UpdateResult]) -> None:
-        """Ask for a change that is made when this returns, not one that was only heard."""
+        """Request a change and wait until it is applied, not only acknowledged."""
         result = await self.call(request)
         if result.status is not UpdateStatus.COMPLETED:
             raise IndexUnavailable

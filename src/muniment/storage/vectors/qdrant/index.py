@@ -53,10 +53,10 @@ class PointsStillPresent(IndexUnavailable):
 
 
 class QdrantIndex(ExternalIndex):
-    """Every call has `timeout_seconds`; longer than that is an unknown outcome, `Unavailable`.
+    """Index in a Qdrant server. A call that exceeds `timeout_seconds` raises `Unavailable`.
 
-    A knowledge base without a collection is an empty one. Points are visible from the moment they are put: whether
-    their document may be seen is decided by PostgreSQL.
+    A knowledge base without a collection counts as empty. Points are visible as soon as they are stored: PostgreSQL
+    decides whether the caller may see their document.
     """
 
     name = "qdrant"
@@ -71,13 +71,13 @@ class QdrantIndex(ExternalIndex):
         self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
     ) -> None:
         for start in range(0, len(points), UPSERT_BATCH):
-            some = points[start : start + UPSERT_BATCH]
+            batch = points[start : start + UPSERT_BATCH]
             try:
-                await self._upsert_batch(document, model, epoch, some)
+                await self._upsert_batch(document, model, epoch, batch)
             except IndexRejected:
-                # The collection may have been removed since we looked; what is wrong with the points is wrong again.
+                # The collection may have been deleted since it was checked. Invalid points are rejected again.
                 self._collections.invalidate(document.kb_id, model)
-                await self._upsert_batch(document, model, epoch, some)
+                await self._upsert_batch(document, model, epoch, batch)
 
     async def _upsert_batch(
         self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
@@ -93,7 +93,7 @@ class QdrantIndex(ExternalIndex):
         await self._delete_and_verify(document.kb_id, epochs_filter(document, epochs))
 
     async def _delete_and_verify(self, kb_id: UUID, selected: Filter) -> None:
-        # A delete was seen to report success and to leave points: only a count is believed.
+        # Qdrant has reported success although points remained: only a count proves the deletion.
         for _ in range(DELETE_ATTEMPTS):
             await self._delete(kb_id, selected)
             if await self._count(kb_id, selected) == 0:
@@ -143,7 +143,7 @@ class QdrantIndex(ExternalIndex):
     ) -> Sequence[Candidate]:
         if limit < 1:
             return []
-        # What is skipped overall may lie in any of them: each is asked for all that could be on the page.
+        # The skipped candidates may all be in one knowledge base: each is queried for everything up to the page's end.
         found = await asyncio.gather(*(self._nearest(kb_id, model, vector, offset + limit) for kb_id in set(kb_ids)))
         return sorted(chain.from_iterable(found), key=_sort_key)[offset : offset + limit]
 
@@ -195,7 +195,7 @@ class QdrantIndex(ExternalIndex):
             raise PointsStillPresent
 
     async def check(self) -> str:
-        # The version is told to anybody; listing shows that the key is accepted.
+        # Anyone can read the version; listing the collections proves that the API key is accepted.
         collections = await self._connection.call(self._client.get_collections())
         version = await self._connection.call(self._client.info())
         return f"Qdrant {version.version}, {len(collections.collections)} knowledge bases"
@@ -205,5 +205,5 @@ class QdrantIndex(ExternalIndex):
 
 
 def _sort_key(found: Candidate) -> tuple[float, UUID, int]:
-    """Equal distances in an order that does not change from page to page."""
+    """Return a key that orders equal distances in the same way on every page."""
     return found.distance, found.document_id, found.chunk_index
