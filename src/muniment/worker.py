@@ -7,7 +7,7 @@ from functools import partial
 
 from muniment.bootstrap.installation import open_stores
 from muniment.bootstrap.process import freeze_loaded_objects
-from muniment.bootstrap.processing import open_run_handler
+from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.worker import build_worker
 from muniment.embedded import child_process
 from muniment.settings import Settings

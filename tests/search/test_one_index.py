@@ -2,7 +2,7 @@
 
 import pytest
 
-from muniment.bootstrap.processing import open_run_handler
+from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import build_stores
 from muniment.processing.pipeline.processor import RunProcessor

@@ -4,6 +4,7 @@ Imports nothing of the database: the archiver uses it.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
@@ -15,14 +16,18 @@ from muniment.settings.server import S3Settings
 from muniment.settings.sources import SettingsError
 from muniment.storage.objects.folder.store import FolderObjectStore, VersionedFolderStore
 from muniment.storage.objects.port import ObjectStore, VersionedObjectStore
-from muniment.storage.objects.s3.connection import S3Address
+
+if TYPE_CHECKING:
+    from muniment.storage.objects.s3.connection import S3Address
 
 
 def secret_value(value: SecretStr | None) -> str | None:
     return value.get_secret_value() if value else None
 
 
-def build_s3_address(s3: S3Settings, bucket: str) -> S3Address:
+def build_s3_address(s3: S3Settings, bucket: str) -> "S3Address":
+    from muniment.storage.objects.s3.connection import S3Address
+
     return S3Address(
         bucket,
         s3.endpoint,

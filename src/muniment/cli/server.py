@@ -10,7 +10,7 @@ import typer
 from muniment import __version__
 from muniment.cli.output import AsJson, print_json
 from muniment.cli.root import app
-from muniment.cli.startup import exit_on_sigterm
+from muniment.cli.startup import exit_on_sigterm, garbage_collection_paused
 from muniment.cli.startup import load as _load
 from muniment.settings import Settings
 
@@ -33,9 +33,10 @@ def serve() -> None:
 def api() -> None:
     """Run only the API. The database must have been prepared with `muniment migrate`."""
     exit_on_sigterm()
-    import uvloop
+    with garbage_collection_paused():
+        import uvloop
 
-    from muniment.api import run
+        from muniment.api import run
 
     uvloop.run(run(_load_without_archiver_secrets()))
 
@@ -44,9 +45,10 @@ def api() -> None:
 def worker() -> None:
     """Run one worker. Several workers share the work."""
     exit_on_sigterm()
-    import uvloop
+    with garbage_collection_paused():
+        import uvloop
 
-    from muniment.worker import run
+        from muniment.worker import run
 
     uvloop.run(run(_load_without_archiver_secrets()))
 

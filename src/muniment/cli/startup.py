@@ -1,7 +1,10 @@
 """Prepare a command: load the settings, configure logging and exit cleanly on SIGTERM."""
 
+import gc
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
@@ -30,3 +33,13 @@ def load_existing() -> Settings:
 def exit_on_sigterm() -> None:
     """In order also while we still load what we need; later the event loop listens."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+
+
+@contextmanager
+def garbage_collection_paused() -> Iterator[None]:
+    """Import a process's modules without garbage collection, which would examine objects that all stay in use."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

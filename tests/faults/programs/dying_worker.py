@@ -20,7 +20,7 @@ from uuid import UUID
 
 import psutil
 
-from muniment.bootstrap.processing import open_run_handler
+from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.stores import Stores, build_stores
 from muniment.processing.pipeline.nodes import extract_text
 from muniment.processing.pipeline.processor import RunProcessor

