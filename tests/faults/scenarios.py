@@ -71,7 +71,7 @@ async def _completed_and_annotated(stage: FaultHarness) -> UUID:
     return document_id
 
 
-_WITH_THE_NEXT = {"AlreadyProcessedCheck", "MarkProcessingStarted"}
+_WITH_THE_NEXT = {"FetchDocumentRecord", "MarkProcessingStarted"}
 _WITH_THE_LAST = {"SavePages", "SaveParagraphs", "AggregateDiagrams", "SaveDiagrams", "UpdateMetrics"}
 WITHOUT_EFFECTS = {"BuildSummary", *_WITH_THE_NEXT, *_WITH_THE_LAST}
 """What they write goes with the transaction of another: of ExtractText, or of MarkBasicComplete."""
@@ -83,8 +83,8 @@ SCENARIOS = {
     "known content": Scenario(known, FAST, (FAST,)),
     "content that is found in the reading slot": Scenario(known, READING, (READING, *_READ)),
     "a file that cannot be read": Scenario(unreadable, FAST, (FAST, READING, "ExtractText", ERROR_HANDLING, READING)),
-    "a reread by another variant": Scenario(reread, FAST, (FAST, READING, "FetchDocumentRecord", *_READ)),
+    "a reread by another variant": Scenario(reread, FAST, (FAST, READING, "AlreadyProcessedCheck", *_READ)),
     "a reread of what is shown already": Scenario(
-        reread_of_the_same, READING, (READING, "FetchDocumentRecord", "MarkBasicComplete", READING)
+        reread_of_the_same, READING, (READING, "AlreadyProcessedCheck", "MarkBasicComplete", READING)
     ),
 }

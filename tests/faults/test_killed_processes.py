@@ -29,7 +29,7 @@ def plan(canvas: Canvas) -> None:
 
 A_FILE = pdf(together(page_of("What was agreed upon", "in the year of the flood"), plan), page_of("A second page"))
 NO_FILE = b"%PDF-1.7 and then nothing"
-PREPARED = {"FetchDocumentRecord": (A_FILE, reread), ERROR_HANDLING: (NO_FILE, unknown)}
+PREPARED = {"AlreadyProcessedCheck": (A_FILE, reread), ERROR_HANDLING: (NO_FILE, unknown)}
 
 each_place = pytest.mark.parametrize(
     "place", [FAST, READING, *(name for name in NODES if name not in WITHOUT_EFFECTS), ERROR_HANDLING]

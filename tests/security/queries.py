@@ -369,7 +369,7 @@ QUERIES: dict[str, Query] = {
     "RunRepository.requeue": lambda s, w: RunRepository(s).requeue(w.run, has_failed=True),
     "RunRepository.set_artifact": lambda s, w: RunRepository(s).set_artifact(w.run, w.artifact_id, 1.0),
     "RunRepository.finish": lambda s, w: RunRepository(s).finish(w.run, RunStatus.FAILED),
-    "RunRepository.hold": lambda s, w: RunRepository(s).hold(w.run),
+    "RunRepository.announce_progress": lambda s, w: RunRepository(s).announce_progress(w.run),
     "RunHistoryRepository.list_": lambda s, w: RunHistoryRepository(s).list_(w.document_id, **PAGE),
     "ProgressRepository.list_documents": lambda s, w: ProgressRepository(s).list_documents([w.document_id]),
     "ProgressRepository.list_unfinished": lambda s, _: ProgressRepository(s).list_unfinished(limit=100),

@@ -47,9 +47,9 @@ FOR_SERVICE |= {
     "UploadRepository.extend_expiry",
     "UploadRepository.claim_expired",
     "RunRepository.claim",
-    "RunRepository.hold",
 }
 FOR_SERVICE |= {
+    "RunRepository.announce_progress",
     "DocumentSearchRepository.list_layouts",
     "RunRepository.record_steps",
     "RunRepository.requeue",
@@ -174,7 +174,15 @@ async def test_the_same_queries_give_something_to_those_whom_they_concern(databa
 
 RETURN_NOTHING = {
     *("add", "change", "close", "delete", "delete_completed", "delete_unarchived", "end", "end_all", "finish", "lock"),
-    *("activate", "add_missing_diagrams", "clear_snapshot", "fail_superseded", "mark_archived_as", "record_steps"),
+    *(
+        "activate",
+        "add_missing_diagrams",
+        "announce_progress",
+        "clear_snapshot",
+        "fail_superseded",
+        "mark_archived_as",
+        "record_steps",
+    ),
     *("register_variant", "remove", "requeue", "reset_failed", "revoke_all", "set_artifact", "set_role"),
     *("store_pending", "store_point_counts", "store_signed", "sync_document_status", "mark_permanently_failed"),
 }

@@ -8,6 +8,7 @@ import pytest
 from psycopg.errors import LockNotAvailable
 
 from muniment.processing.runs.repository import ClaimedRun, RunRepository, RunSuperseded
+from muniment.processing.runs.tables import StepStatus
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
@@ -37,9 +38,9 @@ async def claim(database: Database, run: ClaimedRun) -> ClaimedRun | None:
     return claimed[0] if claimed else None
 
 
-async def hold(database: Database, run: ClaimedRun) -> None:
+async def pass_fence(database: Database, run: ClaimedRun) -> None:
     async with database.service_work(Service(run.organization_id)) as work:
-        await RunRepository(work.session).hold(run)
+        await RunRepository(work.session).record_steps(run, {"Index": StepStatus.STARTED})
 
 
 async def test_claiming_begins_the_first_attempt(seed: Seed, run: ClaimedRun) -> None:
@@ -48,13 +49,13 @@ async def test_claiming_begins_the_first_attempt(seed: Seed, run: ClaimedRun) ->
 
 
 async def test_the_fence_refuses_an_attempt_that_was_taken_over(database: Database, run: ClaimedRun) -> None:
-    await hold(database, run)
+    await pass_fence(database, run)
     second = await claim(database, run)
     assert second is not None
     assert second.attempt == 2
-    await hold(database, second)
+    await pass_fence(database, second)
     with pytest.raises(RunSuperseded):
-        await hold(database, run)
+        await pass_fence(database, run)
 
 
 async def test_the_fence_refuses_an_older_epoch_and_a_document_that_is_gone(
@@ -62,10 +63,10 @@ async def test_the_fence_refuses_an_older_epoch_and_a_document_that_is_gone(
 ) -> None:
     seed.execute("UPDATE documents SET epoch = 2")
     with pytest.raises(RunSuperseded):
-        await hold(database, run)
+        await pass_fence(database, run)
     seed.execute("DELETE FROM documents")
     with pytest.raises(RunSuperseded):
-        await hold(database, run)
+        await pass_fence(database, run)
 
 
 async def test_a_run_of_an_older_epoch_cannot_be_claimed(database: Database, seed: Seed, run: ClaimedRun) -> None:
@@ -87,7 +88,7 @@ async def test_of_workers_that_claim_at_once_one_holds_the_fence(database: Datab
     holders = []
     for item in claims:
         with suppress(RunSuperseded):
-            await hold(database, item)
+            await pass_fence(database, item)
             holders.append(item.attempt)
     assert holders == [6]
 
@@ -97,7 +98,7 @@ async def test_nobody_moves_the_document_or_takes_the_run_while_the_fence_is_hel
 ) -> None:
     moves = ("UPDATE documents SET epoch = epoch + 1", "UPDATE document_processing_runs SET attempt = attempt + 1")
     async with database.service_work(Service(run.organization_id)) as work:
-        await RunRepository(work.session).hold(run)
+        await RunRepository(work.session).record_steps(run, {"Index": StepStatus.STARTED})
         for move in moves:
             with psycopg.connect(address.conninfo) as other:
                 other.execute("SET lock_timeout = '100ms'")

@@ -14,6 +14,7 @@ from uuid import UUID
 import pytest
 
 from muniment.processing.runs.repository import ClaimedRun, RunRepository, RunSuperseded
+from muniment.processing.runs.tables import StepStatus
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
@@ -49,7 +50,7 @@ async def claimed_by(process: asyncio.subprocess.Process) -> ClaimedRun:
 async def may_write(database: Database, run: ClaimedRun) -> bool:
     try:
         async with database.service_work(Service(run.organization_id)) as work:
-            await RunRepository(work.session).hold(run)
+            await RunRepository(work.session).record_steps(run, {"Index": StepStatus.STARTED})
     except RunSuperseded:
         return False
     return True

@@ -1,6 +1,6 @@
 """Services and state of a run as its nodes see them, and the writes that wait for the next transaction.
 
-The graph state carries ids and digests only; everything else is in the context.
+The graph state carries ids and numbers only; everything else is in the context.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 from uuid import UUID
 
-from muniment.artifacts.keys import ReadingVariant
-from muniment.artifacts.repository import ArtifactKey
+from muniment.artifacts.keys import READING_VERSION, ReadingVariant
+from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
 from muniment.artifacts.tables import TextArtifact
 from muniment.processing.readers.contract import ReadingOptions
 from muniment.processing.runs.repository import ClaimedRun, DocumentRecord, RunRepository
@@ -23,13 +23,14 @@ from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.objects.port import ObjectStore
+from muniment.storage.tasks.port import RetryLater
+
+LOCKED_RETRY_SECONDS = 1
 
 
 class RunState(TypedDict, total=False):
-    content_key: str
-    original: str
-    media_type: str
-    kb_id: UUID
+    """What nodes pass on to later nodes."""
+
     artifact_text_id: UUID
     total_pages: int
     unread_pages: int
@@ -37,7 +38,7 @@ class RunState(TypedDict, total=False):
 
 
 def artifact_state(artifact: TextArtifact) -> RunState:
-    """What the nodes after it know of a text."""
+    """Return what later nodes need to know about an artifact."""
     return {
         "artifact_text_id": artifact.id,
         "total_pages": artifact.total_pages,
@@ -50,17 +51,17 @@ DeferredWrite = Callable[[Work[Service]], Awaitable[None]]
 
 @dataclass
 class PendingWrites:
-    """What a run has not written yet."""
+    """Step records and writes of a run that wait for its next transaction."""
 
     steps: dict[str, StepStatus] = field(default_factory=dict)
     writes: list[DeferredWrite] = field(default_factory=list)
     pages: Sequence[SourcePage] | None = None
-    """Of a short text that this run has just read: the next node need not fetch it."""
+    """All pages of a short text that this run has just extracted, so that the Index node need not fetch them."""
 
 
 @dataclass(frozen=True)
 class RunServices:
-    """The same for all runs."""
+    """Services and settings shared by all runs of a worker."""
 
     database: Database
     blobs: ObjectStore
@@ -69,15 +70,41 @@ class RunServices:
     options: ReadingOptions
     reading_variant: ReadingVariant
     shares_artifacts: bool
-    """Whether artifacts belong to all organizations together."""
+    """Whether all organizations share artifacts."""
     installed_models: InstalledModels
     index_copier: IndexCopier | None = None
-    """Where an index outside PostgreSQL holds passages of its own."""
+    """Set if an external index holds copies of the passages."""
+
+    def artifact_key(self, run: ClaimedRun, record: DocumentRecord) -> ArtifactKey:
+        """Return the key of the artifact that this run needs."""
+        organization_id = None if self.shares_artifacts else run.organization_id
+        return ArtifactKey(organization_id, record.content_key, self.reading_variant)
+
+    async def find_artifact(self, work: Work[Service], run: ClaimedRun, record: DocumentRecord) -> TextArtifact | None:
+        """Return the artifact that this run needs, if it exists. A run may ask for an older version of it."""
+        artifacts = ArtifactRepository(work.session)
+        if run.algorithm_version in (None, READING_VERSION):
+            return await artifacts.find(self.artifact_key(run, record))
+        return await artifacts.find_newest(record.content_key, run.algorithm_version)
+
+    async def find_complete_artifact(
+        self, work: Work[Service], run: ClaimedRun, record: DocumentRecord
+    ) -> TextArtifact | None:
+        """Return the artifact that this run needs, if it only has to be published: its indexes exist too.
+
+        With an external index there is always something left to do, because its copies belong to one document.
+        """
+        if self.index_copier is not None:
+            return None
+        artifact = await self.find_artifact(work, run, record)
+        if artifact is None or await self.installed_models.list_missing(work, artifact.id):
+            return None
+        return artifact
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """One run's."""
+    """One run, its document and its pending writes."""
 
     services: RunServices
     run: ClaimedRun
@@ -97,17 +124,16 @@ class RunContext:
         *,
         durable: bool = False,
     ) -> AsyncIterator[Work[Service]]:
-        """A transaction of this run: the fence and the step's record first, then what waited for it. No commit, no
-        record.
+        """Open a transaction of this run: the fence and the step records first, then the deferred writes.
 
-        Only a `lasting` one waits for the disk, and everything before it lasts with it. The others may be lost in a
-        power failure, and are then done again.
+        Only a `durable` one waits for the disk, which makes all earlier ones durable too. Others may be lost in a power
+        failure; their steps are then done again.
         """
         async with self.services.database.service_work(self.service, durable=durable) as work:
-            entered = {**self.pending.steps, name: status}
-            await RunRepository(work.session).record_steps(self.run, entered, snapshot=snapshot)
-            for effect in self.pending.writes:
-                await effect(work)
+            steps = {**self.pending.steps, name: status}
+            await RunRepository(work.session).record_steps(self.run, steps, snapshot=snapshot)
+            for write in self.pending.writes:
+                await write(work)
             yield work
         self.pending.steps.clear()
         self.pending.writes.clear()
@@ -116,17 +142,26 @@ class RunContext:
     async def progress_transaction(
         self, name: str, snapshot: Mapping[str, Any] | None = None
     ) -> AsyncIterator[Work[Service]]:
-        """A transaction in the middle of a step: the fence and how far it is, and nothing of what waits."""
+        """Open a transaction within a step: the fence and the progress, without pending records and writes."""
         async with self.services.database.service_work(self.service, durable=False) as work:
             await RunRepository(work.session).record_steps(self.run, {name: StepStatus.STARTED}, snapshot=snapshot)
             yield work
 
-    def record_step(self, name: str, write: DeferredWrite | None = None) -> None:
-        """A step that needs no transaction of its own: its record and what it writes go with the next one."""
+    def record_step(self, name: str) -> None:
+        """Record a successful step together with the next transaction."""
         self.pending.steps[name] = StepStatus.SUCCESS
-        if write is not None:
-            self.pending.writes.append(write)
 
-    def artifact_key(self, content_key: str) -> ArtifactKey:
-        organization_id = None if self.services.shares_artifacts else self.run.organization_id
-        return ArtifactKey(organization_id, content_key, self.services.reading_variant)
+    def defer(self, write: DeferredWrite) -> None:
+        """Carry out a write at the beginning of the next transaction."""
+        self.pending.writes.append(write)
+
+    @asynccontextmanager
+    async def compute_lock(self, name: str) -> AsyncIterator[None]:
+        """Hold the lock of a computation, or raise `RetryLater` if another worker is computing the same.
+
+        Waiting in the queue leaves the slot to other runs; the next attempt finds the result.
+        """
+        async with self.services.locks.try_acquire(name) as acquired:
+            if not acquired:
+                raise RetryLater(LOCKED_RETRY_SECONDS)
+            yield

@@ -1,7 +1,8 @@
-"""Order of the pipeline nodes, their retry policy, traces and timings. A node knows nothing of its neighbours."""
+"""The graph of pipeline nodes, their retry policy, traces and timings. A node knows nothing about its neighbors."""
 
 import time
 from functools import wraps
+from itertools import pairwise
 from typing import Protocol
 
 from langgraph.graph import END, START, StateGraph
@@ -20,28 +21,26 @@ from muniment.processing.pipeline.nodes.prepare import (
     is_processed,
     mark_processing_started,
 )
-from muniment.processing.pipeline.nodes.publish import (
-    aggregate_diagrams,
-    build_summary,
-    mark_basic_complete,
-    save_diagrams,
-    save_pages,
-    save_paragraphs,
-    update_metrics,
-)
+from muniment.processing.pipeline.nodes.publish import build_summary, mark_basic_complete
+from muniment.processing.pipeline.publishing import PUBLISH_STEPS
+from muniment.processing.runs.tables import STEP_ORDER
 from muniment.telemetry.metrics import NODE_SECONDS
 from muniment.telemetry.traces import span
 
 
 class GraphNode(Protocol):
+    """Function of a node: it receives the state and returns the changes to it."""
+
     async def __call__(self, state: RunState, runtime: Runtime[RunContext]) -> RunState: ...
 
 
 TRACED_KEY_CHARACTERS = 16
-"""Of a content key, its id and a few digits: enough to tell two apart, too little to recognise a file by."""
+"""Its id and a few digits of the key: enough to tell two apart, too little to recognize a file."""
 
 
 def instrumented(name: str, node: GraphNode) -> GraphNode:
+    """Wrap a node in a span and measure its duration."""
+
     @wraps(node)
     async def run(state: RunState, runtime: Runtime[RunContext]) -> RunState:
         context, began = runtime.context, time.monotonic()
@@ -50,7 +49,7 @@ def instrumented(name: str, node: GraphNode) -> GraphNode:
             run_id=str(context.run.run_id),
             document_id=str(context.run.document_id),
             algorithm_version=context.services.reading_variant.algorithm_version,
-            content_key=state.get("content_key", "")[:TRACED_KEY_CHARACTERS],
+            content_key=context.record.content_key[:TRACED_KEY_CHARACTERS],
         ):
             try:
                 return await node(state, runtime)
@@ -63,45 +62,45 @@ def instrumented(name: str, node: GraphNode) -> GraphNode:
 RunGraph = CompiledStateGraph[RunState, RunContext, RunState, RunState]
 
 
-NODES: dict[str, GraphNode] = {
+def _record_only(name: str) -> GraphNode:
+    """Return the node of a publish step, which MarkBasicComplete carries out."""
+
+    async def record(state: RunState, runtime: Runtime[RunContext]) -> RunState:
+        runtime.context.record_step(name)
+        return {}
+
+    return record
+
+
+_BUILD_SUMMARY = "BuildSummary"
+_NODE_FUNCTIONS: dict[str, GraphNode] = {
     "FetchDocumentRecord": fetch_document_record,
     "AlreadyProcessedCheck": already_processed_check,
     "MarkProcessingStarted": mark_processing_started,
     "ExtractText": extract_text,
-    "SavePages": save_pages,
-    "SaveParagraphs": save_paragraphs,
-    "AggregateDiagrams": aggregate_diagrams,
-    "SaveDiagrams": save_diagrams,
+    **{name: _record_only(name) for name in PUBLISH_STEPS},
     "Index": index_text,
-    "UpdateMetrics": update_metrics,
     "MarkBasicComplete": mark_basic_complete,
-    "BuildSummary": build_summary,
+    _BUILD_SUMMARY: build_summary,
 }
+NODES: dict[str, GraphNode] = {name: _NODE_FUNCTIONS[name] for name in (*STEP_ORDER, _BUILD_SUMMARY)}
 
 
-# Transient errors only; what stays unavailable goes back to the queue (ErrorHandling).
+# For transient errors only; a run whose services stay unavailable is requeued (ErrorHandling).
 RETRY_POLICY = RetryPolicy(initial_interval=0.2, backoff_factor=2, max_attempts=3, jitter=True, retry_on=Unavailable)
 
 
 def build_graph() -> RunGraph:
+    """Build the graph: the nodes in the order of `STEP_ORDER`, with one branch for documents already processed."""
     graph = StateGraph(RunState, context_schema=RunContext)
     for name, node in NODES.items():
         graph.add_node(name, instrumented(name, node), retry_policy=RETRY_POLICY)
     graph.set_node_defaults(error_handler=error_handling)  # type: ignore[arg-type]  # its error comes by name
 
-    graph.add_edge(START, "FetchDocumentRecord")
-    graph.add_edge("FetchDocumentRecord", "AlreadyProcessedCheck")
-    graph.add_conditional_edges(
-        "AlreadyProcessedCheck", is_processed, {True: "MarkBasicComplete", False: "MarkProcessingStarted"}
-    )
-    graph.add_edge("MarkProcessingStarted", "ExtractText")
-    graph.add_edge("ExtractText", "SavePages")
-    graph.add_edge("SavePages", "SaveParagraphs")
-    graph.add_edge("SaveParagraphs", "AggregateDiagrams")
-    graph.add_edge("AggregateDiagrams", "SaveDiagrams")
-    graph.add_edge("SaveDiagrams", "Index")
-    graph.add_edge("Index", "UpdateMetrics")
-    graph.add_edge("UpdateMetrics", "MarkBasicComplete")
-    graph.add_edge("MarkBasicComplete", "BuildSummary")
-    graph.add_edge("BuildSummary", END)
+    branch = "AlreadyProcessedCheck"
+    for name, following in pairwise((START, *NODES, END)):
+        if name == branch:
+            graph.add_conditional_edges(name, is_processed, {True: "MarkBasicComplete", False: following})
+        else:
+            graph.add_edge(name, following)
     return graph.compile()

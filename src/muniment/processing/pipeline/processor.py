@@ -14,7 +14,7 @@ from muniment.processing.pipeline.nodes.error_handling import MAX_CRASHES
 from muniment.processing.pipeline.publishing import (
     complete_run,
     fail_run,
-    find_reusable_artifact,
+    log_completed,
     mark_started,
     pin_artifact,
     publish,
@@ -27,7 +27,6 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 from muniment.storage.objects.async_io import run_to_completion
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RetryLater, RunJob
-from muniment.telemetry.metrics import ARTIFACTS
 
 log = structlog.get_logger()
 
@@ -36,7 +35,7 @@ DOCUMENT_LOCKED_RETRY_SECONDS = 2
 
 
 class RunProcessor:
-    """Carries out runs. Any of them may have been begun before, by a worker that died."""
+    """Processes the runs of a worker. A worker that died may have begun any of them before."""
 
     def __init__(self, services: RunServices) -> None:
         self._services = services
@@ -52,37 +51,19 @@ class RunProcessor:
             log.info("processing.superseded", run_id=str(job.run_id))
 
     async def _publish_existing_artifact(self, job: RunJob) -> None:
-        """One transaction and a few statements, whatever the number of pages, without opening the file."""
+        """Publish an existing artifact in one transaction, without opening the file."""
         async with self._services.database.service_work(Service(job.organization_id)) as work:
-            found = await RunRepository(work.session).peek(job.run_id)
-            if found is None:
+            peeked = await RunRepository(work.session).peek(job.run_id)
+            if peeked is None:
                 return
-            full = await self._find_complete_artifact(work, *found)
-            if full is not None:
-                await _publish_and_complete(work, job.run_id, full)
-        if full is None:
-            # Not from within the block: with a rollback the driver forgets all statements that it had prepared.
+            run, record = peeked
+            artifact = await self._services.find_complete_artifact(work, run, record)
+            if artifact is not None:
+                await _publish_and_complete(work, job.run_id, artifact)
+        if artifact is None:
+            # Raised outside the block: after a rollback the driver forgets all prepared statements.
             raise MoveToQueue(READING)
-        run, _ = found
-        ARTIFACTS.labels("hit").inc()
-        log.info(
-            "processing.completed", run_id=str(run.run_id), document_id=str(run.document_id), pages=full.total_pages
-        )
-
-    async def _find_complete_artifact(
-        self, work: Work[Service], run: ClaimedRun, record: DocumentRecord
-    ) -> TextArtifact | None:
-        """What this run is to show, if nothing of it is left to be done."""
-        full = await find_reusable_artifact(
-            work, run, RunContext(self._services, run, record).artifact_key(record.content_key)
-        )
-        if (
-            full is None
-            or self._services.index_copier
-            or await self._services.installed_models.list_missing(work, full.id)
-        ):
-            return None
-        return full
+        log_completed(run, pages=artifact.total_pages, unread_pages=len(artifact.problems))
 
     async def _claim_and_run(self, job: RunJob) -> None:
         async with self._services.database.service_work(Service(job.organization_id), durable=False) as work:
@@ -96,16 +77,16 @@ class RunProcessor:
 
     async def _run_graph(self, run: ClaimedRun, record: DocumentRecord) -> None:
         try:
-            # Shared with other workers of this document. Whoever proves it gone waits for all of them: every write
-            # outside PostgreSQL comes after a fence that was passed under this lock (docs/design.md#document-lock).
+            # Shared with other workers of this document. A purge waits for all of them before it proves the document
+            # gone: each write outside PostgreSQL follows a fence passed under this lock (docs/design.md#document-lock).
             async with self._services.locks.try_acquire(
                 document_lock_name(run.document_id), is_shared=True
-            ) as is_there:
-                if not is_there:
+            ) as acquired:
+                if not acquired:
                     raise RetryLater(DOCUMENT_LOCKED_RETRY_SECONDS)
                 await self._graph.ainvoke({}, context=RunContext(self._services, run, record))
         except (RetryLater, Unavailable, asyncio.CancelledError) as reason:
-            # It waits in the queue again. A run that nobody put back was left by a worker that died.
+            # Back to the queue. A run that stays `in_progress` was left by a worker that died.
             await run_to_completion(self._requeue(run, has_failed=isinstance(reason, ReaderKilled)))
             raise
 

@@ -1,13 +1,13 @@
-"""Make a document show an artifact and finish its run: in one transaction for known content, a reread and a
-replacement.
-"""
+"""Make a document show an artifact, and complete or fail its run."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from uuid import UUID
 
+import structlog
 from sqlalchemy import exists, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.artifacts.keys import READING_VERSION
-from muniment.artifacts.repository import ArtifactKey, ArtifactRepository
+from muniment.artifacts.repository import ArtifactRepository
 from muniment.artifacts.tables import TextArtifact
 from muniment.documents.handovers import request_handover
 from muniment.documents.purge import purge_revisions
@@ -23,6 +23,7 @@ from muniment.processing.runs.tables import StepStatus
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
+from muniment.telemetry.metrics import ARTIFACTS
 
 BASIC_COMPLETE = "basic_complete"
 
@@ -30,37 +31,55 @@ BASIC_COMPLETE = "basic_complete"
 PROCESSED_STATUSES = frozenset({BASIC_COMPLETE, "analysis_complete"})
 
 
-async def find_reusable_artifact(work: Work[Service], run: ClaimedRun, key: ArtifactKey) -> TextArtifact | None:
-    """What this run is to show, if somebody computed it already. An older version is taken as it was stored."""
-    artifacts = ArtifactRepository(work.session)
-    if run.algorithm_version in (None, READING_VERSION):
-        return await artifacts.find(key)
-    return await artifacts.find_newest(key.content_key, run.algorithm_version)
+log = structlog.get_logger()
+
+
+PublishStep = Callable[[AsyncSession, ClaimedRun, UUID], Awaitable[None]]
+
+
+async def _add_missing_diagrams(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
+    await ArtifactRepository(session).add_missing_diagrams(artifact_id)
+
+
+_AGGREGATE_DIAGRAMS = "AggregateDiagrams"
+PUBLISH_STEPS: Mapping[str, PublishStep] = {
+    "SavePages": save_pages,
+    "SaveParagraphs": save_paragraphs,
+    _AGGREGATE_DIAGRAMS: _add_missing_diagrams,
+    "SaveDiagrams": save_diagrams,
+    "UpdateMetrics": save_metrics,
+}
+"""Steps that make a document show an artifact. Their nodes only record them; `publish` applies all in the transaction
+that completes the run, so that nobody sees half a result."""
 
 
 async def pin_artifact(work: Work[Service], run: ClaimedRun, artifact: TextArtifact, *, is_reused: bool) -> bool:
-    """Whether another document of this organization shows it already."""
+    """Protect the artifact from garbage collection until the run ends.
+
+    Return whether another document of this organization already shows it.
+    """
     another = exists().where(Document.artifact_text_id == artifact.id, Document.id != run.document_id)
     is_shown = is_reused and bool(await work.session.scalar(select(another)))
-    # Only then: what other organizations have must not show, not even as a sum.
+    # Savings count only within the organization: what others have stored must not show, not even in a sum.
     saved = float((artifact.timings or {}).get("seconds", 0)) if is_shown else None
     await RunRepository(work.session).set_artifact(run, artifact.id, saved)
+    if is_reused:
+        ARTIFACTS.labels("hit").inc()
     return is_shown
 
 
-async def publish(work: Work[Service], run: ClaimedRun, artifact_id: UUID, *, has_diagrams: bool) -> None:
-    """Everything that the nodes between reading and the end do, at once. Where another document shows it already, its
-    diagrams were made before that: a thousand pages need not be looked through for them."""
-    if not has_diagrams:
-        await ArtifactRepository(work.session).add_missing_diagrams(artifact_id)
-    await save_pages(work.session, run, artifact_id)
-    await save_paragraphs(work.session, run, artifact_id)
-    await save_diagrams(work.session, run, artifact_id)
-    await save_metrics(work.session, run, artifact_id)
+async def publish(work: Work[Service], run: ClaimedRun, artifact_id: UUID, *, has_diagrams: bool = False) -> None:
+    """Apply all publish steps in order.
+
+    `has_diagrams` skips the search for diagrams: they exist already if another document shows this artifact.
+    """
+    for name, apply in PUBLISH_STEPS.items():
+        if not (has_diagrams and name == _AGGREGATE_DIAGRAMS):
+            await apply(work.session, run, artifact_id)
 
 
 async def mark_started(work: Work[Service], run: ClaimedRun) -> None:
-    """A reread leaves the document as it is until it has something better."""
+    """Mark the document as being processed. A reread leaves it as it is until the new result is complete."""
     if run.is_reread:
         return
     started = func.coalesce(Document.processing_started_at, func.now())
@@ -70,8 +89,10 @@ async def mark_started(work: Work[Service], run: ClaimedRun) -> None:
 
 
 async def _delete_earlier_revisions(work: Work[Service], run: ClaimedRun) -> None:
-    """Not before: until this moment a replacement can be put back. What was read from them is left to the garbage
-    collection (docs/design.md#garbage-collection)."""
+    """Delete earlier revisions. This runs at completion because a replacement can be reverted until then.
+
+    Their artifacts are left to the garbage collection (docs/design.md#garbage-collection).
+    """
     if run.revision == 1:
         return
     document = await work.session.get_one(Document, run.document_id)
@@ -80,12 +101,13 @@ async def _delete_earlier_revisions(work: Work[Service], run: ClaimedRun) -> Non
 
 
 async def complete_run(work: Work[Service], run: ClaimedRun) -> None:
+    """Complete the document, request its hand-over and finish the run. A reread finishes its run only."""
     if not run.is_reread:
-        at = now()
+        completed_at = now()
         columns = {
             "processing_status": BASIC_COMPLETE,
-            "processing_completed_at": at,
-            "completed_at": at,
+            "processing_completed_at": completed_at,
+            "completed_at": completed_at,
             "processing_errors": None,
             "last_error": None,
         }
@@ -96,8 +118,14 @@ async def complete_run(work: Work[Service], run: ClaimedRun) -> None:
     await RunRepository(work.session).finish(run, RunStatus.COMPLETED)
 
 
+def log_completed(run: ClaimedRun, *, pages: int, unread_pages: int) -> None:
+    """Log the completion of a run, after its commit."""
+    ids = {"run_id": str(run.run_id), "document_id": str(run.document_id)}
+    log.info("processing.completed", **ids, pages=pages, unread_pages=unread_pages)
+
+
 async def fail_run(work: Work[Service], run: ClaimedRun, *, step: str, code: str, message: str) -> None:
-    """The run fails, and the document with it; a reread that fails changes nothing but its run."""
+    """Fail the run and its document. A failed reread changes nothing but its run."""
     runs = RunRepository(work.session)
     error = {"code": code, "message": message, "step": step}
     await runs.record_steps(run, {step: StepStatus.FAILED}, error=error)

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import TextClause, select, text
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.documents.runs import ProcessingRun, RunPurpose, RunStatus
-from muniment.documents.tables import Document
+from muniment.documents.runs import RunPurpose, RunStatus
 from muniment.errors import MunimentError
 from muniment.processing.runs.tables import StepStatus
 
@@ -30,12 +29,14 @@ class DocumentRecord:
     media_type: str
     kb_id: UUID
     artifact_text_id: UUID | None
-    """The text that it shows."""
+    """Artifact that the document shows."""
     processing_status: str | None
 
 
 @dataclass(frozen=True)
 class ClaimedRun:
+    """A run and the attempt under which this worker may write."""
+
     run_id: UUID
     organization_id: UUID
     document_id: UUID
@@ -46,20 +47,19 @@ class ClaimedRun:
     force: bool = False
     algorithm_version: int | None = None
     failures: int = 0
-    """How often a worker or a reader died over it."""
+    """Number of times a worker or a reader died while processing it."""
 
     @property
     def is_reread(self) -> bool:
         return self.purpose == RunPurpose.REREAD
 
 
-# The fence and the record in one statement, first of every node's transaction. The document before the run: whoever
-# moves a document takes them in that order.
+# Fence and record in one statement. The document is locked before the run, in the same order as by lifecycle moves.
 _RECORD_STEPS = text("""
-    WITH held AS (
+    WITH locked AS (
         SELECT id FROM documents WHERE id = :document_id AND epoch = :epoch FOR NO KEY UPDATE
     ), claimed AS (
-        UPDATE document_processing_runs r SET last_step = :last_step, updated_at = now() FROM held
+        UPDATE document_processing_runs r SET last_step = :last_step, updated_at = now() FROM locked
          WHERE r.run_id = :run_id AND r.attempt = :attempt AND r.status = 'in_progress'
         RETURNING r.run_id
     )
@@ -89,9 +89,9 @@ _PEEK = text("""
 """)
 
 
-# The document first here too. A run that is `in_progress` was left by a worker that died.
+# The document is locked first here too. A run that is `in_progress` was left by a worker that died.
 _CLAIM = text("""
-    WITH held AS (
+    WITH locked AS (
         SELECT r.run_id, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
                d.artifact_text_id AS shown, d.processing_status
           FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
@@ -100,10 +100,10 @@ _CLAIM = text("""
     UPDATE document_processing_runs r
        SET attempt = r.attempt + 1, failures = r.failures + (r.status = 'in_progress')::integer,
            status = 'in_progress', updated_at = now()
-      FROM held WHERE r.run_id = held.run_id AND r.status IN ('queued', 'in_progress')
+      FROM locked WHERE r.run_id = locked.run_id AND r.status IN ('queued', 'in_progress')
     RETURNING r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
-              r.algorithm_version, r.failures, held.content_hmac, held.original_uri, held.media_type,
-              held.knowledge_base_id, held.shown, held.processing_status
+              r.algorithm_version, r.failures, locked.content_hmac, locked.original_uri, locked.media_type,
+              locked.knowledge_base_id, locked.shown, locked.processing_status
 """)
 
 
@@ -131,41 +131,31 @@ _FINISH = text("""
 """)
 
 
+DOCUMENT_CHANGES_CHANNEL = "muniment_documents"
+"""Channel on which the database announces changed documents. Listeners read the tables to see what they may know."""
+_NOTIFY = text("SELECT pg_notify(:channel, :id)")
+
+
 class RunRepository:
+    """Queries of workers on runs and their steps."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def claim(self, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
-        """Take the run, or take it over: the attempt grows, and an earlier worker's fence no longer holds.
+        """Claim the run, or take it over: the attempt increases, and the fence refuses any earlier worker.
 
-        `None` when it has ended, or when the document has moved on to another epoch.
+        Return `None` if the run has ended or the document has moved on to another epoch.
         """
         return await self._find(_CLAIM, run_id)
 
     async def peek(self, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
-        """As `claim`, and takes nothing: whoever looked may not write."""
+        """Read a claimable run without claiming it. The caller must not write."""
         return await self._find(_PEEK, run_id)
 
     async def _find(self, statement: TextClause, run_id: UUID) -> tuple[ClaimedRun, DocumentRecord] | None:
         row = (await self._session.execute(statement, {"run_id": run_id})).one_or_none()
         return (ClaimedRun(*row[:_RUN_COLUMNS]), DocumentRecord(*row[_RUN_COLUMNS:])) if row else None
-
-    async def hold(self, run: ClaimedRun) -> Document:
-        """The fence, first statement of every worker transaction: from here to the commit nobody can move the document.
-
-        A plain `WHERE epoch = …` would not do: the lock of a foreign key lets a cancel commit in between.
-        """
-        document = await self._session.scalar(
-            select(Document)
-            .where(Document.id == run.document_id, Document.epoch == run.epoch)
-            .with_for_update(key_share=True)
-        )
-        attempt = await self._session.scalar(
-            select(ProcessingRun.attempt).where(ProcessingRun.run_id == run.run_id).with_for_update()
-        )
-        if document is None or attempt != run.attempt:
-            raise RunSuperseded
-        return document
 
     async def record_steps(
         self,
@@ -175,8 +165,12 @@ class RunRepository:
         snapshot: Mapping[str, Any] | None = None,
         error: Mapping[str, Any] | None = None,
     ) -> None:
-        """The fence as in `hold`, and the record of these steps with it; snapshot and error are the last one's."""
-        entered = await self._session.execute(
+        """Fence off workers that lost the run and record these steps; snapshot and error belong to the last one.
+
+        This is the first statement of every worker transaction: until its commit nobody can move the document. A plain
+        `WHERE epoch = …` would not do, because the lock of a foreign key lets a cancel commit in between.
+        """
+        recorded = await self._session.execute(
             _RECORD_STEPS,
             {
                 "document_id": run.document_id,
@@ -191,24 +185,25 @@ class RunRepository:
                 "error": json.dumps(error) if error is not None else None,
             },
         )
-        if entered.first() is None:
+        if recorded.first() is None:
             raise RunSuperseded
 
+    async def announce_progress(self, run: ClaimedRun) -> None:
+        """Notify the event streams that this document changed, with the commit."""
+        values = {"channel": DOCUMENT_CHANGES_CHANNEL, "id": str(run.document_id)}
+        await self._session.execute(_NOTIFY, values)
+
     async def requeue(self, run: ClaimedRun, *, has_failed: bool) -> None:
-        """It waits again, unless somebody else has it or it has ended."""
+        """Put the run back into the queue, unless it has ended or another worker has taken it over."""
         values = {"run_id": run.run_id, "attempt": run.attempt, "failures": int(has_failed)}
         await self._session.execute(_REQUEUE, values)
 
     async def set_artifact(self, run: ClaimedRun, artifact_text_id: UUID, saved_seconds: float | None) -> None:
-        """Hold an artifact against the garbage collection until the run ends."""
+        """Pin an artifact: the garbage collection keeps it until the run ends."""
         values = {"run_id": run.run_id, "artifact_text_id": artifact_text_id, "saved_seconds": saved_seconds}
         await self._session.execute(_SET_ARTIFACT, values)
 
     async def finish(self, run: ClaimedRun, status: RunStatus, error: Mapping[str, Any] | None = None) -> None:
-        """What the document shows is held by the document itself from now on."""
+        """Finish the run and unpin its artifact; from here on the document references it."""
         as_json = json.dumps(error) if error is not None else None
         await self._session.execute(_FINISH, {"run_id": run.run_id, "status": str(status), "error": as_json})
-
-
-DOCUMENT_CHANGES_CHANNEL = "muniment_documents"
-"""Where the database tells that a document changed; who may know what is asked of the tables by whoever listens."""

@@ -161,24 +161,27 @@ _VARIANTS_OF_ARTIFACT = select(
 
 @dataclass(frozen=True)
 class InstalledModels:
-    """Everything is indexed for the model that is set up, and for the one that still answers, until the switch."""
+    """Models that artifacts are indexed for: the configured one, and until the switch the one that still answers."""
 
     configured: Embedder
     previous: tuple[Embedder, ...] = ()
-    """Installed too; used while theirs is the active variant."""
+    """Other installed models; each is used while its variant is the active one."""
+
+    async def register(self, work: Work[Service]) -> None:
+        """Register the configured variant before the first index of it is stored."""
+        await IndexRepository(work.session).register_variant(variant_for(self.configured))
 
     async def list_missing(self, work: Work[Service], artifact_id: UUID) -> Mapping[str, Embedder]:
-        """By fingerprint: what this text has no passages for yet."""
-        known = {
-            row.fingerprint: row for row in await work.session.execute(_VARIANTS_OF_ARTIFACT, {"text_id": artifact_id})
-        }
-        variant = variant_for(self.configured)
-        if variant.fingerprint not in known:
-            await IndexRepository(work.session).register_variant(variant)
-        wanted = {variant.fingerprint: self.configured}
-        for other in self.previous:
-            if (named := variant_for(other).fingerprint) in known and known[named].is_active:
-                wanted[named] = other
+        """Return the models for which this artifact has no index yet, by fingerprint."""
+        rows = await work.session.execute(_VARIANTS_OF_ARTIFACT, {"text_id": artifact_id})
+        registered = {row.fingerprint: row for row in rows}
+        required = {variant_for(self.configured).fingerprint: self.configured}
+        for embedder in self.previous:
+            fingerprint = variant_for(embedder).fingerprint
+            if fingerprint in registered and registered[fingerprint].is_active:
+                required[fingerprint] = embedder
         return {
-            named: embedder for named, embedder in wanted.items() if named not in known or not known[named].is_there
+            fingerprint: embedder
+            for fingerprint, embedder in required.items()
+            if fingerprint not in registered or not registered[fingerprint].is_there
         }

@@ -8,43 +8,43 @@ from muniment.artifacts.repository import ArtifactRepository
 from muniment.processing.pipeline.context import RunContext, RunState
 from muniment.search.indexing.builder import build_index
 from muniment.search.indexing.repository import IndexRepository
-from muniment.storage.tasks.port import RetryLater
 from muniment.storage.vectors.port import IndexedDocument
 from muniment.telemetry.metrics import INDEXES
 
 INDEX = "Index"
-LOCKED_RETRY_SECONDS = 1
 
 
 async def index_text(state: RunState, runtime: Runtime[RunContext]) -> RunState:
-    context, text_id = runtime.context, state["artifact_text_id"]
-    async with context.services.locks.try_acquire(f"index {text_id}") as is_ours:
-        if not is_ours:
-            raise RetryLater(LOCKED_RETRY_SECONDS)  # somebody makes the same right now, as in ExtractText
-        await _build_missing(context, text_id)
+    """Build the missing indexes of the artifact and copy its passages to the external index."""
+    context, artifact_id = runtime.context, state["artifact_text_id"]
+    async with context.compute_lock(f"index {artifact_id}"):
+        await _build_missing(context, artifact_id)
     if context.services.index_copier is not None:
-        # Under this run's epoch: nobody finds them before the document names it.
-        await context.services.index_copier.copy(index_target(context, state), text_id, context.run.epoch)
+        # Stored under this run's epoch: nobody finds the copies before the document has this index epoch.
+        await context.services.index_copier.copy(index_target(context), artifact_id, context.run.epoch)
     context.record_step(INDEX)
     return {}
 
 
-def index_target(context: RunContext, state: RunState) -> IndexedDocument:
-    return IndexedDocument(context.run.document_id, state["kb_id"], context.run.organization_id)
+def index_target(context: RunContext) -> IndexedDocument:
+    """Return the document of a run as the external index knows it."""
+    return IndexedDocument(context.run.document_id, context.record.kb_id, context.run.organization_id)
 
 
 async def _build_missing(context: RunContext, artifact_id: UUID) -> None:
-    tools = context.services
+    services = context.services
     async with context.progress_transaction(INDEX) as work:
-        missing = await tools.installed_models.list_missing(work, artifact_id)
-        full = await ArtifactRepository(work.session).get(artifact_id) if missing else None
+        missing = await services.installed_models.list_missing(work, artifact_id)
+        if not missing:
+            return
+        artifact = await ArtifactRepository(work.session).get(artifact_id)
+        await services.installed_models.register(work)
     for embedder in missing.values():
-        assert full is not None
         new = await build_index(
-            tools.database,
-            tools.blobs,
+            services.database,
+            services.blobs,
             embedder,
-            full,
+            artifact,
             organization_id=context.run.organization_id,
             pages=context.pending.pages,
         )
