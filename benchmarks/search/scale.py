@@ -17,7 +17,6 @@ from benchmarks.search.dataset import SearchDataset, open_search_dataset
 from benchmarks.search.synthetic_corpus import COMMON, KBS, SyntheticCorpus
 from muniment.search.variants import variant_for
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from muniment.storage.vectors.port import IndexingVariant
 from muniment.telemetry.logs import configure_logs
 
 SIZES = (100_000, 1_000_000)
@@ -53,8 +52,7 @@ async def _measure(report: Report) -> None:
 
 async def _measure_recall(report: Report, stage: SearchDataset, crowd: SyntheticCorpus) -> None:
     """Of the nearest that a scan of everything in scope finds, how many the HNSW index finds as well."""
-    variant = variant_for(stage.embedder)
-    model = IndexingVariant(variant.model, variant.dimensions, variant.fingerprint)
+    model = variant_for(stage.embedder)
     exact, approximate = (PgvectorSearch(stage.database, exact_search_limit=most) for most in (crowd.size, 0))
 
     async def nearest(index: PgvectorSearch, kb_ids: Sequence[UUID], vector: Sequence[float]) -> set[tuple[UUID, int]]:

@@ -8,10 +8,11 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
+from sqlalchemy import select
 
 from muniment.artifacts.keys import ReadingVariant
 from muniment.artifacts.repository import BATCH_ROWS, ArtifactKey, ArtifactRepository
-from muniment.artifacts.tables import TextArtifact
+from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, TextArtifact
 from muniment.artifacts.text_packs import TextPackWriter
 from muniment.errors import Forbidden
 from muniment.storage.db.address import DatabaseAddress
@@ -57,15 +58,12 @@ async def test_what_was_added_is_found_with_all_its_parts_in_order(shelf: Artifa
         found = await artifacts.find(key)
         assert found is not None
         assert (await artifacts.get(full.id)).id == found.id == full.id
-        pages = await artifacts.list_pages(found, offset=1, limit=3)
-        assert [page.page_number for page in pages] == [2, 3, 4]
-        page = await artifacts.find_page(found, 12)
-        assert page is not None
-        assert page.page_text_uri.startswith(f"{found.full_text_uri}#bytes=")
-        assert await artifacts.find_page(found, 13) is None
+        pages = list(await work.session.scalars(select(ArtifactPage).order_by(ArtifactPage.page_number)))
+        assert [page.page_number for page in pages] == list(range(1, 13))
+        assert pages[-1].page_text_uri.startswith(f"{found.full_text_uri}#bytes=")
         paragraphs = await artifacts.list_paragraphs(found, [11, 2])
         assert [(item.page_number, item.paragraph_index) for item in paragraphs] == [(2, 0), (11, 0)]
-        diagrams = await artifacts.list_diagrams(found)
+        diagrams = list(await work.session.scalars(select(ArtifactDiagram).order_by(ArtifactDiagram.page_number)))
         assert [item.page_number for item in diagrams] == list(range(1, 13))
         assert {item.diagram_key for item in diagrams} == {"p1-abc"}
         assert (found.total_pages, found.problems, found.unreferenced_at) == (12, [], None)

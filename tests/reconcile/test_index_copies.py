@@ -21,7 +21,7 @@ pytestmark = pytest.mark.parametrize("floor", ["qdrant"], indirect=True)
 
 def model_of(floor: ReconcileHarness) -> IndexingVariant:
     ((name, dimensions, fingerprint),) = floor.seed.rows("SELECT model, dimensions, fingerprint FROM indexing_variants")
-    return IndexingVariant(name, dimensions, fingerprint)
+    return IndexingVariant(model=name, dimensions=dimensions, fingerprint=fingerprint)
 
 
 async def held(floor: ReconcileHarness, document_id: UUID | None = None) -> list[StoredPoint]:

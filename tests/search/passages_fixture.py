@@ -9,7 +9,7 @@ from muniment.storage.db.base import new_id
 from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point
 from tests.support.seed import Person, Seed
 
-MODEL = IndexingVariant("all-MiniLM-L6-v2-int8", 384, "variant of the tests")
+MODEL = IndexingVariant(model="all-MiniLM-L6-v2-int8", dimensions=384, fingerprint="variant of the tests")
 TOPICS = ("invoice", "contract", "dog", "garden", "sea")
 """Each is a direction of its own, so that a test can say what is near to what."""
 

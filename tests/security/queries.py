@@ -47,12 +47,11 @@ from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import LanguageQuery, SearchScope, parse_query
 from muniment.search.query.within_document import DocumentSearchRepository
-from muniment.search.variants import IndexingVariant
 from muniment.storage.db.base import new_id, now
 from muniment.storage.deletions.ledger import LedgerRepository, NewLedgerEntry
 from muniment.storage.deletions.tables import DeletionOutcome, LedgerStore
 from muniment.storage.vectors.intents import IntentRepository
-from muniment.storage.vectors.port import Candidate, IndexedDocument
+from muniment.storage.vectors.port import Candidate, IndexedDocument, IndexingVariant
 from muniment.storage.vectors.tables import IntendedState as Intended
 from tests.security.audit_queries import AUDIT_QUERIES
 from tests.security.handover_queries import HANDOVER_QUERIES
@@ -158,12 +157,11 @@ def _candidate(world: World) -> Candidate:
     return Candidate(world.indexed_id, 0, 1, 0.0)
 
 
-OTHER_MODEL = IndexingVariant("another", "another", 3)
+OTHER_MODEL = IndexingVariant(fingerprint="another", model="another", dimensions=3)
 
 
 def _new_index(world: World) -> NewIndex:
-    variant = IndexingVariant(MODEL.fingerprint, MODEL.model, MODEL.dimensions)
-    return NewIndex(world.artifact_id, world.organization_id, variant, "simple", [])
+    return NewIndex(world.artifact_id, world.organization_id, MODEL, "simple", [])
 
 
 def _indexed(world: World) -> IndexedDocument:
@@ -280,15 +278,9 @@ QUERIES: dict[str, Query] = {
     "ArtifactRepository.get": lambda s, w: ArtifactRepository(s).get(w.artifact_id),
     "ArtifactRepository.add_once": lambda s, w: ArtifactRepository(s).add_once(_artifact_key(w, "new"), _new_text()),
     "ArtifactRepository.add_missing_diagrams": lambda s, w: ArtifactRepository(s).add_missing_diagrams(w.artifact_id),
-    "ArtifactRepository.list_pages": lambda s, w: ArtifactRepository(s).list_pages(_text(w), **PAGE),
-    "ArtifactRepository.find_page": lambda s, w: ArtifactRepository(s).find_page(_text(w), 1),
     "ArtifactRepository.list_paragraphs": lambda s, w: ArtifactRepository(s).list_paragraphs(_text(w), [1]),
-    "ArtifactRepository.list_diagrams": lambda s, w: ArtifactRepository(s).list_diagrams(_text(w)),
     "UnreferencedArtifactRepository.list_ids": lambda s, w: UnreferencedArtifactRepository(s).list_ids(
         w.organization_id, after=None, limit=100
-    ),
-    "UnreferencedArtifactRepository.list_ids_of": lambda s, _: UnreferencedArtifactRepository(s).list_ids_of(
-        CONTENT_KEY
     ),
     "UnreferencedArtifactRepository.list_unreferenced": lambda s, w: UnreferencedArtifactRepository(
         s
@@ -417,7 +409,6 @@ OPEN = {
     "KeyRepository.list_": "public keys, with which everybody may check what was signed",
     "IndexRepository.find_active_variant": "which model answers is the same for everybody, and nobody's secret",
     "IndexStateRepository.list_variants": "which models there are is the same for everybody, and nobody's secret",
-    "IndexRepository.find_variant": "which models there are is the same for everybody, and nobody's secret",
     "SignInRepository.find_login": "answers anybody who knows the email: the password is checked by what it returns",
     "SignInRepository.wait_seconds": "asked before anybody is known, about hashes of emails and addresses",
     "SignInRepository.record_failure": "written before anybody is known, about hashes of emails and addresses",

@@ -14,7 +14,7 @@ from tests.support.seed import SIGNING_KEY, Person, Seed
 FILE_NAME = "document.pdf"
 CONTENT_KEY = "0:content of the world"
 ARTIFACT: dict[str, Any] = {"content_hmac": CONTENT_KEY, "algorithm_version": 1, "params_fingerprint": "of the world"}
-MODEL = IndexingVariant("model of the world", 3, "variant of the world")
+MODEL = IndexingVariant(model="model of the world", dimensions=3, fingerprint="variant of the world")
 SECRET = "secret"
 SHA256 = "0" * 64
 SIGNER = Signer.from_text(SIGNING_KEY)

@@ -14,8 +14,8 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
 from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point
 
-MODEL = IndexingVariant("of the tests", 2, "first")
-OTHER_MODEL = IndexingVariant("of the tests, anew", 3, "second")
+MODEL = IndexingVariant(model="of the tests", dimensions=2, fingerprint="first")
+OTHER_MODEL = IndexingVariant(model="of the tests, anew", dimensions=3, fingerprint="second")
 NO_WORK: Work[Service] = Work(None, Service())  # type: ignore[arg-type]  # Qdrant does not ask through it
 
 

@@ -50,11 +50,6 @@ class UnreferencedArtifactRepository:
         behind = owned.where(TextArtifact.id > after) if after else owned
         return (await self._session.scalars(behind.order_by(TextArtifact.id).limit(limit))).all()
 
-    async def list_ids_of(self, content_key: str) -> Sequence[UUID]:
-        """Whatever was read from these bytes, in whichever way."""
-        of_content = select(TextArtifact.id).where(TextArtifact.content_hmac == content_key)
-        return (await self._session.scalars(of_content.order_by(TextArtifact.id))).all()
-
     async def list_unreferenced(self, ids: Sequence[UUID]) -> Sequence[UnreferencedArtifact]:
         """Those of them that nothing refers to."""
         columns = (TextArtifact.id, TextArtifact.full_text_uri, TextArtifact.unreferenced_at)

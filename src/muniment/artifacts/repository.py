@@ -155,25 +155,10 @@ class ArtifactRepository:
         """Make the rows of the diagrams that reading found, those that are not there yet."""
         await self._session.execute(_ADD_DIAGRAMS, {"text_id": text_id})
 
-    async def list_pages(self, artifact: TextArtifact, *, offset: int, limit: int) -> Sequence[ArtifactPage]:
-        pages = _select_parts(ArtifactPage, artifact).order_by(ArtifactPage.page_number)
-        return (await self._session.scalars(pages.offset(offset).limit(limit))).all()
-
-    async def find_page(self, artifact: TextArtifact, number: int) -> ArtifactPage | None:
-        found: ArtifactPage | None = await self._session.scalar(
-            _select_parts(ArtifactPage, artifact).where(ArtifactPage.page_number == number)
-        )
-        return found
-
     async def list_paragraphs(self, artifact: TextArtifact, page_numbers: Sequence[int]) -> Sequence[ArtifactParagraph]:
         """Of these pages, in reading order."""
         found = _select_parts(ArtifactParagraph, artifact).where(ArtifactParagraph.page_number.in_(page_numbers))
         ordered = found.order_by(ArtifactParagraph.page_number, ArtifactParagraph.paragraph_index)
-        return (await self._session.scalars(ordered)).all()
-
-    async def list_diagrams(self, artifact: TextArtifact) -> Sequence[ArtifactDiagram]:
-        found = _select_parts(ArtifactDiagram, artifact)
-        ordered = found.order_by(ArtifactDiagram.page_number, ArtifactDiagram.diagram_key)
         return (await self._session.scalars(ordered)).all()
 
 

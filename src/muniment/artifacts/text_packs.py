@@ -1,13 +1,15 @@
 """Text packs: all text of one artifact in one object, one zstd frame per page, so that single pages can be read.
 
-`key` names the object, `key#bytes=a-b` the frame of a page, `key#bytes=a-b&chars=s-e` a paragraph within that page. Spans
-are half-open: the end is not included.
+`key` names the object, `key#bytes=a-b` the frame of a page, `key#bytes=a-b&chars=s-e` a paragraph within that page.
+Spans are half-open: the end is not included.
 """
 
+import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 import zstandard
@@ -18,10 +20,14 @@ from muniment.storage.objects.port import ObjectStore
 
 PAGE_SEPARATOR = "\f"
 """Ends every frame, so that the whole object unpacks to the full text."""
+MAX_CONCURRENT_READS = 8
 _LEVEL = 3
 _DECOMPRESS_BYTES = 1024
-"""Of a pack, unpacked at a time: text that repeats itself may become a thousand times as long."""
+"""Bytes of a pack that are decompressed at a time: repetitive text may expand a thousandfold."""
 _URI = re.compile(r"(?P<key>[^#]+)#bytes=(?P<start>\d+)-(?P<end>\d+)(?:&chars=(?P<first>\d+)-(?P<last>\d+))?")
+
+
+PageT = TypeVar("PageT")
 
 
 class ArtifactDamaged(MunimentError):
@@ -35,7 +41,7 @@ class StoredPageText:
 
 
 class TextPackWriter:
-    """Text on its way into one object, page by page, kept packed in memory until it is whole."""
+    """Collects the pages of a text pack, compressed in memory until it is complete."""
 
     def __init__(self, organization_id: UUID | None) -> None:
         # A fresh name: of two that compute the same, the row names the winner and the loser is litter.
@@ -74,7 +80,7 @@ def pack_key(uri: str) -> str:
 
 
 async def read_page_text(blobs: ObjectStore, uri: str, sha256: str) -> str:
-    """The text of one page, proven to be what was stored."""
+    """Return the text of one page, or raise `ArtifactDamaged` if it is not what was stored."""
     match = _URI.fullmatch(uri)
     if match is None:
         raise ArtifactDamaged
@@ -87,6 +93,17 @@ async def read_page_text(blobs: ObjectStore, uri: str, sha256: str) -> str:
     return text
 
 
+async def read_concurrently(read: Callable[[PageT], Awaitable[str]], pages: Collection[PageT]) -> list[str]:
+    """Read the texts of several pages, a few at a time, and return them in the same order."""
+    slots = asyncio.Semaphore(MAX_CONCURRENT_READS)
+
+    async def read_one(page: PageT) -> str:
+        async with slots:
+            return await read(page)
+
+    return await asyncio.gather(*map(read_one, pages))
+
+
 def _unpack(frame: bytes) -> str:
     try:
         return zstandard.ZstdDecompressor().decompressobj().decompress(frame).decode()
@@ -95,8 +112,8 @@ def _unpack(frame: bytes) -> str:
 
 
 async def stream_full_text(blobs: ObjectStore, key: str, sha256: str) -> AsyncIterator[str]:
-    """The full text, in pieces of whole characters; `ArtifactDamaged` at the latest behind the last piece."""
-    # `decompress` would stop after the first frame, and tells nothing of an object that was cut off.
+    """Stream the full text in pieces of whole characters; raise `ArtifactDamaged` by the end if it is damaged."""
+    # `decompress` would stop after the first frame and not notice a truncated object.
     decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
     rest, seen = b"", hashlib.sha256()
     try:
@@ -115,7 +132,7 @@ async def stream_full_text(blobs: ObjectStore, key: str, sha256: str) -> AsyncIt
 
 
 def _complete_utf8_length(data: bytes) -> int:
-    """Where the last character that is complete ends: UTF-8 has at most four bytes a character."""
+    """Return the length up to the last complete character; UTF-8 has at most four bytes per character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:  # the beginning of a character of several bytes

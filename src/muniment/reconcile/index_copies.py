@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.documents.tables import Status
 from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.search.external_index.copier import IndexCopier
-from muniment.search.external_index.state import DocumentIndexState, IndexStateRepository
+from muniment.search.external_index.state import IndexState, IndexStateRepository
 from muniment.storage.db.advisory_locks import AdvisoryLocks, document_lock_name
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, IndexingVariant, StoredPoint
@@ -23,7 +23,7 @@ from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, Indexi
 
 @dataclass
 class VectorCount:
-    state: DocumentIndexState
+    state: IndexState
     found: int = 0
     """Of those that count."""
     wrong_status: int = 0
@@ -72,7 +72,7 @@ class IndexCopyRepair:
             return await IndexStateRepository(work.session).list_variants()
 
     async def count_vectors(
-        self, kb_id: UUID, models: Sequence[IndexingVariant], states: Sequence[DocumentIndexState]
+        self, kb_id: UUID, models: Sequence[IndexingVariant], states: Sequence[IndexState]
     ) -> Sequence[VectorCount]:
         """What the index holds of these documents, those that nobody is at."""
         tallies = {each.document_id: VectorCount(each) for each in states if each.is_idle}
@@ -106,14 +106,12 @@ class IndexCopyRepair:
             )
         return held == before
 
-    async def _find(
-        self, session: AsyncSession, scope: ReconcileScope, document: IndexedDocument
-    ) -> DocumentIndexState | None:
+    async def _find(self, session: AsyncSession, scope: ReconcileScope, document: IndexedDocument) -> IndexState | None:
         said = IndexStateRepository(session)
         found = await said.list_by_ids(document.kb_id, scope.unchanged_since, [document.document_id])
         return found[0] if found else None
 
-    async def _apply(self, scope: ReconcileScope, document: IndexedDocument, state: DocumentIndexState) -> None:
+    async def _apply(self, scope: ReconcileScope, document: IndexedDocument, state: IndexState) -> None:
         (tally,) = await self.count_vectors(document.kb_id, await self.list_variants(scope), [state])
         if tally.stale_epochs:
             await self.index.delete_epochs(document, sorted(tally.stale_epochs))
@@ -154,7 +152,7 @@ class IndexCopyCheck:
             async for document_id in self._list_orphans(scope, kb_id):
                 yield Drift(self.store, DriftKind.ORPHANED, str(document_id), kb_id, document_id)
 
-    async def _batches(self, scope: ReconcileScope, kb_id: UUID) -> AsyncIterator[Sequence[DocumentIndexState]]:
+    async def _batches(self, scope: ReconcileScope, kb_id: UUID) -> AsyncIterator[Sequence[IndexState]]:
         after = FIRST
         while True:
             async with self.database.service_work(scope.service) as work:
@@ -167,7 +165,7 @@ class IndexCopyCheck:
             after = said[-1].document_id
 
     async def _compare(
-        self, kb_id: UUID, models: Sequence[IndexingVariant], states: Sequence[DocumentIndexState]
+        self, kb_id: UUID, models: Sequence[IndexingVariant], states: Sequence[IndexState]
     ) -> Sequence[Drift]:
         tallies = await self.copy_repair.count_vectors(kb_id, models, states)
         return [

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from muniment.documents.media_types.types import has_page_images
 from muniment.documents.tables import DocumentType
 from muniment.search.query.repository import FoundPassage
 from muniment.search.query.request import SearchMode
@@ -85,7 +86,7 @@ class DocumentSearchRead(BaseModel):
 
 
 def _image_url(passage: FoundPassage) -> str | None:
-    if passage.media_type != "application/pdf" and not passage.media_type.startswith("image/"):
+    if not has_page_images(passage.media_type):
         return None
     document = f"/api/v1/knowledge-bases/{passage.kb_id}/documents/{passage.document_id}"
     return f"{document}/pages/{passage.page_number}/image"

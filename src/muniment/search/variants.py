@@ -1,29 +1,26 @@
-"""Indexing variants: which way chunks and vectors are made. Vectors of one variant are of no use to another."""
+"""Indexing variants: the parameters by which chunks and vectors are made, and their fingerprint."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from muniment.artifacts.keys import fingerprint
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import ChunkOptions
+from muniment.storage.vectors.port import IndexingVariant
 
 CHUNKING_VERSION = 1
-"""Raised when our own code cuts differently; everything else that changes a chunk or a vector is a parameter."""
-
-
-@dataclass(frozen=True)
-class IndexingVariant:
-    """Which way of making chunks and vectors. Those of one are of no use to another."""
-
-    fingerprint: str
-    model: str
-    dimensions: int
+"""Raised when our own code splits texts differently; everything else that changes a chunk or vector is a parameter."""
 
 
 def indexing_variant(embedder: Embedder, options: ChunkOptions) -> IndexingVariant:
+    """Return the variant of a model with these chunking options."""
     parameters = {"chunking": asdict(options), "embedding": dict(embedder.parameters)}
-    named = fingerprint({"indexing": parameters, "algorithm": CHUNKING_VERSION})
-    return IndexingVariant(named, embedder.model, embedder.dimensions)
+    return IndexingVariant(
+        fingerprint=fingerprint({"indexing": parameters, "algorithm": CHUNKING_VERSION}),
+        model=embedder.model,
+        dimensions=embedder.dimensions,
+    )
 
 
 def variant_for(embedder: Embedder) -> IndexingVariant:
+    """Return the variant of a model with the chunking options that suit it."""
     return indexing_variant(embedder, ChunkOptions(max_tokens=embedder.max_tokens))

@@ -22,17 +22,18 @@ from muniment.search.indexing.repository import (
     NewIndex,
     pack_half_precision,
 )
-from muniment.search.variants import IndexingVariant, indexing_variant
+from muniment.search.variants import indexing_variant
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
+from muniment.storage.vectors.port import IndexingVariant
 from tests.artifacts.artifacts_fixture import ArtifactsFixture, a_key, a_reading
 from tests.support.jobs import wait_until
 from tests.support.seed import Seed
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-VARIANT = IndexingVariant("of the tests", "a model", 3)
-OTHER = IndexingVariant("another", "a newer model", 3)
+VARIANT = IndexingVariant(fingerprint="of the tests", model="a model", dimensions=3)
+OTHER = IndexingVariant(fingerprint="another", model="a newer model", dimensions=3)
 
 
 @pytest.fixture
@@ -90,10 +91,7 @@ async def test_the_first_variant_ever_answers_until_the_switch(shelf: ArtifactsF
     await register(shelf, VARIANT, VARIANT, OTHER, VARIANT)
     assert await active(shelf) == VARIANT
     async with shelf.database.service_work(shelf.service) as work:
-        indexes = IndexRepository(work.session)
-        await indexes.activate(OTHER.fingerprint)
-        assert await indexes.find_variant(VARIANT.fingerprint) == VARIANT
-        assert await indexes.find_variant("unknown") is None
+        await IndexRepository(work.session).activate(OTHER.fingerprint)
     assert await active(shelf) == OTHER
 
 

@@ -223,7 +223,7 @@ async def test_the_log_has_numbers_and_never_the_question(room: SearchFixture, l
     await room.ask("xylophone")
 
     written = lines()
-    (asked,) = [line for line in written if line["event"] == "search.asked"]
+    (asked,) = [line for line in written if line["event"] == "search.completed"]
     assert (asked["results"], asked["mode"]) == (1, "hybrid")
     assert asked["took_ms"] > 0
     assert "xylophone" not in json.dumps(written)

@@ -66,3 +66,8 @@ TEXT = MediaType("Plain text", "text/plain", ".txt")
 
 
 SUPPORTED = (PDF, DOCX, PPTX, XLSX, ODT, RTF, HTML, MARKDOWN, TEXT, EML, PNG, JPEG, TIFF, WEBP, GIF, BMP)
+
+
+def has_page_images(media_type: str) -> bool:
+    """Whether pages of this media type can be rendered as images."""
+    return media_type == PDF.media_type or media_type.startswith("image/")

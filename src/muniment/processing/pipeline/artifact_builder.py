@@ -10,7 +10,7 @@ from muniment.artifacts.repository import NewArtifact, part_as_json
 from muniment.artifacts.text_packs import StoredPageText, TextPackWriter, paragraph_uri, text_sha256
 from muniment.processing.readers.contract import Box, ExtractedPage, ExtractionMethod, Figure
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
-from muniment.search.indexing.builder import PAGES_PER_BATCH
+from muniment.search.indexing.builder import keep_in_memory
 from muniment.search.indexing.chunking import ParagraphSpan, SourcePage
 
 MAX_WORDS = 10_000_000
@@ -48,7 +48,7 @@ class ArtifactBuilder:
         self._keep_in_memory(page)
 
     def _keep_in_memory(self, page: ExtractedPage) -> None:
-        if self._pages_in_memory is not None and len(self._pages_in_memory) < PAGES_PER_BATCH:
+        if self._pages_in_memory is not None and keep_in_memory(self.total_pages):
             spans = [ParagraphSpan(paragraph.start, paragraph.end, paragraph.kind) for paragraph in page.paragraphs]
             self._pages_in_memory.append(SourcePage(page.number, page.text, spans))
         else:

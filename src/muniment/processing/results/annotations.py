@@ -1,4 +1,4 @@
-"""Annotate pages, paragraphs and diagrams. The last writer wins per field; the audit trail records who and where, not what.
+"""Annotate pages, paragraphs and diagrams. The last writer wins per field; the audit trail records who, not what.
 
 The document row is locked while an annotation is written, so that a reread that re-anchors annotations cannot lose one.
 """
@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, delete, func, null, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.artifacts.access_log import ArtifactContent
 from muniment.artifacts.tables import ArtifactParagraph
 from muniment.audit.events import DocumentAnnotated
 from muniment.audit.log import AuditLog
@@ -20,7 +21,6 @@ from muniment.errors import Conflict, NotFound
 from muniment.knowledge_bases.access import get_access
 from muniment.processing.results.artifact_access import (
     ArtifactAccess,
-    ArtifactContent,
     PublishedResult,
     published_result,
 )

@@ -1,22 +1,22 @@
 """Read the artifact that a document shows, on behalf of a user.
 
-Always in this order: check access by row level security as the caller, load the artifact's rows as the service login, read
-the text from its pack without an open transaction. Every such read is logged.
+Always in this order: check access by row level security as the caller, load the artifact's rows as the service login,
+read the text from its pack without an open transaction. Every such read is logged.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from typing import Generic, TypeVar
 from uuid import UUID
 
 import structlog
 
+from muniment.artifacts.access_log import ArtifactContent, log_artifact_read
 from muniment.artifacts.repository import ArtifactPartRepository
 from muniment.artifacts.tables import ArtifactPage, TextArtifact
-from muniment.artifacts.text_packs import ArtifactDamaged, pack_key, read_page_text, stream_full_text
+from muniment.artifacts.text_packs import ArtifactDamaged, pack_key, read_concurrently, read_page_text, stream_full_text
 from muniment.documents.repository import DocumentNotFound, DocumentRepository
 from muniment.documents.tables import Document, Status
 from muniment.errors import MunimentError
@@ -27,22 +27,10 @@ from muniment.storage.objects.port import ObjectNotFound, ObjectStore
 
 log = structlog.get_logger()
 
-MAX_CONCURRENT_READS = 8
 STATUSES_WITH_RESULT = frozenset({Status.COMPLETED, Status.ARCHIVED})
 
 ItemT = TypeVar("ItemT")
 StaleT = TypeVar("StaleT")
-
-
-class ArtifactContent(StrEnum):
-    """What of an artifact is read."""
-
-    PAGE = "page"
-    PARAGRAPHS = "paragraphs"
-    DIAGRAMS = "diagrams"
-    TEXT = "text"
-    SUMMARY = "summary"
-    IMAGE = "image"
 
 
 @dataclass(frozen=True)
@@ -55,14 +43,14 @@ class ResultList(Generic[ItemT, StaleT]):
 
 @dataclass(frozen=True)
 class PublishedResult:
-    """A document that the caller may see, and the text that it shows."""
+    """A document that the caller may see, and the artifact that it shows."""
 
     document: Document
     artifact_id: UUID
 
 
 def published_result(document: Document) -> PublishedResult | None:
-    """`None` for one that was not read yet or could not be. While one is read again, the old result answers."""
+    """Return what the document shows, or `None` before its first result. During a reread the old result answers."""
     if document.artifact_text_id is None or document.status not in STATUSES_WITH_RESULT:
         return None
     return PublishedResult(document, document.artifact_text_id)
@@ -70,7 +58,7 @@ def published_result(document: Document) -> PublishedResult | None:
 
 @dataclass(frozen=True)
 class ArtifactAccess:
-    """Reads on behalf of one person. The caller's rights come first: what takes a `Shown` relies on them."""
+    """Reads artifacts on behalf of one user. A `PublishedResult` proves that the user's access was checked."""
 
     database: Database
     blobs: ObjectStore
@@ -82,25 +70,21 @@ class ArtifactAccess:
     async def get_published(self, kb_id: UUID, document_id: UUID) -> PublishedResult:
         async with self.database.work(self.principal) as work:
             document = await DocumentRepository(work.session).get(kb_id, document_id)
-        shown = published_result(document)
-        if shown is None and document.last_error:
+        result = published_result(document)
+        if result is None and document.last_error:
             raise ResultNotAvailable(f"This document could not be processed. {document.last_error}")
-        if shown is None:
+        if result is None:
             raise ResultNotAvailable
-        return shown
+        return result
 
     @asynccontextmanager
     async def open_artifact(
         self, result: PublishedResult, content: ArtifactContent, page: int | None = None
     ) -> AsyncIterator[ArtifactPartRepository]:
-        """The artifact's rows, by the service login."""
-        self.log_read(result.document, content, page)
+        """Open the artifact's rows with the service login, and log the access."""
+        log_artifact_read(self.principal, result.document.id, content, page=page)
         async with self.database.service_work(Service(result.document.organization_id)) as work:
             yield ArtifactPartRepository(work.session)
-
-    def log_read(self, document: Document, content: ArtifactContent, page: int | None = None) -> None:
-        user_id, document_id = str(self.principal.user_id), str(document.id)
-        log.info("artifacts.read", user_id=user_id, document_id=document_id, kind=str(content), page=page)
 
     async def get_artifact(self, result: PublishedResult, content: ArtifactContent) -> TextArtifact:
         async with self.open_artifact(result, content) as parts:
@@ -113,31 +97,29 @@ class ArtifactAccess:
             raise await self._explain_unreadable_text(result, page.page_number) from None
 
     async def read_page_texts(self, result: PublishedResult, pages: Collection[ArtifactPage]) -> Mapping[int, str]:
-        free = asyncio.Semaphore(MAX_CONCURRENT_READS)
-
-        async def read(page: ArtifactPage) -> str:
-            async with free:
-                return await self.read_page_text(result, page)
-
-        texts = await asyncio.gather(*map(read, pages))
+        """Read the texts of these pages, by page number."""
+        texts = await read_concurrently(partial(self.read_page_text, result), pages)
         return {page.page_number: text for page, text in zip(pages, texts, strict=True)}
 
     async def stream_text(self, result: PublishedResult) -> AsyncIterator[bytes]:
-        """In pieces. Each is held back until the next has come, and the last until the whole is proven: a text that
-        is damaged never comes to its end, and one of a single piece does not even begin."""
-        full = await self.get_artifact(result, ArtifactContent.TEXT)
-        held = b""
+        """Stream the full text. The last piece is sent only after the checksum matched, so a damaged text never ends
+        normally.
+        """
+        artifact = await self.get_artifact(result, ArtifactContent.TEXT)
+        previous = b""
         try:
-            async for piece in stream_full_text(self.blobs, pack_key(full.full_text_uri), full.full_text_sha256):
-                if piece and held:
-                    yield held
-                held = piece.encode() or held
+            async for piece in stream_full_text(
+                self.blobs, pack_key(artifact.full_text_uri), artifact.full_text_sha256
+            ):
+                if piece and previous:
+                    yield previous
+                previous = piece.encode() or previous
         except (ArtifactDamaged, ObjectNotFound):
             raise await self._explain_unreadable_text(result) from None
-        yield held
+        yield previous
 
     async def _explain_unreadable_text(self, result: PublishedResult, page: int | None = None) -> MunimentError:
-        """A purge may have taken the text away while it was read; anything else is damage, and must be seen."""
+        """Return why a text cannot be read: a purge deleted the document, or the text is damaged."""
         async with self.database.service_work(Service(result.document.organization_id)) as work:
             if await ArtifactPartRepository(work.session).find_artifact(result.artifact_id) is None:
                 return DocumentNotFound()
@@ -150,7 +132,7 @@ PartT = TypeVar("PartT")
 
 
 def require_present(part: PartT | None) -> PartT:
-    """What a document shows cannot be removed, so that a part which is gone tells that the document is, too."""
+    """Return the part, or raise `DocumentNotFound`: parts that a document shows are deleted only with the document."""
     if part is None:
         raise DocumentNotFound
     return part

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import structlog
 
+from muniment.documents.media_types.types import has_page_images
 from muniment.documents.repository import OriginalMissing
 from muniment.errors import Invalid, TooManyRequests, Unsupported
 from muniment.processing.readers.contract import Box, RenderedImage
@@ -111,8 +112,8 @@ class PageImageRequest:
         return await renderer.render_page(file, media_type, self.page_number, self.width_px)
 
     def require_page_images(self, media_type: str) -> None:
-        """Before the original is fetched for nothing."""
-        if media_type != "application/pdf" and not media_type.startswith("image/"):
+        """Raise `NoPageImages` before the original is fetched in vain."""
+        if not has_page_images(media_type):
             raise NoPageImages
 
     def __str__(self) -> str:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from muniment.artifacts.access_log import ArtifactContent, log_artifact_read
 from muniment.artifacts.tables import TextArtifact
 from muniment.processing.results.artifact_access import (
     ArtifactAccess,
-    ArtifactContent,
     PublishedResult,
     ResultList,
     require_present,
@@ -116,7 +116,7 @@ class ResultViewer(ArtifactAccess):
             if shown is None:
                 raise PageNotFound
             await ResultRepository(work.session).get_page(document_id, number)
-        self.log_read(shown.document, ArtifactContent.IMAGE, number)
+        log_artifact_read(self.principal, shown.document.id, ArtifactContent.IMAGE, page=number)
         return _original_file(shown), PageImageRequest(number, width_px)
 
     async def figure_image_request(

@@ -1,4 +1,4 @@
-"""Copy the passages of a document to an index outside PostgreSQL. No embedding is computed."""
+"""Copy the passages of a document to an external index, without computing any embedding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ BATCH_POINTS = 500
 
 @dataclass(frozen=True)
 class IndexCopier:
-    """No embedding is computed: whoever fills an empty engine reads the same rows."""
+    """Copies stored vectors; filling an empty engine reads the same rows."""
 
     database: Database
     index: ExternalIndex
 
     async def copy(self, document: IndexedDocument, artifact_id: UUID, epoch: int) -> None:
-        """Hold the text's passages of every model under this epoch. Nothing shows before the document says so."""
+        """Copy the passages of every model under this epoch. They are found once the document has this index epoch."""
         for model in await self._list_models(document, artifact_id):
             after = -1
             while points := await self._load_points(document, artifact_id, model, after):
@@ -31,19 +31,19 @@ class IndexCopier:
                 after = points[-1].chunk_index
 
     async def remove_outdated(self, document: IndexedDocument) -> None:
-        """After the switch: what runs before the one that counts left there."""
-        counts = select(Document.index_epoch).where(Document.id == document.document_id)
+        """Delete the points of earlier runs, after the document has switched to the new index epoch."""
+        index_epoch = select(Document.index_epoch).where(Document.id == document.document_id)
         async with self.database.service_work(Service(document.organization_id), durable=False) as work:
-            epoch = await work.session.scalar(counts)
+            epoch = await work.session.scalar(index_epoch)
         if epoch is not None:
             await self.index.delete_document(document, before_epoch=epoch)
 
     async def _list_models(self, document: IndexedDocument, artifact_id: UUID) -> Sequence[IndexingVariant]:
-        columns = (IndexingVariantRow.model, IndexingVariantRow.dimensions, IndexingVariantRow.fingerprint)
-        of_text = select(*columns).join(ArtifactIndex, ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint)
+        columns = (IndexingVariantRow.fingerprint, IndexingVariantRow.model, IndexingVariantRow.dimensions)
+        variants = select(*columns).join(ArtifactIndex, ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint)
         async with self.database.service_work(Service(document.organization_id), durable=False) as work:
-            found = await work.session.execute(of_text.where(ArtifactIndex.artifact_text_id == artifact_id))
-            return [IndexingVariant(*row) for row in found]
+            found = await work.session.execute(variants.where(ArtifactIndex.artifact_text_id == artifact_id))
+            return [IndexingVariant(**row) for row in found.mappings()]
 
     async def _load_points(
         self, document: IndexedDocument, artifact_id: UUID, model: IndexingVariant, after: int

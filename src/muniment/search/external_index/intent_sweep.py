@@ -71,7 +71,7 @@ class IntentSweep:
             await self._apply(document, said)
         except MunimentError as error:
             log.warning(
-                "index.intent_open",
+                "index.intent_failed",
                 document_id=str(document.document_id),
                 wanted=intent.wanted,
                 attempts=intent.attempts,

@@ -14,26 +14,27 @@ from muniment.storage.vectors.port import IndexingVariant
 
 
 @dataclass(frozen=True)
-class DocumentIndexState:
+class IndexState:
+    """What PostgreSQL says about a document that an external index holds."""
+
     document_id: UUID
     status: str
     index_epoch: int | None
-    """Of the run whose passages count."""
+    """Epoch of the run whose passages answer."""
     text_id: UUID | None
     snapshot_epochs: frozenset[int]
-    """Of what an earlier revision showed, as long as it can be brought back."""
+    """Index epochs of earlier revisions that can still be restored."""
     expected: Mapping[str, int]
-    """How many passages there are of each model."""
+    """Number of passages per variant, by fingerprint."""
     is_idle: bool
-    """Whether nobody is at it: no run, no move on its way, no change a moment ago."""
+    """Whether nothing is changing it: no run, no open intent and no recent change."""
 
     @property
     def is_indexed(self) -> bool:
-        """Whether its passages must be there, seen or hidden."""
+        """Whether the index must hold its passages, visible or hidden."""
         return self.status in (Status.COMPLETED, Status.ARCHIVED) and None not in (self.index_epoch, self.text_id)
 
 
-# With `held`, the document stands still until the transaction ends, and a worker's fence waits.
 _STATE = """
     SELECT d.id, d.status, d.index_epoch, d.artifact_text_id,
            ARRAY(SELECT (r.shelved->>'index_epoch')::integer FROM document_revisions r
@@ -57,7 +58,7 @@ _THESE = text(_STATE.format(which="AND d.id = ANY(:ids)"))
 _LOCKED = text(_STATE.format(which="AND d.id = ANY(:ids) FOR NO KEY UPDATE OF d"))
 
 
-# A document that is being forgotten has an intent, and no row any more.
+# A document that is being deleted has an intent and no row.
 _EXISTING = text("""
     SELECT id FROM documents WHERE knowledge_base_id = :kb_id AND id = ANY(:ids)
     UNION SELECT document_id FROM index_intents WHERE document_id = ANY(:ids)
@@ -70,30 +71,29 @@ class IndexStateRepository:
 
     async def list_next(
         self, kb_id: UUID, unchanged_since: datetime, *, after: UUID, limit: int
-    ) -> Sequence[DocumentIndexState]:
-        """The next documents behind `after`, by their ids."""
+    ) -> Sequence[IndexState]:
+        """Return the next documents after `after`, ordered by id."""
         values = {"kb_id": kb_id, "settled_before": unchanged_since, "after": after, "limit": limit}
         return [_to_state(*row) for row in await self._session.execute(_NEXT, values)]
 
-    async def list_by_ids(
-        self, kb_id: UUID, unchanged_since: datetime, ids: Sequence[UUID]
-    ) -> Sequence[DocumentIndexState]:
+    async def list_by_ids(self, kb_id: UUID, unchanged_since: datetime, ids: Sequence[UUID]) -> Sequence[IndexState]:
         values = {"kb_id": kb_id, "settled_before": unchanged_since, "ids": list(ids)}
         return [_to_state(*row) for row in await self._session.execute(_THESE, values)]
 
-    async def lock(self, kb_id: UUID, unchanged_since: datetime, document_id: UUID) -> DocumentIndexState | None:
-        """As `list_of`, and nobody changes it before the transaction ends."""
+    async def lock(self, kb_id: UUID, unchanged_since: datetime, document_id: UUID) -> IndexState | None:
+        """Return the state of one document and lock its row: until the transaction ends, a worker's fence waits."""
         values = {"kb_id": kb_id, "settled_before": unchanged_since, "ids": [document_id]}
         found = (await self._session.execute(_LOCKED, values)).one_or_none()
         return _to_state(*found) if found else None
 
     async def list_existing(self, kb_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
-        """Those that are there, or whose removal the index is being told of."""
+        """Return those of the ids that have a row, or an intent to delete them from the index."""
         return set(await self._session.scalars(_EXISTING, {"kb_id": kb_id, "ids": list(ids)}))
 
     async def list_variants(self) -> Sequence[IndexingVariant]:
-        columns = (IndexingVariantRow.model, IndexingVariantRow.dimensions, IndexingVariantRow.fingerprint)
-        return [IndexingVariant(*row) for row in await self._session.execute(select(*columns))]
+        columns = (IndexingVariantRow.fingerprint, IndexingVariantRow.model, IndexingVariantRow.dimensions)
+        found = await self._session.execute(select(*columns))
+        return [IndexingVariant(**row) for row in found.mappings()]
 
 
 def _to_state(
@@ -104,5 +104,5 @@ def _to_state(
     snapshot_epochs: Sequence[int],
     expected: Mapping[str, int],
     is_idle: bool,
-) -> DocumentIndexState:
-    return DocumentIndexState(document_id, status, index_epoch, text_id, frozenset(snapshot_epochs), expected, is_idle)
+) -> IndexState:
+    return IndexState(document_id, status, index_epoch, text_id, frozenset(snapshot_epochs), expected, is_idle)

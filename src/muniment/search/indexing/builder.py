@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.artifacts.repository import ArtifactRepository
 from muniment.artifacts.tables import KEY_COLUMNS, ArtifactPage, ArtifactParagraph, TextArtifact
-from muniment.artifacts.text_packs import read_page_text
+from muniment.artifacts.text_packs import read_concurrently, read_page_text
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import TEXT, Chunk, ChunkOptions, ParagraphSpan, SourcePage, make_chunks
 from muniment.search.indexing.languages import detect_text_search_config
@@ -24,11 +24,15 @@ from muniment.storage.db.work import Database
 from muniment.storage.objects.port import ObjectStore
 
 PAGES_PER_BATCH = 32
-"""Read, cut and embedded together: memory grows with this, not with the document."""
-_MAX_CONCURRENT_READS = 8
+"""Pages that are read, split and embedded together: memory grows with this, not with the document."""
 _SAMPLE_CHARACTERS = 20_000
 _SAMPLE_CHARACTERS_PER_PAGE = 1_000
-"""For the language: the beginnings of many pages say more than one long appendix."""
+"""For language detection: the beginnings of many pages are more telling than one long appendix."""
+
+
+def keep_in_memory(page_count: int) -> bool:
+    """Whether a text of so many pages is indexed in one batch, so that its pages need not be fetched again."""
+    return page_count <= PAGES_PER_BATCH
 
 
 async def build_index(
@@ -38,25 +42,24 @@ async def build_index(
     artifact: TextArtifact,
     *,
     organization_id: UUID,
-    options: ChunkOptions | None = None,
     pages: Sequence[SourcePage] | None = None,
 ) -> NewIndex:
-    """What `IndexRepository.add_once` keeps. Computes everything; whoever calls has looked whether it is known.
+    """Compute the chunks and vectors of an artifact for `IndexRepository.add_once`.
 
-    `organization_id` is the one on whose behalf the work is done, and must be able to see the text; `pages` are all of
-    them, where the caller has them at hand.
+    `organization_id` names the organization on whose behalf the work is done; it must be able to see the artifact.
+    `pages` are all pages, if the caller has them in memory.
     """
-    options = options or ChunkOptions(max_tokens=embedder.max_tokens)
-    found: list[EmbeddedChunk] = []
+    options = ChunkOptions(max_tokens=embedder.max_tokens)
+    chunks: list[EmbeddedChunk] = []
     sample = ""
     fetched = _load_batches(database, blobs, artifact, Service(organization_id))
-    async for some in fetched if pages is None else _single_batch(pages):
-        for page in some:
+    async for batch in fetched if pages is None else _single_batch(pages):
+        for page in batch:
             if len(sample) < _SAMPLE_CHARACTERS:
                 sample += page.text[:_SAMPLE_CHARACTERS_PER_PAGE] + "\n"
-        found += await _embed_pages(some, embedder, options)
+        chunks += await _embed_pages(batch, embedder, options)
     language = await asyncio.to_thread(detect_text_search_config, sample)
-    return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), language, found)
+    return NewIndex(artifact.id, artifact.organization_id, indexing_variant(embedder, options), language, chunks)
 
 
 async def _embed_pages(pages: Sequence[SourcePage], embedder: Embedder, options: ChunkOptions) -> list[EmbeddedChunk]:
@@ -78,34 +81,31 @@ async def _load_batches(
     for first in range(1, artifact.total_pages + 1, PAGES_PER_BATCH):
         numbers = range(first, min(first + PAGES_PER_BATCH, artifact.total_pages + 1))
         async with database.service_work(service) as work:
-            places = await _list_page_texts(work.session, artifact, numbers)
+            pages = await _list_page_texts(work.session, artifact, numbers)
             paragraphs = await ArtifactRepository(work.session).list_paragraphs(artifact, numbers)
         spans = {
             number: [_paragraph_span(paragraph) for paragraph in of_page if paragraph.features]
             for number, of_page in groupby(paragraphs, key=lambda paragraph: paragraph.page_number)
         }
-        texts = await _read_texts(blobs, places)
+
+        async def read(page: tuple[int, str, str]) -> str:
+            _, uri, sha256 = page
+            return await read_page_text(blobs, uri, sha256)
+
+        texts = await read_concurrently(read, pages)
         yield [
-            SourcePage(number, text, spans.get(number, [])) for (number, _, _), text in zip(places, texts, strict=True)
+            SourcePage(number, text, spans.get(number, [])) for (number, _, _), text in zip(pages, texts, strict=True)
         ]
 
 
 async def _list_page_texts(
     session: AsyncSession, artifact: TextArtifact, page_numbers: Sequence[int]
 ) -> list[tuple[int, str, str]]:
-    """Where the pages' texts are; without their layouts, which are many times as large."""
+    """Return number, URI and checksum of the pages' texts, without their layouts, which are many times as large."""
     columns = (ArtifactPage.page_number, ArtifactPage.page_text_uri, ArtifactPage.page_text_sha256)
     of_text = select(*columns).filter_by(**{name: getattr(artifact, name) for name in KEY_COLUMNS})
     wanted = of_text.where(ArtifactPage.page_number.in_(page_numbers)).order_by(ArtifactPage.page_number)
     return [(number, uri, sha256) for number, uri, sha256 in await session.execute(wanted)]
-
-
-async def _read_texts(blobs: ObjectStore, page_texts: Sequence[tuple[int, str, str]]) -> list[str]:
-    texts: list[str] = []
-    for start in range(0, len(page_texts), _MAX_CONCURRENT_READS):
-        group = page_texts[start : start + _MAX_CONCURRENT_READS]
-        texts += await asyncio.gather(*(read_page_text(blobs, uri, sha256) for _, uri, sha256 in group))
-    return texts
 
 
 def _paragraph_span(paragraph: ArtifactParagraph) -> ParagraphSpan:

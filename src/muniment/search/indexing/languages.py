@@ -36,7 +36,6 @@ _CONFIGURATIONS = {
     "tr": "turkish",
 }
 """Those that every PostgreSQL from 15 on has."""
-CONFIGURATIONS = frozenset(_CONFIGURATIONS.values()) | {SIMPLE}
 _MIN_LETTERS = 12
 _MAX_CHARACTERS = 20_000
 """Characters that are looked at: more tell nothing new."""

@@ -65,10 +65,6 @@ class IndexStatus:
         return self.variants[0]
 
     @property
-    def active(self) -> VariantStatus | None:
-        return next((variant for variant in self.variants if variant.is_active), None)
-
-    @property
     def unindexed_documents(self) -> int:
         """Completed documents without passages of the configured variant."""
         return self.completed_documents - self.configured.documents
@@ -95,7 +91,7 @@ class ModelSwitch:
             rows = select(IndexingVariantRow).order_by(IndexingVariantRow.created_at)
             known = list(await work.session.scalars(rows))
         if all(row.fingerprint != self._configured.fingerprint for row in known):
-            known.append(IndexingVariantRow(**vars(self._configured), is_active=False))  # as it will be kept
+            known.append(IndexingVariantRow(**vars(self._configured), is_active=False))  # as it will be stored
         return known
 
     def _variant_status(self, row: IndexingVariantRow, indexed: Mapping[str, int]) -> VariantStatus:
@@ -118,8 +114,8 @@ class ModelSwitch:
             return status
         if status.unindexed_documents and not force:
             raise DocumentsNotIndexed(
-                f"{status.unindexed_documents} of {status.completed_documents} completed documents are not indexed with "
-                f"{self._configured.model} and would not be found. Run `muniment reprocess` first"
+                f"{status.unindexed_documents} of {status.completed_documents} completed documents are not indexed "
+                f"with {self._configured.model} and would not be found. Run `muniment reprocess` first"
             )
         async with self._database.service_work(Service()) as work:
             indexes = IndexRepository(work.session)

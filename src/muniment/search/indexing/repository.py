@@ -14,9 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.search.embedding.port import Embedder
 from muniment.search.indexing.chunking import Chunk
 from muniment.search.tables import ArtifactIndex, IndexingVariantRow
-from muniment.search.variants import IndexingVariant, variant_for
+from muniment.search.variants import variant_for
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Work
+from muniment.storage.vectors.port import IndexingVariant
 
 BATCH_ROWS = 500
 
@@ -85,16 +86,11 @@ class IndexRepository:
         return added is not None
 
     async def find_active_variant(self) -> IndexingVariant | None:
-        """The one that answers; `None` before anything was indexed."""
-        return await self._find_variant(IndexingVariantRow.is_active)
-
-    async def find_variant(self, named: str) -> IndexingVariant | None:
-        return await self._find_variant(IndexingVariantRow.fingerprint == named)
-
-    async def _find_variant(self, condition: Any) -> IndexingVariant | None:
+        """Return the variant that answers queries, or `None` before anything was indexed."""
         columns = (IndexingVariantRow.fingerprint, IndexingVariantRow.model, IndexingVariantRow.dimensions)
-        found = (await self._session.execute(select(*columns).where(condition))).one_or_none()
-        return IndexingVariant(*found) if found else None
+        found = await self._session.execute(select(*columns).where(IndexingVariantRow.is_active))
+        row = found.mappings().one_or_none()
+        return IndexingVariant(**row) if row else None
 
     async def activate(self, fingerprint: str) -> None:
         """The one switch: from here on this variant answers for the whole installation."""

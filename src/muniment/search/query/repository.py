@@ -95,9 +95,9 @@ class SearchRepository:
         return found
 
     async def find_active_model(self) -> IndexingVariant | None:
-        """Whose vectors answer; `None` before anything was ever indexed."""
-        row = (await self._session.execute(_ACTIVE_MODEL)).one_or_none()
-        return IndexingVariant(*row) if row else None
+        """Return the variant whose vectors answer, or `None` before anything was indexed."""
+        row = (await self._session.execute(_ACTIVE_MODEL)).mappings().one_or_none()
+        return IndexingVariant(**row) if row else None
 
     async def build_language_queries(
         self, model: IndexingVariant, kb_ids: Sequence[UUID], query: ParsedQuery

@@ -96,7 +96,7 @@ class SearchService:
         if self.audit_queries:
             await self._record_event(principal, request, len(hits))
         took_ms = round((perf_counter() - started) * 1000, 1)
-        log.info("search.asked", user_id=str(principal.user_id), mode=str(mode), results=len(hits), took_ms=took_ms)
+        log.info("search.completed", user_id=str(principal.user_id), mode=str(mode), results=len(hits), took_ms=took_ms)
         return SearchResult(hits, mode, took_ms)
 
     async def _resolve_target(
@@ -210,7 +210,7 @@ def _limit_per_document(keys: Iterable[PassageKey]) -> list[PassageKey]:
 def _fall_back_to_text(mode: SearchMode) -> SearchMode:
     if mode is SearchMode.VECTOR:
         raise SemanticSearchUnavailable from None
-    log.warning("search.without_meaning")
+    log.warning("search.semantic_unavailable")
     return SearchMode.TEXT
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import structlog
 from sqlalchemy import and_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.artifacts.access_log import ArtifactContent, log_artifact_read
 from muniment.artifacts.tables import KEY_COLUMNS, ArtifactPage, TextArtifact
 from muniment.documents.repository import DocumentRepository
 from muniment.search.query.repository import SearchRepository
@@ -25,11 +25,6 @@ from muniment.search.query.snippets import (
 from muniment.storage.db.principal import Principal, Service
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.port import IndexingVariant
-
-log = structlog.get_logger()
-
-LOGGED_CONTENT = "search"
-"""What the log says was read of the artifact."""
 
 Box = tuple[float, float, float, float]
 
@@ -140,8 +135,7 @@ class DocumentSearch:
     async def _load_layouts(
         self, document_id: UUID, artifact_id: UUID, page_numbers: Sequence[int]
     ) -> Mapping[int, Mapping[str, Any]]:
-        ids = {"user_id": str(self.principal.user_id), "document_id": str(document_id)}
-        log.info("artifacts.read", **ids, kind=LOGGED_CONTENT, page=None)
+        log_artifact_read(self.principal, document_id, ArtifactContent.SEARCH)
         async with self.database.service_work(Service(self.principal.organization_id)) as work:
             return await DocumentSearchRepository(work.session).list_layouts(artifact_id, page_numbers)
 

@@ -14,14 +14,13 @@ from muniment.storage.db.work import Work
 Vector = Sequence[float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IndexingVariant:
-    """A model and how its vectors were made. `fingerprint` identifies the whole variant; vectors of different
-    variants cannot be compared."""
+    """A way of making chunks and vectors. Vectors of different variants cannot be compared."""
 
+    fingerprint: str
     model: str
     dimensions: int
-    fingerprint: str
 
 
 @dataclass(frozen=True)

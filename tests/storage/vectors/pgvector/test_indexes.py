@@ -15,7 +15,7 @@ OF_MODELS = "SELECT indexdef FROM pg_indexes WHERE tablename = 'artifact_chunks'
 
 
 def a_model(dimensions: int, name: str = "it's 100% another") -> IndexingVariant:
-    return IndexingVariant(name, dimensions, f"of {name} {dimensions}")
+    return IndexingVariant(model=name, dimensions=dimensions, fingerprint=f"of {name} {dimensions}")
 
 
 def made(seed: Seed) -> list[str]:

@@ -50,7 +50,7 @@ async def error_handling(state: RunState, error: NodeError, runtime: Runtime[Run
         "processing.failed", run_id=str(run.run_id), document_id=str(run.document_id), step=error.node, code=code
     )
     if code == INTERNAL_ERROR:
-        log.error("processing.unexpected", run_id=str(run.run_id), step=error.node, exc_info=reason)
+        log.error("processing.internal_error", run_id=str(run.run_id), step=error.node, exc_info=reason)
     async with runtime.context.services.database.service_work(runtime.context.service) as work:
         await fail_run(work, run, step=error.node, code=code, message=message)
     return {}

@@ -76,7 +76,7 @@ class ForkServer:
             )
             if await self._can_run(copied):
                 return copied
-        log.warning("sandbox.tool_unreachable", program=program.path)
+        log.warning("sandbox.program_unreachable", program=program.path)
         return None
 
     async def close(self) -> None:

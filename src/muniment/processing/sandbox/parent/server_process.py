@@ -154,7 +154,7 @@ class ForkServerProcess:
             case ServerReady():
                 self._ready.set_result(None)
             case ServerFailed(reason):
-                log.error("sandbox.broken", reason=reason)
+                log.error("sandbox.server_failed", reason=reason)
             case JobStarted(job, pid):
                 self._pids[job] = pid
             case JobExited(job):
