@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import httpx
 import structlog
 from pydantic import BaseModel, Field, ValidationError
+from tenacity import AsyncRetrying, RetryCallState, RetryError, retry_if_exception_type, stop_after_attempt
 
 from muniment.search.embedding.port import EmbeddingsRefused, EmbeddingsUnavailable, Vector, normalize
 from muniment.storage.db.base import now
@@ -21,21 +22,21 @@ from muniment.storage.db.base import now
 
 @dataclass(frozen=True)
 class RetryBackoff:
-    """Twice as long each time, spread by chance so that many who failed together do not come back together."""
+    """Exponential backoff with jitter, so that clients that failed together do not retry together."""
 
     attempts: int = 5
     first_seconds: float = 0.5
     max_seconds: float = 60
 
     def wait_seconds(self, attempt: int, retry_after: str | None, jitter: float) -> float:
-        """Behind the `attempt`-th failure; `chance` lies from 0 to 1. What the server asks for is the least."""
-        grown = min(self.first_seconds * 2.0 ** (attempt - 1), self.max_seconds)
-        asked = min(_retry_after_seconds(retry_after), self.max_seconds)
-        return max(grown * (0.5 + jitter / 2), asked)
+        """Return the wait after the `attempt`-th failure, at least what the server asks; `jitter` is from 0 to 1."""
+        backoff = min(self.first_seconds * 2.0 ** (attempt - 1), self.max_seconds)
+        requested = min(_retry_after_seconds(retry_after), self.max_seconds)
+        return max(backoff * (0.5 + jitter / 2), requested)
 
 
 def _retry_after_seconds(retry_after: str | None) -> float:
-    """Seconds or a date (RFC 9110 §10.2.3); what is neither asks for nothing."""
+    """Parse seconds or a date (RFC 9110 §10.2.3); return 0 for anything else."""
     if not retry_after:
         return 0
     if retry_after.isascii() and retry_after.isdigit():
@@ -58,11 +59,11 @@ class _EmbeddingsResponse(BaseModel):
 
 
 def parse_embeddings(response: object, *, count: int, dimensions: int) -> list[Vector]:
-    """In the order of the texts, with unit length; `EmbeddingsRefused` with a sentence where anything is wrong."""
+    """Return the vectors in the order of the texts, scaled to unit length, or raise `EmbeddingsRefused`."""
     try:
         items = _EmbeddingsResponse.model_validate(response).data
     except ValidationError:
-        # Not pydantic's own words: they show parts of the answer.
+        # Without pydantic's message, which quotes parts of the response.
         raise EmbeddingsRefused("The embedding service returned an unexpected response") from None
     if sorted(item.index for item in items) != list(range(count)):
         raise EmbeddingsRefused(f"The embedding service returned {len(items)} vectors for {count} texts")
@@ -87,7 +88,7 @@ _BYTES_PER_TOKEN = 3
 
 
 _RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
-"""Statuses that another attempt may cure."""
+"""Statuses after which another attempt may succeed."""
 
 
 class _Retryable(Exception):
@@ -97,8 +98,14 @@ class _Retryable(Exception):
         self.retry_after = retry_after
 
 
+def _retryable_error(state: RetryCallState) -> _Retryable:
+    error = state.outcome.exception() if state.outcome else None
+    assert isinstance(error, _Retryable)
+    return error
+
+
 class OpenAICompatibleEmbedder:
-    """`url` is the address above `/embeddings`, as in `https://api.openai.com/v1`."""
+    """Client of an embedding service. `url` is the address above `/embeddings`, as in `https://api.openai.com/v1`."""
 
     def __init__(
         self,
@@ -129,11 +136,11 @@ class OpenAICompatibleEmbedder:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        # Not the address: the same model answers the same wherever it runs.
+        # Without the address: a model gives the same vectors wherever it runs.
         return {"model": self.model, "dimensions": self.dimensions, "max_tokens": self.max_tokens}
 
     def count_tokens(self, text: str) -> int:
-        """A guess on the safe side, since every model counts in its own way: English has four bytes a token."""
+        """Estimate the tokens on the safe side: models count differently, and English has four bytes per token."""
         return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -149,33 +156,44 @@ class OpenAICompatibleEmbedder:
         await self._client.aclose()
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector]:
-        for attempt in range(1, self._backoff.attempts + 1):
-            try:
-                return parse_embeddings(await self._request(texts), count=len(texts), dimensions=self.dimensions)
-            except _Retryable as trouble:
-                log.warning("embeddings.failed", reason=trouble.reason, attempt=attempt, texts=len(texts))
-                if attempt < self._backoff.attempts:
-                    await self._sleep(self._backoff.wait_seconds(attempt, trouble.retry_after, self._jitter()))
-        raise EmbeddingsUnavailable
+        def log_failure(state: RetryCallState) -> None:
+            reason = _retryable_error(state).reason
+            log.warning("embeddings.failed", reason=reason, attempt=state.attempt_number, texts=len(texts))
+
+        attempts = AsyncRetrying(
+            retry=retry_if_exception_type(_Retryable),
+            stop=stop_after_attempt(self._backoff.attempts),
+            wait=self._wait_seconds,
+            sleep=self._sleep,
+            after=log_failure,
+        )
+        try:
+            body: object = await attempts(self._request, texts)
+        except RetryError:
+            raise EmbeddingsUnavailable from None
+        return parse_embeddings(body, count=len(texts), dimensions=self.dimensions)
+
+    def _wait_seconds(self, state: RetryCallState) -> float:
+        return self._backoff.wait_seconds(state.attempt_number, _retryable_error(state).retry_after, self._jitter())
 
     async def _request(self, texts: Sequence[str]) -> object:
         try:
-            # The client's own limit counts silence only; a server that drips would hold us for ever.
+            # The client's own timeout limits silence only; a server that sends slowly would never time out.
             async with asyncio.timeout(self._timeout_seconds):
-                answer = await self._client.post(self._url, json={"model": self.model, "input": list(texts)})
+                response = await self._client.post(self._url, json={"model": self.model, "input": list(texts)})
         except (TimeoutError, httpx.TimeoutException):
             raise _Retryable("timeout") from None
         except httpx.TransportError as error:
             raise _Retryable(type(error).__name__) from None
         except httpx.HTTPError:
             raise EmbeddingsRefused("The embedding service returned an invalid response") from None
-        if answer.status_code in _RETRYABLE_STATUSES:
-            raise _Retryable(f"status {answer.status_code}", answer.headers.get("Retry-After"))
-        if answer.status_code != httpx.codes.OK:
-            # Not what it says about it: some services repeat the text or the key.
-            raise EmbeddingsRefused(f"The embedding service rejected the request with status {answer.status_code}")
+        if response.status_code in _RETRYABLE_STATUSES:
+            raise _Retryable(f"status {response.status_code}", response.headers.get("Retry-After"))
+        if response.status_code != httpx.codes.OK:
+            # Without its message: some services repeat the text or the key.
+            raise EmbeddingsRefused(f"The embedding service rejected the request with status {response.status_code}")
         try:
-            found: object = answer.json()
+            body: object = response.json()
         except ValueError:
             raise EmbeddingsRefused("The embedding service returned invalid JSON") from None
-        return found
+        return body
