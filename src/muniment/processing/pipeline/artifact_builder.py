@@ -17,6 +17,8 @@ MAX_WORDS = 10_000_000
 
 
 class ArtifactBuilder:
+    """Collects the pages of one artifact."""
+
     def __init__(self, organization_id: UUID | None) -> None:
         self.pack = TextPackWriter(organization_id)
         self.total_words = 0
@@ -32,7 +34,7 @@ class ArtifactBuilder:
         return len(self._pages)
 
     def add_page(self, page: ExtractedPage) -> None:
-        """Raises `Unreadable` for a document that holds more than a library: its rows would fill the memory."""
+        """Add the next page. Raises `Unreadable` if the document is too large for its rows to fit into memory."""
         words = len(page.text.split())
         self.total_words += words
         self._rows += len(page.words) + len(page.paragraphs) + len(page.figures)
@@ -42,7 +44,7 @@ class ArtifactBuilder:
         self.methods[page.method] += 1
         if page.problem:
             self._problems.append({"page": page.number, "message": page.problem})
-        # As JSON at once: the objects of a thousand pages would take a hundred times the room.
+        # Serialized at once: the objects of a thousand pages would take a hundred times the memory.
         self._pages.append(_page_row(page, stored, words))
         self._paragraphs.extend(_paragraph_rows(page, stored))
         self._keep_in_memory(page)
@@ -56,11 +58,12 @@ class ArtifactBuilder:
 
     @property
     def pages_in_memory(self) -> Sequence[SourcePage] | None:
-        """All pages of a text short enough to be kept in memory, for whoever cuts it into passages next."""
+        """All pages of a text short enough to be kept in memory until it is indexed, else `None`."""
         return self._pages_in_memory
 
     def build(self, seconds: float) -> NewArtifact:
-        head = {
+        """Return the rows of the artifact; `seconds` is the time its extraction took."""
+        columns = {
             "full_text_uri": self.pack.key,
             "full_text_sha256": self.pack.sha256,
             "total_pages": self.total_pages,
@@ -69,7 +72,7 @@ class ArtifactBuilder:
             "timings": {"seconds": round(seconds, 3)},
             "problems": self._problems,
         }
-        return NewArtifact(head, self._pages, self._paragraphs)
+        return NewArtifact(columns, self._pages, self._paragraphs)
 
     @property
     def ocr_pages(self) -> int:
@@ -117,7 +120,7 @@ def _paragraph_rows(page: ExtractedPage, stored: StoredPageText) -> list[str]:
 
 
 def _figures_with_keys(page: ExtractedPage) -> list[dict[str, Any]]:
-    """With keys that are the same on every run: by what is seen; twins on one page are numbered."""
+    """Return the figures with keys derived from their content, numbered where a page repeats one."""
     seen: Counter[str] = Counter()
     figures = []
     for figure in page.figures:
@@ -132,8 +135,8 @@ def _diagram_key(page_number: int, figure: Figure, occurrence: int) -> str:
 
 
 def _figure_as_json(figure: Figure) -> dict[str, Any]:
-    plain = asdict(figure)
-    return {**plain, "box": _rounded_box(figure.box) if figure.box else None}
+    fields = asdict(figure)
+    return {**fields, "box": _rounded_box(figure.box) if figure.box else None}
 
 
 def _rounded_box(box: Box) -> list[float]:

@@ -26,7 +26,7 @@ STEP_ORDER = (
     "UpdateMetrics",
     "MarkBasicComplete",
 )
-"""In the order in which people read them: when each was written would tell whether somebody had the file before."""
+"""Order of the nodes, in which steps are also listed: their times would reveal whether the content was known before."""
 
 
 class StepStatus(StrEnum):
@@ -37,7 +37,7 @@ class StepStatus(StrEnum):
 
 
 class ProcessingStep(Table):
-    """One node's part of a run. People see `success`, never whether it was computed or found."""
+    """Step of a run. Users see `success`, never whether the result was computed or reused."""
 
     __tablename__ = "document_processing_steps"
     __table_args__ = (CheckConstraint("status IN ('started','success','failed','skipped')", name="status_known"),)

@@ -1,4 +1,4 @@
-"""What turns text into vectors, so that what means the same lies near to each other."""
+"""Port of the embedding models, which turn texts of similar meaning into vectors close to each other."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class EmbeddingsRefused(MunimentError):
 
 
 class Embedder(Protocol):
-    """One model. Vectors have unit length, are finite, and come in the order of the texts.
+    """An embedding model. Vectors have unit length, are finite, and come in the order of the texts.
 
     `EmbeddingsUnavailable` means that trying again later may help; `EmbeddingsRefused` that it will not. Neither
     message, nor any log line, contains a text or a key. May be called from several tasks at once.
@@ -26,34 +26,34 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """A name under which vectors are kept and compared."""
+        """Name under which vectors are stored and compared."""
 
     @property
     def dimensions(self) -> int: ...
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens of a text are taken in, the special ones not counted; what lies behind them is ignored."""
+        """Number of tokens the model reads, without special ones; the rest of a text is ignored."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Everything that changes a vector. Where it differs, vectors cannot be compared."""
+        """Return everything that changes a vector. Vectors with different parameters cannot be compared."""
 
     def count_tokens(self, text: str) -> int:
-        """Without special tokens; never fewer than the model will count. Texts joined by a blank add up."""
+        """Count tokens without special ones, never fewer than the model does. Texts joined by a space add up."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Of passages that are to be found."""
+        """Embed passages for indexing."""
 
     async def embed_query(self, text: str) -> Vector:
-        """Of what somebody looks for."""
+        """Embed a query."""
 
     async def close(self) -> None:
-        """Let go of threads and connections. Nothing may be asked afterwards."""
+        """Release threads and connections. The model must not be used afterwards."""
 
 
 def normalize(vector: Sequence[float]) -> Vector | None:
-    """The same direction with length 1; `None` where there is none: all zero, or not finite."""
+    """Scale a vector to unit length; return `None` if it is zero or not finite."""
     length = math.sqrt(math.fsum(value * value for value in vector))
     if not math.isfinite(length) or length == 0:
         return None

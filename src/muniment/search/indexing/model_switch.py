@@ -1,4 +1,4 @@
-"""Which variant answers, which one is configured, and the switch between them."""
+"""Status of the indexing variants, and the switch to the configured one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,14 +51,14 @@ class VariantStatus:
     is_active: bool
     is_configured: bool
     documents: int
-    """Completed ones that have passages of it."""
+    """Completed documents that are indexed with this variant."""
 
 
 @dataclass(frozen=True)
 class IndexStatus:
     completed_documents: int
     variants: Sequence[VariantStatus]
-    """The configured one first, whether anything was indexed for it yet or not."""
+    """All variants, the configured one first, even if nothing is indexed with it yet."""
 
     @property
     def configured(self) -> VariantStatus:
@@ -76,7 +76,7 @@ class ModelSwitch:
         self._configured = variant_for(configured)
 
     async def status(self) -> IndexStatus:
-        """Counted one organization after the other: of a busy installation it is not one moment's truth."""
+        """Count indexed documents, one organization after the other, without a consistent snapshot."""
         completed, indexed = 0, dict[str, int]()
         for organization_id in await list_organizations(self._database):
             async with self._database.service_work(Service(organization_id)) as work:
@@ -105,9 +105,9 @@ class ModelSwitch:
         )
 
     async def switch(self, *, force: bool = False) -> IndexStatus:
-        """Let the configured variant answer from here on; how it was before. Nothing is done when it does already.
+        """Let the configured variant answer from here on, unless it already does, and return the status before.
 
-        `DocumentsNotIndexed` when completed documents would not be found any more, unless `anyway`.
+        Raises `DocumentsNotIndexed` if completed documents would no longer be found, unless `force` is set.
         """
         status = await self.status()
         if status.configured.is_active:

@@ -26,7 +26,7 @@ BATCH_ROWS = 500
 class EmbeddedChunk:
     chunk: Chunk
     vector: bytes
-    """Packed as PostgreSQL keeps it, in half precision: a list of floats takes forty times the room."""
+    """Half precision, as PostgreSQL stores it; a list of floats takes forty times the memory."""
 
 
 def pack_half_precision(vector: Sequence[float]) -> bytes:
@@ -40,17 +40,17 @@ def _vector_literal(vector: bytes) -> str:
 
 @dataclass(frozen=True)
 class NewIndex:
-    """An index that is to be kept, whole."""
+    """A complete index of an artifact that is to be stored."""
 
     artifact_text_id: UUID
     organization_id: UUID | None
-    """Of the text: none where all share it."""
+    """Organization of the artifact, or `None` if all organizations share it."""
     variant: IndexingVariant
     language: str
     chunks: Sequence[EmbeddedChunk]
 
 
-# The rows come as one JSON parameter: a few statements, whatever the number of chunks.
+# Rows are passed as one JSON parameter: a few statements, whatever the number of chunks.
 _ADD_CHUNKS = text("""
     INSERT INTO artifact_chunks (organization_id, artifact_text_id, fingerprint, model, page_number, chunk_index,
                                  start_char, end_char, text, language, tsv, embedding)
@@ -70,8 +70,8 @@ class IndexRepository:
         self._session = session
 
     async def register_variant(self, variant: IndexingVariant) -> None:
-        """Make it known; the first one ever becomes the active one. Twice changes nothing."""
-        # Of two at once that both want to be the first, one is turned away: it comes again, and is the second.
+        """Register a variant once; the first one ever becomes the active one."""
+        # Of two concurrent first registrations one is refused by the unique index; it tries again as the second.
         while not await self._insert_variant(variant):
             known = select(exists().where(IndexingVariantRow.fingerprint == variant.fingerprint))
             if await self._session.scalar(known):
@@ -93,7 +93,7 @@ class IndexRepository:
         return IndexingVariant(**row) if row else None
 
     async def activate(self, fingerprint: str) -> None:
-        """The one switch: from here on this variant answers for the whole installation."""
+        """Let this variant answer all queries of the installation from here on."""
         others = update(IndexingVariantRow).where(
             IndexingVariantRow.is_active, IndexingVariantRow.fingerprint != fingerprint
         )
@@ -107,11 +107,11 @@ class IndexRepository:
         )
 
     async def add_once(self, new: NewIndex) -> tuple[ArtifactIndex, bool]:
-        """Keep it, or find what somebody else kept in the meantime; whether it was ours that stayed."""
+        """Store the index, or find the one stored in the meantime. Return it and whether it is the new one."""
         while (added := await self._insert(new)) is None:
-            if kept := await self.find(new.artifact_text_id, new.variant.fingerprint):
-                return kept, False
-            # The other's was taken away between our two statements.
+            if existing := await self.find(new.artifact_text_id, new.variant.fingerprint):
+                return existing, False
+            # The other index was deleted between our two statements.
         return added, True
 
     async def _insert(self, new: NewIndex) -> ArtifactIndex | None:
@@ -138,7 +138,7 @@ def _chunk_as_json(index: int, item: EmbeddedChunk) -> Mapping[str, Any]:
         "chunk_index": index,
         "start_char": chunk.start,
         "end_char": chunk.end,
-        "text": chunk.text.replace("\0", " "),  # which PostgreSQL cannot keep; the places stay the same
+        "text": chunk.text.replace("\0", " "),  # PostgreSQL cannot store it; positions stay the same
         "embedding": _vector_literal(item.vector),
     }
 

@@ -8,15 +8,15 @@ from typing import Generic, TypeVar
 from muniment.search.query.request import PassageKey
 
 RRF_K = 3
-"""How much being first is worth over being tenth. Measured (benchmarks/retrieval/quality.py): with the usual 60, made for many
-rankings of the same quality, a place far down in both halves outdoes the first place of the better one."""
+"""Constant of reciprocal rank fusion, chosen by measurement (benchmarks/retrieval/quality.py). With the usual 60, meant
+for many rankings of equal quality, a low rank in both halves beats the first rank in the better one."""
 
 
 MAX_KEYWORDS = 3
 
 
 LEXICAL_WEIGHT_OF_SENTENCES = 0.3
-"""Of the words of a question beside its meaning: measured as well."""
+"""Weight of the lexical ranking for sentences, relative to the semantic one; chosen by measurement too."""
 
 
 KeyT = TypeVar("KeyT", bound=Hashable)
@@ -24,14 +24,14 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 
 @dataclass(frozen=True)
 class Ranking(Generic[KeyT]):
-    """Best first."""
+    """Ranked keys, best first, and the weight of this ranking in the fusion."""
 
     keys: Sequence[KeyT]
     weight: float = 1.0
 
 
 def fuse(rankings: Sequence[Ranking[KeyT]], rank_constant: int = RRF_K) -> list[tuple[KeyT, float]]:
-    """Best first, each with its score: 1 for what is first everywhere. Equals stay in the order of the rankings."""
+    """Return keys and scores, best first; 1 means first in every ranking. Ties keep the order of the rankings."""
     best = sum(ranking.weight for ranking in rankings) / (rank_constant + 1)
     scores: dict[KeyT, float] = {}
     for ranking in rankings:
@@ -42,12 +42,12 @@ def fuse(rankings: Sequence[Ranking[KeyT]], rank_constant: int = RRF_K) -> list[
 
 
 def lexical_weight(word_count: int) -> float:
-    """Beside the meaning, which weighs 1: a name or a number is found by its letters, a sentence by what it says."""
+    """Return the weight of the lexical ranking, relative to the semantic one: higher for names and numbers."""
     return 1.0 if word_count <= MAX_KEYWORDS else LEXICAL_WEIGHT_OF_SENTENCES
 
 
 def limit_per_document(keys: Iterable[PassageKey], limit: int) -> list[PassageKey]:
-    """In their order, but at most so many of one document."""
+    """Keep the order, but drop keys beyond `limit` per document."""
     counts: Counter[object] = Counter()
     kept = []
     for key in keys:

@@ -85,7 +85,7 @@ class SearchRepository:
         self._session = session
 
     async def list_kb_ids(self, kb_ids: Sequence[UUID]) -> Sequence[UUID]:
-        """These, or all that the caller may see when none is named. One that they may not see does not exist."""
+        """Return these knowledge bases, or all that the caller may see; raise `KnowledgeBaseNotFound` for any other."""
         if not kb_ids:
             return (await self._session.scalars(text("SELECT id FROM knowledge_bases ORDER BY id"))).all()
         named = text("SELECT id FROM knowledge_bases WHERE id = ANY (CAST(:kb_ids AS uuid[])) ORDER BY id")
@@ -102,7 +102,7 @@ class SearchRepository:
     async def build_language_queries(
         self, model: IndexingVariant, kb_ids: Sequence[UUID], query: ParsedQuery
     ) -> Sequence[LanguageQuery]:
-        """One for each language that documents of these knowledge bases are written in."""
+        """Return one query per language in which documents of these knowledge bases are written."""
         asked = {
             "typed": query.raw,
             "terms": list(query.terms),
@@ -113,7 +113,7 @@ class SearchRepository:
         return [LanguageQuery(*row) for row in await self._session.execute(_LANGUAGE_QUERIES, {**asked, **of_scope})]
 
     async def confirm(self, scope: SearchScope, candidates: Sequence[Candidate]) -> Sequence[PassageKey]:
-        """Those that the caller may see now and that the question allows, in the order of the candidates."""
+        """Return the candidates that the caller may see now and that the query allows, in their order."""
         proposed = {
             "ids": [candidate.document_id for candidate in candidates],
             "indexes": [candidate.chunk_index for candidate in candidates],
@@ -128,20 +128,20 @@ class SearchRepository:
     async def load_passages(
         self, model: IndexingVariant, keys: Sequence[PassageKey]
     ) -> Mapping[PassageKey, FoundPassage]:
-        """With their texts. One that the caller may no longer see is missing."""
+        """Load passages by key; omit those the caller may no longer see."""
         chosen = {"ids": [key[0] for key in keys], "indexes": [key[1] for key in keys]}
         rows = await self._session.execute(_LOAD_PASSAGES, {**chosen, "fingerprint": model.fingerprint})
         found = [FoundPassage(*row) for row in rows]
         return {passage.key: passage for passage in found}
 
     async def list_matching_words(self, words: Mapping[str, Iterable[str]], query: str) -> set[tuple[str, str]]:
-        """Of words by their languages, those that mean the same as one that was asked for."""
+        """Return the words that share a lexeme with the query, per language."""
         given = {"languages": list(words), "words": [" ".join(of_language) for of_language in words.values()]}
         rows = await self._session.execute(_MATCHING_WORDS, {**given, "spoken": query})
         return {(language, word) for language, word in rows}
 
     async def find_centroid(self, model: IndexingVariant, document_id: UUID) -> Sequence[float] | None:
-        """The mean of a document's passages; `None` when it has none."""
+        """Return the mean vector of a document's passages, or `None` if it has none."""
         found = await self._session.scalar(_CENTROID, {"document_id": document_id, "fingerprint": model.fingerprint})
         return [float(value) for value in found.strip("[]").split(",")] if found else None
 

@@ -16,7 +16,7 @@ LIMIT_GROWTH = 4
 
 
 MAX_ROUNDS = 6
-"""With the growth some hundred thousand candidates: whoever finds nothing among them has an index that lies."""
+"""With the growth this allows some hundred thousand candidates; more would point to an index that is wrong."""
 
 
 StopCondition = Callable[[Iterable[PassageKey]], bool]
@@ -24,15 +24,17 @@ StopCondition = Callable[[Iterable[PassageKey]], bool]
 
 @dataclass(frozen=True)
 class ConfirmedVectorSearch:
-    """Asks an index on behalf of one person."""
+    """Searches a vector index on behalf of one user."""
 
     database: Database
     index: VectorSearch
     principal: Principal
 
     async def nearest(self, scope: SearchScope, vector: Vector, is_enough: StopCondition) -> Mapping[PassageKey, float]:
-        """With their distances, nearest first, all of them visible to the caller at this moment. More is asked for
-        until it is `enough`, the index has no more, or the rounds are used up."""
+        """Return confirmed keys with their distances, nearest first.
+
+        More candidates are fetched until it is `enough`, the index has no more, or the rounds are used up.
+        """
         kept: dict[PassageKey, float] = {}
         seen: set[PassageKey] = set()
         size, skip = INITIAL_LIMIT, 0

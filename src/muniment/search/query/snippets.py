@@ -24,7 +24,7 @@ def split_words(text: str) -> set[str]:
 
 
 def words_by_language(texts: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Of texts, each with its language before it."""
+    """Collect the distinct words of each text, grouped by language."""
     words: dict[str, set[str]] = {}
     for language, text in texts:
         words.setdefault(language, set()).update(split_words(text))
@@ -32,18 +32,18 @@ def words_by_language(texts: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
 
 
 def word_spans(text: str, language: str, matching: Container[tuple[str, str]]) -> list[Span]:
-    """Of the words that are, with the language of the text, among the matching ones."""
+    """Return the spans of all words whose (language, word) pair is in `matching`."""
     return [match.span() for match in WORD.finditer(text) if (language, match.group().lower()) in matching]
 
 
 def substring_spans(text: str, needles: Iterable[str]) -> list[Span]:
-    """Wherever one of these stands, whatever its case."""
+    """Return the spans of all occurrences of the terms, ignoring case."""
     found = [re.finditer(re.escape(needle), text, re.IGNORECASE) for needle in needles if needle]
     return [match.span() for matches in found for match in matches]
 
 
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """In order, none over another."""
+    """Sort the spans and merge those that overlap."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and start <= whole[-1][1]:
@@ -54,7 +54,7 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def make_snippet(text: str, spans: Iterable[Span], max_length: int = MAX_SNIPPET_CHARACTERS) -> Snippet:
-    """The part of `text` where the most matches stand close together, cut at spaces."""
+    """Return the part of `text` with the most matches close together, cut at spaces."""
     found = merge_spans(spans)
     start, end = _window(text, found, max_length)
     before = ELLIPSIS if start > 0 else ""
@@ -83,7 +83,7 @@ def _window(text: str, spans: Sequence[Span], length: int) -> Span:
 
 
 def _densest_window(spans: Sequence[Span], length: int) -> Span:
-    """From the first to the last of the most matches that fit into `length`; the start of the text without any."""
+    """Return the span of the most matches that fit into `length`, or the start of the text without any."""
     best, most, last = (0, 0), 0, 0
     for first, (start, end) in enumerate(spans):
         last = max(last, first)

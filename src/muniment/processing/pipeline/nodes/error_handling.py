@@ -28,17 +28,18 @@ STORAGE_FULL_RETRY_SECONDS = 60
 
 
 MAX_CRASHES = 3
-"""A document over which worker or reader died so often is not tried again: others wait behind it."""
+"""Crashes of a worker or reader after which a document is not tried again, because others wait behind it."""
 
 
 _PASS_THROUGH_ERRORS = (RetryLater, RunSuperseded, Unavailable)
-"""Not failures of the document: the queue, or nobody, deals with them."""
+"""Errors that are no failure of the document: the queue handles them, or nobody needs to."""
 
 
 async def error_handling(state: RunState, error: NodeError, runtime: Runtime[RunContext]) -> RunState:
+    """Pass on errors that the queue handles, and fail the run for all others."""
     reason, run = error.error, runtime.context.run
     if isinstance(reason, ReaderKilled) and run.failures >= MAX_CRASHES - 1:
-        reason = memory_error()  # again and again: it is this file that takes the memory
+        reason = memory_error()  # repeated crashes: this file needs too much memory
     if isinstance(reason, _PASS_THROUGH_ERRORS):
         raise reason
     if isinstance(reason, StorageFull):

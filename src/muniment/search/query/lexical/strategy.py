@@ -10,49 +10,49 @@ from enum import StrEnum
 
 class MatchStrategy(StrEnum):
     SCAN_SCOPE = "few"
-    """All in scope are looked through."""
+    """Scan all passages in scope."""
     SCAN_UNTIL_ENOUGH = "frequent"
-    """Of each knowledge base, passages are looked through until its share of those that hold everything is found.
-    Another way follows where all together gave less than half of what is ranked at most."""
+    """Scan each knowledge base until its share of matches is found. Another strategy follows if all knowledge bases
+    together gave less than half of the matches that are ranked at most."""
     USE_INDEX = "many"
-    """The index of the words is asked first. It goes over all organizations: of a word that stands in every third
-    passage it lists a third of everything that there is, however small the scope."""
+    """Use the full-text index. It covers all organizations: for a word in every third passage it lists a third of all
+    passages, however small the scope."""
 
 
 @dataclass(frozen=True)
 class ScanLimits:
     small_scope: int = 10_000
-    """Passages: so few are looked through, whatever the words."""
+    """Number of passages up to which a scope is always scanned."""
     medium_scope: int = 20_000
-    """More are never looked through as a whole: the words of all that match are kept for a moment, some 2 kB each."""
+    """Larger scopes are never scanned completely: all matches are held in memory, some 2 kB each."""
     max_scanned: int = 24_000
-    """At most, where the words are frequent."""
+    """Passages scanned at most when the words are frequent."""
     max_ranked: int = 2_000
-    """Text matches that are ranked at all: a word that stands everywhere would cost a quarter of a second otherwise."""
+    """Matches that are ranked at most; ranking all matches of a very frequent word takes a quarter of a second."""
 
 
 @dataclass(frozen=True)
 class SelectivitySample:
     all_terms_share: float
-    """The share of the passages in scope that hold everything that was typed."""
+    """Share of the passages in scope that match the whole query."""
     any_term_share: float
-    """The share of those that hold any of the wanted terms."""
+    """Share of the passages in scope that contain any of the terms."""
     total_chunks: int
-    """Passages of everybody, as PostgreSQL remembers them."""
+    """Number of passages of all organizations, as PostgreSQL estimates it."""
 
 
 SAMPLE_SIZE = 256
-"""Passages, of every knowledge base in scope as many. In more knowledge bases than these no sample is taken."""
+"""Sampled passages, divided equally among knowledge bases. With more knowledge bases than this none is taken."""
 SAFETY_FACTOR = 2
-"""A sample may be wrong by so much."""
+"""Factor by which a sample may be wrong."""
 SEQUENTIAL_SCAN_SHARE = 0.6
-"""From this share on PostgreSQL does not ask the index."""
+"""Share of matches from which PostgreSQL no longer uses the index."""
 INDEX_LISTING_COST = 0.15
-"""What it costs that the index lists a passage, where looking one through (three microseconds) costs 1."""
+"""Cost of listing a passage from the index, relative to scanning one, which takes three microseconds."""
 
 
 def choose_strategies(chunk_count: int, sample: SelectivitySample, limits: ScanLimits) -> Sequence[MatchStrategy]:
-    """To a scope of so many passages that is not a small one; one after the other until enough was found."""
+    """Choose match strategies for a large scope, cheapest first; the next is tried when one finds too few."""
     costs = {MatchStrategy.USE_INDEX: _index_cost(chunk_count, sample, limits)}
     if chunk_count <= limits.medium_scope:
         costs[MatchStrategy.SCAN_SCOPE] = chunk_count
@@ -63,8 +63,8 @@ def choose_strategies(chunk_count: int, sample: SelectivitySample, limits: ScanL
 
 
 def _index_cost(chunk_count: int, sample: SelectivitySample, limits: ScanLimits) -> float:
-    """All that match are listed, and then read until enough are in scope. Where nearly all match, PostgreSQL reads
-    from the beginning instead."""
+    """Estimate the cost of the index: all matches are listed, then read until enough are in scope. If nearly all
+    passages match, PostgreSQL scans the table instead."""
     installation = max(sample.total_chunks, chunk_count)
     matching = sample.any_term_share * installation
     read = limits.max_ranked * installation / chunk_count
