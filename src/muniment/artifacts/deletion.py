@@ -26,7 +26,7 @@ from muniment.telemetry.metrics import ARTIFACT_BYTES_FREED
 
 @dataclass(frozen=True)
 class UnreferencedArtifact:
-    """An artifact without a reference, the object that holds its text, and since when we know."""
+    """An unreferenced artifact, the object of its text, and when it was first found unreferenced."""
 
     text_id: UUID
     pack_key: str
@@ -34,7 +34,7 @@ class UnreferencedArtifact:
 
 
 class MarkCounts(NamedTuple):
-    """How many were found without a reference for the first time, and how many are referred to again."""
+    """Numbers of artifacts newly marked as unreferenced, and of those referenced again."""
 
     marked: int
     unmarked: int
@@ -45,13 +45,13 @@ class UnreferencedArtifactRepository:
         self._session = session
 
     async def list_ids(self, organization_id: UUID | None, *, after: UUID | None, limit: int) -> Sequence[UUID]:
-        """The next ones of this organization, or of those that all share."""
+        """Return the next artifacts of this organization, or of those that all organizations share."""
         owned = select(TextArtifact.id).where(TextArtifact.organization_id.is_not_distinct_from(organization_id))
         behind = owned.where(TextArtifact.id > after) if after else owned
         return (await self._session.scalars(behind.order_by(TextArtifact.id).limit(limit))).all()
 
     async def list_unreferenced(self, ids: Sequence[UUID]) -> Sequence[UnreferencedArtifact]:
-        """Those of them that nothing refers to."""
+        """Return those of the artifacts that nothing references."""
         columns = (TextArtifact.id, TextArtifact.full_text_uri, TextArtifact.unreferenced_at)
         found = await self._session.execute(
             select(*columns).where(TextArtifact.id.in_(ids), ~_is_referenced()).order_by(TextArtifact.id)
@@ -59,7 +59,7 @@ class UnreferencedArtifactRepository:
         return [UnreferencedArtifact(text_id, pack_key(uri), marked_at) for text_id, uri, marked_at in found]
 
     async def update_marks(self, ids: Sequence[UUID], at: datetime) -> MarkCounts:
-        """Mark what nothing refers to, take back the marks of what is referred to again; others keep their time."""
+        """Mark unreferenced artifacts and unmark referenced ones; existing marks keep their time."""
         # Takes no lock that a finder would wait for: the mark is no part of a key.
         changed = await self._session.scalars(
             update(TextArtifact)
@@ -109,14 +109,14 @@ class UnreferencedArtifactRepository:
 
 
 def _is_referenced() -> ColumnElement[bool]:
-    """With the eyes of all organizations, where they share."""
+    """Whether any organization references the artifact (definer function; row level security would hide some)."""
     used: ColumnElement[bool] = func.app_artifact_is_used(TextArtifact.id)
     return used
 
 
 @dataclass(frozen=True)
 class DeletedDocument:
-    """The document whose removal is being carried out."""
+    """The document that is being deleted."""
 
     organization_id: UUID
     kb_id: UUID
@@ -146,14 +146,14 @@ def artifact_deletions(
 
 
 class ArtifactDeleter:
-    """Carries out the ledger's lines for artifacts; the packs become lines of their own, in the same transaction."""
+    """Processes ledger entries for artifacts; their packs become entries of their own in the same transaction."""
 
     def __init__(self, database: Database, blobs: ObjectStore) -> None:
         self._database = database
         self._blobs = blobs
 
     async def delete(self, entry: LedgerEntry) -> DeletionResult:
-        """Remove what was read from this content, but for what a document or a run still refers to."""
+        """Delete the artifacts of this content, except those that a document or a run still references."""
         return (await self.delete_batch([entry]))[0]
 
     async def delete_batch(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult]:
@@ -187,7 +187,7 @@ async def _list_reserved_packs(work: Work[Service], entries: Sequence[LedgerEntr
 
 
 async def add_pack_deletions(work: Work[Service], packs: Iterable[str]) -> list[UUID]:
-    """In the transaction that removed the rows, of artifacts that belong to no document any more."""
+    """Add ledger entries for the packs of deleted artifacts, in the transaction that deleted their rows."""
     organization_id = work.caller.organization_id
     assert organization_id is not None
     return await LedgerRepository(work.session).add(_pack_deletion(organization_id, pack) for pack in packs)
@@ -200,7 +200,7 @@ def _pack_deletion(organization_id: UUID, pack: str, cause: LedgerEntry | None =
 
 
 async def pack_size_bytes(blobs: ObjectStore, pack_key: str) -> int:
-    """For the statistics alone: a store that does not answer, or has nothing, must not keep anything from going."""
+    """Return the size of a pack for metrics, or 0 if the store cannot tell; deletion must not depend on it."""
     try:
         return await blobs.size_bytes(pack_key)
     except MunimentError:

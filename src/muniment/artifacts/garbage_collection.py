@@ -30,7 +30,7 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class CollectionResult:
-    """What was done, or would be: artifacts removed and the bytes of their packs, marks made and taken back."""
+    """Result of a collection or of its dry run: deleted artifacts, bytes of their packs, and changed marks."""
 
     removed: int = 0
     freed_bytes: int = 0
@@ -48,7 +48,7 @@ class CollectionResult:
 
 @dataclass(frozen=True)
 class CollectionScope:
-    """Artifacts of one organization, or of all (`None`), and who clears them up."""
+    """Artifacts of one organization, or those that all share (`None`), and the organization that deletes them."""
 
     organization_id: UUID | None
     worker: Service
@@ -62,13 +62,13 @@ class ArtifactGarbageCollector:
         self._grace = grace
 
     async def sweep(self) -> None:
-        """Collect now, and say so in the log if there was anything."""
+        """Collect now, and log the result unless it is empty."""
         collected = await self.collect(now())
         if collected != CollectionResult():
             log.info("artifacts.collected", **vars(collected))
 
     async def collect(self, at: datetime, *, dry_run: bool = False) -> CollectionResult:
-        """Mark what nothing refers to, and remove what was marked a grace period ago. A dry run only counts."""
+        """Mark unreferenced artifacts and delete those marked a grace period ago. A dry run only counts."""
         total = CollectionResult()
         for heap in await self._list_scopes():
             async for ids in self._iterate_batches(heap):
@@ -76,7 +76,7 @@ class ArtifactGarbageCollector:
         return total
 
     async def _list_scopes(self) -> list[CollectionScope]:
-        """What all share is cleared up in the name of one organization: the ledger has no line that belongs to none."""
+        """Return what to collect. One organization deletes shared artifacts, because ledger entries need one."""
         organizations = await list_organizations(self._database)
         own = [CollectionScope(organization_id, Service(organization_id)) for organization_id in organizations]
         return [*own, *(CollectionScope(None, heap.worker) for heap in own[:1])]
@@ -106,7 +106,7 @@ class ArtifactGarbageCollector:
             return marks, self._filter_due(await unused.list_unreferenced(ids), at)
 
     async def _delete(self, scope: CollectionScope, item: UnreferencedArtifact) -> CollectionResult | None:
-        """One at a time: whoever looks for another artifact in this moment does not wait."""
+        """Delete one artifact per transaction, so that nobody who needs another one waits."""
         async with self._database.service_work(scope.worker) as work:
             pack = await UnreferencedArtifactRepository(work.session).delete_if_unreferenced(item.text_id)
             if pack is None:  # somebody took it into use, or away

@@ -15,7 +15,7 @@ from uuid import UUID
 
 
 class SharingScope(StrEnum):
-    """Who shares what was derived from the same bytes."""
+    """Who shares artifacts of the same bytes."""
 
     ORGANIZATION = "organization"
     SHARED = "shared"
@@ -23,7 +23,7 @@ class SharingScope(StrEnum):
 
 
 class ContentHasher:
-    """Computed while the bytes pass by."""
+    """Computes the content key while the bytes are streamed."""
 
     def __init__(self, key_id: str, key: bytes) -> None:
         self._key_id = key_id
@@ -44,7 +44,7 @@ class ContentHasher:
 
 
 class ContentKeyFactory:
-    """Derives one key per scope from the one secret, so that equal bytes of two scopes have nothing in common."""
+    """Derives one key per scope from the secret, so that equal bytes have unrelated content keys in two scopes."""
 
     def __init__(self, secret: str, scope: SharingScope) -> None:
         self._secret = secret.encode()
@@ -75,11 +75,11 @@ class ReadingVariant:
 
 
 def fingerprint(parameters: Mapping[str, Any]) -> str:
-    """The same for equal parameters, in whatever order and on whatever machine they were put together."""
+    """Hash parameters; equal ones give the same fingerprint in any order and on any machine."""
     canonical = json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def reading_variant(parameters: Mapping[str, Any]) -> ReadingVariant:
-    """Of text, pages, paragraphs and diagrams: the readers' versions and everything they were told."""
+    """Return the variant of a reading with these parameters: versions of the readers and their options."""
     return ReadingVariant(READING_VERSION, fingerprint({"reading": parameters}))

@@ -25,7 +25,7 @@ BATCH_CHARACTERS = 8_000_000
 
 @dataclass(frozen=True)
 class ArtifactKey:
-    """Whose bytes, read how, shared by whom (no organization: by all)."""
+    """Identity of an artifact: content, variant and organization (`None` if all organizations share it)."""
 
     organization_id: UUID | None
     content_key: str
@@ -43,7 +43,7 @@ class ArtifactKey:
 
 @dataclass(frozen=True)
 class NewArtifact:
-    """A reading that is to be kept: the head, and the rows of its parts as JSON texts (one object each)."""
+    """An artifact to be stored: its columns, and the rows of its parts as one JSON object each."""
 
     columns: Mapping[str, Any]
     pages: Sequence[str]
@@ -121,11 +121,11 @@ class ArtifactRepository:
         self._session = session
 
     async def find(self, key: ArtifactKey) -> TextArtifact | None:
-        """Held until the transaction ends: the garbage collection cannot take it before it is referred to."""
+        """Find the artifact and lock it until the transaction ends, so that it cannot be collected as garbage."""
         return await self._session.scalar(_FIND, {name: key.columns[name] for name in KEY_COLUMNS})
 
     async def find_newest(self, content_key: str, algorithm_version: int) -> TextArtifact | None:
-        """Of an older version: whatever its parameters were."""
+        """Return the newest artifact of an older version, whatever its parameters were."""
         of_version = select(TextArtifact).filter_by(content_hmac=content_key, algorithm_version=algorithm_version)
         return await self._session.scalar(_locked(of_version.order_by(TextArtifact.created_at.desc()).limit(1)))
 
@@ -133,7 +133,7 @@ class ArtifactRepository:
         return (await self._session.scalars(_GET, {"text_id": artifact_id})).one()
 
     async def add_once(self, key: ArtifactKey, new: NewArtifact) -> tuple[TextArtifact, bool]:
-        """Keep it, or find what somebody else kept in the meantime; whether it was ours that stayed."""
+        """Store the artifact, or find the one stored in the meantime. Return it and whether it is the new one."""
         while (added := await self._insert(key, new)) is None:
             if kept := await self.find(key):
                 return kept, False
@@ -152,18 +152,18 @@ class ArtifactRepository:
             await self._session.execute(statement, {**key.columns, "rows": "[" + ",".join(batch) + "]"})
 
     async def add_missing_diagrams(self, text_id: UUID) -> None:
-        """Make the rows of the diagrams that reading found, those that are not there yet."""
+        """Insert the rows of diagrams found on the pages that do not exist yet."""
         await self._session.execute(_ADD_DIAGRAMS, {"text_id": text_id})
 
     async def list_paragraphs(self, artifact: TextArtifact, page_numbers: Sequence[int]) -> Sequence[ArtifactParagraph]:
-        """Of these pages, in reading order."""
+        """Return the paragraphs of these pages in reading order."""
         found = _select_parts(ArtifactParagraph, artifact).where(ArtifactParagraph.page_number.in_(page_numbers))
         ordered = found.order_by(ArtifactParagraph.page_number, ArtifactParagraph.paragraph_index)
         return (await self._session.scalars(ordered)).all()
 
 
 def _batches(rows: Sequence[str]) -> Iterator[Sequence[str]]:
-    """By number and by size: PostgreSQL takes no JSON of more than 256 MB."""
+    """Split rows into batches by number and size: PostgreSQL accepts JSON up to 256 MB."""
     batch: list[str] = []
     size = 0
     for each in rows:
@@ -181,7 +181,7 @@ def _select_parts(table: type[Any], artifact: TextArtifact) -> Any:
 
 
 def part_as_json(**columns: Any) -> str:
-    """One row of a part, as JSON."""
+    """Serialize one row of a part as JSON."""
     return json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -196,14 +196,14 @@ class ArtifactPartRepository:
         return await self._session.scalar(select(ArtifactPage).where(ArtifactPage.id == page_id))
 
     async def list_pages(self, page_ids: Collection[UUID]) -> Mapping[UUID, ArtifactPage]:
-        """By id, without their layouts: those are as long as the text."""
+        """Return pages by id, without their layouts, which are as long as the text."""
         wanted = select(ArtifactPage).where(ArtifactPage.id.in_(page_ids)).options(_WITHOUT_LAYOUT)
         return {page.id: page for page in await self._session.scalars(wanted)}
 
     async def list_paragraphs(
         self, artifact: TextArtifact, page_number: int | None, *, offset: int, limit: int
     ) -> tuple[Sequence[ArtifactParagraph], int]:
-        """In reading order."""
+        """Return paragraphs in reading order."""
         of_text = _belongs_to(ArtifactParagraph, artifact)
         if page_number is not None:
             of_text.append(ArtifactParagraph.page_number == page_number)

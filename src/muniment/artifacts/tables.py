@@ -1,4 +1,4 @@
-"""What was derived from the same bytes under the same variant (docs/contracts.md#artifact-tables). Only the service login."""
+"""Tables of artifacts, readable by the service login only (docs/contracts.md#artifact-tables)."""
 
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ KEY_COLUMNS = ("content_hmac", "algorithm_version", "params_fingerprint")
 
 
 class ContentKeyed:
-    """Whose bytes, read how. The organization is null where artifacts are shared by all (docs/design.md#sharing-scope)."""
+    """Key columns. The organization is null if all organizations share artifacts (docs/design.md#sharing-scope)."""
 
     id: Mapped[UUID] = mapped_column(primary_key=True, server_default=text("gen_random_uuid()"))
     organization_id: Mapped[UUID | None]
@@ -25,7 +25,7 @@ class ContentKeyed:
 
 
 class TextArtifact(ContentKeyed, Table):
-    """One text, and the head of everything that was read with it: the rest comes and goes with this row."""
+    """An artifact: its full text. All parts are inserted and deleted together with this row."""
 
     __tablename__ = "artifacts_full_text"
     __table_args__ = (
@@ -38,7 +38,7 @@ class TextArtifact(ContentKeyed, Table):
     total_pages: Mapped[int]
     total_words: Mapped[int]
     methods: Mapped[dict[str, Any]]
-    """How many pages were read by which method."""
+    """Number of pages per extraction method."""
     timings: Mapped[dict[str, Any] | None]
     problems: Mapped[list[dict[str, Any]]] = mapped_column(JSONB(none_as_null=True), server_default="[]")
     """Pages that could not be processed, with reasons."""
@@ -47,7 +47,7 @@ class TextArtifact(ContentKeyed, Table):
 
 
 class ArtifactPart(ContentKeyed):
-    """A part of one full text."""
+    """A part of one artifact."""
 
     position_columns: tuple[str, ...]
     page_number: Mapped[int]

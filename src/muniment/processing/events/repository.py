@@ -41,12 +41,12 @@ class ProgressRepository:
         self._session = session
 
     async def list_documents(self, document_ids: Collection[UUID]) -> Sequence[DocumentProgress]:
-        """Of those among them that the caller may see."""
+        """Return the progress of those documents that the caller may see."""
         rows = await self._session.execute(_select_progress().where(Document.id.in_(document_ids)))
         return [_from_row(row) for row in rows]
 
     async def list_unfinished(self, *, limit: int) -> tuple[Sequence[DocumentProgress], bool]:
-        """The newest, and whether there are more."""
+        """Return the newest unfinished documents, and whether there are more."""
         being_read = select(ProcessingRun.document_id).where(ProcessingRun.status.in_(OPEN_RUN_STATUSES))
         waiting = select(Document.id).where(Document.status.in_(UNFINISHED_STATUSES))
         newest = _select_progress().where(Document.id.in_(being_read.union(waiting)))
@@ -103,7 +103,7 @@ def _from_row(row: Row[Any]) -> DocumentProgress:
 
 
 def step_progress(status: str | None, snapshot: dict[str, Any] | None) -> tuple[int | None, int | None]:
-    """How far a step is that has begun and not ended; the snapshot holds more than people are to see."""
+    """Return the page progress of a step in progress, without the rest of its snapshot."""
     if status != StepStatus.STARTED or snapshot is None:
         return None, None
     return snapshot.get("page"), snapshot.get("pages")

@@ -30,14 +30,14 @@ class DocumentChanged:
 
 @dataclass(frozen=True)
 class DocumentGone:
-    """Told of before, and not there any more, or not for this caller."""
+    """A document that was announced before and no longer exists or is no longer visible to the caller."""
 
     document_id: UUID
 
 
 @dataclass(frozen=True)
 class ProgressSnapshot:
-    """All that is unfinished. What a client knows as unfinished and does not find here has moved on."""
+    """All unfinished documents. A document missing here that the client knows as unfinished has moved on."""
 
     documents: Sequence[DocumentProgress]
     truncated: bool
@@ -45,14 +45,14 @@ class ProgressSnapshot:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """Nothing new, and still there."""
+    """Sign that the stream is alive although nothing changed."""
 
 
 StreamEvent = DocumentChanged | DocumentGone | ProgressSnapshot | Heartbeat
 
 
 class EventStreams:
-    """Opens streams, and ends them all at once."""
+    """Opens event streams and closes them all on shutdown."""
 
     def __init__(
         self, database: Database, listener: ChangeListener, *, heartbeat_seconds: float = HEARTBEAT_SECONDS
@@ -62,7 +62,7 @@ class EventStreams:
         self._heartbeat_seconds = heartbeat_seconds
 
     def open(self, principal: Principal, authenticate: Authenticate) -> "DocumentEventStream":
-        """Raises `TooManyStreams`."""
+        """Open a stream for a user; raises `TooManyStreams`."""
         subscription = self._listener.subscribe(principal.user_id)
         return DocumentEventStream(
             self._database,
@@ -98,12 +98,12 @@ class DocumentEventStream:
         self._sent = SentState()
 
     def close(self) -> None:
-        """From outside: the reader has left. The events stop soon."""
+        """End the stream because its reader has left."""
         self._subscription.close()
         self._listener.unsubscribe(self._subscription)
 
     async def events(self) -> AsyncGenerator[StreamEvent]:
-        """Until somebody ends it, or the caller is no longer signed in."""
+        """Yield events until the stream is closed or the caller is no longer signed in."""
         subscription = self._subscription
         await self._listener.wait_until_listening()
         while not subscription.is_closed:
@@ -147,7 +147,7 @@ class DocumentEventStream:
         return ProgressSnapshot(found, truncated=more)
 
     async def _find_unannounced_changes(self) -> Sequence[StreamEvent]:
-        """What moved on or went out of sight although nobody said so: in a gap, or with a right that was taken away."""
+        """Return documents that changed or became invisible unannounced: during a gap, or by a revoked right."""
         before = self._sent.unfinished_ids()
         return [
             event
@@ -172,7 +172,7 @@ class DocumentEventStream:
 
 
 class SentState:
-    """What the reader knows. Of finished documents only that it does; the oldest are forgotten."""
+    """What the client was sent. For finished documents only their ids are kept, and the oldest are dropped."""
 
     def __init__(self) -> None:
         self._last: OrderedDict[UUID, DocumentProgress | None] = OrderedDict()
@@ -184,7 +184,7 @@ class SentState:
             self._last.popitem(last=False)
 
     def forget(self, document_id: UUID) -> bool:
-        """Whether it was known."""
+        """Forget a document and return whether it was known."""
         known = document_id in self._last
         self._last.pop(document_id, None)
         return known

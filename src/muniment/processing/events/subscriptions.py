@@ -12,7 +12,7 @@ from muniment.storage.db.notifications import listen
 MAX_STREAMS_PER_USER = 20
 RETRY_AFTER_SECONDS = 10
 MAX_PENDING_CHANGES = 1000
-"""Changes that a slow reader has not fetched yet; with more it is told what is unfinished instead."""
+"""Changes buffered for a slow client; beyond that it gets all unfinished documents instead."""
 LISTEN_TIMEOUT_SECONDS = 2.0
 
 
@@ -30,7 +30,7 @@ class StreamsClosed(Unavailable):
 
 
 class Subscription:
-    """What one stream has yet to look at: ids that were told, or everything after a gap."""
+    """Changes that one stream has not loaded yet: ids of documents, or everything after a gap."""
 
     def __init__(self, user_id: UUID) -> None:
         self.user_id = user_id
@@ -55,7 +55,7 @@ class Subscription:
         self._wake_up.set()
 
     def take_changes(self) -> tuple[set[UUID], bool]:
-        """What changed, and whether there was a gap. Taken before the look: what is told during it is news again."""
+        """Take the changed ids and whether there was a gap. Changes announced after this call count again."""
         taken = self._changed, self._has_gap
         self._changed, self._has_gap = set(), False
         self._wake_up.clear()
@@ -66,20 +66,20 @@ class Subscription:
         self._wake_up.set()
 
     async def wait(self, seconds: float) -> None:
-        """Until there is something to take, at most so long."""
+        """Wait for a change, at most this many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._wake_up.wait()
 
     async def pause(self, seconds: float) -> None:
-        """However much comes in, but not beyond the end."""
+        """Sleep regardless of changes, but no longer than the stream is open."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
 
 
 class ChangeListener:
-    """One listening connection, taken with the first stream and kept until `close`."""
+    """Listens on one connection, opened with the first stream and kept until `close`."""
 
     def __init__(self, login: DatabaseAddress, *, max_streams_per_user: int = MAX_STREAMS_PER_USER) -> None:
         self._login = login
@@ -90,7 +90,7 @@ class ChangeListener:
         self._is_closed = False
 
     def subscribe(self, user_id: UUID) -> Subscription:
-        """Raises `TooManyStreams`. Give it back with `unsubscribe`."""
+        """Subscribe a user; raises `TooManyStreams`. End it with `unsubscribe`."""
         if self._is_closed:
             raise StreamsClosed
         if sum(other.user_id == user_id for other in self._subscriptions) >= self._streams_per_user:
@@ -108,13 +108,13 @@ class ChangeListener:
         self._subscriptions.discard(subscription)
 
     async def wait_until_listening(self) -> None:
-        """Not for ever: whoever looks too early is told of the gap when the listening begins."""
+        """Wait until the listener is connected, for a limited time; an early stream gets a gap later."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LISTEN_TIMEOUT_SECONDS):
                 await self._is_listening.wait()
 
     async def close(self) -> None:
-        """End every stream, and refuse further ones."""
+        """Close every stream and refuse new ones."""
         self._is_closed = True
         for subscription in self._subscriptions:
             subscription.close()
