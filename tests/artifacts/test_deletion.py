@@ -1,4 +1,4 @@
-"""With the last document that showed it, an artifact goes at once: row, parts and pack (docs/design.md#garbage-collection)."""
+"""An artifact is deleted with its last document: row, parts and pack (docs/design.md#garbage-collection)."""
 
 from collections.abc import Sequence
 from pathlib import Path

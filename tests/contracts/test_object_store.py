@@ -1,4 +1,4 @@
-"""The contract of `ObjectStore`: reading, writing and deleting one object. What all stores promise, on their real engines."""
+"""Contract of `ObjectStore` on the real engines: reading, writing and deleting one object."""
 
 import asyncio
 import tracemalloc

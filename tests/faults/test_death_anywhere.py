@@ -1,4 +1,4 @@
-"""A process may die before, inside and after every node; whoever runs the job again ends where it would have (docs/design.md#i5)."""
+"""A process may die before, inside and after every node; the next run ends in the same state (docs/design.md#i5)."""
 
 from dataclasses import dataclass
 from itertools import groupby

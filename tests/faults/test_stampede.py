@@ -1,4 +1,4 @@
-"""One new file, uploaded by many people in the same instant: computed once, and nobody else waits for it (docs/design.md#i5)."""
+"""A new file uploaded by many users at the same time is processed once, and others do not wait (docs/design.md#i5)."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Wherever a worker dies, the stores agree after one reconciliation, and after the run is carried out again (docs/design.md#i10)."""
+"""Wherever a worker dies, all stores are consistent after reconciliation and a repeated run (docs/design.md#i10)."""
 
 import hashlib
 from collections.abc import AsyncIterator

@@ -200,7 +200,7 @@ class PaperlessObjectsNoted(Event):
 
 @dataclass(frozen=True)
 class DocumentReplaced(Event):
-    """The payload that docs/contracts.md#lifecycle-events gives: `{doc_id, kb_id, old_name, new_name}`, and the revisions."""
+    """A document got new content; payload as docs/contracts.md#lifecycle-events specifies, and the revisions."""
 
     action = "document_replaced"
     doc_id: UUID

@@ -84,8 +84,8 @@ def _upgrade_instructions(found: str, location: PostgresLocation, binaries: Bina
     login = f"-h /tmp -p {PORT} -U {SUPERUSER}"
     return f"""\
 The database {location.cluster} was created by PostgreSQL {found}, but this version of Muniment includes PostgreSQL \
-{binaries.major_version}. Nothing was changed. Migrate the data as the user {location.user.name}. OLD is the folder with \
-the programs of PostgreSQL {found}. The password is the superuser password of the embedded PostgreSQL:
+{binaries.major_version}. Nothing was changed. Migrate the data as the user {location.user.name}. OLD is the folder \
+with the programs of PostgreSQL {found}. The password is the superuser password of the embedded PostgreSQL:
   OLD/pg_ctl {start}
   OLD/pg_dumpall {login} --clean --if-exists > /tmp/muniment.sql
   OLD/pg_ctl -D {cluster} -w stop

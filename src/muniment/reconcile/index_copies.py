@@ -1,4 +1,6 @@
-"""Check rows against the vectors of an external index (docs/design.md#external-index), in both directions, and repair it by copying.
+"""Compare rows with the vectors of an external index, in both directions, and repair it by copying.
+
+See docs/design.md#external-index.
 
 Completed documents without vectors of the active variant are reported; only `muniment reprocess` can compute them.
 """

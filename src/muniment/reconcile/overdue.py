@@ -25,7 +25,8 @@ _STATEMENTS = {
     " AND (attempts > 0 OR next_attempt_at < :before)",
     StoreName.INTENTS: "SELECT document_id::text, knowledge_base_id FROM index_intents WHERE created_at < :before",
     StoreName.UPLOADS: "SELECT id::text, knowledge_base_id FROM uploads WHERE expires_at < :before",
-    StoreName.RECEIPTS: "SELECT id::text, knowledge_base_id FROM receipts WHERE signed_at IS NULL AND created_at < :before",
+    StoreName.RECEIPTS: "SELECT id::text, knowledge_base_id FROM receipts"
+    " WHERE signed_at IS NULL AND created_at < :before",
     StoreName.ARTIFACTS: "SELECT id::text, NULL::uuid FROM artifacts_full_text"
     " WHERE unreferenced_at < :before AND organization_id = :organization_id AND NOT app_artifact_is_used(id)",
 }

@@ -111,7 +111,7 @@ class ArchiverSettings(SettingsSection):
     )
 
     def without_secrets(self) -> Self:
-        """For everybody else: API and worker have no credentials of Paperless (docs/contracts.md#paperless-isolation)."""
+        """Return a copy without credentials, for API and worker (docs/contracts.md#paperless-isolation)."""
         secrets = ("paperless_api_token", "cf_access_client_secret", "s3_secret_access_key", "alert_urls")
         return self.model_copy(update=dict.fromkeys(secrets))
 

@@ -1,6 +1,7 @@
 """What Muniment counts. Labels come from closed sets (route names, tasks, results), never from what a user typed.
 
-The lifecycle's counters alone name knowledge bases and people, as docs/contracts.md#lifecycle-metrics asks (`tenant_counter.py`).
+Only the lifecycle counters have labels for knowledge bases and users, as docs/contracts.md#lifecycle-metrics requires
+(`collectors.py`).
 """
 
 import math

@@ -111,7 +111,8 @@ class ModelObserver:
         return {} if lines > first.lines.total() else None
 
     async def check_at_rest(self, *, reconciles: bool) -> None:
-        """When all has been swept, and put right, a second look finds nothing (docs/design.md#i10), and the trail is whole (docs/design.md#i7)."""
+        """Check after sweeps and repairs that reconciliation finds nothing (docs/design.md#i10) and the audit log is
+        intact (docs/design.md#i7)."""
         installation = self._town.installation
         await installation.sweep()
         if reconciles:

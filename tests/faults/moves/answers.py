@@ -66,7 +66,7 @@ class Answers:
             assert point.status == expected.get(point.document_id, point.status), point
 
     def check_gone(self) -> None:
-        """Nothing is left anywhere of what is gone: by names that we know, and by names that nobody has (docs/design.md#i3)."""
+        """Check that no store holds anything of a purged document, under known or unknown names (docs/design.md#i3)."""
         rows = {row[0] for row in self.installation.seed.rows("SELECT id FROM documents")}
         gone = [one for one in self.prepared.documents.values() if one not in rows]
         left = left_of(self.installation, gone)

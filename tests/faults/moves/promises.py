@@ -70,7 +70,7 @@ class Promises:
         assert await self.installation.is_chain_intact()
 
     async def check_found(self, *people: str, exactly: bool = True) -> None:
-        """By each of them, only what is completed and theirs to see (docs/design.md#i2); and, once all has recovered, all of it."""
+        """Check that users find only completed documents they may see (docs/design.md#i2); all of them if `exactly`."""
         seed, kb_id = self.installation.seed, self.installation.kb_id
         every_kb = [row[0] for row in seed.rows("SELECT id FROM knowledge_bases")]
         for who in people:
@@ -80,7 +80,7 @@ class Promises:
             assert found == expected if exactly else found <= expected, (who, found, expected)
 
     async def _check_late_workers(self, steps: list[int]) -> None:
-        """A worker that had begun before the move goes on now, and can write nothing, in any store (docs/design.md#i4)."""
+        """Check that a worker that began before the move can write nothing in any store (docs/design.md#i4)."""
         keeping, worker = self.installation.keeping, self.installation.worker
         for late in self.prepared.late:
             if not self._has_moved(late, steps):
@@ -100,7 +100,7 @@ class Promises:
         return any(step for way, step in zip(self.prepared.ways, steps, strict=True) if name in way[0])
 
     async def _get_through(self, steps: list[int]) -> None:
-        """Who asks again gets what they wanted; what is to be read is read, once, and found (docs/design.md#i1, #i5)."""
+        """Repeat the requests: they succeed, and documents are processed once and found (docs/design.md#i1, #i5)."""
         if steps != self.last:
             async with self.installation.client() as client:
                 answer = await self.prepared.request(client)

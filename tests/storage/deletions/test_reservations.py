@@ -1,4 +1,4 @@
-"""Bytes that are written before their row: whoever never keeps them loses them to the ledger (docs/design.md#reservations)."""
+"""Objects written before their row are deleted by the ledger unless confirmed (docs/design.md#reservations)."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""The process: `python -m tests.support.fake_paperless.server PORT STATE SWITCHES`. Says its port, lives until stdin closes."""
+"""Server process: `python -m tests.support.fake_paperless.server PORT STATE SWITCHES`.
+
+It prints its port and runs until stdin closes.
+"""
 
 import asyncio
 import json

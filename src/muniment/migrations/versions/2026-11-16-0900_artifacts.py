@@ -1,4 +1,4 @@
-"""What reading yields: artifacts, shared within their scope (docs/contracts.md#artifact-tables), for the service login alone."""
+"""Add artifacts, shared within their scope and open to the service login only (docs/contracts.md#artifact-tables)."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""What a document shows of its artifacts (docs/contracts.md#document-tables), and how its runs go (docs/contracts.md#run-tables)."""
+"""Add document results (docs/contracts.md#document-tables) and the steps of runs (docs/contracts.md#run-tables)."""
 
 from alembic import op
 

@@ -1,6 +1,6 @@
 """Reader of web pages: the blocks a person would see. Nothing is fetched and no script is run.
 
-Nesting is limited, because the parser's time grows with the square of the depth, and the tree is walked without recursion.
+Nesting is limited because the parser's time grows with the square of the depth. The tree is walked without recursion.
 """
 
 import re

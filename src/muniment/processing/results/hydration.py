@@ -1,5 +1,6 @@
-"""Link a document to an artifact with one statement per kind of part, whatever the number of pages. Running it twice changes
-nothing.
+"""Link a document to an artifact with one statement per kind of part, whatever the number of pages.
+
+Running it twice changes nothing.
 
 Annotations are kept: each is re-anchored to its text, or marked stale when that text is gone.
 """

@@ -48,9 +48,9 @@ class SandboxedFile:
 class Sandbox:
     """Opens files in processes of their own, which can harm nobody. One for each event loop; `close` it at the end.
 
-    Every method may raise `Unreadable`, or `SandboxUnavailable` (an `Unavailable`, worth a retry) when the fork server does not
-    start or dies. It starts at first use, and anew when it is gone. `file` is an open file without a name; the child
-    gets a descriptor of its own for reading, so it may be used again, even at the same time.
+    Every method may raise `Unreadable`, or `SandboxUnavailable` (an `Unavailable`, worth a retry) when the fork server
+    does not start or dies. It starts at first use and again after it died. `file` is an open, unnamed file; the child
+    gets a read-only descriptor of its own, so the file may be used again, even at the same time.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
-"""Privileges a child gives up before it opens a document. The order matters: each step removes what a later one would need.
+"""Give up privileges before a document is opened.
 
-Each protection is tried on its own and reported: an old kernel or a container may refuse one while the others hold. Resource
-limits are mandatory: without them nothing is read.
+The order matters: a step may remove what an earlier one needed. Each protection is tried on its own and reported,
+because an old kernel or a container may refuse one while the others work. Resource limits are mandatory: without them
+no file is opened.
 """
 
 import os

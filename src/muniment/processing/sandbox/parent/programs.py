@@ -1,6 +1,7 @@
-"""External programs that children execute. One installed below a closed folder is out of reach of an unprivileged child.
+"""Make external programs executable for sandboxed children.
 
-A child tries whether it can run a program; if it cannot, root copies the program to an open folder.
+An unprivileged child cannot reach a program that is installed below a private folder. A child tries to run it first; if
+that fails and we are root, the program is copied to a shared folder.
 """
 
 import contextlib

@@ -1,5 +1,6 @@
-"""Decode frames from a child as hostile input: a document may have taken it over. Everything is checked, bounded and cleaned,
-or rejected with `ProtocolViolation`.
+"""Decode frames from a child as hostile input, because a document may have taken the child over.
+
+Everything is checked, bounded and cleaned, or rejected with `ProtocolViolation`.
 """
 
 import asyncio

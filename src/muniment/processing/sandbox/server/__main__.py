@@ -1,8 +1,8 @@
 """Fork server: `python -I -m muniment.processing.sandbox.server <control socket> <jobs module> [folder of it…]`.
 
-It runs with an empty environment and holds no secret. Everything a job needs is imported before the first fork: a child that
-has become another user may not be able to read a module any more. One thread, no log, no state but its children; when the
-control socket closes, they are killed.
+It runs with an empty environment and has no secrets. Everything a job needs is imported before the first fork, because
+a child that has become another user may not be able to read modules. It has one thread, no log and no state but its
+children, which are killed when the control socket closes.
 """
 
 import contextlib
