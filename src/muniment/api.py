@@ -1,10 +1,7 @@
-"""The API process: build, run, nothing else."""
+"""Build and run the API process."""
 
-import asyncio
-import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from socket import socket
 
 import uvicorn
@@ -15,10 +12,9 @@ from muniment import __version__
 from muniment.accounts import endpoints as accounts
 from muniment.audit import endpoints as audit
 from muniment.bootstrap.installation import open_stores
-from muniment.bootstrap.process import freeze_loaded_objects
+from muniment.bootstrap.process import freeze_loaded_objects, on_stop
 from muniment.bootstrap.services import build_services
 from muniment.documents import endpoints as documents
-from muniment.embedded import child_process
 from muniment.handover import endpoints as handover
 from muniment.handover.internal import endpoints as internal
 from muniment.http.api_docs import add_api_docs
@@ -47,7 +43,7 @@ MAX_CONNECTIONS = 1000
 
 def create_app(services: Services) -> FastAPI:
     app = build_documented_app()
-    app.state.parts = services
+    app.state.services = services
     if services.handover.internal_keys:
         app.include_router(internal.router)
     add_api_docs(app)
@@ -57,13 +53,13 @@ def create_app(services: Services) -> FastAPI:
 
 
 def build_documented_app() -> FastAPI:
-    """Everything that `/openapi.json` describes, and nothing to run it with: enough for `tools/openapi`."""
+    """Build the application that `/openapi.json` describes, without services; `tools/openapi` needs no more."""
     app = FastAPI(
         title="Muniment",
         version=__version__,
         docs_url=None,
         redoc_url=None,
-        # A redirect names the scheme that we see, not the one that people use: a token could go out in clear.
+        # A redirect would name the scheme that we see, not the one of the client: a token could be sent in the clear.
         redirect_slashes=False,
     )
     v1 = APIRouter(prefix="/api/v1", dependencies=AUTH_SCHEMES)
@@ -98,52 +94,49 @@ def build_documented_app() -> FastAPI:
 
 
 def with_middleware(app: ASGIApp, settings: Settings) -> ASGIApp:
-    """Around the whole application, not by `add_middleware`: answers to unexpected errors need the frame most."""
+    """Wrap the whole application. `add_middleware` would leave out the responses to unexpected errors."""
     url = settings.server.public_url
     guarded = OriginCheck(BodyLimit(app), public_url=url, listening_host=settings.server.host)
     return AccessLog(SecurityHeaders(guarded, public_url=url))
 
 
 async def run(settings: Settings) -> None:
-    """Serve until SIGTERM, SIGINT, or until the supervisor is gone."""
+    """Serve until SIGTERM, SIGINT, or until the supervisor exits."""
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-api")
     configure_metrics(settings.telemetry.metrics_prefix, tenant_labels=settings.telemetry.metrics_tenant_labels)
     async with open_stores(settings) as stores:
         export_free_disk(settings.server.data_dir)
-        parts = build_services(settings, stores)
-        app = with_middleware(create_app(parts), settings)
-        server = ApiServer(uvicorn_config(settings, app), end_streams=parts.events.close)
-        server.stop_on_signals()
+        services = build_services(settings, stores)
+        app = with_middleware(create_app(services), settings)
+        server = ApiServer(uvicorn_config(settings, app), end_streams=services.events.close)
+        on_stop(lambda number: server.handle_exit(number, None))
         freeze_loaded_objects()
         try:
             await server.serve()
         finally:
-            await parts.images.close()
-            await parts.search.close()
+            await services.images.close()
+            await services.search.close()
     flush_traces()
 
 
 class ApiServer(uvicorn.Server):
-    """Leaves the signals to `run`: uvicorn would raise them again when it has ended, before anything else is closed."""
+    """uvicorn server that leaves signals to `run`.
+
+    uvicorn would raise captured signals again when it ends, before the stores are closed.
+    """
 
     def __init__(self, config: uvicorn.Config, *, end_streams: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
         self._end_streams = end_streams
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        # An open event stream never ends by itself, and uvicorn would wait for it as long as it may.
+        # uvicorn waits for open responses, and an event stream never ends on its own.
         await self._end_streams()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-    def stop_on_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        child_process.on_supervisor_exit(partial(loop.call_soon_threadsafe, self.handle_exit, signal.SIGTERM, None))
 
 
 def uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
@@ -158,7 +151,7 @@ def uvicorn_config(settings: Settings, app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         lifespan="off",
         timeout_graceful_shutdown=10,
-        # Whoever speaks to us directly is who they are, unless the settings name them as a proxy.
+        # Forwarded headers are trusted only from proxies that the settings name.
         proxy_headers=settings.server.trusted_proxies is not None,
         forwarded_allow_ips=settings.server.trusted_proxies or "",
     )

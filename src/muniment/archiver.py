@@ -3,11 +3,8 @@
 It has no database, and no other process has access to Paperless.
 """
 
-import asyncio
-import signal
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
-from functools import partial
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from prometheus_client import start_http_server

@@ -1,4 +1,4 @@
-"""`muniment serve`: everything on one machine, by one command."""
+"""Run everything on one machine under a supervisor, for `muniment serve`."""
 
 import os
 import socket
@@ -14,6 +14,7 @@ from muniment.embedded.child_process import ChildProcess
 from muniment.embedded.data_directory import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
+from muniment.processing.readers.ocr.engine import require_languages
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
 from muniment.storage.db.schema_version import find_ready_installation
@@ -21,18 +22,18 @@ from muniment.storage.db.schema_version import find_ready_installation
 
 @dataclass(frozen=True)
 class SignInHint:
-    """How the first person signs in: by whose email, and by which link while there is no password."""
+    """How the first user signs in: the email, and a one-time link while there is no password."""
 
     email: str | None
     link: str | None
 
 
 def serve(settings: Settings, announce: Callable[[Settings, SignInHint], None]) -> int:
-    """Run PostgreSQL, API, worker and, where Paperless is set up, the archiver until Ctrl-C.
+    """Run PostgreSQL, API, worker and, if Paperless is configured, the archiver until Ctrl-C.
 
-    `announce` is called once, when requests are answered.
+    `announce` is called once, when the API is ready.
     """
-    # Root's PostgreSQL runs as another user and must be able to pass through; what lies inside is closed to all others.
+    # As root, PostgreSQL runs as another user and must be able to traverse the folder; what is inside stays private.
     folder = settings.server.data_dir
     try:
         folder.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
@@ -41,24 +42,25 @@ def serve(settings: Settings, announce: Callable[[Settings, SignInHint], None]) 
     with DataDirectoryLock(settings.server.data_dir):
         settings = settings.with_secrets()
         _require_free_port(settings)
-        require_ocr_languages(settings)
-        ways_in = [SignInHint(None, None)]
+        require_languages(settings.reader.languages)
+        hints = [SignInHint(None, None)]
 
         def prepare_embedded() -> None:
             if settings.database.is_embedded:
-                ways_in.append(prepare_database(settings))
+                hints.append(prepare_database(settings))
 
         return Supervisor(
             postgres=_build_postgres(settings),
             prepare=prepare_embedded,
             children=_build_children(settings),
-            on_ready=lambda: announce(settings, ways_in[-1]),
+            on_ready=lambda: announce(settings, hints[-1]),
         ).run()
 
 
 def _build_children(settings: Settings) -> list[ChildProcess]:
+    ready_url = f"{settings.listening_url}/health/ready"
     children = [
-        ChildProcess("api", _command("api"), is_ready=lambda: responds_ok(settings, "/health/ready")),
+        ChildProcess("api", _command("api"), is_ready=lambda: responds_ok(ready_url)),
         ChildProcess("worker", _command("worker")),
     ]
     if settings.archiver.paperless_url:
@@ -77,7 +79,7 @@ def prepare_database(settings: Settings) -> SignInHint:
 
 
 def sign_in_link(settings: Settings, secret: str | None) -> str | None:
-    """The token stands behind the #, which no browser sends to a server."""
+    """Build a sign-in link. The token follows the #, which browsers do not send to a server."""
     return f"{settings.base_url}/sign-in#token={secret}" if secret else None
 
 
@@ -97,7 +99,7 @@ def _command(*words: str) -> list[str]:
 
 
 def _require_free_port(settings: Settings) -> None:
-    """Said before anything is started, instead of by a child that dies."""
+    """Raise `SettingsError` if the port is taken, before any process is started."""
     server = settings.server
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     with socket.socket(family) as probe:

@@ -1,15 +1,11 @@
-"""The worker process: build, run, nothing else."""
+"""Build and run a worker process."""
 
-import asyncio
-import signal
-from contextlib import AsyncExitStack, suppress
-from functools import partial
+from contextlib import AsyncExitStack
 
 from muniment.bootstrap.installation import open_stores
 from muniment.bootstrap.process import freeze_loaded_objects
 from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.worker import build_worker
-from muniment.embedded import child_process
 from muniment.settings import Settings
 from muniment.storage.tasks.port import RunHandler
 from muniment.telemetry.metrics import configure_metrics, export_free_disk, serve_metrics
@@ -17,17 +13,11 @@ from muniment.telemetry.traces import configure_traces
 
 
 async def run(settings: Settings, handler: RunHandler | None = None) -> None:
-    """Work until SIGTERM, SIGINT, or until the supervisor is gone; a job in hand is finished or handed back."""
+    """Process jobs until SIGTERM, SIGINT, or until the supervisor exits. A running job is finished or requeued."""
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-worker")
     configure_metrics(settings.telemetry.metrics_prefix, tenant_labels=settings.telemetry.metrics_tenant_labels)
     stop_metrics = serve_metrics(settings.worker.metrics_port) if settings.worker.metrics_port else lambda: None
-    working = asyncio.create_task(_work(settings, handler))
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, working.cancel)
-    child_process.on_supervisor_exit(partial(loop.call_soon_threadsafe, working.cancel))
-    with suppress(asyncio.CancelledError):
-        await working
+    await run_until_stopped(_work(settings, handler))
     stop_metrics()
     flush_traces()
 

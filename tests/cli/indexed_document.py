@@ -89,7 +89,7 @@ async def open_server(
     # The API asks the same small model that the documents are indexed with.
     embedders = {desk.embedder.model: desk.embedder}
     searching = SearchService(api.stores.database, PgvectorSearch(api.stores.database), embedders)
-    api.app.state.parts = replace(api.services, search=searching)
+    api.app.state.services = replace(api.services, search=searching)
     desk.reader.pages = pages([FIRST, SECOND])
     document_id = await desk.document(name=NAME)
     await desk.process(document_id)

@@ -17,9 +17,9 @@ def borrow_app(services: Services) -> Iterator[FastAPI]:
     """Building a hundred routes takes longer than most tests; what an application knows and holds are its parts."""
     idle = _idle[bool(services.handover.internal_keys)]
     app = idle.pop() if idle else create_app(services)
-    app.state.parts = services
+    app.state.services = services
     try:
         yield app
     finally:
-        del app.state.parts
+        del app.state.services
         idle.append(app)

@@ -26,39 +26,40 @@ users_router = APIRouter(prefix="/users", tags=["people"])
 
 @auth_router.post("/login")
 async def login(
-    credentials: schemas.LoginRequest, response: Response, parts: CurrentServices, address: ClientAddress, now: Now
+    credentials: schemas.LoginRequest, response: Response, services: CurrentServices, address: ClientAddress, now: Now
 ) -> schemas.Me:
-    opened = await parts.sign_in.with_password(credentials.email, credentials.password, address=address, now=now)
-    return await _start_session(opened, response, parts)
+    opened = await services.sign_in.with_password(credentials.email, credentials.password, address=address, now=now)
+    return await _start_session(opened, response, services)
 
 
 @auth_router.post("/redeem")
 async def redeem(
-    link: schemas.RedeemRequest, response: Response, parts: CurrentServices, address: ClientAddress, now: Now
+    link: schemas.RedeemRequest, response: Response, services: CurrentServices, address: ClientAddress, now: Now
 ) -> schemas.Me:
     """Sign in with the one-time link that `make serve` prints."""
-    return await _start_session(await parts.sign_in.with_link(link.token, address=address, now=now), response, parts)
+    opened = await services.sign_in.with_link(link.token, address=address, now=now)
+    return await _start_session(opened, response, services)
 
 
-async def _start_session(opened: OpenedSession, response: Response, parts: Services) -> schemas.Me:
-    set_session_cookie(response, opened.secret, expires_at=opened.expires_at, secure=parts.secure_cookies)
-    return await _me(opened.principal, parts)
+async def _start_session(opened: OpenedSession, response: Response, services: Services) -> schemas.Me:
+    set_session_cookie(response, opened.secret, expires_at=opened.expires_at, secure=services.secure_cookies)
+    return await _me(opened.principal, services)
 
 
 @auth_router.post("/logout", status_code=204)
-async def logout(request: Request, response: Response, work: CurrentWork, parts: CurrentServices) -> None:
+async def logout(request: Request, response: Response, work: CurrentWork, services: CurrentServices) -> None:
     if secret := session_secret(request):
         await sign_out(work, secret)
-    clear_session_cookie(response, secure=parts.secure_cookies)
+    clear_session_cookie(response, secure=services.secure_cookies)
 
 
 @auth_router.get("/me")
-async def me(principal: CurrentPrincipal, parts: CurrentServices) -> schemas.Me:
-    return await _me(principal, parts)
+async def me(principal: CurrentPrincipal, services: CurrentServices) -> schemas.Me:
+    return await _me(principal, services)
 
 
-async def _me(principal: Principal, parts: Services) -> schemas.Me:
-    async with parts.database.work(principal) as work:
+async def _me(principal: Principal, services: Services) -> schemas.Me:
+    async with services.database.work(principal) as work:
         user = await UserRepository(work.session).get(principal.user_id)
         organization = await OrganizationRepository(work.session).get(principal.organization_id)
         login = await SignInRepository(work.session).find_login(user.email_key)
@@ -75,12 +76,12 @@ async def _me(principal: Principal, parts: Services) -> schemas.Me:
 
 @auth_router.put("/password", status_code=204)
 async def change_own_password(
-    change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, parts: CurrentServices
+    change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, services: CurrentServices
 ) -> None:
     """Set the first password, or change it with the current one. Other sessions of the account end."""
-    await parts.sign_in.confirm_password(principal, change.current_password)
-    password_hash = await parts.passwords.hash(change.new_password)
-    async with parts.database.work(principal) as work:
+    await services.sign_in.confirm_password(principal, change.current_password)
+    password_hash = await services.passwords.hash(change.new_password)
+    async with services.database.work(principal) as work:
         await set_password(work, password_hash, current_session=session_secret(request))
 
 
@@ -128,17 +129,17 @@ async def rename_organization(
 
 @users_router.post("", status_code=201)
 async def create_user(
-    wanted: schemas.UserRequest, parts: CurrentServices, principal: CurrentPrincipal
+    wanted: schemas.UserRequest, services: CurrentServices, principal: CurrentPrincipal
 ) -> schemas.UserRead:
     users.require_manager(principal)  # before the costly hash
     new = users.NewUser(
         email=wanted.email,
-        password_hash=await parts.passwords.hash(wanted.password),
+        password_hash=await services.passwords.hash(wanted.password),
         organization_id=wanted.organization_id,
         is_admin=wanted.is_admin,
         is_operator=wanted.is_operator,
     )
-    async with parts.database.work(principal) as work:
+    async with services.database.work(principal) as work:
         return schemas.UserRead.model_validate(await users.create_user(work, new))
 
 
@@ -157,10 +158,10 @@ async def list_users(
 
 @users_router.patch("/{user_id}")
 async def change_user(
-    user_id: UUID, wanted: schemas.UserPatch, parts: CurrentServices, principal: CurrentPrincipal
+    user_id: UUID, wanted: schemas.UserPatch, services: CurrentServices, principal: CurrentPrincipal
 ) -> schemas.UserRead:
     users.require_manager(principal)
-    password_hash = await parts.passwords.hash(wanted.password) if wanted.password else None
-    async with parts.database.work(principal) as work:
+    password_hash = await services.passwords.hash(wanted.password) if wanted.password else None
+    async with services.database.work(principal) as work:
         changed = await users.change_user(work, user_id, wanted.changes(), password_hash=password_hash)
         return schemas.UserRead.model_validate(changed)

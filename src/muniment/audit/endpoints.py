@@ -59,16 +59,16 @@ async def list_events(work: CurrentWork, wanted: EventFilterQuery, paging: Pagin
 
 @router.get("/verify")
 async def verify_trail(
-    request: Request, parts: CurrentServices, principal: CurrentPrincipal, installation: Installation = False
+    request: Request, services: CurrentServices, principal: CurrentPrincipal, installation: Installation = False
 ) -> schemas.VerdictRead:
     """Verify that no event was changed, removed or reordered since it was sealed."""
-    verdict = parts.audit.verify(principal, is_installation=installation)
+    verdict = services.audit.verify(principal, is_installation=installation)
     return schemas.VerdictRead.of(await cancel_on_disconnect(request, verdict))
 
 
 @router.get("/export", response_class=StreamingResponse)
 async def export_trail(
-    parts: CurrentServices,
+    services: CurrentServices,
     principal: CurrentPrincipal,
     wanted: EventFilterQuery,
     now: Now,
@@ -76,19 +76,19 @@ async def export_trail(
 ) -> StreamingResponse:
     """Verify JSON Lines offline with `muniment audit verify FILE`. CSV is for spreadsheets."""
     if kind == "csv":
-        pieces, media_type = parts.audit.export_csv(principal, wanted), "text/csv; charset=utf-8"
+        pieces, media_type = services.audit.export_csv(principal, wanted), "text/csv; charset=utf-8"
     else:
-        pieces, media_type = parts.audit.export_json_lines(principal, wanted, now), "application/jsonl"
+        pieces, media_type = services.audit.export_json_lines(principal, wanted, now), "application/jsonl"
     name = f"audit-{now:%Y-%m-%d}.{kind}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(await prefetch_first_chunk(pieces), media_type=media_type, headers=headers)
 
 
 @router.get("/key")
-async def get_signing_keys(parts: CurrentServices, principal: CurrentPrincipal) -> schemas.KeysRead:
+async def get_signing_keys(services: CurrentServices, principal: CurrentPrincipal) -> schemas.KeysRead:
     """Return the public keys that sign the audit log and receipts."""
-    keys = [schemas.KeyRead.model_validate(key.as_json()) for key in await parts.audit.list_keys(principal)]
-    signer = parts.audit.signer
+    keys = [schemas.KeyRead.model_validate(key.as_json()) for key in await services.audit.list_keys(principal)]
+    signer = services.audit.signer
     return schemas.KeysRead(key_id=signer.key_id, public_key=base64.b64encode(signer.public_key).decode(), keys=keys)
 
 

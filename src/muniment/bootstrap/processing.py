@@ -39,7 +39,7 @@ def build_sandbox(settings: Settings, *, timeout: timedelta | None = None) -> "S
 
 
 def build_reader_options(settings: Settings) -> ReadingOptions:
-    return ReadingOptions(ocr_languages=ocr_languages(settings), ocr_dpi=settings.reader.ocr_dpi)
+    return ReadingOptions(ocr_languages=settings.reader.languages, ocr_dpi=settings.reader.ocr_dpi)
 
 
 def build_embedders(settings: Settings) -> list[Embedder]:

@@ -1,10 +1,8 @@
-"""Implementation of `muniment archiver backfill`, with a progress bar."""
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+"""Queue documents that were never sent to Paperless, for `muniment archiver backfill`."""
 
 from muniment.bootstrap.handover import build_document_handover
 from muniment.bootstrap.installation import open_stores
+from muniment.cli.output import progress_bar
 from muniment.handover.backfill import Backfill, BackfillFilter, BackfillProgress
 from muniment.settings import Settings
 

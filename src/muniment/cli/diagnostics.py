@@ -15,13 +15,13 @@ from muniment.bootstrap.object_stores import (
     OriginalsFolderMissing,
     QueueFolderMissing,
 )
-from muniment.bootstrap.ocr import require_ocr_languages
-from muniment.bootstrap.process import responds_ok
 from muniment.bootstrap.processing import build_sandbox
 from muniment.bootstrap.services import build_services
 from muniment.bootstrap.stores import Stores, build_stores, free_space_check
+from muniment.embedded.child_process import responds_ok
 from muniment.errors import MunimentError, Unavailable
 from muniment.http.health import run_check
+from muniment.processing.readers.ocr.engine import require_languages
 from muniment.settings import Settings
 from muniment.storage.db.address import SERVICE_LOGIN, DatabaseAddress
 from muniment.storage.disk import disk_floor_bytes, free_bytes
@@ -41,7 +41,7 @@ class TransactionPooler(Unavailable):
 
 
 async def run_diagnostics(load: Callable[[], Settings]) -> AsyncIterator[Finding]:
-    """One finding a part. When the settings are wrong, nothing else can be asked."""
+    """Yield one finding per component. If the settings are invalid, nothing else can be checked."""
     try:
         settings = load()
         stores = build_stores(settings)
@@ -61,8 +61,8 @@ async def run_diagnostics(load: Callable[[], Settings]) -> AsyncIterator[Finding
 
 
 async def _check_components(settings: Settings, stores: Stores) -> AsyncIterator[Finding]:
-    looks = build_services(settings, stores).checks
-    database = await run_check(looks["database"])
+    checks = build_services(settings, stores).checks
+    database = await run_check(checks["database"])
     yield Finding(
         "database", database.status == "ok", database.detail if database.status == "ok" else _database_advice(settings)
     )
@@ -70,15 +70,15 @@ async def _check_components(settings: Settings, stores: Stores) -> AsyncIterator
         yield await _run_check("tables", lambda: _check_schema(stores))
         yield await _run_check("secret", lambda: _check_secrets(settings, stores))
         yield await _run_check("pooling", lambda: _check_pooling(settings))
-        tasks = await run_check(looks["tasks"])
+        tasks = await run_check(checks["tasks"])
         yield Finding("tasks", tasks.status == "ok", tasks.detail)
     yield await _run_check("blobs", lambda: _check_objects(settings, stores))
     yield await _run_check("queue", lambda: _check_queue(settings, stores))
     yield await _run_check("reader", lambda: _check_reader(settings))
-    index = await run_check(looks["index"])
+    index = await run_check(checks["index"])
     yield Finding("index", index.status == "ok", index.detail)
     yield _check_disk(settings)
-    if settings.database.is_embedded:  # elsewhere the API may well be on another machine
+    if settings.database.is_embedded:  # otherwise the API may run on another machine
         yield await _run_check("api", lambda: _check_api(settings))
 
 
@@ -106,7 +106,7 @@ async def _check_secrets(settings: Settings, stores: Stores) -> str:
 
 
 async def _check_api(settings: Settings) -> str:
-    if not await asyncio.to_thread(responds_ok, settings, "/health/live"):
+    if not await asyncio.to_thread(responds_ok, f"{settings.listening_url}/health/live"):
         raise Unavailable(f"The API is not responding at {settings.listening_url}. Start it with `muniment serve`")
     return f"responding at {settings.listening_url}"
 
@@ -115,8 +115,8 @@ async def _check_objects(settings: Settings, stores: Stores) -> str:
     await stores.objects.check()
     if settings.s3.bucket is None:
         return f"folder {settings.server.data_dir / 'blobs'}; encryption at rest depends on the disk"
-    asked = settings.s3.server_side_encryption
-    return f"bucket {settings.s3.bucket}; encryption at rest: {asked or 'bucket default'}"
+    encryption = settings.s3.server_side_encryption
+    return f"bucket {settings.s3.bucket}; encryption at rest: {encryption or 'bucket default'}"
 
 
 async def _check_queue(settings: Settings, stores: Stores) -> str:
@@ -137,20 +137,20 @@ PROTECTIONS = {
 
 
 async def _check_reader(settings: Settings) -> str:
-    """Starts the sandbox for real: that tells what this kernel allows."""
-    require_ocr_languages(settings)
+    """Start a real sandbox and report which protections this kernel allows."""
+    require_languages(settings.reader.languages)
     sandbox = build_sandbox(settings)
     try:
-        holds = await sandbox.probe()
+        available = await sandbox.probe()
     finally:
         await sandbox.close()
-    if not holds["ocr"]:
+    if not available["ocr"]:
         raise Unavailable(
             "Tesseract is missing, so scanned pages have no text. Install it (apt-get install tesseract-ocr)"
         )
-    kept = [words for name, words in PROTECTIONS.items() if holds.get(name)]
-    missing = [words for name, words in PROTECTIONS.items() if not holds.get(name)]
-    return f"sandbox with {', '.join(kept)}" + (
+    active = [label for name, label in PROTECTIONS.items() if available.get(name)]
+    missing = [label for name, label in PROTECTIONS.items() if not available.get(name)]
+    return f"sandbox with {', '.join(active)}" + (
         f"; not available on this machine: {', '.join(missing)}" if missing else ""
     )
 
@@ -161,8 +161,8 @@ async def _check_pooling(settings: Settings) -> str:
 
 
 def _detect_pooler(address: DatabaseAddress) -> str:
-    # Two clients. If the first one's second transaction runs in another server process than its first, while the
-    # second client holds a transaction open, somebody is handing server processes out by the transaction.
+    # Two clients: if the second transaction of the first one runs in another server process while the second client has
+    # a transaction open, a pooler assigns server processes per transaction.
     with psycopg.connect(address.conninfo) as first, psycopg.connect(address.conninfo) as second:
         before = _backend_pid(first)
         first.commit()

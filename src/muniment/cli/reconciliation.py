@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from types import TracebackType
+from typing import Self
 from uuid import UUID
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import TaskID
 from rich.table import Table
 
 from muniment.bootstrap.installation import open_stores
 from muniment.bootstrap.maintenance import build_reconciliation
+from muniment.cli.output import progress_bar
 from muniment.reconcile.objects import ReadSample
 from muniment.reconcile.report import DATA_MISSING, Report, store_report
 from muniment.settings import Settings
@@ -17,15 +19,14 @@ from muniment.storage.db.base import now
 
 
 class ReconcileProgress:
-    """One bar for each store that has documents to be compared."""
+    """Progress listener with one bar per store that has documents to compare."""
 
     def __init__(self, *, show: bool) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._progress = Progress(*columns, console=Console(stderr=True), disable=not show)
+        self._progress = progress_bar(show=show)
         self._tasks: dict[str, TaskID] = {}
         self._current, self._pending_total = "", 0
 
-    def __enter__(self) -> "ReconcileProgress":
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 
@@ -39,7 +40,7 @@ class ReconcileProgress:
         if self._current not in self._tasks:
             self._tasks[self._current] = self._progress.add_task(self._current, total=0)
         task = self._progress.tasks[self._tasks[self._current]]
-        # One organization after the other comes along.
+        # Organizations are visited one after the other, and each adds its documents to the total.
         self._progress.update(task.id, total=(task.total or 0) + self._pending_total, advance=documents)
         self._pending_total = 0
 
@@ -47,11 +48,14 @@ class ReconcileProgress:
 async def reconcile(
     settings: Settings, *, repair: bool, kb_ids: Sequence[UUID], subset: ReadSample, show: bool
 ) -> Report:
-    """What is kept for `GET /api/v1/reconcile/latest` is a look at everything, not one at some knowledge bases."""
+    """Compare all stores and return the report.
+
+    It is stored for `GET /api/v1/reconcile/latest` unless it covers only some knowledge bases.
+    """
     async with open_stores(settings) as stores:
-        reconciliation = build_reconciliation(settings, stores, subset)
-        with ReconcileProgress(show=show) as bars:
-            report = await reconciliation.reconcile(now(), repair=repair, kb_ids=kb_ids, listener=bars)
+        runner = build_reconciliation(settings, stores, subset)
+        with ReconcileProgress(show=show) as progress:
+            report = await runner.reconcile(now(), repair=repair, kb_ids=kb_ids, listener=progress)
         if not kb_ids:
             await store_report(stores.database, report)
     return report

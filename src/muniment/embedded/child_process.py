@@ -1,4 +1,4 @@
-"""Child processes of the supervisor, and how a child notices that its supervisor is gone, even if it was killed."""
+"""Child processes of the supervisor, and the child's side, which notices a lost supervisor even if it was killed."""
 
 import os
 import signal
@@ -7,33 +7,43 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from urllib.error import URLError
+from urllib.request import ProxyHandler, build_opener
 
 SUPERVISOR_FD = "MUNIMENT_SUPERVISOR_FD"
-
-
 SHUTDOWN_LIMIT_SECONDS = 60.0
-"""For an orderly end; more than a supervisor gives."""
-
-
+"""Time for an orderly shutdown without a supervisor; longer than the grace period of a supervisor."""
 EXIT_CODE_ABANDONED = 70
+
+# Our own API is called directly: a proxy from the environment may not know this machine.
+_direct = build_opener(ProxyHandler({}))
+
+
+def responds_ok(url: str) -> bool:
+    """Whether a GET of the URL answers 200 within a few seconds."""
+    try:
+        with _direct.open(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except (URLError, OSError):
+        return False
 
 
 def on_supervisor_exit(
     callback: Callable[[], object], *, shutdown_limit_seconds: float = SHUTDOWN_LIMIT_SECONDS
 ) -> None:
-    """Call `on_lost`, in a thread of its own, when the supervisor ends. Without a supervisor nothing happens.
+    """Call `callback` in a separate thread when the supervisor exits. Do nothing without a supervisor.
 
-    Whoever has not ended by the limit is ended: nobody else is there to do it, and a process that hangs on its way out
-    would stay for ever.
+    A process that is still running after the limit exits hard: it may hang during shutdown, and no supervisor is left
+    to kill it.
     """
-    # Taken out of the environment: what this process starts later does not have the descriptor.
+    # Removed from the environment because processes started later do not inherit the descriptor.
     number = os.environ.pop(SUPERVISOR_FD, None)
     if number is None:
         return
     descriptor = int(number)
     os.set_inheritable(descriptor, False)
 
-    def wait_for_the_end() -> None:
+    def wait_for_supervisor_exit() -> None:
         while os.read(descriptor, 1):
             pass
         os.close(descriptor)
@@ -41,13 +51,13 @@ def on_supervisor_exit(
         time.sleep(shutdown_limit_seconds)
         os._exit(EXIT_CODE_ABANDONED)
 
-    threading.Thread(target=wait_for_the_end, name="lifeline", daemon=True).start()
+    threading.Thread(target=wait_for_supervisor_exit, name="lifeline", daemon=True).start()
 
 
 class ChildProcess:
-    """A named command in a session of its own, so that Ctrl-C of the terminal reaches the supervisor alone.
+    """A named command in its own session, so that Ctrl-C in the terminal reaches only the supervisor.
 
-    `is_ready` is asked until it first says yes; without it a child is ready when it is started.
+    `is_ready` is called until it first returns True; without it, a child is ready as soon as it has started.
     """
 
     def __init__(
@@ -69,7 +79,7 @@ class ChildProcess:
         return self._process.pid if self._process else None
 
     def start(self, lifeline: int) -> None:
-        """Start it with the read end of the supervisor's pipe."""
+        """Start the process with the read end of the supervisor's pipe."""
         self._code = None
         self._process = subprocess.Popen(  # noqa: S603 the command comes from our own code
             self._command,
@@ -80,7 +90,7 @@ class ChildProcess:
         )
 
     def poll(self) -> int | None:
-        """Its exit code if it has ended; what it had started itself is killed then."""
+        """Return the exit code if the process has exited; its remaining process group is killed then."""
         if self._process and self._code is None:
             self._code = self._process.poll()
             if self._code is not None:
@@ -93,7 +103,7 @@ class ChildProcess:
         return self.has_been_ready
 
     def stop(self, *, grace_seconds: float, force: Callable[[], bool]) -> None:
-        """SIGTERM, then SIGKILL of its group when the grace period is over or somebody is in a hurry."""
+        """Send SIGTERM, and SIGKILL to the process group after the grace period or when `force` returns True."""
         if self._process is None or self.poll() is not None:
             return
         self._process.terminate()
@@ -105,5 +115,5 @@ class ChildProcess:
 
 
 def _kill_group(leader: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # nobody is left in it; macOS says the second of zombies
+    with suppress(ProcessLookupError, PermissionError):  # the group is empty; macOS raises the second for zombies
         os.killpg(leader, signal.SIGKILL)

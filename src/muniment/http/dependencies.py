@@ -27,7 +27,7 @@ SECURE_SESSION_COOKIE = f"__Host-{SESSION_COOKIE}"
 
 def session_secret(request: Request) -> str | None:
     # With https only the prefixed one counts: a neighbouring subdomain can plant the other in somebody's browser.
-    secure = cast("Services", request.app.state.parts).secure_cookies
+    secure = cast("Services", request.app.state.services).secure_cookies
     return request.cookies.get(SECURE_SESSION_COOKIE if secure else SESSION_COOKIE)
 
 
@@ -60,7 +60,7 @@ AUTH_SCHEMES = [
 
 
 async def get_services(request: Request) -> Services:
-    return cast("Services", request.app.state.parts)
+    return cast("Services", request.app.state.services)
 
 
 CurrentServices = Annotated[Services, Depends(get_services)]

@@ -50,7 +50,7 @@ class ReaderSettings(SettingsSection):
     """Text extraction and its limits"""
 
     ocr_languages: str = setting(
-        # In this order English stays as good, and umlauts come out right.
+        # In this order English is recognized just as well, and umlauts are correct.
         "deu+eng",
         "OCR languages as Tesseract names them, most important first",
         "MUNIMENT_OCR_LANGUAGES",
@@ -59,9 +59,14 @@ class ReaderSettings(SettingsSection):
     max_pages: int = setting(3000, "Maximum number of pages of a document", "MUNIMENT_READER_MAX_PAGES")
     memory_bytes: int = setting(2 << 30, "Memory limit for processing one document", "MUNIMENT_READER_MEMORY_BYTES")
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The OCR languages as a list."""
+        return tuple(filter(None, self.ocr_languages.split("+")))
+
     @field_validator("ocr_dpi")
     @classmethod
-    def _sensible_resolution(cls, value: int) -> int:
+    def _resolution_in_range(cls, value: int) -> int:
         if not 70 <= value <= 600:
             raise ValueError("must be between 70 and 600")
         return value

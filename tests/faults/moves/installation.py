@@ -61,7 +61,7 @@ def the_app(parts: Services) -> FastAPI:
     """The same routes for every process: what an application knows and holds are its parts."""
     if not _APPS:
         _APPS.append(create_app(parts))
-    _APPS[0].state.parts = parts
+    _APPS[0].state.services = parts
     return _APPS[0]
 
 

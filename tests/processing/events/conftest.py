@@ -24,7 +24,7 @@ async def use_streams(api: RunningApi, address: DatabaseAddress) -> AsyncIterato
     def use(database: Database | None = None, *, streams_per_user: int = 20, **options: Any) -> EventStreams:
         changes = ChangeListener(app_login(address), max_streams_per_user=streams_per_user)
         streams = EventStreams(database or api.stores.database, changes, **options)
-        api.app.state.parts = replace(api.services, events=streams)
+        api.app.state.services = replace(api.services, events=streams)
         used.append(streams.close)
         return streams
 

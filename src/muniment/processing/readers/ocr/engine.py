@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from muniment.errors import MunimentError
+
 VERSION_TIMEOUT_SECONDS = 30
 
 
@@ -19,25 +21,46 @@ VERSION_TIMEOUT_SECONDS = 30
 class OcrEngine:
     path: str
     data_folder: str | None
-    """The folder of its languages; `None` if the program does not tell, it finds them itself then."""
+    """Folder of the language data, or `None` if the program does not report it and finds it on its own."""
     version: str
     languages: tuple[str, ...]
 
 
+class OcrLanguageMissing(MunimentError):
+    """An OCR language is not available"""
+
+
 def find_engine() -> OcrEngine | None:
-    """The engine that was installed with us, else the one on the PATH, if it runs."""
+    """Return the Tesseract that is installed with us, or the one on the PATH, if it runs."""
     return next((engine for program, data in _candidates() if (engine := _query_engine(program, data))), None)
 
 
-def installed_languages(data_folder: str | None, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the wanted languages that the folder holds; all of them where there is no folder to look into."""
+def require_languages(languages: tuple[str, ...]) -> None:
+    """Raise `OcrLanguageMissing` if a configured language is not installed.
+
+    Otherwise scans would have no text, and it could take weeks until someone notices. Without Tesseract nothing is
+    raised: `muniment doctor` reports it, and everything but scans is processed.
+    """
+    engine = find_engine()
+    if engine is None:
+        return
+    missing = sorted(set(languages) - set(installed_languages(engine.data_folder, languages)))
+    if missing or not languages:
+        raise OcrLanguageMissing(
+            f"MUNIMENT_OCR_LANGUAGES: {'+'.join(missing) or 'nothing'} is not available. "
+            f"Available: {', '.join(engine.languages)}"
+        )
+
+
+def installed_languages(data_folder: str | None, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the languages that the folder contains, or all of them if the folder is unknown."""
     if data_folder is None:
-        return wanted
-    return tuple(language for language in wanted if (Path(data_folder) / f"{language}.traineddata").is_file())
+        return languages
+    return tuple(language for language in languages if (Path(data_folder) / f"{language}.traineddata").is_file())
 
 
 def engine_environment(data_folder: str | None) -> dict[str, str]:
-    """All that the program needs to know."""
+    """Return the environment in which the program runs."""
     # More than one thread each makes it several times slower (docs/parts.md#ocr); we run several processes instead.
     variables = {"OMP_THREAD_LIMIT": "1", "LC_ALL": "C"}
     return variables if data_folder is None else variables | {"TESSDATA_PREFIX": data_folder}
@@ -65,9 +88,9 @@ def _query_engine(path: str, data_folder: str | None) -> OcrEngine | None:
     return OcrEngine(path, data_folder or (folder[1] if folder else None), version, languages)
 
 
-def _run_engine(path: str, question: str, data_folder: str | None) -> str:
-    command = [path, question]
-    done = subprocess.run(  # noqa: S603 - the program is ours or on the operator's PATH
+def _run_engine(path: str, option: str, data_folder: str | None) -> str:
+    command = [path, option]
+    completed = subprocess.run(  # noqa: S603 - the program is ours or on the operator's PATH
         command,
         env=engine_environment(data_folder),
         capture_output=True,
@@ -75,4 +98,4 @@ def _run_engine(path: str, question: str, data_folder: str | None) -> str:
         check=True,
         timeout=VERSION_TIMEOUT_SECONDS,
     )
-    return done.stdout or done.stderr
+    return completed.stdout or completed.stderr
