@@ -1,20 +1,20 @@
-"""Everything that can be refused, as one tree. Features subclass these; the docstring is the message people see.
+"""The error tree. Features subclass these errors; the docstring of an error is the message that users see.
 
     MunimentError
-    ├─ NotSignedIn            who is asking is not known
-    ├─ Forbidden              known, may see it, may not do it
-    ├─ NotFound               is not there, or not for the one who asks
-    ├─ Refused                against a rule of the domain
-    ├─ Invalid                the input cannot be understood or is out of bounds
-    ├─ Conflict               somebody else was first, or the name is taken
-    ├─ TooLarge               more bytes than are allowed
-    ├─ Unsupported            a kind of file that no reader knows
-    ├─ TooSlow                fell silent in the middle of sending
-    ├─ TooManyRequests        slow down; carries the seconds to wait
-    ├─ StorageFull            no room left for more bytes
-    └─ Unavailable            a part does not answer; the only one worth a retry
+    ├─ NotSignedIn            the caller is not authenticated
+    ├─ Forbidden              signed in, but not permitted
+    ├─ NotFound               does not exist, or is hidden from the caller
+    ├─ Refused                violates a rule of the domain
+    ├─ Invalid                malformed input, or out of range
+    ├─ Conflict               concurrent change or name conflict
+    ├─ TooLarge               more bytes than allowed
+    ├─ Unsupported            file type without a reader
+    ├─ TooSlow                client stopped sending
+    ├─ TooManyRequests        rate limit; has the seconds to wait
+    ├─ StorageFull            not enough disk space
+    └─ Unavailable            a component cannot be reached; the only error worth a retry
 
-`http/errors.py` maps each class to a status; the domain knows no numbers. Workers retry `Unavailable` and nothing else.
+`http/errors.py` maps each class to an HTTP status, which the domain does not know. Workers retry only `Unavailable`.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class MunimentError(Exception):
     """Something went wrong"""
 
     body: Mapping[str, object] | None = None
-    """A body that a specification prescribes, instead of `{"detail": message}`."""
+    """Response body prescribed by a specification, instead of `{"detail": message}`."""
     headers: ClassVar[Mapping[str, str]] = {}
     code: ClassVar[str] = "MunimentError"
     """Metric label and log field. It defaults to the class name; a renamed class keeps its old code."""

@@ -1,1 +1,1 @@
-"""Puts the parts together from the settings. The only package that names concrete adapters."""
+"""Build all components from the settings. Only this package names concrete adapters."""

@@ -9,11 +9,11 @@ from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddres
 
 
 def database_address(settings: Settings) -> DatabaseAddress:
-    """The login that stands in it is for `migrate` alone."""
+    """Return the database address from the settings. Only `migrate` uses the login it contains."""
     if settings.database.url:
         try:
             return DatabaseAddress.parse(settings.database.url.get_secret_value())
-        except (psycopg.Error, ValueError):  # whose message would repeat the password
+        except (psycopg.Error, ValueError):  # their messages would repeat the password
             raise SettingsError(
                 "DATABASE_URL is not a PostgreSQL address. Use postgresql://user:password@host/database"
             ) from None

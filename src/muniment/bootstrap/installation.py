@@ -1,5 +1,6 @@
-"""Open the stores of an existing installation and refuse a changed HMAC secret or signing key; build the audit
-services.
+"""Open the stores of an existing installation and build the audit services.
+
+A changed HMAC secret or signing key is refused.
 """
 
 from collections.abc import AsyncIterator
@@ -52,7 +53,10 @@ async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
 
 
 async def require_known_secret(settings: Settings, stores: Stores) -> None:
-    """With another secret, equal bytes would no longer be recognised as equal, and nobody would notice for months."""
+    """Raise `SettingsError` if the HMAC secret is another one than before.
+
+    Equal files would no longer be recognized as equal, and it could take months until someone notices.
+    """
     known = await stores.database.find_content_key_id()
     if known not in (None, build_content_keys(settings).key_id):
         raise SettingsError(
@@ -62,7 +66,10 @@ async def require_known_secret(settings: Settings, stores: Stores) -> None:
 
 
 async def require_known_signing_key(settings: Settings, stores: Stores) -> None:
-    """A lost key must not be replaced silently: what is signed from then on would look like somebody else's."""
+    """Raise `SettingsError` if the signing key is another one than before.
+
+    A lost key must not be replaced silently: new signatures would look like those of another installation.
+    """
     try:
         await require_current_key(stores.database, build_signer(settings))
     except SigningKeyMismatch as error:

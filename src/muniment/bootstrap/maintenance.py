@@ -1,4 +1,4 @@
-"""Build what deletes, collects and reconciles: used by the API, the worker and the maintenance commands."""
+"""Build the services that delete, collect and reconcile, for the API, the worker and maintenance commands."""
 
 from datetime import timedelta
 
@@ -10,8 +10,7 @@ from muniment.lifecycle.proof.deletion import TraceDeletion
 from muniment.lifecycle.proof.inventory import StoreInventory
 from muniment.lifecycle.proof.prover import PurgeProver, ReceiptSweep
 from muniment.reconcile.objects import NO_READS, ReadSample
-from muniment.reconcile.registry import ReconcileTools as Compared
-from muniment.reconcile.registry import build_runner
+from muniment.reconcile.registry import ReconcileTools, build_runner
 from muniment.reconcile.runner import ReconcileRunner
 from muniment.settings import Settings
 
@@ -38,8 +37,8 @@ def build_upload_sweep(settings: Settings, stores: Stores) -> UploadSweep:
 
 
 def build_reconciliation(settings: Settings, stores: Stores, subset: ReadSample = NO_READS) -> ReconcileRunner:
-    """What compares the stores with each other."""
-    compared = Compared(
+    """Build the runner that compares all stores."""
+    tools = ReconcileTools(
         stores.database,
         stores.objects,
         stores.ledger,
@@ -51,4 +50,4 @@ def build_reconciliation(settings: Settings, stores: Stores, subset: ReadSample 
         stalled_after=settings.worker.stalled_after,
         artifact_grace=timedelta(days=settings.documents.artifact_grace_days),
     )
-    return build_runner(compared, sample=subset)
+    return build_runner(tools, sample=subset)

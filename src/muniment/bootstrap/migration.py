@@ -1,4 +1,4 @@
-"""Migrate the database and make sure that somebody can sign in. Loads Alembic, which no other process needs."""
+"""Migrate the database and ensure that someone can sign in. Loads Alembic, which no other process needs."""
 
 from sqlalchemy import Connection
 
@@ -11,7 +11,7 @@ from muniment.storage.db.migrate import migrate
 
 
 def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
-    """Bring the database up to this version, and see that the first person gets in."""
+    """Upgrade the database to this version and create the first account if there is none."""
     password = settings.server.admin_password
     made: list[FirstAccount | None] = []
 
@@ -30,7 +30,7 @@ def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
 
 
 def reset_password_link(settings: Settings, email: str) -> FirstAccount:
-    """Take the password of an account away and give it a one-time link instead."""
+    """Remove the password of an account and create a one-time sign-in link."""
     made: list[FirstAccount] = []
     migrate(
         database_address(settings),

@@ -1,6 +1,6 @@
 """Build the stores of originals and of the hand-over queue from the settings.
 
-Imports nothing of the database: the archiver uses it.
+Imports nothing of the database, because the archiver uses it.
 """
 
 from pathlib import Path
@@ -46,21 +46,21 @@ class QueueFolderMissing(Unavailable):
 
 
 def build_handover_stores(settings: Settings) -> HandoverStores:
-    """With the keys of the originals' store."""
+    """Build the stores of the queue with the credentials of the original files."""
     return _build_stores(settings, settings.s3 if settings.s3.bucket else None)
 
 
 def build_archiver_stores(settings: Settings) -> HandoverStores:
-    """With the archiver's own keys, where it has some."""
+    """Build the stores of the queue with the archiver's own credentials, if it has any."""
     own, shared = settings.archiver, settings.s3
-    given = {
+    overrides = {
         "endpoint": own.s3_endpoint,
         "region": own.s3_region,
         "access_key_id": own.s3_access_key_id,
         "secret_access_key": own.s3_secret_access_key,
     }
-    given = {name: value for name, value in given.items() if value}
-    return _build_stores(settings, shared.model_copy(update=given) if given or shared.bucket else None)
+    overrides = {name: value for name, value in overrides.items() if value}
+    return _build_stores(settings, shared.model_copy(update=overrides) if overrides or shared.bucket else None)
 
 
 def _build_stores(settings: Settings, s3: S3Settings | None) -> HandoverStores:
@@ -69,7 +69,7 @@ def _build_stores(settings: Settings, s3: S3Settings | None) -> HandoverStores:
         return HandoverStores(_open_queue_folder(folder, QUEUE_FOLDER), _open_queue_folder(folder, DEAD_LETTER_FOLDER))
     archive = settings.archive
     if len({archive.queue_bucket, archive.dead_letter_bucket, s3.bucket}) < 3:
-        # What lies beside the originals and is no original would be cleared away as litter.
+        # Unknown objects next to the originals would be deleted as orphans.
         raise SettingsError("The Paperless queue, the dead letters and the original files need separate buckets")
     return HandoverStores(
         _open_queue_bucket(s3, archive.queue_bucket), _open_queue_bucket(s3, archive.dead_letter_bucket)
@@ -83,7 +83,7 @@ def _open_queue_bucket(s3: S3Settings, bucket: str) -> VersionedObjectStore:
 
 
 def _open_queue_folder(data_dir: Path, name: str) -> VersionedObjectStore:
-    """If it came back empty, what waited in it would seem archived."""
+    """Open a folder of the queue. It must not come back empty, or waiting jobs would look finished."""
     folder = MarkedFolder(data_dir, name)
     folder.require_present(
         QueueFolderMissing(f"The Paperless queue {folder.root} is missing. Mount its disk or restore a backup")
@@ -101,7 +101,7 @@ def build_object_store(settings: Settings) -> ObjectStore:
     s3 = settings.s3
     if s3.bucket is None:
         return _open_originals_folder(settings.server.data_dir)
-    from muniment.storage.objects.s3.store import S3ObjectStore  # obstore is not needed on one machine
+    from muniment.storage.objects.s3.store import S3ObjectStore  # obstore is not needed on a single machine
 
     return S3ObjectStore(build_s3_address(s3, s3.bucket))
 
@@ -111,6 +111,6 @@ def _open_originals_folder(data_dir: Path) -> FolderObjectStore:
     folder.require_present(
         OriginalsFolderMissing(f"The document store {folder.root} is missing. Mount its disk or restore a backup")
     )
-    blobs = FolderObjectStore(folder.root)
+    store = FolderObjectStore(folder.root)
     folder.mark()
-    return blobs
+    return store

@@ -26,7 +26,7 @@ from muniment.storage.vectors.port import ExternalIndex, VectorSearch
 
 @dataclass(frozen=True)
 class Stores:
-    """What the API and the worker have in common."""
+    """Stores that the API and the worker use."""
 
     database: Database
     objects: ObjectStore
@@ -83,13 +83,16 @@ def build_external_index(settings: Settings) -> ExternalIndex | None:
     if settings.search.qdrant_url is None:
         return None
     from muniment.storage.vectors.qdrant.connection import build_client
-    from muniment.storage.vectors.qdrant.index import QdrantIndex  # its client takes two seconds to load
+    from muniment.storage.vectors.qdrant.index import QdrantIndex  # slow to import: two seconds
 
     return QdrantIndex(build_client(settings.search.qdrant_url, secret_value(settings.search.qdrant_api_key)))
 
 
 def free_space_check(settings: Settings) -> Callable[[], bool]:
-    """Whether the disk of the data directory is above its floor; with database and objects elsewhere, always."""
+    """Return a check whether the disk of the data directory is above its limit.
+
+    It always succeeds if neither database nor objects are on this machine.
+    """
     if settings.s3.bucket and not settings.database.is_embedded:
         return lambda: True
     return partial(has_free_space, settings.server.data_dir, settings.documents.disk_floor_bytes)

@@ -1,4 +1,4 @@
-"""The command `muniment`. Every command imports what it needs when it runs, so that `--help` answers at once."""
+"""The `muniment` command. Each command imports what it needs when it runs, so that `--help` stays fast."""
 
 import sys
 
@@ -17,7 +17,7 @@ app.add_typer(archiver.app, name="archiver", no_args_is_help=True)
 
 
 def main() -> None:
-    """Run a command. What cannot be done is reported in a sentence, without a traceback."""
+    """Run a command. Errors are reported in one sentence, without a traceback."""
     try:
         app()
     except MunimentError as error:

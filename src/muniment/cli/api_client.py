@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 60.0
 LIST_LIMIT = 100
 
 _NO_SUCH_ROUTE = "Not Found"
-"""As the framework says it; what we do not find has a name."""
+"""Message of the framework for an unknown route. Our own 404 messages name what was not found."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -50,7 +50,7 @@ class PassageItem(BaseModel):
 class SearchResponse(BaseModel):
     items: list[PassageItem]
     mode: Mode
-    """What answered: `text` for a hybrid question while the model does not."""
+    """The mode that was used: `text` for a hybrid query while the embedding model is unavailable."""
     took_ms: float
 
 
@@ -70,7 +70,7 @@ class DocumentInfo(BaseModel):
 
     @property
     def has_page_images(self) -> bool:
-        """Of its pages: other kinds of files have no pages to look at."""
+        """Whether the file type has page images."""
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
 
 
@@ -88,8 +88,11 @@ class KnowledgeBaseList(BaseModel):
 
 
 class ApiClient:
-    """Sees what the token's owner sees, and no more. Every failure is a `MunimentError` with a sentence; none names the
-    token. Redirects are not followed: the token goes to the address that was given, and nowhere else."""
+    """HTTP client with the permissions of the token's owner.
+
+    Every failure is a `MunimentError` with a message that never contains the token. Redirects are not followed, so the
+    token is sent only to the given address.
+    """
 
     def __init__(self, url: str, token: str | None, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         if not token:
@@ -101,7 +104,7 @@ class ApiClient:
             base_url=self.url,
             headers={"Authorization": f"Bearer {token}"},
             timeout=timeout_seconds,
-            # What is on this machine is asked directly, whatever proxy there is for the rest of the world.
+            # A server on this machine is called directly, without a proxy from the environment.
             trust_env=httpx.URL(self.url).host not in _LOOPBACK,
         )
 
@@ -118,7 +121,7 @@ class ApiClient:
         return await self._get("search", SearchResponse, parameters)
 
     async def list_knowledge_bases(self) -> Sequence[KnowledgeBaseItem]:
-        """All of them."""
+        """Return all knowledge bases, page by page."""
         found: list[KnowledgeBaseItem] = []
         while True:
             page = len(found) // LIST_LIMIT + 1
@@ -135,7 +138,7 @@ class ApiClient:
 
     @asynccontextmanager
     async def stream_text(self, kb_id: UUID, document_id: UUID) -> AsyncIterator[AsyncIterator[str]]:
-        """Of all pages, piece by piece; a form feed ends each page. It may be left before its end."""
+        """Stream the text of all pages; a form feed ends each page. The stream may be left early."""
         async with self._request(f"{_path(kb_id, document_id)}/text") as answer:
             yield answer.aiter_text()
 
@@ -191,7 +194,7 @@ def _path(kb_id: UUID, document_id: UUID) -> str:
 
 
 def _error_message(detail: Any) -> str:
-    """A list of problems with the input becomes one line."""
+    """Join a list of validation problems into one line."""
     if isinstance(detail, str):
         return detail
     return "; ".join(f"{problem['loc'][-1]}: {problem['msg']}" for problem in detail)
@@ -202,7 +205,7 @@ def _validate_url(url: str) -> str:
         parts = httpx.URL(url.strip())
     except httpx.InvalidURL:
         raise AddressMalformed from None
-    # A name and password in it would go out instead of the token, and be repeated in sentences.
+    # Credentials in the URL would be sent instead of the token and repeated in error messages.
     if parts.scheme not in ("http", "https") or not parts.host or parts.userinfo or parts.query or parts.fragment:
         raise AddressMalformed
     return str(parts).rstrip("/")

@@ -32,12 +32,12 @@ def verify_audit(
 
     if file is not None:
         checked = audit_verification.verify_export(file, key, show=not as_json)
-        lines = audit_verification.format_file_verdict(checked, is_trusted=key is not None)
-        _print_verification(lines, [{"is_intact": checked.is_intact, **asdict(checked)}], as_json=as_json)
+        file_lines = audit_verification.format_file_verdict(checked, is_trusted=key is not None)
+        _print_verification(file_lines, [{"is_intact": checked.is_intact, **asdict(checked)}], as_json=as_json)
     verdicts = asyncio.run(audit_verification.verify(_load_existing(), chain, show=not as_json))
-    told = [line for verdict in verdicts for line in audit_verification.format_verdict(verdict)]
-    facts = [{"is_intact": verdict.is_intact, **asdict(verdict)} for verdict in verdicts]
-    _print_verification(told, facts, as_json=as_json)
+    lines = [line for verdict in verdicts for line in audit_verification.format_verdict(verdict)]
+    results = [{"is_intact": verdict.is_intact, **asdict(verdict)} for verdict in verdicts]
+    _print_verification(lines, results, as_json=as_json)
 
 
 @audit_app.command(name="replace-key")
@@ -45,11 +45,11 @@ def replace_key(as_json: AsJson = False) -> None:
     """Switch to the configured MUNIMENT_SIGNING_KEY. Existing signatures stay valid."""
     from muniment.cli.audit_verification import replace_signing_key
 
-    was_done = asyncio.run(replace_signing_key(_load_existing()))
+    has_replaced = asyncio.run(replace_signing_key(_load_existing()))
     if as_json:
-        print_json({"replaced": was_done})
+        print_json({"replaced": has_replaced})
     else:
-        print("Replaced." if was_done else "Nothing to do: the audit log is already signed with this key.")
+        print("Replaced." if has_replaced else "Nothing to do: the audit log is already signed with this key.")
 
 
 @receipt_app.command(name="verify")
@@ -71,7 +71,7 @@ def verify_receipt(
         print(sentence)
 
 
-def _print_verification(lines: Sequence[str], facts: Sequence[Mapping[str, Any]], *, as_json: bool) -> NoReturn:
-    """Print what was found, and end with 1 unless all of it is intact."""
-    print_json(facts) if as_json else print("\n".join(lines))
-    raise typer.Exit(0 if all(fact["is_intact"] for fact in facts) else 1)
+def _print_verification(lines: Sequence[str], results: Sequence[Mapping[str, Any]], *, as_json: bool) -> NoReturn:
+    """Print the result and exit with 1 unless everything is intact."""
+    print_json(results) if as_json else print("\n".join(lines))
+    raise typer.Exit(0 if all(result["is_intact"] for result in results) else 1)

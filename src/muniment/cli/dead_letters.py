@@ -1,4 +1,4 @@
-"""Implementation of `muniment archiver dlq …`, without access to the database."""
+"""List, requeue and discard dead letters without access to the database, for `muniment archiver dlq …`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`muniment doctor`: run all diagnostics and print their results."""
+"""Run all diagnostics and print their results, for `muniment doctor`."""
 
 import asyncio
 from dataclasses import asdict
@@ -15,10 +15,10 @@ def doctor(as_json: AsJson = False) -> None:
     """Check every component and suggest fixes. Exits with 1 if a check fails."""
     from muniment.cli.diagnostics import Finding, run_diagnostics
 
-    async def look() -> list[Finding]:
+    async def collect() -> list[Finding]:
         return [finding async for finding in run_diagnostics(_load_existing)]
 
-    findings = asyncio.run(look())
+    findings = asyncio.run(collect())
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:

@@ -1,4 +1,4 @@
-"""Show which embedding model answers, and switch to the configured one."""
+"""Show the active embedding model, and switch to the configured one."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ async def load_status(settings: Settings) -> IndexStatus:
 
 
 async def switch_model(settings: Settings, *, anyway: bool) -> bool:
-    """Whether there was anything to do."""
+    """Activate the configured model. Return False if it is already active."""
     async with _open_switching(settings) as switching:
         before = await switching.switch(force=anyway)
     return not before.configured.is_active

@@ -59,8 +59,8 @@ def reprocess(
     from muniment.storage.tasks.port import RunRequest
 
     settings = _load().with_secrets()
-    wish = RunRequest(force=force, algorithm_version=algorithm_version)
-    progress = asyncio.run(reprocess_and_wait(settings, kb or [], wish, wait=wait, show=not as_json))
+    request = RunRequest(force=force, algorithm_version=algorithm_version)
+    progress = asyncio.run(reprocess_and_wait(settings, kb or [], request, wait=wait, show=not as_json))
     if as_json:
         print_json(asdict(progress))
     else:
@@ -82,10 +82,10 @@ def reconcile(
     Exits with 0 (consistent), 1 (drift) or 2 (data missing).
     """
     from muniment.cli.reconciliation import print_report
-    from muniment.cli.reconciliation import reconcile as compare
+    from muniment.cli.reconciliation import reconcile as compare_stores
     from muniment.reconcile.objects import parse_sample
 
-    settings, subset = _load_existing(), parse_sample(read_data_subset)
-    report = asyncio.run(compare(settings, repair=repair, kb_ids=kb or [], subset=subset, show=not as_json))
+    settings, sample = _load_existing(), parse_sample(read_data_subset)
+    report = asyncio.run(compare_stores(settings, repair=repair, kb_ids=kb or [], sample=sample, show=not as_json))
     print_json(report.as_json) if as_json else print_report(report)
     raise typer.Exit(report.outcome)

@@ -19,7 +19,7 @@ from muniment.cli.api_client import ApiClient, DocumentInfo, Mode
 from muniment.errors import Invalid, MunimentError, NotFound
 
 MAX_CHARACTERS = 60_000
-"""Of one answer: what a long document has more comes page by page."""
+"""Maximum length of one result. Longer documents are returned page by page in several results."""
 PAGE_END = "\f"
 
 INSTRUCTIONS = """Search the documents of a Muniment installation and read them.
@@ -86,7 +86,7 @@ class McpKnowledgeBaseList(BaseModel):
 
 
 async def serve(client: ApiClient) -> None:
-    """Until standard input ends."""
+    """Run the server until standard input ends."""
     async with client:
         await build_server(client).run_stdio_async()
 
@@ -100,7 +100,7 @@ def build_server(client: ApiClient) -> MCPServer[None]:
 
 
 class McpTools:
-    """Their docstrings and annotations are what an assistant is told."""
+    """Tools of the server. Their docstrings and annotations are what an assistant reads."""
 
     def __init__(self, client: ApiClient) -> None:
         self._client = client
@@ -151,7 +151,7 @@ class McpTools:
 
 @contextmanager
 def errors_as_messages() -> Iterator[None]:
-    """What cannot be done is a sentence that the assistant reads."""
+    """Turn errors into messages for the assistant."""
     try:
         yield
     except MunimentError as error:
@@ -170,19 +170,19 @@ def _document_fields(head: DocumentInfo) -> dict[str, object]:
 
 
 async def _split_pages(pieces: AsyncIterator[str]) -> AsyncIterator[McpPageText]:
-    """The pages, one by one. What one has beyond an answer's length is passed over, however long it is."""
-    number, kept, is_cut = 1, "", False
+    """Yield the pages one by one, each truncated to the maximum length of a result."""
+    number, text, is_cut = 1, "", False
     async for piece in pieces:
         for index, part in enumerate(piece.split(PAGE_END)):
             if index:
-                yield McpPageText(page=number, text=kept, is_cut=is_cut)
-                number, kept, is_cut = number + 1, "", False
-            is_cut = is_cut or len(kept) + len(part) > MAX_CHARACTERS
-            kept = (kept + part)[:MAX_CHARACTERS]
+                yield McpPageText(page=number, text=text, is_cut=is_cut)
+                number, text, is_cut = number + 1, "", False
+            is_cut = is_cut or len(text) + len(part) > MAX_CHARACTERS
+            text = (text + part)[:MAX_CHARACTERS]
 
 
 async def _pages_that_fit(pages: AsyncIterator[McpPageText], first: int) -> tuple[list[McpPageText], int | None]:
-    """Those that fit into one answer, at least one, and the number of the next."""
+    """Return the pages that fit into one result, at least one, and the number of the next page."""
     fitting: list[McpPageText] = []
     room = MAX_CHARACTERS
     async for page in pages:

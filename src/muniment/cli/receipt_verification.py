@@ -11,27 +11,30 @@ KEY_BYTES = 32
 
 
 def verify(path: Path, key: str | None) -> VerifiedReceipt:
-    """`InvalidReceipt` with a sentence otherwise. `key`: its id or itself, or a file that holds it."""
+    """Return the verified receipt or raise `InvalidReceipt`.
+
+    `key` is a key id, a public key, or a file that contains it.
+    """
     return verify_receipt(_read_text(path), _read_key(key) if key is not None else None)
 
 
 def format_receipt(verified: VerifiedReceipt) -> list[str]:
     record, document = verified.record, verified.record["document"]
     move = record["move"].replace("_", "-").capitalize()
-    said = [
+    sentences = [
         f"Valid. {move} of {document['name']!r} ({document['id']}) at {record['at']} by {record['by']}.",
         f"Rechecked at {record['second_look']['at']}: nothing left in any store.",
         *(f"Kept: {_describe_retained(item)}. {item['reason']}." for item in record["kept"]),
         f"Audit log entry: {record['audit']['seq']}, {record['audit']['hash']}.",
     ]
     if verified.is_key_known:
-        return [*said, f"Signed with the given key ({record['key_id']})."]
+        return [*sentences, f"Signed with the given key ({record['key_id']})."]
     note = "To check that it is from your installation, pass its key with --key (GET /api/v1/audit/key)."
-    return [*said, f"Signed with the key named in the receipt ({record['key_id']}). {note}"]
+    return [*sentences, f"Signed with the key named in the receipt ({record['key_id']}). {note}"]
 
 
-def _describe_retained(kept: dict[str, Any]) -> str:
-    return f"{kept['store']} {kept.get('id') or kept.get('url') or ''}".strip()
+def _describe_retained(item: dict[str, Any]) -> str:
+    return f"{item['store']} {item.get('id') or item.get('url') or ''}".strip()
 
 
 def _read_text(path: Path) -> str:

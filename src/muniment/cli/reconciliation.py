@@ -46,14 +46,14 @@ class ReconcileProgress:
 
 
 async def reconcile(
-    settings: Settings, *, repair: bool, kb_ids: Sequence[UUID], subset: ReadSample, show: bool
+    settings: Settings, *, repair: bool, kb_ids: Sequence[UUID], sample: ReadSample, show: bool
 ) -> Report:
     """Compare all stores and return the report.
 
     It is stored for `GET /api/v1/reconcile/latest` unless it covers only some knowledge bases.
     """
     async with open_stores(settings) as stores:
-        runner = build_reconciliation(settings, stores, subset)
+        runner = build_reconciliation(settings, stores, sample)
         with ReconcileProgress(show=show) as progress:
             report = await runner.reconcile(now(), repair=repair, kb_ids=kb_ids, listener=progress)
         if not kb_ids:

@@ -1,4 +1,4 @@
-"""Commands about search: `search`, `mcp`, `index status` and `index switch`."""
+"""Search commands: `search`, `mcp`, `index status` and `index switch`."""
 
 import asyncio
 import signal
@@ -59,7 +59,7 @@ def mcp(url: Url = None, token: Token = None) -> None:
     from muniment.cli.mcp_server import serve
 
     settings = _load()
-    # Ctrl-C ends it at once: in order it would wait for a line of input that may never come.
+    # The default handler ends the process immediately; an orderly shutdown would wait for another line of input.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(serve(ApiClient(url or settings.listening_url, token)))
 
@@ -72,8 +72,8 @@ def status(as_json: AsJson = False) -> None:
     """Show the active and the configured model and their coverage."""
     from muniment.cli.index_status import load_status, print_status
 
-    found = asyncio.run(load_status(_load_existing()))
-    print_json(asdict(found)) if as_json else print_status(found)
+    current = asyncio.run(load_status(_load_existing()))
+    print_json(asdict(current)) if as_json else print_status(current)
 
 
 @index_app.command()
@@ -84,14 +84,13 @@ def switch(
     as_json: AsJson = False,
 ) -> None:
     """Activate the configured model for the whole installation."""
-    from muniment.cli.index_status import load_status, print_status
-    from muniment.cli.index_status import switch_model as carry_out
+    from muniment.cli.index_status import load_status, print_status, switch_model
 
     settings = _load_existing()
-    was_done = asyncio.run(carry_out(settings, anyway=anyway))
-    found = asyncio.run(load_status(settings))
+    has_switched = asyncio.run(switch_model(settings, anyway=anyway))
+    after = asyncio.run(load_status(settings))
     if as_json:
-        print_json({"switched": was_done, **asdict(found)})
+        print_json({"switched": has_switched, **asdict(after)})
         return
-    print("Switched." if was_done else "Nothing to do: the configured model is already active.")
-    print_status(found)
+    print("Switched." if has_switched else "Nothing to do: the configured model is already active.")
+    print_status(after)

@@ -1,4 +1,4 @@
-"""Ask a running server for passages and print them."""
+"""Query a running server for passages and print them."""
 
 import sys
 import unicodedata
@@ -12,7 +12,7 @@ from rich.text import Text
 from muniment.cli.api_client import ApiClient, Mode, PassageItem, SearchResponse
 
 PIPE_WIDTH = 5_000
-"""More than a name and a snippet have."""
+"""Width of output into a pipe; wider than any name and snippet."""
 _BIDI_CONTROLS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
@@ -24,7 +24,7 @@ async def search_server(
 
 
 def print_results(found: SearchResponse, requested_mode: Mode, console: Console | None = None) -> None:
-    """As a table for people; into a pipe without colours, each passage in one line."""
+    """Print a table, or into a pipe one line per passage without colors."""
     console = console or Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
     console.print(_render(found, requested_mode))
 
@@ -44,10 +44,10 @@ def _render(found: SearchResponse, requested_mode: Mode) -> RenderableType:
 
 
 def _snippet(passage: PassageItem) -> Text:
-    shown = Text(_printable(passage.snippet))
+    snippet = Text(_printable(passage.snippet))
     for start, end in passage.highlights:
-        shown.stylize("bold yellow", start, end)
-    return shown
+        snippet.stylize("bold yellow", start, end)
+    return snippet
 
 
 def _degraded_notice(found: SearchResponse, requested_mode: Mode) -> Sequence[str]:
@@ -57,7 +57,7 @@ def _degraded_notice(found: SearchResponse, requested_mode: Mode) -> Sequence[st
 
 
 def _printable(text: str) -> str:
-    """What stands in a document must not steer a terminal. Character for character: the highlights keep their place."""
+    """Replace control characters so that a document cannot control the terminal. Positions of highlights stay valid."""
     return "".join(" " if _is_control_character(character) else character for character in text)
 
 

@@ -1,7 +1,4 @@
-"""Commands that run a server or prepare its database:
-
-`serve`, `api`, `worker`, `migrate`, `reset-password` and `version`.
-"""
+"""Run a server or prepare its database: `serve`, `api`, `worker`, `migrate`, `reset-password` and `version`."""
 
 import sys
 
@@ -23,8 +20,8 @@ def serve() -> None:
 
     settings = _load()
 
-    def announce(settings: Settings, way_in: SignInHint) -> None:
-        print(startup_banner(settings, way_in.email, way_in.link), flush=True)
+    def announce(settings: Settings, hint: SignInHint) -> None:
+        print(startup_banner(settings, hint.email, hint.link), flush=True)
 
     raise typer.Exit(start(settings, announce))
 
@@ -113,12 +110,12 @@ def startup_banner(settings: Settings, email: str | None, link: str | None) -> s
 
 
 def _program_name() -> str:
-    """As it was typed, so that it can be typed again."""
+    """Return the program as it was typed, so that it can be typed again."""
     return sys.argv[0] if sys.argv[0].endswith("muniment") else "muniment"
 
 
 def _external_database_line(settings: Settings) -> str:
-    """Said when the database is not in the data directory: it belongs to every backup and every removal."""
+    """Name the database folder if it is outside the data directory: it belongs to every backup and removal."""
     from muniment.embedded.postgres_location import LocationFile
 
     pointer = LocationFile.read(settings.server.data_dir) if settings.database.is_embedded else None

@@ -1,4 +1,4 @@
-"""`muniment settings`: print every setting with its value, origin and meaning."""
+"""Print every setting with its value, origin and meaning, for `muniment settings`."""
 
 import sys
 from dataclasses import asdict

@@ -11,7 +11,7 @@ from muniment.settings.sources import SettingsError
 
 
 def load() -> Settings:
-    """With the log as they want it."""
+    """Load the settings and configure logging as they say."""
     from muniment.telemetry.logs import configure_logs
 
     loaded = Settings.load()
@@ -20,7 +20,7 @@ def load() -> Settings:
 
 
 def load_existing() -> Settings:
-    """For a look: it makes nothing, not even secrets."""
+    """Load the settings of an existing installation without creating anything, not even secrets."""
     loaded = load()
     if loaded.database.is_embedded and not loaded.secrets_dir.exists():
         raise SettingsError(
@@ -31,7 +31,7 @@ def load_existing() -> Settings:
 
 
 def exit_on_sigterm() -> None:
-    """In order also while we still load what we need; later the event loop listens."""
+    """Exit with 0 on SIGTERM while modules are still being imported; later the event loop handles it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
 

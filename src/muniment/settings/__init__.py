@@ -15,12 +15,12 @@ from muniment.settings.processing import AuditSettings, DocumentSettings, Reader
 from muniment.settings.server import DatabaseSettings, S3Settings, ServerSettings, TelemetrySettings
 from muniment.settings.sources import SettingsError, is_generated, read_or_generate_secret
 
-# The embedded PostgreSQL's, and the archiver's, which may well be nowhere: without a key nobody is let in.
+# Only the embedded PostgreSQL and the archiver use them. Without a key, /internal/v1 does not exist.
 _OPTIONAL_SECRETS = frozenset({"superuser_password", "internal_api_key"})
 
 
 class Settings(BaseModel):
-    """All sections together."""
+    """All settings, grouped in sections."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -38,7 +38,7 @@ class Settings(BaseModel):
 
     @classmethod
     def load(cls) -> Self:
-        """The settings as the environment gives them, or `SettingsError` with one line for each that is wrong."""
+        """Read the settings from the environment, or raise `SettingsError` with one line per invalid setting."""
         try:
             return cls()
         except ValidationError as error:
@@ -49,9 +49,10 @@ class Settings(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields}
 
     def with_secrets(self, *, generate: bool = True) -> Self:
-        """Complete with the secrets that are generated once into the data directory.
+        """Return the settings with the secrets that are generated once in the data directory.
 
-        With an outside database several machines must agree, so nothing is generated: what is missing is refused.
+        With an external database nothing is generated, because all machines need the same secrets; a missing one raises
+        `SettingsError`.
         """
         missing = [
             (section, name, field)
@@ -81,13 +82,13 @@ class Settings(BaseModel):
 
     @property
     def listening_url(self) -> str:
-        """Where this machine reaches us."""
+        """URL of the server on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.server.host, self.server.host)  # noqa: S104
         return f"http://[{host}]:{self.server.port}" if ":" in host else f"http://{host}:{self.server.port}"
 
     @property
     def base_url(self) -> str:
-        """What people type."""
+        """Public URL of the server."""
         return self.server.public_url or self.listening_url
 
 

@@ -14,7 +14,7 @@ UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def _parse_duration(value: Any) -> Any:
-    """`30`, `30s`, `5m`, `24h` or `14d`; anything else is left to pydantic, which knows ISO 8601."""
+    """Parse `30`, `30s`, `5m`, `24h` or `14d`; leave anything else to pydantic, which parses ISO 8601."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", value) if isinstance(value, str) else None
     return timedelta(seconds=float(match[1]) * UNIT_SECONDS[match[2]]) if match else value
 
@@ -23,7 +23,10 @@ Duration = Annotated[timedelta, BeforeValidator(_parse_duration)]
 
 
 def setting(default: Any, meaning: str, *names: str, generated: bool = False) -> Any:
-    """One setting. `names` are its environment names: our own, then those of the specifications and the ecosystem."""
+    """Declare a setting.
+
+    `names` are its environment names: ours first, then those of specifications and other tools.
+    """
     return Field(
         default,
         description=meaning,
@@ -50,6 +53,6 @@ class SettingsSection(BaseSettings):
 
 
 def environment_names(field: FieldInfo) -> list[str]:
-    """The environment names of a setting, our own first."""
+    """Return the environment names of a setting, ours first."""
     alias = field.validation_alias
     return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else []

@@ -46,7 +46,7 @@ class HandoverSettings(SettingsSection):
 
 
 class TrashedCopyAction(StrEnum):
-    """What becomes of a copy that lies in Paperless's trash."""
+    """What to do with a copy that is in the Paperless trash."""
 
     RESTORE = "restore"
     UPLOAD = "upload"

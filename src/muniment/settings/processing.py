@@ -1,4 +1,4 @@
-"""Settings of documents, reading, workers, search and the audit trail."""
+"""Settings of documents, readers, workers, search and the audit log."""
 
 from datetime import timedelta
 
@@ -61,7 +61,7 @@ class ReaderSettings(SettingsSection):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The OCR languages as a list."""
+        """Names of the OCR languages, most important first."""
         return tuple(filter(None, self.ocr_languages.split("+")))
 
     @field_validator("ocr_dpi")

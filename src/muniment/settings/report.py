@@ -24,7 +24,7 @@ class SettingRow:
 
 
 def describe(settings: Settings, environ: Mapping[str, str] = os.environ) -> Iterator[SettingRow]:
-    """Reads only: what would be generated at the first start is said, not done."""
+    """Describe every setting without changing anything; secrets that do not exist yet are not generated."""
     completed = settings.with_secrets(generate=False) if settings.database.is_embedded else settings
     for group, section in completed.sections().items():
         for name, field in type(section).model_fields.items():

@@ -1,4 +1,4 @@
-"""Sources of settings beyond the environment: secret files and secrets generated once."""
+"""Sources of settings besides the environment: secret files and secrets generated once."""
 
 import os
 import secrets
@@ -30,7 +30,7 @@ def is_generated(field: FieldInfo) -> bool:
 
 
 class SecretFiles(PydanticBaseSettingsSource):
-    """`<NAME>_FILE` names a file that holds the secret, as Docker and Kubernetes mount them."""
+    """Secrets from files: `<NAME>_FILE` names the file, as mounted by Docker and Kubernetes."""
 
     def __init__(self, settings_cls: type[BaseSettings]) -> None:
         super().__init__(settings_cls)
@@ -40,7 +40,7 @@ class SecretFiles(PydanticBaseSettingsSource):
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         choices = field.validation_alias.choices if isinstance(field.validation_alias, AliasChoices) else []
-        for name in choices:  # whichever it is, all sources report it under the first
+        for name in choices:  # all sources report a value under the first name
             if path := self._names.get(f"{name}_FILE"):
                 return SecretStr(_read_secret(Path(path), f"{name}_FILE")), str(choices[0]), False
         return None, field_name, False
@@ -61,17 +61,17 @@ def _read_secret(path: Path, name: str) -> str:
 
 
 def read_or_generate_secret(path: Path) -> str:
-    """The secret in `path`, made now if there is none. Two processes that ask at once get the same one."""
+    """Return the secret in `path`, generating it if it does not exist. Concurrent processes get the same secret."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
-        # Written beside and linked into place: a name that exists always has the whole secret behind it.
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # mkstemp makes it 0600
+        # Written to a temporary file and linked: a path that exists always contains the complete secret.
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # mkstemp creates it with mode 0600
         try:
             with os.fdopen(descriptor, "w") as file:
                 file.write(secrets.token_urlsafe(32))
                 file.flush()
                 os.fsync(file.fileno())
-            with suppress(FileExistsError):  # somebody else was first
+            with suppress(FileExistsError):  # another process was first
                 os.link(temporary, path)
         finally:
             Path(temporary).unlink()
