@@ -11,7 +11,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from muniment.errors import Invalid
 
-# Deliberately generous: `admin@localhost` is an address on one machine, and only the mail itself proves one.
+# Deliberately permissive: `admin@localhost` is a valid address on one machine, and only an email proves an address.
 EMAIL_PATTERN = re.compile(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+")
 
 
@@ -27,7 +27,7 @@ def clean_email(raw: str) -> str:
 
 
 def email_key(email: str) -> str:
-    """By which an account is found: people do not remember which letters they wrote large."""
+    """Return the key by which an account is found, ignoring upper and lower case."""
     return unicodedata.normalize("NFC", email.strip()).casefold()
 
 
@@ -44,12 +44,12 @@ class InvalidPassword(Invalid):
 
 
 class Passwords:
-    """Argon2, at most two at a time: each takes tens of MiB, and a flood of sign-ins must not take the machine."""
+    """Argon2 hashing, at most two at a time: each needs tens of MiB, and many sign-ins must not exhaust the memory."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
         self._slots = asyncio.Semaphore(2)
-        # Verified when there is no such account, so that the time an answer takes does not tell who has one.
+        # Verified when there is no such account, so that response times do not reveal who has one.
         self._dummy_hash = self._hasher.hash("nobody has this password")
 
     async def hash(self, password: str) -> str:
@@ -63,7 +63,7 @@ class Passwords:
         return matches and stored is not None
 
     def hash_sync(self, password: str) -> str:
-        """For the first account, which is made before there is an event loop."""
+        """Hash a password without an event loop, for the first account."""
         return self._hasher.hash(password)
 
     def _matches(self, stored: str, password: str) -> bool:
@@ -82,7 +82,7 @@ TOKEN_PREFIX = "mun_"  # noqa: S105  # not a secret: it lets people and scanners
 
 
 def new_secret() -> str:
-    """256 bits, so that a plain hash is enough: there is nothing to guess."""
+    """Return a random secret of 256 bits. It cannot be guessed, so a plain hash is enough to store it."""
     return secrets.token_urlsafe(32)
 
 

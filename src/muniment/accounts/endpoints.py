@@ -86,9 +86,9 @@ async def change_own_password(
 
 
 @auth_router.post("/tokens", status_code=201)
-async def create_token(wanted: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreatedRead:
+async def create_token(body: schemas.TokenRequest, work: CurrentWork, now: Now) -> schemas.TokenCreatedRead:
     """Create a token with your own access. It is shown only once."""
-    new = await sign_in.create_token(work, wanted.name, expires_at=wanted.expiry(now), now=now)
+    new = await sign_in.create_token(work, body.name, expires_at=body.expiry(now), now=now)
     return schemas.TokenCreatedRead(
         id=new.token.id, name=new.token.name, token=new.secret, expires_at=new.token.expires_at
     )
@@ -107,8 +107,8 @@ async def revoke_token(token_id: UUID, work: CurrentWork) -> None:
 
 
 @organizations_router.post("", status_code=201)
-async def create_organization(wanted: schemas.OrganizationRequest, work: CurrentWork) -> schemas.OrganizationRead:
-    return schemas.OrganizationRead.model_validate(await users.create_organization(work, wanted.name))
+async def create_organization(body: schemas.OrganizationRequest, work: CurrentWork) -> schemas.OrganizationRead:
+    return schemas.OrganizationRead.model_validate(await users.create_organization(work, body.name))
 
 
 @organizations_router.get("")
@@ -121,23 +121,23 @@ async def list_organizations(work: CurrentWork, paging: Paging) -> PaginatedRead
 
 @organizations_router.patch("/{organization_id}")
 async def rename_organization(
-    organization_id: UUID, wanted: schemas.OrganizationRequest, work: CurrentWork
+    organization_id: UUID, body: schemas.OrganizationRequest, work: CurrentWork
 ) -> schemas.OrganizationRead:
-    changed = await users.rename_organization(work, organization_id, wanted.name)
+    changed = await users.rename_organization(work, organization_id, body.name)
     return schemas.OrganizationRead.model_validate(changed)
 
 
 @users_router.post("", status_code=201)
 async def create_user(
-    wanted: schemas.UserRequest, services: CurrentServices, principal: CurrentPrincipal
+    body: schemas.UserRequest, services: CurrentServices, principal: CurrentPrincipal
 ) -> schemas.UserRead:
-    users.require_manager(principal)  # before the costly hash
+    users.require_manager(principal)  # before the expensive hash
     new = users.NewUser(
-        email=wanted.email,
-        password_hash=await services.passwords.hash(wanted.password),
-        organization_id=wanted.organization_id,
-        is_admin=wanted.is_admin,
-        is_operator=wanted.is_operator,
+        email=body.email,
+        password_hash=await services.passwords.hash(body.password),
+        organization_id=body.organization_id,
+        is_admin=body.is_admin,
+        is_operator=body.is_operator,
     )
     async with services.database.work(principal) as work:
         return schemas.UserRead.model_validate(await users.create_user(work, new))
@@ -158,10 +158,10 @@ async def list_users(
 
 @users_router.patch("/{user_id}")
 async def change_user(
-    user_id: UUID, wanted: schemas.UserPatch, services: CurrentServices, principal: CurrentPrincipal
+    user_id: UUID, body: schemas.UserPatch, services: CurrentServices, principal: CurrentPrincipal
 ) -> schemas.UserRead:
     users.require_manager(principal)
-    password_hash = await services.passwords.hash(wanted.password) if wanted.password else None
+    password_hash = await services.passwords.hash(body.password) if body.password else None
     async with services.database.work(principal) as work:
-        changed = await users.change_user(work, user_id, wanted.changes(), password_hash=password_hash)
+        changed = await users.change_user(work, user_id, body.changes(), password_hash=password_hash)
         return schemas.UserRead.model_validate(changed)

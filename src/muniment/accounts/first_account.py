@@ -1,4 +1,4 @@
-"""The account that a new installation starts with: admin and operator, in a default organization."""
+"""Create the first account of an installation: admin and operator, in a default organization."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,20 +30,20 @@ LINK_LIFETIME = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class FirstAccount:
-    """How the first person gets in."""
+    """How the first user signs in."""
 
     email: str
     link_secret: str | None
-    """Set while the account has no password: the secret of a new one-time link."""
+    """Secret of a new one-time link, set while the account has no password."""
 
 
 def ensure_first_account(
     connection: Connection, *, email: str | None, password: str | None, now: datetime
 ) -> FirstAccount | None:
-    """Make the account if there is none at all. While it is alone and has no password, it gets the one that is given,
-    or a new link each time.
+    """Create the account if there are no accounts.
 
-    Runs as the owner, in the transaction of the caller. `None` once people are on their own.
+    While it is the only one and has no password, it gets the given password, or a new link each time. Returns `None`
+    once there are other accounts or a password. Runs as the database owner in the caller's transaction.
     """
     users = User.__table__
     if not connection.scalar(select(exists().select_from(users))):
@@ -55,7 +55,7 @@ def ensure_first_account(
         return None
     only = everybody[0]
     if password and not only.password_hash:
-        # It was made at an earlier start, before the settings named a password.
+        # It was created by an earlier start, before the settings had a password.
         return FirstAccount(_set_first_password(connection, only, clean_email(email or only.email), password), None)
     if only.password_hash:
         return FirstAccount(only.email, None)
@@ -98,7 +98,7 @@ def _create(connection: Connection, email: str, password: str | None) -> None:
 
 def _new_link(connection: Connection, user_id: UUID, organization_id: UUID, *, now: datetime) -> str:
     secret = new_secret()
-    connection.execute(delete(SignInLink).where(SignInLink.user_id == user_id))  # one valid link at a time
+    connection.execute(delete(SignInLink).where(SignInLink.user_id == user_id))  # only one link is valid at a time
     connection.execute(
         insert(SignInLink).values(
             token_hash=digest(secret),
@@ -116,7 +116,7 @@ class AccountNotFound(NotFound):
 
 
 def reset_password(connection: Connection, email: str, *, now: datetime) -> FirstAccount:
-    """For who forgot it and has nobody to ask: no password, no session, and a new link. Runs as the owner."""
+    """Remove the password and all sessions of an account and create a sign-in link. Runs as the database owner."""
     users = User.__table__
     found = connection.execute(
         select(users.c.id, users.c.organization_id, users.c.email).where(users.c.email_key == email_key(email))

@@ -1,6 +1,6 @@
 """Every query of accounts, including rate limits and expiry.
 
-Queries that are made before a principal exists go through definer functions.
+Queries before a principal exists use definer functions.
 """
 
 from collections.abc import Collection, Sequence
@@ -52,7 +52,7 @@ _REDEEM_LINK = text("SELECT * FROM redeem_sign_in_link(:key)")
 
 
 class SignInRepository:
-    """Who is behind a session, a token, an email or a link."""
+    """Look up the user behind a session, a token, an email or a link."""
 
     def __init__(self, session: AsyncSession | AsyncConnection, address: str | None = None) -> None:
         self._session = session
@@ -111,7 +111,7 @@ class SessionRepository:
         await self._session.flush()
 
     async def end(self, token_hash: bytes) -> bool:
-        """Whether the caller had such a session."""
+        """End a session. Return False if the caller has no such session."""
         ended = delete(SignInSession).where(SignInSession.token_hash == token_hash).returning(SignInSession.id)
         return await self._session.scalar(ended) is not None
 
@@ -142,7 +142,7 @@ class TokenRepository:
         return page.all(), total or 0
 
     async def revoke_all(self, user_id: UUID) -> None:
-        """Of somebody whom the caller manages."""
+        """Revoke all tokens of a user whom the caller manages."""
         await self._session.execute(text("SELECT revoke_tokens(:user)"), {"user": user_id})
 
     async def revoke(self, token_id: UUID) -> ApiToken:
@@ -187,7 +187,7 @@ class UserRepository:
         self._session = session
 
     async def add(self, user: User, password_hash: str) -> User:
-        # Core, so that the column which this login may not read is written and not read back.
+        # Core instead of ORM, because this login may write the column but not read it back.
         values = {
             "id": new_id(),
             "organization_id": user.organization_id,
@@ -211,7 +211,7 @@ class UserRepository:
         return found
 
     async def find_active(self, organization_id: UUID, email: str) -> User | None:
-        """By the whole address, in one organization: whoever asks must know it already."""
+        """Return an active user of the organization by exact email; the caller must know the whole address."""
         key = email_key(email)
         mine = select(User).where(User.organization_id == organization_id, User.email_key == key, User.is_active)
         found: User | None = await self._session.scalar(mine)
@@ -224,16 +224,16 @@ class UserRepository:
     async def list_(
         self, *, organization_id: UUID | None, search: str, offset: int, limit: int
     ) -> tuple[Sequence[User], int]:
-        wanted = select(User)
+        query = select(User)
         if organization_id:
-            wanted = wanted.where(User.organization_id == organization_id)
+            query = query.where(User.organization_id == organization_id)
         if search:
-            wanted = wanted.where(User.email_key.contains(email_key(search), autoescape=True))
-        # The ids alone: counting the rows whole would read the column that this login may not read.
+            query = query.where(User.email_key.contains(email_key(search), autoescape=True))
+        # Counts ids, because counting whole rows would read a column that this login may not read.
         total = await self._session.scalar(
-            select(func.count()).select_from(wanted.with_only_columns(User.id).subquery())
+            select(func.count()).select_from(query.with_only_columns(User.id).subquery())
         )
-        page = await self._session.scalars(wanted.order_by(User.email_key).offset(offset).limit(limit))
+        page = await self._session.scalars(query.order_by(User.email_key).offset(offset).limit(limit))
         return page.all(), total or 0
 
     async def set_own_password(self, password_hash: str) -> None:
@@ -252,14 +252,14 @@ class RateLimitRepository:
         self._session = session
 
     async def acquire(self, operation: str, *, limit: int, window: timedelta) -> int:
-        """0, and this time is noted, if the caller asked less than `most` times lately; else the seconds to wait."""
+        """Record the request if there were fewer than `limit` in the window. Return the seconds to wait, or 0."""
         statement = text("SELECT admit_request(:operation, :most, :within)")
         wait = await self._session.scalar(statement, {"operation": operation, "most": limit, "within": window})
         return int(wait or 0)
 
 
 async def delete_expired(database: Database) -> None:
-    """Sessions, links and old failures that no longer mean anything. Tokens stay listed until they are revoked."""
+    """Delete expired sessions, links and old failures. Tokens stay listed until they are revoked."""
     for organization_id in await list_organizations(database):
         async with database.service_work(Service(organization_id)) as work:
             await work.session.execute(delete(SignInSession).where(SignInSession.expires_at < func.now()))

@@ -5,7 +5,7 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-# No controls, line separators, or characters that change the direction of writing: a name is one line, as it reads.
+# No control characters, line separators or direction marks: a name is one line and reads as it is stored.
 Name = Annotated[
     str,
     StringConstraints(
@@ -15,7 +15,7 @@ Name = Annotated[
         pattern=r"^[^\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+$",
     ),
 ]
-# PostgreSQL stores every character but NUL.
+# PostgreSQL can store every character but NUL.
 Email = Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=254, pattern=r"^[^\x00]*$")]
 SearchText = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 Password = Annotated[str, StringConstraints(min_length=1, max_length=1024)]

@@ -52,18 +52,21 @@ class OpenedSession:
 
 
 class SignIn:
-    """The ways in. No transaction is open while a password is being hashed."""
+    """Opens sessions by password or link. No transaction is open while a password is hashed."""
 
     def __init__(self, database: Database, passwords: Passwords, *, lifetime: timedelta) -> None:
         self._database = database
         self._passwords = passwords
         self._lifetime = lifetime
-        # As many as are hashed at once. Each attempt is counted before the next one is let in: of a thousand guesses
-        # sent together only the first few are tried.
+        # One slot per concurrent hash. Each attempt is counted before the next one starts, so that only the first few
+        # of a thousand simultaneous guesses are tried.
         self._login_slots = asyncio.Semaphore(2)
 
     async def with_password(self, email: str, password: str, *, address: str | None, now: datetime) -> OpenedSession:
-        """Open a session, or `WrongCredentials`; after a few of those `TooManyFailures`, the right password or not."""
+        """Open a session or raise `WrongCredentials`.
+
+        After several failures raise `TooManyFailures`, even if the password is right.
+        """
         login = await self._check_login(email, password, address=address)
         if login is None:
             raise WrongCredentials
@@ -72,9 +75,9 @@ class SignIn:
             return await self._open_session(work, by="password", now=now)
 
     async def confirm_password(self, principal: Principal, password: str | None) -> None:
-        """Make sure that the person is still the one who signed in, or `WrongPassword`, slowed down like signing in.
+        """Raise `WrongPassword` unless this is the user's password; throttled like signing in.
 
-        An account that has no password yet has nothing to confirm.
+        An account without a password has nothing to confirm.
         """
         async with self._database.work(principal) as work:
             user = await UserRepository(work.session).get(principal.user_id)
@@ -84,19 +87,19 @@ class SignIn:
             raise WrongPassword
 
     async def with_link(self, secret: str, *, address: str | None, now: datetime) -> OpenedSession:
-        """Open a session by a one-time link, and spend the link."""
+        """Open a session with a one-time link, which becomes invalid."""
         async with self._database.anonymous_work(address) as work:
             principal = await SignInRepository(work.session, address).redeem_link(digest(secret))
         if principal is None:
             raise LinkInvalid
         async with self._database.work(principal) as work_of_person:
-            # A link is the way in for who has no other: one that was printed earlier must not outlive that.
+            # A link is for accounts without a password; an older link must not be valid once there is one.
             if await _has_password(work_of_person, await UserRepository(work_of_person.session).get(principal.user_id)):
                 raise LinkInvalid
             return await self._open_session(work_of_person, by="link", now=now)
 
     async def _check_login(self, email: str, password: str, *, address: str | None) -> Login | None:
-        """The account, if there is one and this is its password; else the failure is noted."""
+        """Return the account if the password is right; otherwise record the failure."""
         account_key, address_key = _throttle_keys(email, address)
         async with self._login_slots:
             async with self._database.anonymous_work(address) as work:
@@ -136,7 +139,7 @@ async def _has_password(work: Work[Principal], user: User) -> bool:
 
 
 async def set_password(work: Work[Principal], password_hash: str, *, current_session: str | None) -> None:
-    """The caller's own new password; every other place where they are signed in is signed out."""
+    """Set the caller's new password and end all their other sessions."""
     await UserRepository(work.session).set_own_password(password_hash)
     keep = digest(current_session) if current_session else None
     await SessionRepository(work.session).end_all(work.caller.user_id, except_hash=keep)
@@ -144,15 +147,15 @@ async def set_password(work: Work[Principal], password_hash: str, *, current_ses
 
 
 def _throttle_keys(email: str, address: str | None) -> tuple[str, str]:
-    # By account AND address, so that a stranger cannot lock somebody out from elsewhere; hashed, so that the table
-    # holds no list of who was tried.
-    place = _network_of(address)
-    account = f"account\0{email_key(email)}\0{place}"
-    return hashlib.sha256(account.encode()).hexdigest(), hashlib.sha256(f"address\0{place}".encode()).hexdigest()
+    # By account and address, so that nobody can lock a user out from elsewhere; hashed, so that the table does not list
+    # emails.
+    network = _network_of(address)
+    account = f"account\0{email_key(email)}\0{network}"
+    return hashlib.sha256(account.encode()).hexdigest(), hashlib.sha256(f"address\0{network}".encode()).hexdigest()
 
 
 def _network_of(address: str | None) -> str:
-    """Where somebody guesses from: of IPv6 the network, since one machine has 2^64 addresses in it."""
+    """Return the network of an address: of IPv6 the /64, since one machine has 2^64 addresses in it."""
     try:
         known = ipaddress.ip_address(address or "")
     except ValueError:
@@ -173,14 +176,14 @@ class InvalidExpiry(Invalid):
 
 @dataclass(frozen=True)
 class NewToken:
-    """Shown once: the secret is not stored."""
+    """A new token with its secret, which is shown once and not stored."""
 
     token: ApiToken
     secret: str
 
 
 async def create_token(work: Work[Principal], name: str, *, expires_at: datetime, now: datetime) -> NewToken:
-    """A named token with the caller's own rights."""
+    """Create a named token with the caller's own permissions."""
     if not now < expires_at <= now + MAX_LIFETIME:
         raise InvalidExpiry
     secret = new_api_token()

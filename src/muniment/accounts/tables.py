@@ -1,4 +1,4 @@
-"""Organizations, people, and the ways to prove who one is. Secrets are kept as hashes only."""
+"""Tables of organizations, users and their credentials. Secrets are stored as hashes only."""
 
 from datetime import datetime
 from uuid import UUID
@@ -19,7 +19,7 @@ class Organization(Table):
 
 
 class User(Table):
-    """A person, of exactly one organization. People are deactivated, not deleted: the audit trail names them."""
+    """A user of exactly one organization. Users are deactivated, not deleted, because the audit log names them."""
 
     __tablename__ = "users"
     __table_args__ = (
@@ -33,7 +33,7 @@ class User(Table):
     organization_id: Mapped[UUID]
     email: Mapped[str]
     email_key: Mapped[str]
-    # The request login may write this column and never read it: `find_login` alone hands it out.
+    # The request login may write this column but not read it; only `find_login` returns it.
     password_hash: Mapped[str | None] = mapped_column(deferred=True, deferred_raiseload=True)
     is_admin: Mapped[bool] = mapped_column(default=False)
     is_operator: Mapped[bool] = mapped_column(default=False)
@@ -78,7 +78,7 @@ class ApiToken(Table):
 
 
 class SignInLink(Table):
-    """A one-time way in, for the first account."""
+    """A one-time sign-in link, for accounts without a password."""
 
     __tablename__ = "sign_in_links"
     __table_args__ = (ForeignKeyConstraint(["user_id", "organization_id"], ["users.id", "users.organization_id"]),)
@@ -91,7 +91,7 @@ class SignInLink(Table):
 
 
 class SignInFailure(Table):
-    """Wrong passwords by (email, address) and by address, both as hashes: what slows a guesser down."""
+    """Failed sign-ins by (email, address) and by address, both hashed, for throttling."""
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (CheckConstraint("failures > 0", name="failures_positive"),)
@@ -103,7 +103,7 @@ class SignInFailure(Table):
 
 
 class RateLimitWindow(Table):
-    """When somebody last asked for something of which nobody may ask too often."""
+    """Times of recent requests that are subject to a rate limit."""
 
     __tablename__ = "request_times"
 

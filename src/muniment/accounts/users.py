@@ -64,7 +64,7 @@ async def rename_organization(work: Work[Principal], organization_id: UUID, name
 
 
 async def create_user(work: Work[Principal], new: NewUser) -> User:
-    """An admin makes people of the own organization; an operator of any, and other operators."""
+    """Create a user. Admins create users of their organization; operators of any, and other operators."""
     require_manager(work.caller)
     if new.is_operator:
         require_operator(work.caller)
@@ -86,8 +86,10 @@ async def create_user(work: Work[Principal], new: NewUser) -> User:
 async def change_user(
     work: Work[Principal], user_id: UUID, changes: dict[str, Any], *, password_hash: str | None
 ) -> User:
-    """Change rights, email, access or password. Who loses access or gets a new password is signed out everywhere,
-    and their API tokens end."""
+    """Change roles, email, access or password.
+
+    A user who loses access or gets a new password is signed out everywhere, and their API tokens are revoked.
+    """
     require_manager(work.caller)
     people = UserRepository(work.session)
     user = await people.get(user_id)
@@ -102,7 +104,8 @@ async def change_user(
     if changes or secret:
         await people.change(user_id, {**changes, **secret})
     if secret or changes.get("is_active") is False:
-        # Whoever is locked out or given a new password may have lost more than that: nothing older opens any more.
+        # Someone else may know the credentials of a user who is locked out, so everything issued before becomes
+        # invalid.
         await SessionRepository(work.session).end_all(user_id)
         await TokenRepository(work.session).revoke_all(user_id)
     log = AuditLog(work)
@@ -119,7 +122,8 @@ def _require_allowed(caller: Principal, user: User, changes: dict[str, Any]) -> 
     if not caller.is_operator and (user.is_operator or changes.get("is_operator")):
         raise Forbidden
     if user.id == caller.user_id and changes.get("is_admin") and not user.is_admin:
-        raise Forbidden  # an operator sees no document by that right, and does not give themselves another
+        # the role of an operator shows no documents, and operators must not grant themselves other roles
+        raise Forbidden
     takes_away = any(changes.get(right) is False for right in ("is_admin", "is_operator", "is_active"))
     if user.id == caller.user_id and takes_away:
         raise CannotReduceOwnRights

@@ -10,19 +10,19 @@ from muniment.audit.heads import Head
 from muniment.audit.keys import KeyRing
 
 MAX_PROBLEMS = 100
-"""Problems that are told one by one; those beyond are counted."""
+"""Maximum number of problems that are listed; further ones are only counted."""
 
 
 @dataclass(frozen=True)
 class Problem:
     seq: int | None
-    """Where in the chain; none where it is about all of it."""
+    """Position in the chain, or `None` if the problem concerns the whole chain."""
     sentence: str
 
 
 @dataclass(frozen=True)
 class ChainLink:
-    """One place of a chain, without its event: enough to go on to the next."""
+    """One link of a chain without its event: enough to check the next link."""
 
     seq: int
     event_hash: bytes
@@ -31,19 +31,19 @@ class ChainLink:
 
 @dataclass(frozen=True)
 class SealedEvent:
-    """One event as people read it, and what its seal says beside it."""
+    """An event as users read it, with the data of its seal."""
 
     envelope: Mapping[str, Any]
     payload: Mapping[str, Any]
     salt: bytes
     sealed_at: str
     payload_hash: bytes | None = None
-    """As the seal states it, where it does."""
+    """The payload hash stored in the seal, if there is one."""
 
 
 @dataclass(frozen=True)
 class StartPosition:
-    """Where a walk begins: the place before its first link."""
+    """The position before the first link of a walk."""
 
     seq: int
     hash: bytes
@@ -55,7 +55,10 @@ class StartPosition:
 
 @dataclass
 class ChainCheck:
-    """Feed it links and heads in order, then look at `problems`. After one that does not fit it goes on from there."""
+    """Check of a chain, fed with links and heads in order. `problems` has the result.
+
+    After a broken link the check continues from that link.
+    """
 
     chain: UUID
     ring: KeyRing
@@ -65,7 +68,7 @@ class ChainCheck:
     events: int = 0
     stubs: int = 0
     signed_seq: int = 0
-    """Up to here a head that is in order vouches for the chain."""
+    """Number of the last link covered by a valid head."""
     signed_at: str | None = None
     signed_by: str | None = None
 
@@ -86,12 +89,15 @@ class ChainCheck:
         self._check_link(position)
 
     def check_missing_event(self, position: ChainLink) -> None:
-        """A link whose event is not there."""
+        """Check a link whose event is missing."""
         self.add_problem(position.seq, f"The event at seq {position.seq} is missing")
         self._check_link(position)
 
     def check_head(self, head: Head, found: bytes | None) -> None:
-        """`found` is the hash that the chain has at the head's number now; none where it has no such link."""
+        """Check a head.
+
+        `found` is the hash the chain has at the head's number now, or `None` if there is no such link.
+        """
         if not self._is_authentic(head):
             return
         if found is None:

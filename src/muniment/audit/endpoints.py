@@ -1,4 +1,4 @@
-"""Routes of the audit trail and of receipts."""
+"""Routes of the audit log and of receipts."""
 
 import base64
 from datetime import UTC, datetime
@@ -50,9 +50,11 @@ EventFilterQuery = Annotated[EventFilter, Depends(get_event_filter)]
 
 
 @router.get("")
-async def list_events(work: CurrentWork, wanted: EventFilterQuery, paging: Paging) -> PaginatedRead[schemas.EventRead]:
+async def list_events(
+    work: CurrentWork, event_filter: EventFilterQuery, paging: Paging
+) -> PaginatedRead[schemas.EventRead]:
     """List events, newest first. Owners see their knowledge bases, admins the whole organization."""
-    found, total = await TrailRepository(work.session).list_(wanted, offset=paging.offset, limit=paging.limit)
+    found, total = await TrailRepository(work.session).list_(event_filter, offset=paging.offset, limit=paging.limit)
     items = [schemas.EventRead.of(event, seq) for event, seq in found]
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
@@ -70,15 +72,15 @@ async def verify_trail(
 async def export_trail(
     services: CurrentServices,
     principal: CurrentPrincipal,
-    wanted: EventFilterQuery,
+    event_filter: EventFilterQuery,
     now: Now,
     kind: Annotated[Literal["csv", "jsonl"], Query(alias="format")] = "jsonl",
 ) -> StreamingResponse:
     """Verify JSON Lines offline with `muniment audit verify FILE`. CSV is for spreadsheets."""
     if kind == "csv":
-        pieces, media_type = services.audit.export_csv(principal, wanted), "text/csv; charset=utf-8"
+        pieces, media_type = services.audit.export_csv(principal, event_filter), "text/csv; charset=utf-8"
     else:
-        pieces, media_type = services.audit.export_json_lines(principal, wanted, now), "application/jsonl"
+        pieces, media_type = services.audit.export_json_lines(principal, event_filter, now), "application/jsonl"
     name = f"audit-{now:%Y-%m-%d}.{kind}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(await prefetch_first_chunk(pieces), media_type=media_type, headers=headers)

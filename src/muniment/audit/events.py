@@ -1,4 +1,4 @@
-"""What is worth remembering, as types. Each concrete event writes out its action."""
+"""Types of audit events. Each concrete event writes out its action."""
 
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
@@ -7,10 +7,10 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that was done. `kb_id` and `document_id` become columns; everything else is the payload."""
+    """One recorded change. `kb_id` and `document_id` become columns; all other fields are the payload."""
 
     action: ClassVar[str]
-    """What audit trails store and people filter by. It never changes, whatever the class is called."""
+    """Stored name of the event, by which users filter. It never changes, even if the class is renamed."""
 
     @property
     def kb_id(self) -> UUID | None:
@@ -31,7 +31,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class DocumentEvent(Event):
-    """The payload that docs/contracts.md#lifecycle-events gives every move: `{doc_id, kb_id, doc_name}`."""
+    """Event of a document with the payload `{doc_id, kb_id, doc_name}` of docs/contracts.md#lifecycle-events."""
 
     doc_id: UUID
     doc_kb_id: UUID
@@ -91,12 +91,12 @@ class DocumentCleared(DocumentEvent):
 class DocumentCancelled(DocumentEvent):
     action = "document_cancelled"
     before: str
-    """Its status."""
+    """Status before the cancellation."""
 
 
 @dataclass(frozen=True)
 class DocumentHandOverSkipped(DocumentEvent):
-    """The policy of its knowledge base asks for it, and the archive takes PDFs alone."""
+    """The policy of the knowledge base requests a hand-over, but only PDFs can be sent to Paperless."""
 
     action = "document_hand_over_skipped"
 
@@ -105,14 +105,14 @@ class DocumentHandOverSkipped(DocumentEvent):
 
 @dataclass(frozen=True)
 class DocumentHandOverCancelled(DocumentEvent):
-    """Taken back out of the archive queue, to be purged."""
+    """The job was cancelled in the Paperless queue, so that the document can be purged."""
 
     action = "document_hand_over_cancelled"
 
 
 @dataclass(frozen=True)
 class HandoverEvent(Event):
-    """Of a document on its way to the archive: one of ours, or one that another application handed over."""
+    """Event of a hand-over: of a document in Muniment, or of one submitted by another application."""
 
     doc_id: UUID
     job_id: str
@@ -141,7 +141,7 @@ class DocumentHandedOver(HandoverEvent):
 
 @dataclass(frozen=True)
 class DocumentArchiveConfirmed(HandoverEvent):
-    """Read back from Paperless and found to be the same."""
+    """The document was read back from Paperless and is identical."""
 
     action = "document_archive_confirmed"
 
@@ -151,7 +151,7 @@ class DocumentArchiveConfirmed(HandoverEvent):
 
 @dataclass(frozen=True)
 class DocumentArchiveFailed(HandoverEvent):
-    """It is a dead letter."""
+    """The hand-over failed and became a dead letter."""
 
     action = "document_archive_failed"
 
@@ -172,7 +172,7 @@ class DeadLetterDiscarded(Event):
 
 @dataclass(frozen=True)
 class DeadLetterExpired(Event):
-    """Muniment still holds the original, which can be handed over again."""
+    """A dead letter was deleted. Muniment still has the original, which can be handed over again."""
 
     action = "dead_letter_expired"
 
@@ -181,7 +181,7 @@ class DeadLetterExpired(Event):
 
 @dataclass(frozen=True)
 class FailedHandOversHastened(Event):
-    """They are handed over again."""
+    """Failed hand-overs were scheduled to be submitted again."""
 
     action = "failed_hand_overs_hastened"
 
@@ -190,7 +190,7 @@ class FailedHandOversHastened(Event):
 
 @dataclass(frozen=True)
 class PaperlessObjectsNoted(Event):
-    """Which correspondent and tag of Paperless stand for the organization."""
+    """The Paperless correspondent and tag of the organization were stored."""
 
     action = "paperless_objects_noted"
 
@@ -200,7 +200,7 @@ class PaperlessObjectsNoted(Event):
 
 @dataclass(frozen=True)
 class DocumentReplaced(Event):
-    """A document got new content; payload as docs/contracts.md#lifecycle-events specifies, and the revisions."""
+    """The document got new content; payload as in docs/contracts.md#lifecycle-events, and the revisions."""
 
     action = "document_replaced"
     doc_id: UUID
@@ -228,7 +228,7 @@ class DocumentReplaced(Event):
 
 @dataclass(frozen=True)
 class DocumentReverted(DocumentReplaced):
-    """An earlier revision came back; named as in a replace."""
+    """The document went back to an earlier revision; names as in a replace."""
 
     action = "document_reverted"
 
@@ -243,13 +243,13 @@ class DocumentRetried(DocumentEvent):
 
 @dataclass(frozen=True)
 class DocumentAnnotated(DocumentEvent):
-    """Where somebody wrote, not what."""
+    """A part of the document was annotated. The event records where, not what."""
 
     action = "document_annotated"
 
     revision: int
     kind: str
-    """`page`, `paragraph` or `diagram`."""
+    """Kind of the part: `page`, `paragraph` or `diagram`."""
     place: dict[str, Any]
     fields: list[str]
 
@@ -278,7 +278,7 @@ class KnowledgeBaseChanged(KnowledgeBaseEvent):
 
 @dataclass(frozen=True)
 class KnowledgeBaseRemovalBegun(KnowledgeBaseEvent):
-    """With all its documents, each of which leaves a line of its own."""
+    """The deletion of a knowledge base and all its documents began; each document has its own event."""
 
     action = "knowledge_base_removal_begun"
 
@@ -295,7 +295,7 @@ class MemberSet(KnowledgeBaseEvent):
     action = "member_set"
     user_id: UUID
     before: str | None
-    """Their role; none for who was no member."""
+    """Previous role, or `None` for a new member."""
     role: str
 
 
@@ -304,14 +304,14 @@ class MemberRemoved(KnowledgeBaseEvent):
     action = "member_removed"
     user_id: UUID
     before: str
-    """Their role."""
+    """Previous role."""
 
 
 @dataclass(frozen=True)
 class SignedIn(Event):
     action = "signed_in"
     by: str
-    """`password` or `link`."""
+    """Method: `password` or `link`."""
 
 
 @dataclass(frozen=True)
@@ -327,7 +327,7 @@ class PasswordChanged(Event):
 
 @dataclass(frozen=True)
 class SignInLinkCreated(Event):
-    """A way in for who has no password; the link itself stands nowhere."""
+    """A one-time sign-in link was created. The link itself is not recorded."""
 
     action = "sign_in_link_created"
 
@@ -384,18 +384,18 @@ class UserChanged(Event):
 
 @dataclass(frozen=True)
 class ArtifactCollected(Event):
-    """What was read from bytes that no document shows any more was removed."""
+    """An artifact that no document references any more was deleted."""
 
     action = "artifact_collected"
 
     artifact_id: UUID
     was_shared: bool
-    """By all organizations: then this stands in the trail of the one in whose name it was cleared up."""
+    """Whether all organizations shared it. The event is then in the log of the organization it was collected for."""
 
 
 @dataclass(frozen=True)
 class SigningKeyChanged(Event):
-    """Which key signs from here on, by its id; for the whole installation, so in no organization's trail."""
+    """The id of the new signing key; it concerns the installation and is in no organization's log."""
 
     action = "signing_key_changed"
 
@@ -405,12 +405,12 @@ class SigningKeyChanged(Event):
 
 @dataclass(frozen=True)
 class SearchAsked(Event):
-    """Only where an installation wants to know what people look for."""
+    """A search query, recorded only if the installation has it enabled."""
 
     action = "search_asked"
 
     query: str
     mode: str
     kb_ids: list[str]
-    """Empty: all that they may see."""
+    """Searched knowledge bases; empty for all that the user may see."""
     results: int

@@ -19,17 +19,17 @@ from uuid import UUID
 
 
 def canonical_json(value: Any) -> bytes:
-    """JSON with sorted keys and no spaces, in UTF-8. What is not plain JSON raises `TypeError` or `ValueError`."""
+    """Return JSON with sorted keys and no spaces in UTF-8. Raise `TypeError` or `ValueError` for other values."""
     written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return written.encode()
 
 
 INSTALLATION_CHAIN = UUID(int=0)
-"""The chain of events that belong to no organization."""
+"""Id of the chain of events that belong to no organization."""
 
 
 ENVELOPE_FIELDS = ("id", "at", "action", "actor", "organization_id", "kb_id", "document_id", "address")
-"""The columns of an event beside its payload, as people read them."""
+"""Columns of an event besides its payload, as users read them."""
 
 
 def chain_of(organization_id: UUID | None) -> UUID:
@@ -41,12 +41,12 @@ def organization_of(chain: UUID) -> UUID | None:
 
 
 def to_rfc3339(at: datetime) -> str:
-    """A moment as it is hashed, signed and exported: RFC 3339, UTC, microseconds."""
+    """Format a time as it is hashed, signed and exported: RFC 3339, UTC, microseconds."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def genesis_hash(chain: UUID) -> bytes:
-    """What stands before the first link, so that no chain can pass for another's."""
+    """Return the hash before the first link. It differs per chain, so that no chain can pass for another one."""
     return hashlib.sha256(b"muniment audit chain " + chain.bytes).digest()
 
 
@@ -55,7 +55,7 @@ def payload_hash(salt: bytes, payload: Mapping[str, Any]) -> bytes:
 
 
 def event_hash(envelope: Mapping[str, Any], payload_digest: bytes, sealed_at: str) -> bytes:
-    """`envelope` has the columns of `ENVELOPE_FIELDS` and no others, written as JSON shows them."""
+    """Hash an event. `envelope` has exactly the columns of `ENVELOPE_FIELDS`, formatted as in JSON."""
     assert set(envelope) == set(ENVELOPE_FIELDS)
     return hashlib.sha256(
         canonical_json({**envelope, "payload_hash": payload_digest.hex(), "sealed_at": sealed_at})

@@ -1,6 +1,6 @@
-"""Signed heads of the audit chains (docs/design.md#heads), in the database and in the object store.
+"""Sign the heads of the audit chains (docs/design.md#heads), in the database and in the object store.
 
-Whoever deletes or rewrites what precedes a head cannot sign it again.
+Anyone who deletes or rewrites what precedes a head cannot sign it again.
 """
 
 import json
@@ -26,7 +26,7 @@ from muniment.storage.db.work import Database, Work
 from muniment.storage.objects.port import ObjectStore
 
 OBJECT_PREFIX = "audit/heads"
-"""Below it in the object store lie the signed heads: neither litter nor documents."""
+"""Prefix of the signed heads in the object store. They are neither documents nor orphans."""
 
 
 HEADS_PER_FOLDER = 10_000
@@ -38,7 +38,7 @@ class ChainBroken(MunimentError):
 
 @dataclass(frozen=True)
 class Head:
-    """At `at` the chain had `seq` links, and the last one had this hash."""
+    """A signed statement: at `at` the chain had `seq` links, and the last one had this hash."""
 
     chain: UUID
     seq: int
@@ -59,7 +59,7 @@ class Head:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Head":
-        """`KeyError`, `TypeError` or `ValueError` for anything that `as_json` did not write."""
+        """Parse the output of `as_json`. Raise `KeyError`, `TypeError` or `ValueError` for anything else."""
         return cls(
             chain=UUID(values["chain"]),
             seq=operator.index(values["seq"]),
@@ -72,7 +72,7 @@ class Head:
 
 
 def head_object_key(chain: UUID, seq: int) -> str:
-    """Sorts by number. Never written twice, so that the store may forbid it."""
+    """Return the key of a head. Keys sort by number and are never written twice, so the store may be write-once."""
     return f"{OBJECT_PREFIX}/{chain}/{seq // HEADS_PER_FOLDER:015d}/{seq:019d}.json"
 
 
@@ -86,12 +86,12 @@ class HeadRepository:
         return _to_head(row) if row else None
 
     async def list_(self, chain: UUID, *, after: int, until: int) -> Sequence[Head]:
-        """Those behind the number `after` up to `until`, in order."""
-        wanted = select(AuditHead).where(AuditHead.chain == chain, AuditHead.seq > after, AuditHead.seq <= until)
-        return [_to_head(row) for row in await self._session.scalars(wanted.order_by(AuditHead.seq))]
+        """Return the heads after the number `after` up to `until`, in order."""
+        query = select(AuditHead).where(AuditHead.chain == chain, AuditHead.seq > after, AuditHead.seq <= until)
+        return [_to_head(row) for row in await self._session.scalars(query.order_by(AuditHead.seq))]
 
     async def add_once(self, head: Head) -> bool:
-        """`False` when it is there already."""
+        """Store a head. Return False if it exists already."""
         columns = {**asdict(head), "at": datetime.fromisoformat(head.at)}
         columns |= {name: bytes.fromhex(columns[name]) for name in ("hash", "signature")}
         added = insert(AuditHead).values(columns).on_conflict_do_nothing().returning(AuditHead.seq)
@@ -99,7 +99,7 @@ class HeadRepository:
 
 
 class HeadSigner:
-    """Signs the ends of chains, into the object store first, then into the database: each row has its object."""
+    """Sign the ends of chains, in the object store first and then in the database, so that each row has its object."""
 
     def __init__(self, database: Database, blobs: ObjectStore, signer: Signer) -> None:
         self._database = database
@@ -107,7 +107,7 @@ class HeadSigner:
         self._signer = signer
 
     async def sign_chain(self, organization_id: UUID | None) -> None:
-        """Sign the end of the chain, if it has grown since; `ChainBroken` if it does not continue the last head."""
+        """Sign the end of the chain if it has grown. Raise `ChainBroken` if it does not continue the last head."""
         head = await self._new_head(organization_id)
         if head is None:
             return
@@ -126,7 +126,7 @@ class HeadSigner:
         return Head(chain, seq, digest.hex(), to_rfc3339(now()), last.seq if last else 0, self._signer.key_id)
 
     async def _store_object(self, head: Head) -> Head:
-        """The head that stands outside: ours, or the one that somebody who died after writing it left there."""
+        """Store the head as an object. Return an existing one, left by a process that died after writing it."""
         key = head_object_key(head.chain, head.seq)
         if await self._blobs.put_if_absent(key, json.dumps(head.as_json()).encode()):
             return head
@@ -137,7 +137,7 @@ class HeadSigner:
 
 
 async def _require_continuity(work: Work[Service], chain: UUID, last: Head | None, *, until: int) -> None:
-    """Every link since the last head follows from it: what was rewritten before it must not be signed anew."""
+    """Require that every link since the last head follows from it: a rewritten chain must not be signed."""
     seals = SealRepository(work.session)
     seq, previous = (last.seq, bytes.fromhex(last.hash)) if last else (0, genesis_hash(chain))
     if last and await seals.find_hash(chain, last.seq) != previous:
@@ -158,12 +158,12 @@ def _to_head(row: AuditHead) -> Head:
     )
 
 
-class UnreadableHead(Exception):  # an answer, not an error
-    """What stands there cannot be read as a head."""
+class UnreadableHead(Exception):  # a result, not an error
+    """The object cannot be read as a head."""
 
 
 class StoredHeads:
-    """Goes through the keys of one chain once, whatever their number."""
+    """Iterator over the stored heads of one chain, in constant memory."""
 
     def __init__(self, blobs: ObjectStore, chain: UUID) -> None:
         self._blobs = blobs
@@ -172,14 +172,14 @@ class StoredHeads:
         self._current_key = ""
 
     async def has(self, seq: int) -> bool:
-        """Whether there is one of this number; ask in growing order."""
-        wanted = head_object_key(self._chain, seq)
-        while self._current_key < wanted and await self._advance():
+        """Whether a head of this number exists. Must be called with increasing numbers."""
+        key = head_object_key(self._chain, seq)
+        while self._current_key < key and await self._advance():
             pass
-        return self._current_key == wanted
+        return self._current_key == key
 
     async def newest(self) -> Head | None:
-        """The last one, or `UnreadableHead` with its key; nothing can be asked after it."""
+        """Return the last head, or `UnreadableHead` with its key. Nothing can be asked afterwards."""
         while await self._advance():
             pass
         return await self._read(self._current_key) if self._current_key else None
@@ -194,7 +194,7 @@ class StoredHeads:
             head = Head.from_json(json.loads(await self._blobs.get(key)))
         except (ValueError, KeyError, TypeError):
             raise UnreadableHead(key) from None
-        if head_object_key(self._chain, head.seq) != key:  # an older one under the name of the newest
+        if head_object_key(self._chain, head.seq) != key:  # an older head under the key of the newest one
             raise UnreadableHead(key)
         return head
 
@@ -205,11 +205,11 @@ async def list_head_keys(blobs: ObjectStore, chain: UUID) -> AsyncIterator[str]:
 
 
 async def list_stored_chains(blobs: ObjectStore) -> AsyncIterator[UUID]:
-    """Of every chain that has a head there; what has no such name is not ours."""
+    """Return the chains that have a stored head; other names are ignored."""
     after = ""
     while key := await _first_key_after(blobs, after):
         name = key.removeprefix(f"{OBJECT_PREFIX}/").partition("/")[0]
-        after = f"{OBJECT_PREFIX}/{name}/~"  # behind all digits: one step for each chain, not for each head
+        after = f"{OBJECT_PREFIX}/{name}/~"  # sorts after all digits: one step per chain, not per head
         try:
             yield UUID(name)
         except ValueError:

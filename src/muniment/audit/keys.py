@@ -1,4 +1,4 @@
-"""Which keys this installation signed with. Each vouches for the one before it, so that the newest is enough."""
+"""Signing keys of this installation. Each key vouches for the previous one, so that trusting the newest is enough."""
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class PublicKey:
     signature: bytes
 
     def message(self, previous: bytes | None) -> bytes:
-        """What its owner signed: that it follows `previous`, the public key before it."""
+        """Return what the owner of the key signed: that it follows `previous`, the public key before it."""
         return canonical_json(
             {
                 "kind": "muniment.audit.key/1",
@@ -64,7 +64,7 @@ class PublicKey:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "PublicKey":
-        """`KeyError`, `TypeError` or `ValueError` for anything that `as_json` did not write."""
+        """Parse the output of `as_json`. Raise `KeyError`, `TypeError` or `ValueError` for anything else."""
         return cls(
             key_id=values["key_id"],
             public_key=base64.b64decode(values["public_key"], validate=True),
@@ -75,7 +75,7 @@ class PublicKey:
 
 
 class KeyRing:
-    """The keys whose signatures count: the trusted one, and those that it vouches for, the newest first."""
+    """Keys whose signatures are valid: the trusted key and those that it vouches for, newest first."""
 
     def __init__(self, known: Iterable[PublicKey], trusted: bytes) -> None:
         by_id = {key.key_id: key for key in known}
@@ -87,11 +87,11 @@ class KeyRing:
             found = _verified_predecessor(key, found, by_id) if key else None
 
     def successors_of(self, key_id: str) -> int | None:
-        """How many keys came after it; `None` for one that nobody vouches for."""
+        """Return the number of later keys, or `None` for a key that no trusted key vouches for."""
         return list(self._public_keys).index(key_id) if key_id in self._public_keys else None
 
     def untrusted(self, known: Iterable[PublicKey]) -> Sequence[str]:
-        """Those of the known keys that nobody vouches for, or that were changed since."""
+        """Return the known keys that no trusted key vouches for, or that were changed."""
         by_id = {key.key_id: key for key in known}
         return [key.key_id for key in by_id.values() if not self._is_as_signed(key, by_id)]
 
@@ -116,7 +116,7 @@ class KeyRepository:
         self._session = session
 
     async def list_(self) -> Sequence[PublicKey]:
-        """All that were ever made known, the oldest first."""
+        """Return all keys, oldest first."""
         rows = await self._session.scalars(select(AuditKey).order_by(AuditKey.at, AuditKey.key_id))
         return [
             PublicKey(row.key_id, row.public_key, row.previous_key_id, to_rfc3339(row.at), row.signature)
@@ -124,7 +124,7 @@ class KeyRepository:
         ]
 
     async def add_once(self, signer: Signer, previous: PublicKey | None) -> bool:
-        """Make the key known behind `previous`; `False` when somebody else was first."""
+        """Add a key after `previous`. Return False if another process was first."""
         at = now()
         key = PublicKey(signer.key_id, signer.public_key, previous.key_id if previous else None, to_rfc3339(at), b"")
         signature = signer.sign(key.message(previous.public_key if previous else None))
@@ -134,7 +134,7 @@ class KeyRepository:
 
 
 async def register_first_key(database: Database, signer: Signer) -> None:
-    """Make the first key known; `SigningKeyMismatch` when another one is."""
+    """Register the first key. Raise `SigningKeyMismatch` if another one is registered."""
     async with database.service_work(Service()) as work:
         keys = KeyRepository(work.session)
         if not await keys.list_():
@@ -143,7 +143,7 @@ async def register_first_key(database: Database, signer: Signer) -> None:
 
 
 async def require_current_key(database: Database, signer: Signer) -> None:
-    """`SigningKeyMismatch` when another one signs."""
+    """Raise `SigningKeyMismatch` if another key is in use."""
     async with database.service_work(Service()) as work:
         newest = current_key(await KeyRepository(work.session).list_())
     if newest is not None and newest.key_id != signer.key_id:
@@ -151,7 +151,7 @@ async def require_current_key(database: Database, signer: Signer) -> None:
 
 
 async def rotate_key(database: Database, signer: Signer) -> bool:
-    """Sign with this key from here on; `False` when it is so already. What older ones signed still counts."""
+    """Use this key from now on. Return False if it is already in use. Earlier signatures stay valid."""
     async with database.service_work(Service()) as work:
         keys = KeyRepository(work.session)
         newest = current_key(await keys.list_())
@@ -164,6 +164,6 @@ async def rotate_key(database: Database, signer: Signer) -> bool:
 
 
 def current_key(keys: Sequence[PublicKey]) -> PublicKey | None:
-    """The one that has no successor."""
+    """Return the key that has no successor."""
     replaced = {key.previous_key_id for key in keys}
     return next((key for key in keys if key.key_id not in replaced), None)

@@ -12,7 +12,7 @@ _INSERT = insert(AuditEvent)
 
 
 def event_row(event: Event, *, actor: str, organization_id: UUID | None, address: str | None = None) -> dict[str, Any]:
-    """The columns of one line."""
+    """Return the columns of one event."""
     return {
         "id": new_id(),
         "action": event.action,
@@ -26,13 +26,13 @@ def event_row(event: Event, *, actor: str, organization_id: UUID | None, address
 
 
 class AuditLog:
-    """Writes lines in the transaction of the change: no change without its line, no line without its change."""
+    """Records events in the transaction of the change: neither is stored without the other."""
 
     def __init__(self, work: Work[Any]) -> None:
         self._work = work
 
     async def record(self, event: Event, *, actor: str | None = None, organization_id: UUID | None = None) -> UUID:
-        """Note what the caller did; `actor` and `organization_id` where it is not the caller's own. The line's id."""
+        """Record an event of the caller, or of the given actor and organization. Return the id of the event."""
         caller = self._work.caller
         columns = event_row(
             event,
@@ -40,7 +40,7 @@ class AuditLog:
             organization_id=organization_id or caller.organization_id,
             address=caller.address,
         )
-        # Without RETURNING: whoever may write a line need not be allowed to read one.
+        # Without RETURNING, because a principal that may write an event need not be allowed to read it.
         await self._work.session.execute(_INSERT, columns)
         event_id: UUID = columns["id"]
         return event_id

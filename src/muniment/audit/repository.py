@@ -1,4 +1,7 @@
-"""What people read of the trail. Row level security shows owners their knowledge bases, admins the organization."""
+"""Queries of the audit log for users.
+
+Row level security shows owners their knowledge bases, admins the organization.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,20 +18,20 @@ from muniment.audit.tables import AuditEvent, AuditSeal
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events; what is not said is left open."""
+    """Filter of events; fields that are not set match everything."""
 
     is_installation: bool = False
-    """Those that belong to no organization, instead of one's own organization's."""
+    """Whether to select events that belong to no organization, instead of those of the caller's organization."""
     action: str | None = None
     actor: str | None = None
     kb_id: UUID | None = None
     document_id: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
-    """Not included."""
+    """End of the period, not included."""
 
     def apply(self, statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-        # Also where row level security shows both: who is operator and admin asks for one or the other.
+        # Row level security shows both to an operator who is also an admin; the filter selects one of them.
         of_organization = AuditEvent.organization_id
         statement = statement.where(of_organization.is_(None) if self.is_installation else of_organization.is_not(None))
         for column, value in (
@@ -51,8 +54,7 @@ class TrailRepository:
     async def list_(
         self, event_filter: EventFilter, *, offset: int, limit: int
     ) -> tuple[Sequence[tuple[AuditEvent, int]], int]:
-        """Events, the newest first, each with its number in the chain (none while it waits for its seal); how many
-        there are."""
+        """Return events, newest first, each with its number in the chain (`None` until it is sealed), and the total."""
         total = await self._session.scalar(event_filter.apply(select(func.count()).select_from(AuditEvent)))
         page = select(AuditEvent, AuditSeal.seq).outerjoin(AuditSeal, AuditSeal.event_id == AuditEvent.id)
         ordered = event_filter.apply(page).order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
@@ -63,13 +65,13 @@ class TrailRepository:
         return bool(await self._session.scalar(text("SELECT app_may_read_chain(:chain)"), {"chain": chain}))
 
     async def find_first_seq(self, chain: UUID, event_filter: EventFilter) -> int | None:
-        """The smallest number of those that are wanted and may be seen."""
+        """Return the smallest number among the matching events that the caller may see."""
         first = select(func.min(AuditSeal.seq)).join(AuditEvent, AuditEvent.id == AuditSeal.event_id)
         found: int | None = await self._session.scalar(event_filter.apply(first).where(AuditSeal.chain == chain))
         return found
 
     async def list_links(self, chain: UUID, *, after: int, limit: int) -> Sequence[ChainLink]:
-        """Of all events of the chain, also those that the caller may not see."""
+        """Return links of all events of the chain, including those the caller may not see."""
         links = text("SELECT seq, event_hash, hash FROM audit_links(:chain, :after, :limit)")
         rows = await self._session.execute(links, {"chain": chain, "after": after, "limit": limit})
         return [ChainLink(*row) for row in rows]
@@ -77,7 +79,7 @@ class TrailRepository:
     async def list_sealed(
         self, chain: UUID, event_filter: EventFilter, *, after: int, until: int
     ) -> Sequence[tuple[AuditSeal, AuditEvent]]:
-        """Those that are wanted and may be seen, behind the number `after` up to `until`, in order."""
+        """Return matching events that the caller may see, after the number `after` up to `until`, in order."""
         sealed = select(AuditSeal, AuditEvent).join(AuditEvent, AuditEvent.id == AuditSeal.event_id)
         sealed = sealed.where(AuditSeal.chain == chain, AuditSeal.seq > after, AuditSeal.seq <= until)
         rows = await self._session.execute(event_filter.apply(sealed).order_by(AuditSeal.seq))

@@ -1,4 +1,4 @@
-"""Response bodies of the audit trail and of receipts."""
+"""Response bodies of the audit log and of receipts."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -26,7 +26,7 @@ class EventRead(BaseModel):
     address: str | None
     payload: dict[str, Any]
     seq: int | None
-    """Its number in the chain; none while it waits for its seal, some seconds."""
+    """Number in the chain, or null for the few seconds until the event is sealed."""
     sealed: bool
 
     @classmethod
@@ -42,7 +42,7 @@ class ProblemRead(BaseModel):
 
 class VerdictRead(BaseModel):
     chain: UUID
-    """The organization; nothing but zeros for the installation."""
+    """ID of the organization; all zeros for the installation."""
     is_intact: bool
     events: int
     last_seq: int
@@ -63,15 +63,15 @@ class KeyRead(BaseModel):
     previous_key_id: str | None
     at: datetime
     signature: str
-    """By this key, over itself and the one before it."""
+    """Signature by this key over itself and the previous key."""
 
 
 class KeysRead(BaseModel):
     key_id: str
-    """Of the key that signs now."""
+    """ID of the current key."""
     public_key: str
     keys: list[KeyRead]
-    """All that ever signed, the oldest first."""
+    """All keys ever used, oldest first."""
 
 
 class ReceiptRead(BaseModel):

@@ -1,4 +1,4 @@
-"""Giving events their place: one after the other, each linked to the one before it (docs/design.md#sealing)."""
+"""Seal events: assign numbers and link each event to the previous one (docs/design.md#sealing)."""
 
 import secrets
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from muniment.storage.db.work import Database
 BATCH = 1000
 SALT_BYTES = 16
 _LOCK_CHAIN = text("SELECT pg_advisory_xact_lock(hashtextextended('audit.seal:' || :chain, 0))")
-# One statement, whatever the number: a thousand would be as many round trips and calls of the trigger.
+# One statement for all seals, because each one would cost a round trip and a trigger call.
 _ADD = text("""
     INSERT INTO audit_seals (chain, seq, event_id, salt, payload_hash, event_hash, hash, sealed_at)
     SELECT * FROM unnest(CAST(:chain AS uuid[]), CAST(:seq AS bigint[]), CAST(:event_id AS uuid[]),
@@ -31,24 +31,24 @@ _ADD = text("""
 
 @dataclass(frozen=True)
 class SealPosition:
-    """Where an event stands in its chain; the hash holds everything up to there."""
+    """Position of an event in its chain; the hash covers everything up to it."""
 
     seq: int
     hash: str
 
 
 class SealRepository:
-    """Of one chain: that of the organization in whose name the session works, or of the installation."""
+    """Queries on seals of one chain: that of the session's organization, or of the installation."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def lock(self, chain: UUID) -> None:
-        """Be the one sealer of this chain until the transaction ends."""
+        """Lock the chain until the transaction ends, so that only one process seals it."""
         await self._session.execute(_LOCK_CHAIN, {"chain": str(chain)})
 
     async def find_last(self, chain: UUID) -> tuple[int, bytes] | None:
-        """Number and hash of the newest link."""
+        """Return number and hash of the newest link."""
         newest = select(AuditSeal.seq, AuditSeal.hash).where(AuditSeal.chain == chain)
         row = (await self._session.execute(newest.order_by(AuditSeal.seq.desc()).limit(1))).one_or_none()
         return (row[0], row[1]) if row else None
@@ -58,13 +58,13 @@ class SealRepository:
         return found
 
     async def list_links(self, chain: UUID, *, after: int, limit: int) -> Sequence[tuple[int, bytes, bytes]]:
-        """Number, hash of the event and hash of each link behind the number `after`, in order."""
+        """Return number, event hash and hash of each link after the number `after`, in order."""
         links = select(AuditSeal.seq, AuditSeal.event_hash, AuditSeal.hash).where(AuditSeal.chain == chain)
         rows = await self._session.execute(links.where(AuditSeal.seq > after).order_by(AuditSeal.seq).limit(limit))
         return [(seq, event_digest, digest) for seq, event_digest, digest in rows]
 
     async def list_unsealed(self, chain: UUID, *, limit: int) -> Sequence[AuditEvent]:
-        """Committed and without a seal, in the order in which they happened."""
+        """Return committed events without a seal, in the order in which they happened."""
         waiting = select(AuditEvent).join(AuditUnsealed, AuditUnsealed.event_id == AuditEvent.id)
         waiting = waiting.where(AuditUnsealed.chain == chain).order_by(AuditUnsealed.at, AuditUnsealed.event_id)
         return (await self._session.scalars(waiting.limit(limit))).all()
@@ -74,20 +74,20 @@ class SealRepository:
         await self._session.execute(_ADD, columns)
 
     async def oldest_unsealed_seconds(self, chain: UUID) -> float:
-        """How long the oldest event without a seal has waited; 0 when none does."""
+        """Return the age of the oldest event without a seal, or 0 if there is none."""
         waited = func.extract("epoch", func.clock_timestamp() - func.min(AuditUnsealed.at))
         return float(await self._session.scalar(select(waited).where(AuditUnsealed.chain == chain)) or 0)
 
 
 class Sealer:
-    """Seals chains. Any number of processes may try: of each chain one at a time does."""
+    """Seals chains. Several processes may call it; each chain is sealed by one at a time."""
 
     def __init__(self, database: Database, signer: Signer) -> None:
         self._database = database
         self.signer = signer
 
     async def seal(self, organization_id: UUID | None) -> None:
-        """Seal everything of this chain that was committed before the call; `None` is the installation's chain."""
+        """Seal all events of the chain committed before the call; `None` is the chain of the installation."""
         while await self._seal_batch(organization_id) == BATCH:
             pass
 
@@ -106,7 +106,7 @@ class Sealer:
 def build_seals(
     chain: UUID, events: Sequence[AuditEvent], *, after: tuple[int, bytes], at: datetime
 ) -> Sequence[dict[str, Any]]:
-    """The seals of these events, in this order, behind the place `after`."""
+    """Build the seals of these events, in this order, after the position `after`."""
     rows = []
     seq, previous = after
     for event in events:
@@ -130,7 +130,7 @@ def build_seals(
 
 
 def envelope_of(event: AuditEvent) -> dict[str, Any]:
-    """The event without its payload, as it is hashed and exported."""
+    """Return the event without its payload, as it is hashed and exported."""
     return {
         "id": str(event.id),
         "at": to_rfc3339(event.at),

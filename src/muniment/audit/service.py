@@ -1,4 +1,4 @@
-"""Verify and export the audit trail and list its keys for the API; seal and sign its chains for the worker."""
+"""Verify and export the audit log and list its keys for the API; seal and sign its chains for the worker."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ class AuditService:
         return self._sealer.signer
 
     async def verify(self, principal: Principal, *, is_installation: bool) -> Verdict:
-        """An admin has the organization's chain checked, an operator the installation's."""
+        """Verify the organization's chain for an admin, or the installation's for an operator."""
         if not (principal.is_operator if is_installation else principal.is_admin):
             raise Forbidden
         return await self._verification.verify(None if is_installation else principal.organization_id)
@@ -44,7 +44,7 @@ class AuditService:
         return TrailExport(self._database, self._sealer, self._heads, principal, event_filter).csv()
 
     async def list_keys(self, principal: Principal) -> Sequence[PublicKey]:
-        """Everybody who is signed in may know them."""
+        """Return the signing keys, for any signed-in user."""
         async with self._database.work(principal) as work:
             return await KeyRepository(work.session).list_()
 
@@ -59,7 +59,7 @@ class AuditMaintenance:
         self._heads = heads
 
     async def seal(self) -> None:
-        """Seal what was committed, and tell how long the oldest of it had waited."""
+        """Seal committed events and report how long the oldest of them waited."""
         chains = await list_organizations_with(self._database, PendingWork.UNSEALED_EVENTS)
         waiting = [organization_of(chain) for chain in chains]
         waited = [await self._waited_seconds(organization_id) for organization_id in waiting]
@@ -68,7 +68,7 @@ class AuditMaintenance:
             await self._sealer.seal(organization_id)
 
     async def sign(self) -> None:
-        """Sign the end of every chain that has grown. One that was tampered with does not keep the others waiting."""
+        """Sign the end of every chain that has grown. A broken chain does not delay the others."""
         broken = [chain for chain in await self._chains() if not await self._sign(chain)]
         AUDIT_CHAINS_BROKEN.set(len(broken))
 

@@ -1,4 +1,4 @@
-"""The key of this installation: what it signs can be checked by anybody who has the public half."""
+"""Sign with the key of this installation. Anyone with the public key can verify the signatures."""
 
 import base64
 import binascii
@@ -20,10 +20,10 @@ class InvalidSigningKey(MunimentError):
 
 
 class Signer:
-    """Signs with Ed25519. It shows its public half and never the other."""
+    """Signs with Ed25519. The private key is not exposed."""
 
     key_id: str
-    """Names the public key: the same key has the same id everywhere."""
+    """Id of the public key: the same key has the same id everywhere."""
     public_key: bytes
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
@@ -33,7 +33,7 @@ class Signer:
 
     @classmethod
     def from_text(cls, text: str) -> "Signer":
-        """From a setting: the seed in base64 or base64url, or a PEM of an Ed25519 private key."""
+        """Parse a setting: the seed in base64 or base64url, or a PEM file with an Ed25519 private key."""
         return cls(_from_pem(text) if "-----BEGIN" in text else _from_seed(text))
 
     def sign(self, message: bytes) -> bytes:
@@ -45,7 +45,7 @@ def key_id_of(public_key: bytes) -> str:
 
 
 def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the owner of this key signed exactly this message. Bytes that are no key or no signature say no."""
+    """Whether the owner of this key signed exactly this message. Malformed keys and signatures return False."""
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):
@@ -66,7 +66,7 @@ def _from_seed(text: str) -> Ed25519PrivateKey:
 
 def _from_pem(text: str) -> Ed25519PrivateKey:
     try:
-        # A line of an environment file has no line ends of its own: there they are written as `\n`.
+        # In environment files line breaks are written as `\n`.
         key = load_pem_private_key(text.replace("\\n", "\n").strip().encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise InvalidSigningKey from None

@@ -10,7 +10,10 @@ from muniment.storage.db.base import Table, created_at_column, id_column
 
 
 class AuditEvent(Table):
-    """What was done, written with the change and never altered. It has no foreign key: it outlives its subject."""
+    """A recorded change, written in its transaction and never altered.
+
+    It has no foreign key: it outlives its subject.
+    """
 
     __tablename__ = "audit_events"
     __table_args__ = (
@@ -31,7 +34,7 @@ class AuditEvent(Table):
 
 
 class AuditUnsealed(Table):
-    """An event that waits for its seal. Triggers write and empty it, so that no event can slip past."""
+    """An event that waits for its seal. Triggers insert and delete the rows, so that no event can be missed."""
 
     __tablename__ = "audit_unsealed"
     __table_args__ = (Index(None, "chain", "at", "event_id"),)
@@ -39,11 +42,11 @@ class AuditUnsealed(Table):
     event_id: Mapped[UUID] = mapped_column(primary_key=True)
     chain: Mapped[UUID]
     at: Mapped[datetime]
-    """The event's: whoever seals a long backlog takes it in order, a batch at a time."""
+    """Time of the event; a long backlog is sealed in this order, in batches."""
 
 
 class AuditSeal(Table):
-    """The place of one event in its chain (`hashes.py` says what is hashed), written once."""
+    """Position of one event in its chain (`hashing.py` describes what is hashed), written once."""
 
     __tablename__ = "audit_seals"
     __table_args__ = (CheckConstraint("seq > 0", name="seq_from_one"),)
@@ -59,7 +62,7 @@ class AuditSeal(Table):
 
 
 class AuditHead(Table):
-    """Signed: at this moment the chain ended here. The same stands outside the database."""
+    """A signed head: the chain ended here at this time. A copy is stored outside the database."""
 
     __tablename__ = "audit_heads"
 
@@ -68,13 +71,13 @@ class AuditHead(Table):
     hash: Mapped[bytes]
     at: Mapped[datetime]
     previous_seq: Mapped[int] = mapped_column(BigInteger)
-    """Of the head before this one; 0 for the first."""
+    """Number of the previous head; 0 for the first."""
     key_id: Mapped[str]
     signature: Mapped[bytes]
 
 
 class AuditKey(Table):
-    """A public key that signed or signs. Each vouches by its signature for the one before it, and has one successor."""
+    """A public key that signs or signed. Each vouches for the previous one by its signature and has one successor."""
 
     __tablename__ = "audit_keys"
     __table_args__ = (UniqueConstraint("previous_key_id", postgresql_nulls_not_distinct=True),)

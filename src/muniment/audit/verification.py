@@ -1,4 +1,4 @@
-"""Checks a chain against itself, against its signed heads, and against those outside the database."""
+"""Verify a chain: against its own hashes, its signed heads, and the heads stored outside the database."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from muniment.storage.db.work import Database, list_organizations
 from muniment.storage.objects.port import ObjectStore
 
 Progress = Callable[[int, int], None]
-"""Is told how many links are checked, and how many there are."""
+"""Callback with the number of checked links and their total."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Verdict:
     events: int
     last_seq: int
     signed_seq: int
-    """Up to here a signed head vouches for the chain; what comes after is signed within a minute."""
+    """Number of the last link covered by a signed head; later links are signed within a minute."""
     unsealed: int
-    """Events that wait for their seal."""
+    """Number of events without a seal."""
     problem_count: int
     problems: Sequence[Problem]
-    """The first of them."""
+    """The first problems."""
 
     @property
     def is_intact(self) -> bool:
@@ -41,7 +41,7 @@ class Verdict:
 
 
 class VerificationRepository:
-    """What a check reads: of the organization in whose name the session works, or of the installation."""
+    """Queries of a verification within the session's organization, or the installation."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -49,14 +49,14 @@ class VerificationRepository:
     async def list_sealed(
         self, chain: UUID, *, after: int, until: int
     ) -> Sequence[tuple[AuditSeal, AuditEvent | None]]:
-        """The next seals, each with its event if that is there."""
-        wanted = select(AuditSeal, AuditEvent).outerjoin(AuditEvent, AuditEvent.id == AuditSeal.event_id)
-        wanted = wanted.where(AuditSeal.chain == chain, AuditSeal.seq > after, AuditSeal.seq <= until)
-        rows = await self._session.execute(wanted.order_by(AuditSeal.seq).limit(BATCH))
+        """Return the next seals, each with its event if it exists."""
+        query = select(AuditSeal, AuditEvent).outerjoin(AuditEvent, AuditEvent.id == AuditSeal.event_id)
+        query = query.where(AuditSeal.chain == chain, AuditSeal.seq > after, AuditSeal.seq <= until)
+        rows = await self._session.execute(query.order_by(AuditSeal.seq).limit(BATCH))
         return [(seal, event) for seal, event in rows]
 
     async def count_unsealed(self) -> tuple[int, int]:
-        """How many events have no seal, and how many of those do not even wait for one."""
+        """Return the number of events without a seal, and how many of them are not even queued for one."""
         sealed = exists().where(AuditSeal.event_id == AuditEvent.id)
         waiting = exists().where(AuditUnsealed.event_id == AuditEvent.id)
         counts = select(func.count(), func.count().filter(~waiting)).select_from(AuditEvent).where(~sealed)
@@ -71,13 +71,13 @@ class Verification:
         self._signer = signer
 
     async def list_chains(self) -> Sequence[UUID | None]:
-        """The installation's (`None`), that of every organization, and any that only the outside still knows."""
+        """Return all chains: the installation's (`None`), the organizations', and any known only by stored heads."""
         known = [INSTALLATION_CHAIN, *await list_organizations(self._database)]
         gone = [chain async for chain in list_stored_chains(self._blobs) if chain not in known]
         return [None if chain == INSTALLATION_CHAIN else chain for chain in (*known, *gone)]
 
     async def verify(self, organization_id: UUID | None, progress: Progress = lambda done, total: None) -> Verdict:
-        """Walk the whole chain, a batch at a time; no transaction is open for longer than one of them."""
+        """Verify the whole chain in batches; no transaction lasts longer than one batch."""
         walk = _ChainWalk(self._database, StoredHeads(self._blobs, chain_of(organization_id)), organization_id)
         return await walk.verify(self._signer.public_key, progress)
 
@@ -118,7 +118,7 @@ class _ChainWalk:
         return inspection
 
     async def _check_batch(self) -> bool:
-        """Whether there was one."""
+        """Check the next batch. Return False if there is none."""
         after = self._chain_check.seq
         async with self._database.service_work(self._service) as work:
             rows = await VerificationRepository(work.session).list_sealed(self._chain, after=after, until=self._until)
@@ -134,14 +134,14 @@ class _ChainWalk:
         return bool(rows)
 
     def _check_seal(self, seal: AuditSeal, event: AuditEvent | None) -> None:
-        place = ChainLink(seal.seq, seal.event_hash, seal.hash)
+        link = ChainLink(seal.seq, seal.event_hash, seal.hash)
         if event is None:
-            self._chain_check.check_missing_event(place)
+            self._chain_check.check_missing_event(link)
             return
         sealed = SealedEvent(
             envelope_of(event), event.payload, seal.salt, to_rfc3339(seal.sealed_at), seal.payload_hash
         )
-        self._chain_check.check_event(place, sealed)
+        self._chain_check.check_event(link, sealed)
 
     async def _check_head(self, head: Head, found: bytes | None) -> None:
         self._chain_check.check_head(head, found)
@@ -155,10 +155,10 @@ class _ChainWalk:
             )
 
     async def _check_newest_head(self) -> None:
-        """The newest head may be of a link that is not there any more."""
+        """Check the newest head, whose link may be missing."""
         async with self._database.service_work(self._service) as work:
             newest = await HeadRepository(work.session).find_newest(self._chain)
-            # In this order: of one that was signed while we walked, the link is there.
+            # In this order, so that the link of a head signed during the walk exists.
             found = await SealRepository(work.session).find_hash(self._chain, newest.seq) if newest else None
         if newest and newest.seq > self._chain_check.seq:
             self._chain_check.check_head(newest, found)

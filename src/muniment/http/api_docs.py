@@ -1,4 +1,4 @@
-"""The page /docs, whole from this machine: FastAPI's own loads its parts from elsewhere."""
+"""Serve /docs entirely from this machine; FastAPI's own page loads its assets from a CDN."""
 
 from html import escape
 
@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
-# Swagger UI's own stylesheet aside, React sets styles through the DOM, which needs no permission.
+# React sets styles through the DOM, which needs no permission, so Swagger UI's stylesheet is enough.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -27,14 +27,14 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
-# `validatorUrl: null`, or the description would be sent to a server of Swagger's.
+# With a `validatorUrl` the description would be sent to a Swagger server.
 START = """const page = document.getElementById("api");
 SwaggerUIBundle({ url: page.dataset.description, domNode: page, deepLinking: true, validatorUrl: null });
 """
 
 
 def add_api_docs(app: FastAPI) -> None:
-    """Serve /docs and /docs/assets. The application must be made with `docs_url=None, redoc_url=None`."""
+    """Serve /docs and /docs/assets. The application must be created with `docs_url=None, redoc_url=None`."""
     if app.docs_url or app.redoc_url or not app.openapi_url:
         raise ValueError("api docs need FastAPI(docs_url=None, redoc_url=None) and an openapi_url")
     page = PAGE.format(title=escape(app.title), description=escape(app.openapi_url))
@@ -47,5 +47,5 @@ def add_api_docs(app: FastAPI) -> None:
     async def read_api_docs_start() -> Response:
         return Response(START, media_type="text/javascript")
 
-    # Swagger UI 5 as it is published, in a package that carries little else.
+    # A package that contains the published files of Swagger UI 5 and little else.
     app.mount("/docs/assets", StaticFiles(packages=[("fastapi_swagger", "resources")]), name="api_docs_assets")

@@ -21,12 +21,12 @@ from muniment.storage.db.work import Work
 SESSION_COOKIE = "muniment_session"
 
 
-# The prefix makes browsers insist on Secure, Path=/ and no Domain; without https they would refuse the cookie.
+# The prefix makes browsers require Secure, Path=/ and no Domain; without https they would reject the cookie.
 SECURE_SESSION_COOKIE = f"__Host-{SESSION_COOKIE}"
 
 
 def session_secret(request: Request) -> str | None:
-    # With https only the prefixed one counts: a neighbouring subdomain can plant the other in somebody's browser.
+    # With https only the prefixed cookie counts, because a neighboring subdomain could set the other one.
     secure = cast("Services", request.app.state.services).secure_cookies
     return request.cookies.get(SECURE_SESSION_COOKIE if secure else SESSION_COOKIE)
 
@@ -49,14 +49,14 @@ def clear_session_cookie(response: Response, *, secure: bool) -> None:
     )
 
 
-# Only for the OpenAPI document; `get_principal` does the reading.
+# Only for the OpenAPI document; `get_principal` reads the credentials.
 AUTH_SCHEMES = [
     Depends(HTTPBearer(auto_error=False, description="An API token, mun_…")),
     Depends(APIKeyCookie(name=SESSION_COOKIE, auto_error=False)),
 ]
 
 
-# All of them `async`: FastAPI sends plain functions to a thread, which costs more than what these do.
+# All are `async`, because FastAPI runs plain functions in a thread, which costs more than they do.
 
 
 async def get_services(request: Request) -> Services:
@@ -74,7 +74,10 @@ ClientAddress = Annotated[str | None, Depends(get_address)]
 
 
 async def get_principal(request: Request, services: CurrentServices, address: ClientAddress) -> Principal:
-    """Who asks: by `Authorization: Bearer`, else by the session cookie. A wrong token does not fall back to it."""
+    """Return the caller by `Authorization: Bearer`, or else by the session cookie.
+
+    An invalid token does not fall back to the cookie.
+    """
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     cookie = session_secret(request)
     async with services.database.lookup_connection() as connection:
@@ -98,12 +101,12 @@ async def get_work(services: CurrentServices, principal: CurrentPrincipal) -> As
         yield work
 
 
-# By default a `yield` dependency ends after the response is sent: a failed commit would follow a "201".
+# By default a `yield` dependency ends after the response was sent: a failed commit would follow a 201.
 CurrentWork = Annotated[Work[Principal], Depends(get_work, scope="function")]
 
 
 async def get_kb_access(kb_id: UUID, services: CurrentServices, principal: CurrentPrincipal) -> Access:
-    """What the caller may do in this knowledge base; a transaction of its own, closed before any byte is read."""
+    """Return the caller's access to the knowledge base, in a transaction that ends before the body is read."""
     async with services.database.work(principal) as work:
         return await get_access(work, kb_id)
 

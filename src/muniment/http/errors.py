@@ -1,4 +1,4 @@
-"""One table from errors to statuses. The domain knows no numbers."""
+"""Map errors to HTTP statuses in one table, so that the domain needs none."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,7 +50,7 @@ async def _muniment_error(_: Request, error: Exception) -> JSONResponse:
 
 async def _invalid_request(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    # Without `input` and `ctx`: what was sent may be a password, and is not to come back or to be logged.
+    # Without `input` and `ctx`, because the input may be a password that must not be returned or logged.
     problems = [{"loc": item["loc"], "msg": item["msg"], "type": item["type"]} for item in _errors_of(error)]
     return JSONResponse({"detail": problems}, status_code=422)
 
@@ -65,5 +65,5 @@ async def _http_exception(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _unexpected_error(_: Request, __: Exception) -> JSONResponse:
-    # The access log has the traceback under the request id; people get the id and no inner workings.
+    # The access log has the traceback under the request id; users get only the id.
     return JSONResponse({"detail": "Internal server error. See the server log for details"}, status_code=500)

@@ -1,4 +1,4 @@
-"""Is it alive, is it ready, and its metrics."""
+"""Endpoints for liveness, readiness and metrics."""
 
 import asyncio
 from typing import Annotated, Literal
@@ -62,7 +62,7 @@ async def run_check(check: HealthCheck) -> HealthCheckRead:
 async def metrics(
     request: Request, services: CurrentServices, authorization: Annotated[str, Header()] = ""
 ) -> Response:
-    """For this machine, or for whoever has the token. A proxy on this machine speaks for somebody else."""
+    """Return the metrics to this machine or with the token. Behind a proxy on this machine the token is required."""
     if not _is_local(request) and not _has_token(authorization, services.metrics_token):
         raise NotSignedIn
     body, content_type = render()

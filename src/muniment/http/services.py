@@ -1,4 +1,4 @@
-"""Services that the endpoints work with.
+"""Services used by the endpoints.
 
 `bootstrap/services.py` builds them once; they are stored on the application.
 """
@@ -24,23 +24,23 @@ from muniment.storage.tasks.port import TaskQueue
 
 @dataclass(frozen=True)
 class HandoverServices:
-    """What the endpoints of the archive queue work with. It never touches Paperless."""
+    """Services of the hand-over endpoints. They never access Paperless."""
 
     submissions: SubmissionService
     documents: DocumentHandover
     dead_letters: DeadLetterService
     internal_keys: tuple[str, ...]
-    """Of the archiver. Without any, `/internal/v1` does not exist."""
+    """Keys of the archiver. Without any, `/internal/v1` does not exist."""
     max_bytes: int
 
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """A look at one part: returns a few words when it works, raises `Unavailable` with a sentence when it does not."""
+    """Check of one component: returns a short text, or raises `Unavailable` with a message."""
 
     run: Callable[[], Awaitable[str]]
     is_critical: bool
-    """Without it no request can be answered."""
+    """Whether no request can be answered without this component."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ AnswerT = TypeVar("AnswerT")
 
 
 async def request_chunks(request: Request, *, stalled_seconds: float = STALLED_SECONDS) -> AsyncIterator[bytes]:
-    """The body as it comes. Whoever falls silent in the middle of it loses the connection, and the room it takes."""
+    """Yield the body as it arrives. A client that stops sending is disconnected."""
     stream = request.stream()
     while True:
         try:
@@ -44,7 +44,7 @@ async def request_chunks(request: Request, *, stalled_seconds: float = STALLED_S
 
 @contextmanager
 def count_rejected_uploads() -> Iterator[None]:
-    """Count uploads that were not accepted, by what stopped them."""
+    """Count rejected uploads by the error that stopped them."""
     try:
         yield
     except MunimentError as error:
@@ -56,7 +56,7 @@ def count_rejected_uploads() -> Iterator[None]:
 
 
 async def cancel_on_disconnect(request: Request, answer: Coroutine[Any, Any, AnswerT]) -> AnswerT:
-    """The answer, or `ClientDisconnect` when nobody waits for it any more: then the work for it ends too."""
+    """Return the response, or cancel the work and raise `ClientDisconnect` when the client disconnects."""
     working = asyncio.ensure_future(answer)
     try:
         while not (await asyncio.wait({working}, timeout=DISCONNECT_POLL_SECONDS))[0]:
@@ -68,7 +68,7 @@ async def cancel_on_disconnect(request: Request, answer: Coroutine[Any, Any, Ans
 
 
 async def prefetch_first_chunk(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Fetch the first piece now, so that a missing object is an error answer and not a broken 200."""
+    """Fetch the first chunk before responding, so that a missing object is an error and not a broken 200."""
     first = await anext(pieces, None)
     return _prepend(first, pieces)
 
@@ -83,23 +83,23 @@ async def _prepend(first: bytes | None, rest: AsyncIterator[bytes]) -> AsyncIter
 RANGE_HEADER = re.compile(r"bytes=([0-9]*)-([0-9]*)", re.IGNORECASE)
 
 
-MAX_DIGITS = 19  # more than any file has bytes
+MAX_DIGITS = 19  # more digits than any file size has
 
 
 @dataclass(frozen=True)
 class ByteRange:
-    """From `start` up to, not including, `end`."""
+    """Bytes from `start` up to, but not including, `end`."""
 
     start: int
     end: int
 
 
 class RangeNotSatisfiable(Exception):
-    """The range lies outside the file."""
+    """The range is outside the file."""
 
 
 def parse_range(header: str | None, size_bytes: int) -> ByteRange | None:
-    """The range asked for; `None` when there is none or it is not understood, which means the whole file."""
+    """Return the requested range, or `None` for the whole file if there is none or it cannot be parsed."""
     match = RANGE_HEADER.fullmatch(header.strip()) if header else None
     if match is None or not (match[1] or match[2]):
         return None
@@ -118,7 +118,7 @@ def parse_range(header: str | None, size_bytes: int) -> ByteRange | None:
 
 
 def _parse_number(digits: str) -> int:
-    # Cut short, because Python refuses to read a number of thousands of digits; what is left is still too large.
+    # Truncated, because Python refuses to parse thousands of digits; the number is still too large.
     return int(digits.lstrip("0")[:MAX_DIGITS] or "0")
 
 
@@ -128,20 +128,20 @@ RETRY_FRAME = b"retry: 2000\n\n"
 HEARTBEAT_FRAME = b": still here\n\n"
 
 
-# The second is for nginx, which would collect a few kilobytes before it passes anything on.
+# The second header is for nginx, which would buffer a few kilobytes.
 EVENT_STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def format_event(event: str, data: Mapping[str, Any]) -> bytes:
-    # One line: a line break inside of strings is written as \n by JSON.
+    # One line: JSON escapes line breaks in strings.
     return f"event: {event}\ndata: {json.dumps(data, default=str, ensure_ascii=False)}\n\n".encode()
 
 
 class EventStreamResponse(Response):
     """Sends frames until there are no more.
 
-    Unlike Starlette's streaming answer it does not cancel the frames when the reader leaves, which would hit a query in
-    its middle: it calls `end`, and they stop by themselves. It does so in any case, once at least.
+    Starlette's streaming response would cancel the frames when the client disconnects, possibly during a query. This
+    one calls `end`, at least once in any case, and the frames end on their own.
     """
 
     media_type = "text/event-stream"

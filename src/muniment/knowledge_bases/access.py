@@ -45,7 +45,7 @@ class Access:
             raise Forbidden
 
     def require_not_being_deleted(self) -> None:
-        """For whatever would bring a document in, or back, while all of them are on their way out."""
+        """Raise `KnowledgeBaseBeingDeleted` for moves that would add or restore a document."""
         if self.kb.leaving_since is not None:
             raise KnowledgeBaseBeingDeleted
 
@@ -59,6 +59,6 @@ def access_level(principal: Principal, kb: KnowledgeBase, role: Role | None) -> 
 
 
 async def get_access(work: Work[Principal], kb_id: UUID) -> Access:
-    """Raises `KnowledgeBaseNotFound` for one that the caller may not see: it does not exist for them."""
+    """Return the caller's access. Raise `KnowledgeBaseNotFound` if the caller may not see the knowledge base."""
     kb, role = await KnowledgeBaseRepository(work.session).get_with_role(kb_id, work.caller.user_id)
     return Access(work.caller, kb, access_level(work.caller, kb, role))

@@ -17,8 +17,8 @@ EmailQuery = Annotated[Email, Query()]
 
 
 @router.post("", status_code=201)
-async def create_knowledge_base(wanted: schemas.KnowledgeBaseRequest, work: CurrentWork) -> schemas.KnowledgeBaseRead:
-    kb = await service.create(work, wanted.name, wanted.description)
+async def create_knowledge_base(body: schemas.KnowledgeBaseRequest, work: CurrentWork) -> schemas.KnowledgeBaseRead:
+    kb = await service.create(work, body.name, body.description)
     return await _read(Access(work.caller, kb, AccessLevel.OWNER), work)
 
 
@@ -49,9 +49,9 @@ async def get_knowledge_base(kb_id: UUID, work: CurrentWork) -> schemas.Knowledg
 
 @router.patch("/{kb_id}")
 async def change_knowledge_base(
-    kb_id: UUID, wanted: schemas.KnowledgeBasePatch, work: CurrentWork
+    kb_id: UUID, body: schemas.KnowledgeBasePatch, work: CurrentWork
 ) -> schemas.KnowledgeBaseRead:
-    return await _read(await service.change(work, kb_id, wanted.changes()), work)
+    return await _read(await service.change(work, kb_id, body.changes()), work)
 
 
 @router.get("/{kb_id}/colleague")
@@ -70,11 +70,9 @@ async def list_members(kb_id: UUID, work: CurrentWork, paging: Paging) -> Pagina
 
 
 @router.put("/{kb_id}/members/{user_id}")
-async def set_member(
-    kb_id: UUID, user_id: UUID, wanted: schemas.MemberRequest, work: CurrentWork
-) -> schemas.MemberRead:
-    email = await service.set_member(work, kb_id, user_id, wanted.role)
-    return schemas.MemberRead(user_id=user_id, email=email, role=wanted.role)
+async def set_member(kb_id: UUID, user_id: UUID, body: schemas.MemberRequest, work: CurrentWork) -> schemas.MemberRead:
+    email = await service.set_member(work, kb_id, user_id, body.role)
+    return schemas.MemberRead(user_id=user_id, email=email, role=body.role)
 
 
 @router.delete("/{kb_id}/members/{user_id}", status_code=204)

@@ -32,7 +32,7 @@ class KnowledgeBaseSummary:
 
 
 class KnowledgeBaseRepository:
-    """Row level security shows only what the caller may see; no query here asks for the organization."""
+    """Queries of knowledge bases. Row level security limits them to the caller's, so none filters by organization."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -52,11 +52,11 @@ class KnowledgeBaseRepository:
     async def list_(
         self, user_id: UUID, *, search: str, offset: int, limit: int
     ) -> tuple[list[KnowledgeBaseSummary], int]:
-        wanted = _with_role(user_id)
+        query = _with_role(user_id)
         if search:
-            wanted = wanted.where(KnowledgeBase.name.icontains(search, autoescape=True))
-        total = await self._session.scalar(select(func.count()).select_from(wanted.subquery()))
-        ordered = wanted.order_by(func.lower(KnowledgeBase.name), KnowledgeBase.id).offset(offset).limit(limit)
+            query = query.where(KnowledgeBase.name.icontains(search, autoescape=True))
+        total = await self._session.scalar(select(func.count()).select_from(query.subquery()))
+        ordered = query.order_by(func.lower(KnowledgeBase.name), KnowledgeBase.id).offset(offset).limit(limit)
         rows = (await self._session.execute(ordered)).all()
         counts = await self._count_by_status([row[0].id for row in rows])
         return [
@@ -67,7 +67,7 @@ class KnowledgeBaseRepository:
         return (await self._count_by_status([kb_id])).get(kb_id, {})
 
     async def _count_by_status(self, kb_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
-        # By name and not through the documents' tables: that feature lies above this one.
+        # A statement instead of the table, because documents is above this feature.
         rows = await self._session.execute(
             text(
                 "SELECT knowledge_base_id, status, count(*) FROM documents"
@@ -81,13 +81,13 @@ class KnowledgeBaseRepository:
         return counts
 
     async def lock(self, kb: KnowledgeBase) -> None:
-        """Hold it until the transaction ends, as it is now: whoever changes it meanwhile waits, uploads do not."""
-        held = select(KnowledgeBase).where(KnowledgeBase.id == kb.id).with_for_update(key_share=True)
-        if await self._session.scalar(held.execution_options(populate_existing=True)) is None:
+        """Reload and lock the row until the transaction ends. Other changes wait; uploads do not."""
+        query = select(KnowledgeBase).where(KnowledgeBase.id == kb.id).with_for_update(key_share=True)
+        if await self._session.scalar(query.execution_options(populate_existing=True)) is None:
             raise KnowledgeBaseNotFound
 
     async def delete(self, kb: KnowledgeBase) -> None:
-        """The database refuses while a document refers to it: no cascade ever removes one."""
+        """Delete the knowledge base. The database refuses while it has documents: none is deleted by a cascade."""
         try:
             async with self._session.begin_nested():
                 await self._session.execute(delete(KnowledgeBase).where(KnowledgeBase.id == kb.id))
@@ -112,14 +112,14 @@ class MemberRepository:
         )
 
     async def remove(self, kb_id: UUID, user_id: UUID) -> bool:
-        """Whether they were a member."""
+        """Remove a member. Return False if they were not a member."""
         gone = delete(Member).where(Member.kb_id == kb_id, Member.user_id == user_id).returning(Member.user_id)
         return await self._session.scalar(gone) is not None
 
     async def list_(self, kb_id: UUID, *, offset: int, limit: int) -> tuple[list[tuple[Member, str]], int]:
-        wanted = select(Member, User.email).join(User, User.id == Member.user_id).where(Member.kb_id == kb_id)
-        total = await self._session.scalar(select(func.count()).select_from(wanted.subquery()))
-        rows = await self._session.execute(wanted.order_by(User.email_key).offset(offset).limit(limit))
+        query = select(Member, User.email).join(User, User.id == Member.user_id).where(Member.kb_id == kb_id)
+        total = await self._session.scalar(select(func.count()).select_from(query.subquery()))
+        rows = await self._session.execute(query.order_by(User.email_key).offset(offset).limit(limit))
         return [(member, email) for member, email in rows], total or 0
 
 
@@ -128,7 +128,7 @@ def _with_role(user_id: UUID | ColumnElement[UUID]) -> Select[KnowledgeBase, str
     return select(KnowledgeBase, Member.role).outerjoin(Member, mine)
 
 
-# Every request asks it: put together once.
+# Built once, because every request runs it.
 _BY_ID_WITH_ROLE = _with_role(bindparam("user_id", type_=Uuid())).where(
     KnowledgeBase.id == bindparam("kb_id", type_=Uuid())
 )

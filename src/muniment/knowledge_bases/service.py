@@ -26,7 +26,7 @@ class OwnerCannotBeMember(Refused):
 
 
 async def create(work: Work[Principal], name: str, description: str) -> KnowledgeBase:
-    """Whoever makes a knowledge base owns it."""
+    """Create a knowledge base owned by the caller."""
     me = work.caller
     kb = KnowledgeBase(organization_id=me.organization_id, owner_id=me.user_id, name=name, description=description)
     await KnowledgeBaseRepository(work.session).add(kb)
@@ -35,7 +35,7 @@ async def create(work: Work[Principal], name: str, description: str) -> Knowledg
 
 
 async def change(work: Work[Principal], kb_id: UUID, changes: dict[str, Any]) -> Access:
-    """Name, description, owner, or when its documents are handed over to the archive."""
+    """Change the name, the description, the owner or the hand-over policy."""
     access = await _lock_managed(work, kb_id)
     changes = {name: value for name, value in changes.items() if value != getattr(access.kb, name)}
     if not changes:
@@ -52,7 +52,7 @@ async def change(work: Work[Principal], kb_id: UUID, changes: dict[str, Any]) ->
 
 
 async def _prepare_new_owner(work: Work[Principal], kb: KnowledgeBase, user_id: UUID) -> None:
-    """Whoever owned it stays as an editor. Before the change itself: after it they may no longer set members."""
+    """Make the previous owner an editor. This comes first: after the change they may no longer set members."""
     await _require_same_organization(work, kb, user_id)
     members = MemberRepository(work.session)
     await members.remove(kb.id, user_id)
@@ -66,7 +66,7 @@ async def delete(work: Work[Principal], kb_id: UUID) -> None:
 
 
 async def set_member(work: Work[Principal], kb_id: UUID, user_id: UUID, role: Role) -> str:
-    """Make somebody of the organization a viewer or an editor; returns their email."""
+    """Make a user of the organization a viewer or an editor, and return their email."""
     access = await _lock_managed(work, kb_id)
     if user_id == access.kb.owner_id:
         raise OwnerCannotBeMember
@@ -80,9 +80,9 @@ async def set_member(work: Work[Principal], kb_id: UUID, user_id: UUID, role: Ro
 
 
 async def find_user_by_email(work: Work[Principal], kb_id: UUID, email: str) -> User:
-    """Somebody of the organization, by the whole address, for whoever may make them a member. `UserNotFound`.
+    """Find a user of the organization by exact email, or raise `UserNotFound`.
 
-    An owner who is no admin may not list people: they find whom they can name, and learn nothing of anybody else.
+    Owners who are not admins may not list users: they can only find someone whose address they know.
     """
     access = await get_access(work, kb_id)
     access.require_manage()
@@ -102,7 +102,7 @@ async def remove_member(work: Work[Principal], kb_id: UUID, user_id: UUID) -> No
 
 
 async def _lock_managed(work: Work[Principal], kb_id: UUID) -> Access:
-    """For a change: held until it is done, so that no two changes, nor a change and a removal, cross each other."""
+    """Lock a knowledge base that the caller manages, so that changes and deletion do not run concurrently."""
     access = await get_access(work, kb_id)
     access.require_manage()
     await KnowledgeBaseRepository(work.session).lock(access.kb)

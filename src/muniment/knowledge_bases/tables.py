@@ -39,12 +39,12 @@ class KnowledgeBase(Table):
     created_at: Mapped[datetime] = created_at_column()
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
     leaving_since: Mapped[datetime | None]
-    """Since when its owner or an admin wants it gone with all its documents."""
+    """When its deletion with all documents was requested."""
     hand_over_policy: Mapped[str] = mapped_column(server_default=HandoverPolicy.NEVER)
 
 
 class Member(Table):
-    """Both foreign keys carry the organization: nobody can be made a member across tenants, whatever the code says."""
+    """A member of a knowledge base. Both foreign keys include the organization, so no member can be of another one."""
 
     __tablename__ = "knowledge_base_members"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Where the stores may disagree, in words of their own: what a comparison finds, and what becomes of it."""
+"""Vocabulary of reconciliation: stores, kinds of drift, scopes, and the protocol of a check."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -26,34 +26,34 @@ class StoreName(StrEnum):
 
 class DriftKind(StrEnum):
     MISSING = "missing"
-    """A row or a document without what belongs to it."""
+    """A row or a document without something that belongs to it."""
     DAMAGED = "damaged"
-    """Other bytes than were stored."""
+    """Stored bytes differ from those that were written."""
     ORPHANED = "orphaned"
-    """Something that no row names."""
+    """Something that no row references."""
     STALE = "stale"
-    """Of a run that does not count (any more)."""
+    """Belongs to a run or epoch that is no longer current."""
     WRONG_STATUS = "wrong_status"
     STUCK = "stuck"
-    """Nobody works on it and nobody will."""
+    """Stalled: no worker is processing it and none will."""
     OVERDUE = "overdue"
-    """What a sweep should have finished by now."""
+    """A sweep should have finished it by now."""
     UNREACHABLE = "unreachable"
-    """The store did not answer: nobody knows."""
+    """The store is unavailable, so nothing is known about it."""
 
 
 @dataclass(frozen=True)
 class Drift:
-    """One thing that is not as the rows say, or was not when somebody looked."""
+    """A difference between a store and the rows."""
 
     store: StoreName
     kind: DriftKind
     target: str
-    """What it is about: the key of an object, the id of a run, a document, a line."""
+    """What it concerns: key of an object, or id of a run, document or ledger entry."""
     kb_id: UUID | None = None
     document_id: UUID | None = None
     is_loss: bool = False
-    """Bytes that people gave us are gone: nothing here can bring them back."""
+    """Whether uploaded bytes are missing, which cannot be repaired."""
 
 
 def _ignore_progress(_: int) -> None:
@@ -62,18 +62,18 @@ def _ignore_progress(_: int) -> None:
 
 @dataclass(frozen=True)
 class ReconcileScope:
-    """Within which organization, and since when things stand as they do."""
+    """What a check covers: an organization, its knowledge bases, and the age of what it considers."""
 
     organization_id: UUID
     kb_ids: Sequence[UUID]
     covers_organization: bool
     """Whether these are all knowledge bases of the organization."""
     unchanged_since: datetime
-    """What changed later may be on its way, and is left alone."""
+    """Later changes may still be in progress and are ignored."""
     orphans_before: datetime
-    """Objects that are younger are never litter."""
+    """Younger objects are never orphans."""
     report_progress: Callable[[int], None] = _ignore_progress
-    """Told how many documents were compared."""
+    """Callback with the number of compared documents."""
 
     @property
     def service(self) -> Service:
@@ -81,17 +81,19 @@ class ReconcileScope:
 
 
 class ReconcileCheck(Protocol):
-    """Two looks and a decision. Nothing is drift that only one look saw."""
+    """Compare one store with the rows. Drift is reported only if `confirm` sees it again."""
 
     @property
     def store(self) -> StoreName: ...
 
     def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
-        """What seems to be wrong. Memory grows with that at most, not with what is compared."""
+        """Yield suspected drift. Memory grows with the drift, not with what is compared."""
 
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
-        """Those that are still so, now that what was on its way had the time to arrive."""
+        """Return the drift that still exists, after pending changes had time to complete."""
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
-        """Put it right if that is safe, having decided again with the row held; `False` where it is not, or where
-        somebody else is at it."""
+        """Repair the drift if that is safe, checking again with the row locked.
+
+        Return False if it is not safe, or if another process is working on it.
+        """

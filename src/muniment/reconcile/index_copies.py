@@ -1,8 +1,7 @@
 """Compare rows with the vectors of an external index, in both directions, and repair it by copying.
 
-See docs/design.md#external-index.
-
-Completed documents without vectors of the active variant are reported; only `muniment reprocess` can compute them.
+Completed documents without vectors of the active variant are reported; only `muniment reprocess` can compute them. See
+docs/design.md#external-index.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -27,7 +26,7 @@ from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, Indexi
 class VectorCount:
     state: IndexState
     found: int = 0
-    """Of those that count."""
+    """Number of current points."""
     wrong_status: int = 0
     stale_epochs: set[int] = field(default_factory=set)
 
@@ -39,7 +38,8 @@ class VectorCount:
             self.stale_epochs.add(held.epoch)
             return
         self.found += 1
-        # Of a document that is neither, nobody asks the index: it says whatever was said last.
+        # The index is not queried for documents that are neither completed nor archived, so their visibility does not
+        # matter.
         if said.is_indexed and held.is_visible != (said.status == Status.COMPLETED):
             self.wrong_status += 1
 
@@ -52,7 +52,7 @@ class VectorCount:
 
     @property
     def kinds(self) -> set[DriftKind]:
-        """What is wrong with it; nothing, where somebody is at it."""
+        """Return the kinds of drift; none while a process is working on the document."""
         if not self.state.is_idle:
             return set()
         wrong = {
@@ -76,7 +76,7 @@ class IndexCopyRepair:
     async def count_vectors(
         self, kb_id: UUID, models: Sequence[IndexingVariant], states: Sequence[IndexState]
     ) -> Sequence[VectorCount]:
-        """What the index holds of these documents, those that nobody is at."""
+        """Count the points of these documents, except those that are being worked on."""
         tallies = {each.document_id: VectorCount(each) for each in states if each.is_idle}
         if tallies:
             async for held in self.index.iter_points(kb_id, models, document_ids=list(tallies)):
@@ -84,8 +84,11 @@ class IndexCopyRepair:
         return list(tallies.values())
 
     async def run(self, scope: ReconcileScope, document: IndexedDocument) -> bool:
-        """`False` where somebody is at the document, or changed it while the index was told."""
-        # A worker that holds the document may be putting passages there right now.
+        """Repair the copies of a document.
+
+        Return False if another process is working on the document or changed it meanwhile.
+        """
+        # A worker that holds the lock may be writing passages.
         async with self.locks.try_acquire(document_lock_name(document.document_id)) as is_alone:
             return is_alone and await self._run_locked(scope, document)
 
@@ -102,7 +105,7 @@ class IndexCopyRepair:
         else:
             await self._apply(scope, document, before)
         async with self.database.service_work(scope.service) as work:
-            # Held while we compare: whoever changes the row after us tells the index after us.
+            # Locked during the comparison: a later change of the row updates the index after us.
             held = await IndexStateRepository(work.session).lock(
                 document.kb_id, scope.unchanged_since, document.document_id
             )
@@ -177,7 +180,7 @@ class IndexCopyCheck:
         ]
 
     async def _list_orphans(self, scope: ReconcileScope, kb_id: UUID) -> AsyncIterator[UUID]:
-        """Documents that have passages and no row, each once."""
+        """Yield documents that have points but no row, each once."""
         told, page = set[UUID](), set[UUID]()
         async for held in self.index.iter_points(kb_id):
             page.add(held.document_id)
@@ -251,7 +254,7 @@ class UnindexedDocumentRepository:
     async def list_next(
         self, kb_ids: Sequence[UUID], unchanged_since: datetime, *, after: UUID, limit: int
     ) -> Sequence[tuple[UUID, UUID]]:
-        """Ids of documents and of their knowledge bases."""
+        """Return ids of documents with those of their knowledge bases."""
         values = {"after": after, "limit": limit, **self._common(kb_ids, unchanged_since)}
         return [(document_id, kb_id) for document_id, kb_id in await self._session.execute(_NEXT, values)]
 
@@ -291,5 +294,5 @@ class UnindexedDocuments:
         return [drift for drift in seen if drift.document_id in still]
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
-        """Not by copying: somebody has to compute, which the operator decides."""
+        """Never repair: vectors must be computed, which the operator decides."""
         return False

@@ -1,7 +1,7 @@
-"""Check rows against objects: every referenced object must exist, and every object must be referenced.
+"""Compare rows with objects: every referenced object must exist, and every object must be referenced.
 
-Originals lie below the ids of their knowledge base and document; text packs below the id of the organization that owns
-them, or below `shared`. A random sample is read completely.
+Originals are stored below the ids of their knowledge base and document; text packs below the id of the organization
+that owns them, or below `shared`. A random sample is read completely.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ async def merge_join(
     left_key: Callable[[Left], str],
     right_key: Callable[[Right], str],
 ) -> AsyncIterator[tuple[Left | None, Right | None]]:
-    """Pairs of the same key, and what has none on the other side, in constant memory."""
+    """Join two sorted streams by key in constant memory; a missing side is `None`."""
     one, other = await anext(left, None), await anext(right, None)
     while one is not None or other is not None:
         if other is None or (one is not None and left_key(one) < right_key(other)):
@@ -68,7 +68,7 @@ NO_READS = ReadSample()
 
 
 def parse_sample(text: str) -> ReadSample:
-    """`5%`, as restic writes it."""
+    """Parse a percentage such as `5%`, as in restic."""
     found = _PERCENTAGE.fullmatch(text.strip())
     if found is None or float(found[1]) > 100:
         raise InvalidSample
@@ -77,14 +77,14 @@ def parse_sample(text: str) -> ReadSample:
 
 @dataclass(frozen=True)
 class Prefix:
-    """Where objects of one kind lie."""
+    """A prefix in the object store below which objects of one kind are stored."""
 
     path: str
     kb_id: UUID | None = None
 
 
 class ObjectKind(Protocol):
-    """One kind of objects, and the rows that name them."""
+    """One kind of objects, and the rows that reference them."""
 
     @property
     def store(self) -> StoreName: ...
@@ -92,10 +92,10 @@ class ObjectKind(Protocol):
     def prefixes(self, scope: ReconcileScope) -> Sequence[Prefix]: ...
 
     def list_referenced(self, scope: ReconcileScope, prefix: Prefix) -> AsyncIterator[ReferencedObject]:
-        """What the rows name in this place, sorted by key."""
+        """Yield the objects that rows reference below the prefix, sorted by key."""
 
     async def is_intact(self, referenced: ReferencedObject) -> bool:
-        """Read all of it. `ObjectNotFound` where it is gone."""
+        """Read an object completely and compare its digest. Raise `ObjectNotFound` if it is missing."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class ObjectCheck:
         return DriftKind.DAMAGED if self.sample.selects() and not await self._is_intact(referenced) else None
 
     async def _is_intact(self, referenced: ReferencedObject) -> bool:
-        with suppress(ObjectNotFound):  # taken away while we looked: the second look tells by whom
+        with suppress(ObjectNotFound):  # deleted meanwhile: `confirm` decides whether that was right
             return await self.object_kind.is_intact(referenced)
         return False
 
@@ -146,7 +146,7 @@ class ObjectCheck:
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
         orphaned = await self.orphans.confirm(scope, [drift for drift in seen if drift.kind is DriftKind.ORPHANED])
         lost = [drift for drift in seen if drift.is_loss and await self._is_lost(drift)]
-        # The rows last: whoever removes a document removes its row before its object.
+        # The rows last, because a purge deletes the row before the object.
         async with self.database.service_work(scope.service) as work:
             owners = await ObjectReferenceRepository(work.session).list_owners([drift.target for drift in lost])
         placed = [(drift, Prefix("", drift.kb_id)) for drift in lost if drift.target in owners]
@@ -162,7 +162,7 @@ class ObjectCheck:
         return False
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
-        """Litter becomes a line of the ledger. A row without its object is a loss: nothing is safe to do about it."""
+        """Schedule the deletion of an orphan. A row without its object is a loss, which cannot be repaired."""
         return drift.kind is DriftKind.ORPHANED and await self.orphans.schedule_deletion(scope, drift)
 
 
@@ -210,7 +210,7 @@ PACKS_BATCH = 2000
 
 @dataclass(frozen=True)
 class TextPackObjects:
-    """Of one organization, or what all share."""
+    """Text packs of one organization, or with `None` those shared by all."""
 
     database: Database
     blobs: ObjectStore

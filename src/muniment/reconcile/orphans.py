@@ -25,15 +25,18 @@ class OrphanedObjects:
     blobs: ObjectStore
     ledger: Ledger
     any_organization: bool = False
-    """Whether the objects may belong to any organization, and all must be asked."""
+    """Whether the objects may belong to any organization, so that all must be checked."""
 
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
         known = await self._list_referenced(scope, [drift.target for drift in seen])
-        # The object last: a line of the ledger is done after it is gone.
+        # The object last, because a ledger entry is done only after its object is deleted.
         return [drift for drift in seen if drift.target not in known and await self._exists(drift.target)]
 
     async def schedule_deletion(self, scope: ReconcileScope, drift: Drift) -> bool:
-        """A key is as fresh as its object: once nobody knows it, nobody can take it into use any more."""
+        """Add a ledger entry for the object.
+
+        A key is as young as its object: once no row references it, none ever will.
+        """
         if await self._list_referenced(scope, [drift.target]):
             return False
         async with self.database.service_work(scope.service) as work:
@@ -63,7 +66,7 @@ class OrphanedObjects:
 
 
 AFTER_ALL_KEYS = "~"
-"""Sorts behind whatever a key may go on with."""
+"""Sorts after every key with the prefix."""
 
 
 @dataclass(frozen=True)
@@ -109,18 +112,18 @@ class DeletedKnowledgeBaseCollections:
         return [drift for drift in seen if drift.kb_id in gone]
 
     async def _list_deleted(self) -> set[UUID]:
-        held = await self.index.list_kb_ids()  # before the rows: these are made before any passage
+        held = await self.index.list_kb_ids()  # before the rows, because rows are created before points
         return set(held) - await list_kb_ids(self.database)
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
-        """An id is never given twice: what is gone does not come back."""
+        """Delete what belongs to a deleted knowledge base. Ids are never reused, so this is always safe."""
         assert drift.kb_id is not None
         await self.index.delete_collection(drift.kb_id)
         return True
 
 
 async def list_kb_ids(database: Database) -> set[UUID]:
-    """All knowledge bases of the installation."""
+    """Return all knowledge bases of the installation."""
     found = set[UUID]()
     for organization_id in await list_organizations(database):
         async with database.service_work(Service(organization_id)) as work:

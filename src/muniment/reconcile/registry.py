@@ -25,12 +25,12 @@ from muniment.storage.vectors.port import ExternalIndex
 MOVE_GRACE = timedelta(minutes=1)
 """Longer than any move has the index to itself before the sweep takes over."""
 ALERT_GRACE = timedelta(hours=1)
-"""What waits for another server is told of when the alerts would ring."""
+"""Delay for what waits for another server; reported when the alerts would fire."""
 
 
 @dataclass(frozen=True)
 class ReconcileTools:
-    """What is compared, and what repairs are made with."""
+    """Stores that are compared, and the tools for repairs."""
 
     database: Database
     blobs: ObjectStore

@@ -20,7 +20,7 @@ from muniment.storage.db.work import Database
 from muniment.telemetry.metrics import RECONCILE_DRIFT
 
 MAX_LOSSES = 1000
-"""Named one by one; the numbers count all of them."""
+"""Maximum number of losses listed by name; the counts include all."""
 
 
 NO_DRIFT, DRIFT_LEFT, DATA_MISSING = 0, 1, 2
@@ -56,7 +56,7 @@ class Report:
     lost: int = 0
 
     def add(self, drift: Drift, organization_id: UUID, *, is_repaired: bool) -> None:
-        """Count it; a loss is named too."""
+        """Count a drift; losses are also listed by name."""
         key = (drift.store, drift.kind)
         count = self.counts.get(key) or DriftCount(*key)
         self.counts[key] = replace(count, found=count.found + 1, repaired=count.repaired + is_repaired)
@@ -74,14 +74,14 @@ class Report:
 
     @property
     def outcome(self) -> int:
-        """How the command ends: nothing left, drift left, or data missing."""
+        """Exit code of the command: consistent, drift, or data missing."""
         if self.lost:
             return DATA_MISSING
         return DRIFT_LEFT if self.remaining else NO_DRIFT
 
     @property
     def as_json(self) -> Mapping[str, Any]:
-        """For people who may see document ids: the operator at the machine."""
+        """Return the report with document ids, for the operator on the machine."""
         return {
             "began_at": self.began_at,
             "repair": self.is_repair,
@@ -118,7 +118,7 @@ async def store_report(database: Database, report: Report) -> None:
 
 
 async def update_gauge(database: Database) -> None:
-    """Show what the last reconciliation left, whoever made it."""
+    """Set the gauge to what the last reconciliation left, whichever process ran it."""
     async with database.service_work(Service()) as work:
         latest = await ReportRepository(work.session).find_latest()
     counts = latest.counts if latest else ()

@@ -1,6 +1,6 @@
-"""Reconcile organization by organization: scan, confirm, repair what is safe, and report (invariant I10).
+"""Reconcile organization by organization: scan, confirm, repair what is safe, and report (docs/design.md#i10).
 
-The nightly run changes nothing; a person decides what is repaired.
+The nightly run changes nothing; an operator decides what is repaired.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class ProgressListener(Protocol):
-    """Whoever wants to see how it goes."""
+    """Callbacks for showing progress."""
 
     def begin(self, what: str, documents: int) -> None: ...
 
@@ -48,12 +48,12 @@ class NoProgress:
 
 @dataclass(frozen=True)
 class GracePeriods:
-    """How long things may be on their way."""
+    """How old something must be before it can count as drift."""
 
     unchanged: timedelta = timedelta(minutes=10)
-    """Rows that changed less than this ago are left alone."""
+    """Rows changed more recently are ignored."""
     orphans: timedelta = timedelta(days=1)
-    """Objects that are younger are never litter."""
+    """Younger objects are never orphans."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ReconcileRunner:
     database: Database
     checks: Sequence[ReconcileCheck]
     global_checks: Sequence[ReconcileCheck]
-    """Those that look at what belongs to no organization alone; they work in the name of the first."""
+    """Checks of what belongs to no single organization; they run as the first one."""
     grace_periods: GracePeriods = GracePeriods()
 
     async def reconcile(
@@ -72,7 +72,7 @@ class ReconcileRunner:
         kb_ids: Sequence[UUID] = (),
         listener: ProgressListener | None = None,
     ) -> Report:
-        """The whole installation, or these knowledge bases. Without `repair` nothing is changed."""
+        """Reconcile the whole installation, or these knowledge bases. Without `repair` nothing is changed."""
         report, listener = Report(now, repair), listener or NoProgress()
         organizations = await list_organizations(self.database)
         for number, organization_id in enumerate(organizations):
@@ -110,7 +110,7 @@ class ReconcileRunner:
                     is_repaired = report.is_repair and await check.repair(scope, drift)
                     report.add(drift, scope.organization_id, is_repaired=is_repaired)
                     _log_drift(drift, is_repaired=is_repaired)
-        except MunimentError as error:  # one store that is away must not hide what the others have to say
+        except MunimentError as error:  # an unavailable store must not hide the findings of the others
             log.warning("reconcile.unreachable", store=check.store, error=error.message)
             unknown = Drift(check.store, DriftKind.UNREACHABLE, check.store)
             report.add(unknown, scope.organization_id, is_repaired=False)

@@ -43,7 +43,7 @@ _LIST = text(f"""
 _LOCK = text(f"SELECT r.epoch = d.epoch {_OPEN} AND r.run_id = :run_id FOR NO KEY UPDATE OF d")
 
 
-# As `revoke_run` ends it.
+# Same end state as `revoke_run` writes.
 _FAIL = text("""
     UPDATE document_processing_runs
        SET status = 'failed', ended_at = clock_timestamp(), updated_at = now(), artifact_text_id = NULL,
@@ -70,13 +70,13 @@ _LOCK_WITHOUT_RUN = text(f"{_WITHOUT_RUN} AND d.id = :document_id FOR NO KEY UPD
 
 @dataclass(frozen=True)
 class DocumentWithoutRun:
-    """A document that waits for a run that nobody has queued, or that has ended."""
+    """A document that waits for a run that was never queued or has ended."""
 
     document_id: UUID
     kb_id: UUID
     epoch: int
     had_run: bool
-    """At this epoch, which cannot have another."""
+    """Whether this epoch has a run already; it cannot have another."""
 
 
 class OpenRunRepository:

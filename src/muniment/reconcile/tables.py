@@ -10,7 +10,7 @@ from muniment.storage.db.base import Table, created_at_column, id_column
 
 
 class ReconcileReport(Table):
-    """One look at the whole installation, in numbers: no document, no name, no organization."""
+    """Result of one reconciliation of the installation as counts, without documents, names or organizations."""
 
     __tablename__ = "reconcile_reports"
     __table_args__ = (CheckConstraint("outcome IN (0, 1, 2)", name="outcome_known"), Index(None, "ended_at"))
@@ -21,4 +21,4 @@ class ReconcileReport(Table):
     is_repair: Mapped[bool]
     outcome: Mapped[int] = mapped_column(SmallInteger)
     counts: Mapped[list[dict[str, Any]]] = mapped_column(JSONB(none_as_null=True))
-    """Of each store and kind: found, repaired, left."""
+    """Found, repaired and remaining drift per store and kind."""

@@ -14,24 +14,24 @@ from prometheus_client.core import GaugeMetricFamily
 DEFAULT_PREFIX = "muniment"
 
 
-# Prometheus' own rule for names, without the colon, which belongs to recording rules.
+# Prometheus' rule for names without the colon, which is for recording rules.
 PREFIX_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class PrefixedRegistry(CollectorRegistry):
-    """Knows every metric as `muniment_…` and shows it under the prefix that an installation asked for."""
+    """Registry in which every metric is called `muniment_…`; it exports them with the configured prefix."""
 
     prefix = DEFAULT_PREFIX
 
     def collect(self) -> Iterable[Metric]:
-        """All of ours renamed; those of the process and of Python keep the names that everybody gives them."""
+        """Rename our metrics; those of the process and of Python keep their usual names."""
         for family in super().collect():
             yield self._with_prefix(family) if family.name.startswith(f"{DEFAULT_PREFIX}_") else family
 
     def _with_prefix(self, family: Metric) -> Metric:
         if self.prefix == DEFAULT_PREFIX:
             return family
-        # Made anew for each look, so that changing it changes nothing that is counted.
+        # Copied on each export, so that the counters themselves are not renamed.
         family.name = self._prefixed_name(family.name)
         family.samples = [sample._replace(name=self._prefixed_name(sample.name)) for sample in family.samples]
         return family
@@ -44,10 +44,10 @@ EXPIRY_SECONDS = 300.0
 
 
 class ExpiringGauge:
-    """Shows what was measured last, and `NaN` when nobody has measured for `FRESH_SECONDS`.
+    """Gauge that shows the last measurement, and `NaN` if none was made for `FRESH_SECONDS`.
 
-    Each round of a sweep is taken by any one of the workers: the one that found an old line must not go on saying so
-    after another has carried it out. And who has not measured must not claim zero: "nothing pending" would hush.
+    Any worker may run a sweep, so the one that saw a backlog must not report it after another has worked it off. A
+    process that has not measured must not report zero either, which would silence alerts.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ExpiringGauge:
 
 
 class ExpiringGaugeFamily:
-    """The same for several of one name, told apart by `labels`. Those that were not measured last are not shown."""
+    """Expiring gauges of one name with different `labels`. Only those of the last measurement are exported."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class ExpiringGaugeFamily:
         registry.register(self)
 
     def set(self, values: Mapping[tuple[str, ...], float]) -> None:
-        """All of them at once, so that nobody looks between the old and the new."""
+        """Replace all values together, so that no export sees a mix of old and new ones."""
         self._values, self._measured_at = values, self._clock()
 
     def describe(self) -> Iterable[Metric]:
@@ -109,12 +109,14 @@ OTHER = "other"
 
 
 MAX_TENANTS = 2_000
-"""Pairs of knowledge base and person that one counter tells apart. Whoever may make knowledge bases could otherwise
-make series without end; later pairs are counted together as `other`."""
+"""Maximum number of (knowledge base, user) pairs of one counter; later pairs are counted as `other`.
+
+Users who may create knowledge bases could otherwise create any number of series.
+"""
 
 
 class TenantCounter:
-    """A counter by knowledge base and person, and by `labels` that are true or false."""
+    """Counter per knowledge base and user, with boolean `labels`."""
 
     def __init__(self, name: str, documentation: str, labels: tuple[str, ...] = (), *, registry: CollectorRegistry):
         self._name, self._documentation, self._labels, self._registry = name, documentation, labels, registry
@@ -122,7 +124,7 @@ class TenantCounter:
         self._counter = self._build_counter(has_tenants=True)
 
     def inc(self, kb_id: UUID, user_id: UUID | None, **labels: bool) -> None:
-        """One more. Labels that are left out are `false`; nobody in particular is `system`."""
+        """Increment the counter. Missing labels are `false`; without a user it counts for `system`."""
         if unknown := set(labels) - set(self._labels):
             raise ValueError(f"{self._name} has no label {', '.join(sorted(unknown))}")
         values = [str(labels.get(label, False)).lower() for label in self._labels]
@@ -130,7 +132,7 @@ class TenantCounter:
         (self._counter.labels(*chosen) if chosen else self._counter).inc()
 
     def set_tenant_labels(self, *, enabled: bool) -> None:
-        """Begin anew with or without the labels `kb_id` and `user_id`: a process decides this once, at its start."""
+        """Restart all counters with or without the labels `kb_id` and `user_id`; called once, at startup."""
         self._registry.unregister(self._counter)
         self._tenants.clear()
         self._counter = self._build_counter(has_tenants=enabled)

@@ -1,4 +1,4 @@
-"""One stream of log lines on stderr, ours and those of every library."""
+"""Write one stream of log lines on stderr, for us and all libraries."""
 
 import contextlib
 import json
@@ -12,18 +12,18 @@ from structlog.typing import Processor
 
 from muniment.telemetry.redaction import redact_event, render_traceback
 
-# Below WARNING these write statements, addresses with their query, or pieces of what was uploaded.
+# Below WARNING these log statements, URLs with their query, or parts of uploads.
 CAPPED_AT_WARNING = ("sqlalchemy", "httpx", "httpcore", "urllib3", "python_multipart")
-# What these call news (a migration, a sweep every few seconds, "press CTRL+C") is a detail to the operator.
+# Their INFO events (a migration, a sweep every few seconds, "press CTRL+C") are details for operators.
 DEBUG_ONLY = ("alembic", "procrastinate", "uvicorn.error")
 
 _LOGGED_MARK = "__muniment_logged__"
 
 
 def configure_logs(log_format: str, level: str) -> None:
-    """Write events of `level` and above: `json` one object a line, `pretty` for people, `auto` pretty on a terminal.
+    """Write events of `level` and above: `json` one object per line, `pretty` for people, `auto` pretty on a terminal.
 
-    Start uvicorn with `log_config=None`, or it puts its own handlers back.
+    Start uvicorn with `log_config=None`, or it installs its own handlers.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -50,22 +50,22 @@ def configure_logs(log_format: str, level: str) -> None:
 
 
 def mark_as_logged(error: BaseException) -> None:
-    """Say that this error has its line already, so that the server does not tell it a second time."""
+    """Mark an error as logged, so that the server does not log it again."""
     setattr(error, _LOGGED_MARK, True)
 
 
 def was_logged(error: BaseException) -> bool:
-    """Whether a line with its traceback is there already."""
+    """Whether the traceback of the error was logged already."""
     return getattr(error, _LOGGED_MARK, False)
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
-        self.stream = sys.stderr  # the present one: it may have been replaced or closed since the start
+        self.stream = sys.stderr  # looked up each time: it may have been replaced or closed since startup
         super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 the name is the standard library's
-        # The standard library would write the arguments, unmasked, beside its traceback.
+        # The standard library would print the arguments unmasked next to its traceback.
         failed = {"event": "log.failed", "logger": record.name, "error": type(sys.exc_info()[1]).__name__}
         with contextlib.suppress(OSError, ValueError):
             self.stream.write(json.dumps(failed) + self.terminator)
@@ -78,7 +78,7 @@ def _render_processors(log_format: str) -> list[Processor]:
         ProcessorFormatter.remove_processors_meta,
         structlog.processors.ExceptionRenderer(render_traceback),
         redact_event,
-        # The default formatter of exceptions would show local variables.
+        # The default formatter of exceptions would print local variables.
         structlog.dev.ConsoleRenderer(colors=on_terminal, exception_formatter=structlog.dev.plain_traceback)
         if pretty
         else structlog.processors.JSONRenderer(ensure_ascii=False),
@@ -90,7 +90,7 @@ def _configure_uvicorn_loggers() -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
-    # uvicorn asks this logger whether anybody listens. Its lines hold the query string; ours replace them.
+    # uvicorn checks this logger for handlers. Its lines contain the query string; ours replace them.
     logging.getLogger("uvicorn.access").propagate = False
     logging.getLogger("uvicorn.error").addFilter(_is_not_logged_yet)
 

@@ -1,4 +1,4 @@
-"""What Muniment counts. Labels come from closed sets (route names, tasks, results), never from what a user typed.
+"""Metrics of Muniment. Labels come from closed sets (route names, tasks, results), never from user input.
 
 Only the lifecycle counters have labels for knowledge bases and users, as docs/contracts.md#lifecycle-metrics requires
 (`collectors.py`).
@@ -27,7 +27,7 @@ ProcessCollector(registry=REGISTRY)
 PlatformCollector(registry=REGISTRY)
 
 UNMATCHED = "unmatched"
-"""The operation of a request that no route took."""
+"""Operation of a request that matched no route."""
 
 HTTP_REQUESTS = Counter(
     "muniment_http_requests_total", "Requests", ["method", "operation", "status"], registry=REGISTRY
@@ -104,7 +104,7 @@ RECONCILE_DRIFT = ExpiringGaugeFamily(
 )
 DISK_FREE_BYTES = Gauge("muniment_disk_free_bytes", "Free space where the data is kept", registry=REGISTRY)
 
-# A process that does not measure it must not claim zero: "no disk left" would ring.
+# A process that does not measure it must not report zero, which would fire the alert for a full disk.
 DISK_FREE_BYTES.set(math.nan)
 
 DOCUMENTS_ARCHIVED = TenantCounter("muniment_documents_archived_total", "Documents archived", registry=REGISTRY)
@@ -131,7 +131,7 @@ LIFECYCLE_SECONDS = Histogram(
     "muniment_lifecycle_operation_duration_seconds",
     "Duration of a lifecycle operation",
     ["operation", "status"],
-    # With a border at each target in docs/contracts.md#lifecycle-targets, and at ten seconds, where its alert is.
+    # With a boundary at each target of docs/contracts.md#lifecycle-targets, and at ten seconds, where the alert fires.
     buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 30, 60),
     registry=REGISTRY,
 )
@@ -144,14 +144,14 @@ LIFECYCLE_ERRORS = Counter(
 
 
 def configure_metrics(prefix: str, *, tenant_labels: bool) -> None:
-    """Show everything of ours under `prefix`, and say of moves in which knowledge base and by whom, or not."""
+    """Set the prefix of our metrics, and whether lifecycle counters have labels for knowledge bases and users."""
     REGISTRY.prefix = prefix
     for counter in TENANT_COUNTERS:
         counter.set_tenant_labels(enabled=tenant_labels)
 
 
 def export_free_disk(folder: Path) -> None:
-    """Measure the free space around `folder` each time somebody looks."""
+    """Export the free space on the disk of `folder`, measured at each scrape."""
 
     def free_bytes() -> float:
         try:
@@ -163,12 +163,12 @@ def export_free_disk(folder: Path) -> None:
 
 
 def render() -> tuple[bytes, str]:
-    """All metrics as Prometheus reads them, and their content type."""
+    """Return all metrics in Prometheus format, and their content type."""
     return generate_latest(REGISTRY), CONTENT_TYPE_LATEST
 
 
 def serve_metrics(port: int) -> Callable[[], None]:
-    """Show the metrics of a process without an API on the loopback. Call the answer to stop."""
+    """Serve the metrics of a process without an API on localhost. Return a function that stops it."""
     server, thread = start_http_server(port, addr="127.0.0.1", registry=REGISTRY)
 
     def stop() -> None:

@@ -19,9 +19,9 @@ SECRET_KEY = re.compile(
 DOCUMENT_KEYS = frozenset({"text", "content", "body", "snippet", "query"})
 
 
-# The replacements must not match their own pattern again: a traceback is masked message by message, then as a whole.
+# The replacements must not match the pattern again: a traceback is redacted per message and then as a whole.
 VALUES_IN_ERRORS = (
-    # PostgreSQL quotes the row in its details. A quoted value may hold line breaks, so all that follows goes with it.
+    # PostgreSQL quotes the row in its details. A value may contain line breaks, so everything after it is removed.
     (re.compile(r"\n(?:DETAIL|CONTEXT):.*", re.DOTALL), "\n(details left out)"),
     (
         re.compile(
@@ -31,7 +31,7 @@ VALUES_IN_ERRORS = (
     ),
     (re.compile(r'\bvalue ".*" is out of range', re.DOTALL), "value is out of range"),
     (re.compile(r"\n\[parameters: .*", re.DOTALL), "\n(parameters left out)"),
-    # The same for what pydantic and FastAPI say of a value that does not fit.
+    # The same for invalid values in messages of pydantic and FastAPI.
     (re.compile(r"input_value=.*, input_type=", re.DOTALL), "input left out, type="),
     (re.compile(r"'input': .*", re.DOTALL), "(input left out)"),
 )
@@ -52,17 +52,17 @@ SECRETS_IN_STRINGS = (
 )
 
 
-# On a terminal these would move the cursor or recolour what a stranger put into a path.
+# On a terminal, control characters in a request path would move the cursor or change colors.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def redact_event(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, Any]:
-    """The structlog processor. It runs last but one, when tracebacks are strings already."""
+    """Redact an event, as a structlog processor. It runs second to last, when tracebacks are strings."""
     return {key: _redact(key, value) for key, value in event.items()}
 
 
 def redact_values(message: str) -> str:
-    """The message of an error without the values that databases and validators quote in it."""
+    """Remove the values that databases and validators quote from an error message."""
     for pattern, replacement in VALUES_IN_ERRORS:
         message = pattern.sub(replacement, message)
     return message
@@ -90,10 +90,10 @@ def _redact_string(text: str) -> str:
 
 
 def render_traceback(exc_info: ExcInfo) -> str:
-    """The error with what led to it, oldest first.
+    """Format the error and its causes, oldest first.
 
-    Written by hand because each message must be masked on its own, before it is joined with the others: where a quoted
-    value ends cannot be told from the finished text.
+    Each message is redacted before the parts are joined, because the end of a quoted value cannot be found in the
+    finished text.
     """
     return "".join(_format_chain(exc_info[1], seen=set())).rstrip()
 

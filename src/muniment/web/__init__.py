@@ -1,1 +1,1 @@
-"""The web page: built from `web/` by `tools/web`, carried in this package, served at `/`."""
+"""The web page: built from `web/` by `tools/web`, included in this package, served at `/`."""

@@ -20,7 +20,7 @@ from typing import TypedDict
 MANIFEST = "site.json"
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
-    ".txt": "text/plain; charset=utf-8",  # what a page is made of when one comes from another page of ours
+    ".txt": "text/plain; charset=utf-8",  # data of a page, for navigation between our pages
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
@@ -35,7 +35,7 @@ INLINE_SCRIPT = re.compile(rb"<script(?P<attributes>[^>]*)>(?P<code>.*?)</script
 
 
 class ManifestEntry(TypedDict):
-    """One thing that can be asked for."""
+    """Entry of one URL in the manifest."""
 
     file: str
     media_type: str
@@ -46,7 +46,7 @@ class ManifestEntry(TypedDict):
 
 
 def build_site(exported: Path, target: Path) -> dict[str, ManifestEntry]:
-    """Fill `target` anew. Returns what stands in `site.json`: each path, and what there is to know of it."""
+    """Rebuild `target` and return the content of `site.json`: an entry for each URL."""
     if target.exists():
         shutil.rmtree(target)
     target.mkdir(parents=True)
@@ -62,7 +62,7 @@ def _list_files(exported: Path) -> Iterator[PurePosixPath]:
 
 
 def _url_path(name: PurePosixPath) -> str:
-    """`kb.html` is asked for as `/kb`, the index as `/`; everything else by its own name."""
+    """Return the URL of a file: `/kb` for `kb.html`, `/` for the index, otherwise its own name."""
     if name.suffix != ".html":
         return f"/{name}"
     return "/" if name.name == "index.html" else f"/{name.with_suffix('')}"
@@ -76,7 +76,7 @@ def _copy_file(name: PurePosixPath, source: Path, target: Path) -> ManifestEntry
     compressed = None
     if name.suffix in COMPRESSED_SUFFIXES:
         compressed = f"{name}.gz"
-        # Without a time in it: the same page is the same file, whenever it was built.
+        # Without a timestamp, so that equal pages give equal files.
         (target / compressed).write_bytes(gzip.compress(content, 9, mtime=0))
     return ManifestEntry(
         file=str(name),
@@ -89,7 +89,7 @@ def _copy_file(name: PurePosixPath, source: Path, target: Path) -> ManifestEntry
 
 
 def content_security_policy(page: bytes) -> str:
-    """What a browser may do with this page: its own scripts, those inside of it by their hashes, and nothing else."""
+    """Return the policy of a page: our scripts, its inline scripts by hash, and nothing else."""
     hashes = sorted(
         {_hash(match["code"]) for match in INLINE_SCRIPT.finditer(page) if b"src=" not in match["attributes"]}
     )
@@ -97,8 +97,8 @@ def content_security_policy(page: bytes) -> str:
         (
             "default-src 'none'",
             " ".join(["script-src 'self'", *hashes]),
-            # Menus and dialogs place themselves by style attributes, and a dialog holds the page still by a style
-            # element: both are written by scripts, which are the ones above.
+            # Menus and dialogs are positioned by style attributes, and a dialog blocks scrolling with a style element.
+            # Both are written by scripts, which are restricted above.
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' data: blob:",
             "font-src 'self'",

@@ -1,4 +1,4 @@
-"""Serve the built web page from memory, at every path that is not the API's."""
+"""Serve the built web page from memory at every path outside the API."""
 
 import json
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Site:
     assets: Mapping[str, Asset]
 
     def find(self, path: str) -> Asset | None:
-        """By the path as a browser writes it: `/kb`, `/kb.txt`, `/_next/static/…`."""
+        """Return the asset of a URL path such as `/kb`, `/kb.txt` or `/_next/static/…`."""
         return self.assets.get(path)
 
     @property
@@ -40,7 +40,7 @@ class Site:
 
 
 def load_site(folder: Path = STATIC) -> Site:
-    """Some two megabytes. Without any assets where the page was not built."""
+    """Load all assets into memory, about two megabytes. Without a built page there are none."""
     try:
         entries: dict[str, ManifestEntry] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -66,7 +66,7 @@ NOT_BUILT = "The web page has not been built. Run `make serve` or `tools/web` to
 
 
 class PagePath(Convertor[str]):
-    """Any path but the API's, whose own answers to what it does not know must stay its own."""
+    """Any path outside the API, whose own 404 responses must be kept."""
 
     regex = rf"(?!(?:{'|'.join(RESERVED)})(?:/|$)).*"
 
@@ -81,7 +81,7 @@ register_url_convertor("page", PagePath())
 
 
 def add_pages(app: FastAPI, site: Site) -> None:
-    """Last of all: it takes whatever nobody else did."""
+    """Add the pages. Must come last, because it matches every remaining path."""
     router = APIRouter(include_in_schema=False)
 
     @router.api_route("/{path:page}", methods=["GET", "HEAD"])
@@ -109,7 +109,7 @@ def asset_response(asset: Asset, request: Request, *, status_code: int = 200) ->
 def _headers(asset: Asset, *, is_compressed: bool) -> dict[str, str]:
     headers = {
         "ETag": f'"{asset.digest}{"-gz" if is_compressed else ""}"',
-        # The name of an immutable one holds its hash: when it changes, it is another.
+        # The name of an immutable file contains its hash, so it never changes.
         "Cache-Control": "public, max-age=31536000, immutable" if asset.is_immutable else "no-cache",
     }
     if asset.compressed is not None:
@@ -120,7 +120,7 @@ def _headers(asset: Asset, *, is_compressed: bool) -> dict[str, str]:
 
 
 def _accepts_gzip(request: Request) -> bool:
-    """`gzip;q=0` is a refusal; what else a weight says does not matter to one who has no other."""
+    """Whether the client accepts gzip. `gzip;q=0` is a refusal; other weights do not matter with a single encoding."""
     for offered in request.headers.get("Accept-Encoding", "").split(","):
         name, _, weight = offered.strip().partition(";")
         if name.strip().lower() in ("gzip", "*"):

@@ -1,4 +1,4 @@
-"""Verify an exported audit trail offline, line by line, in constant memory."""
+"""Verify an exported audit log offline, line by line, in constant memory."""
 
 import json
 from base64 import b64encode, urlsafe_b64encode
@@ -27,7 +27,7 @@ class NotAnExport(Invalid):
 class FileVerdict:
     chain: UUID
     key_id: str
-    """Of the key that the file names as its own; compare it with what the installation shows at `/audit/key`."""
+    """Id of the key that the file names as its own; compare it with `/audit/key` of the installation."""
     events: int
     stubs: int
     first_seq: int
@@ -46,7 +46,7 @@ class FileVerdict:
 def verify_file(
     lines: Iterable[bytes], *, trusted_key: str | None = None, progress: Callable[[int], None] = lambda size: None
 ) -> FileVerdict:
-    """Walk through the file. `trusted_key` is the id or the public key (base64 or hex) that must have signed it."""
+    """Verify an export. `trusted_key` is the id or the public key (base64 or hex) that must have signed it."""
     walk: _FileCheck | None = None
     for number, line in enumerate(lines, 1):
         if walk is None:
@@ -116,32 +116,32 @@ class _FileCheck:
     def _check_footer(self, values: Mapping[str, Any]) -> None:
         self._footer = end = ExportFooter.from_json(values)
         seen = (self._chain_check.start, self._chain_check.seq, self._last.hash, self._chain_check.events)
-        said = (
+        stated = (
             StartPosition(end.first_seq - 1, bytes.fromhex(end.previous_hash)),
             end.last_seq,
             bytes.fromhex(end.hash),
         )
         if not self._ring.verify(end.key_id, end.message(), bytes.fromhex(end.signature)):
             self._add_problem("The signature of the last line is invalid: it was forged or changed")
-        elif (str(self._chain_check.chain), *seen) != (end.chain, *said, end.events):
+        elif (str(self._chain_check.chain), *seen) != (end.chain, *stated, end.events):
             self._add_problem("The content does not match the last line: something was added or removed")
 
     def finish(self) -> FileVerdict:
-        inspection = self._chain_check
+        check = self._chain_check
         if self._footer is None:
             self._add_problem("The last line is missing: the file was truncated")
         return FileVerdict(
-            chain=inspection.chain,
+            chain=check.chain,
             key_id=self._key_id,
-            events=inspection.events,
-            stubs=inspection.stubs,
-            first_seq=inspection.start.seq + 1,
-            last_seq=inspection.seq,
-            signed_seq=inspection.signed_seq,
+            events=check.events,
+            stubs=check.stubs,
+            first_seq=check.start.seq + 1,
+            last_seq=check.seq,
+            signed_seq=check.signed_seq,
             exported_at=self._footer.exported_at if self._footer else None,
             filters=self._footer.filters if self._footer else {},
-            problem_count=inspection.problem_count,
-            problems=inspection.problems,
+            problem_count=check.problem_count,
+            problems=check.problems,
         )
 
     def _add_problem(self, sentence: str) -> None:
@@ -155,7 +155,7 @@ def _parse_line(line: bytes) -> Mapping[str, Any]:
 
 
 def _reject_duplicate_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Of two of one name, one reader sees the first and another the second."""
+    """Reject duplicate keys, because one JSON reader would use the first value and another the last."""
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a name stands twice")
     return dict(pairs)

@@ -1,7 +1,7 @@
-"""Lines of an exported audit trail: JSON Lines that can be verified without the server that wrote them.
+"""Lines of an exported audit log: JSON Lines that can be verified without the server that wrote them.
 
-A header comes first, then events in order of their numbers, stubs for events that the filter or the reader's access
-leaves out, and signed heads. The last line is signed and states which range the file holds.
+A header comes first, then events in the order of their numbers, stubs for events that the filter or the reader's access
+excludes, and signed heads. The last line is signed and states which range the file contains.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,10 @@ FORMAT = "muniment-audit/1"
 
 @dataclass(frozen=True)
 class ExportFooter:
-    """What the file holds, signed when it was made: nobody can cut off its beginning or its end."""
+    """The signed last line.
+
+    It states what the file contains, so that neither its beginning nor its end can be cut off.
+    """
 
     chain: str
     filters: Mapping[str, Any]
@@ -45,14 +48,14 @@ class ExportFooter:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "ExportFooter":
-        """`KeyError`, `TypeError` or `ValueError` for anything that is not one."""
+        """Parse a footer. Raise `KeyError`, `TypeError` or `ValueError` for anything else."""
         end = cls(**{name: values[name] for name in cls.__dataclass_fields__})
         bytes.fromhex(end.signature)
         return end
 
 
 def filters_as_json(event_filter: EventFilter) -> dict[str, Any]:
-    """What was asked for, as JSON shows it."""
+    """Return the filter of the export as JSON."""
     return {name: _plain(value) for name, value in asdict(event_filter).items() if value is not None}
 
 
@@ -63,7 +66,7 @@ def _plain(value: Any) -> Any:
 
 
 def header_line(chain: UUID, first: ChainLink, signer: Signer, keys: Sequence[PublicKey]) -> bytes:
-    """`first` is the place before the first line."""
+    """Return the header line. `first` is the position before the first event."""
     return _line(
         "header",
         {

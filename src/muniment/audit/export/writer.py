@@ -1,6 +1,6 @@
-"""Stream an audit trail as JSON Lines or CSV.
+"""Stream an audit log as JSON Lines or CSV.
 
-It is read one batch at a time: no transaction is open while a client reads slowly.
+It is read in batches, and no transaction is open while a client reads slowly.
 """
 
 import csv
@@ -52,15 +52,15 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class ExportBatch:
-    """A stretch of the chain: every link, the events among them that are shown, and the heads that were signed."""
+    """A section of the chain: all links, the events among them that the reader may see, and the signed heads."""
 
     links: Sequence[ChainLink]
-    shown: dict[int, tuple[AuditSeal, AuditEvent]]
+    visible: dict[int, tuple[AuditSeal, AuditEvent]]
     heads: dict[int, Head]
 
 
 class TrailExport:
-    """One export for one person."""
+    """An export for one reader."""
 
     def __init__(
         self, database: Database, sealer: Sealer, heads: HeadSigner, principal: Principal, event_filter: EventFilter
@@ -74,7 +74,10 @@ class TrailExport:
         self._chain = self._organization_id or INSTALLATION_CHAIN
 
     async def json_lines(self, at: datetime) -> AsyncIterator[bytes]:
-        """See `export_lines.py`. `Forbidden` for who may read nothing of this chain."""
+        """Stream the export as JSON Lines (see `format.py`).
+
+        Raise `Forbidden` if the reader may not read this chain.
+        """
         before, until = await self._bounds()
         async with self._database.work(self._principal) as work:
             keys = await KeyRepository(work.session).list_()
@@ -82,32 +85,32 @@ class TrailExport:
         last, events = before, 0
         async for batch in self._batches(before.seq, until):
             for link in batch.links:
-                yield event_line(*batch.shown[link.seq]) if link.seq in batch.shown else stub_line(link)
+                yield event_line(*batch.visible[link.seq]) if link.seq in batch.visible else stub_line(link)
                 if link.seq in batch.heads:
                     yield head_line(batch.heads[link.seq])
-            last, events = batch.links[-1], events + len(batch.shown)
+            last, events = batch.links[-1], events + len(batch.visible)
         yield footer_line(self._build_footer(before, last, events, at).signed_by(self._sealer.signer))
 
     async def csv(self) -> AsyncIterator[bytes]:
-        """For a spreadsheet, which cannot check it."""
+        """Stream the export as CSV for spreadsheets. It cannot be verified."""
         before, until = await self._bounds()
         yield csv_row(COLUMNS)
         async for batch in self._batches(before.seq, until):
-            for seal, event in batch.shown.values():
-                # A semicolon begins a new cell where the language of the reader's machine says so.
+            for seal, event in batch.visible.values():
+                # With some locales, spreadsheets treat a semicolon as a cell separator.
                 payload = json.dumps(event.payload, ensure_ascii=False).replace(";", "\\u003b")
                 row = {**envelope_of(event), "seq": seal.seq, "hash": seal.hash.hex(), "payload": payload}
                 yield csv_row([row[column] for column in COLUMNS])
 
     async def _bounds(self) -> tuple[ChainLink, int]:
-        """The place before the first event that is shown, and the end; everything up to it is sealed and signed."""
+        """Return the position before the first visible event, and the end; everything up to it is sealed and signed."""
         async with self._database.work(self._principal) as work:
             if not await TrailRepository(work.session).may_read(self._chain):
                 raise Forbidden
         await self._sealer.seal(self._organization_id)
         try:
             await self._heads.sign_chain(self._organization_id)
-        except ChainBroken as error:  # whoever wants to find out what happened needs the file most of all
+        except ChainBroken as error:  # an export is needed most when the chain is broken
             log.error("audit.chain_broken", chain=str(self._chain), error=error.message)
         async with self._database.work(self._principal) as work:
             first = await TrailRepository(work.session).find_first_seq(self._chain, self._event_filter)
@@ -130,10 +133,10 @@ class TrailExport:
             trail = TrailRepository(work.session)
             links = await trail.list_links(self._chain, after=after, limit=limit)
             until = links[-1].seq if links else after
-            shown = await trail.list_sealed(self._chain, self._event_filter, after=after, until=until)
+            visible = await trail.list_sealed(self._chain, self._event_filter, after=after, until=until)
             heads = await HeadRepository(work.session).list_(self._chain, after=after, until=until)
         return ExportBatch(
-            links, {seal.seq: (seal, event) for seal, event in shown}, {head.seq: head for head in heads}
+            links, {seal.seq: (seal, event) for seal, event in visible}, {head.seq: head for head in heads}
         )
 
     def _build_footer(self, before: ChainLink, last: ChainLink, events: int, at: datetime) -> ExportFooter:
@@ -154,7 +157,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 
 
 def csv_row(cells: Iterable[object]) -> bytes:
-    """One row, every cell in quotes; nothing is an empty cell."""
+    """Return one row with every cell quoted; `None` becomes an empty cell."""
     written = io.StringIO()
     csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(map(_cell, cells))
     return written.getvalue().encode()

@@ -23,7 +23,7 @@ FORMAT = "muniment-receipt/1"
 
 @dataclass(frozen=True)
 class InventoryResult:
-    """What the second look found: what was looked for and is still there, by store, and what is kept on purpose."""
+    """Result of the second check: what is still there, by store, and what is retained on purpose."""
 
     at: datetime
     expected: Mapping[str, int]
@@ -32,7 +32,7 @@ class InventoryResult:
 
 
 def sign_receipt(receipt: Receipt, inventory: InventoryResult, position: SealPosition, signer: Signer) -> SignedRecord:
-    """Whoever calls has seen that nothing is left."""
+    """Sign the record. The caller has verified that nothing is left."""
     record = {
         "format": FORMAT,
         "id": str(receipt.id),
@@ -78,14 +78,16 @@ class InvalidReceipt(MunimentError):
 class VerifiedReceipt:
     record: Mapping[str, Any]
     is_key_known: bool
-    """Whether the key was given from outside. One that only the receipt names proves that nothing was changed since it
-    was signed, and not by whom."""
+    """Whether the key was given by the caller.
+
+    A key named only in the receipt proves that nothing was changed since it was signed, but not by whom.
+    """
 
 
 def verify_receipt(text: str, key: str | None = None) -> VerifiedReceipt:
-    """`InvalidReceipt` with a sentence unless the text is a receipt whose signature holds.
+    """Verify the signature of a receipt, or raise `InvalidReceipt` with the reason.
 
-    `key`: the id of the one that must have signed it, or the public key in base64.
+    `key` is the id or the public key (base64) that must have signed it.
     """
     record, signature = _parse(text)
     public_key = _decode_base64(record["public_key"], "public key")

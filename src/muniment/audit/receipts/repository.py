@@ -1,4 +1,4 @@
-"""Every query of receipts. Requests see those of knowledge bases that they own, or, as admins, of the organization."""
+"""Every query of receipts. Users see those of knowledge bases they own; admins see all of the organization."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ from muniment.errors import NotFound
 from muniment.storage.db.base import new_id
 
 _NOT_IN_RECEIPT = ("owner_id", "is_being_read")
-"""Of a stock: what is good to know, and nothing that a store held."""
+"""Fields of an inventory that are informative but describe nothing a store held."""
 _STORE_SIGNED = text("""
     UPDATE receipts SET record = CAST(:record AS jsonb), signature = :signature, signed_at = now(), pending = NULL
      WHERE id = :id AND signed_at IS NULL
 """)
 REQUEST_GRACE = timedelta(seconds=5)
-"""How long a request has to finish its receipt before the sweep takes it."""
+"""Time a request has to finish its receipt before the sweep takes over."""
 
 
 class ReceiptNotFound(NotFound):
@@ -32,7 +32,7 @@ class ReceiptNotFound(NotFound):
 
 @dataclass(frozen=True)
 class NewTombstone:
-    """Which document leaves, how, and by which line of the audit trail."""
+    """The tombstone of a document: what it was, how it was deleted, and the audit event."""
 
     document_id: UUID
     document_name: str
@@ -55,14 +55,14 @@ class ReceiptRepository:
         self._session = session
 
     async def take_inventory(self, document_id: UUID) -> Mapping[str, Any] | None:
-        """What belongs to the document in all tables, in counts, keys and hashes; `None` if it may not be touched."""
+        """Return counts, keys and hashes of the document in all tables, or `None` if access is denied."""
         stock: Mapping[str, Any] | None = await self._session.scalar(
             text("SELECT take_stock(:document)"), {"document": document_id}
         )
         return stock
 
     async def add(self, tombstone: NewTombstone, inventory: Mapping[str, Any]) -> UUID:
-        """In the transaction that removed the document, after it; not signed yet."""
+        """Add an unsigned receipt, in the transaction that deleted the document."""
         receipt_id = new_id()
         values = {
             **vars(tombstone),
@@ -71,12 +71,12 @@ class ReceiptRepository:
             "found": {name: found for name, found in inventory.items() if name not in _NOT_IN_RECEIPT},
             "next_attempt_at": func.now() + REQUEST_GRACE,
         }
-        # Without RETURNING: whoever auto-clears need not be allowed to read it.
+        # Without RETURNING, because a user whose upload auto-clears a document need not be allowed to read its receipt.
         await self._session.execute(insert(Receipt).values(values))
         return receipt_id
 
     async def find_by_document(self, kb_id: UUID, document_id: UUID) -> Receipt | None:
-        """What this document left, signed or not."""
+        """Return the receipt of a document, signed or not."""
         named = select(Receipt).where(Receipt.document_id == document_id, Receipt.kb_id == kb_id)
         return await self._session.scalar(named)
 
@@ -89,7 +89,7 @@ class ReceiptRepository:
         return found
 
     async def list_signed(self, kb_id: UUID | None, *, offset: int, limit: int) -> tuple[Sequence[Receipt], int]:
-        """Newest first."""
+        """Return signed receipts, newest first."""
         signed = select(Receipt).where(Receipt.signed_at.is_not(None))
         if kb_id is not None:
             signed = signed.where(Receipt.kb_id == kb_id)
@@ -109,7 +109,10 @@ class ReceiptRepository:
         return (await self._session.scalars(select(Receipt).where(Receipt.id.in_(ids)).order_by(Receipt.id))).all()
 
     async def claim_due(self, *, limit: int) -> Sequence[Receipt]:
-        """For this attempt of the sweep; nobody else takes them before their next (5 s, doubling to ten minutes)."""
+        """Claim receipts that are due.
+
+        Another process can claim them only at their next attempt (5 s, doubling to 10 min).
+        """
         due = select(Receipt.id).where(Receipt.signed_at.is_(None), Receipt.next_attempt_at <= func.now())
         due = due.order_by(Receipt.next_attempt_at).limit(limit).with_for_update(skip_locked=True)
         wait = func.least(600, 5 * func.power(2, func.least(7, Receipt.attempts))) * literal_column(
@@ -124,7 +127,7 @@ class ReceiptRepository:
         return taken.all()
 
     async def store_point_counts(self, points: Mapping[UUID, int]) -> None:
-        """What the index held of these documents before anything was removed: the first count stays."""
+        """Store how many points the index held before anything was deleted. The first count stays."""
         noted = "UPDATE receipts SET points = coalesce(points, :points) WHERE id = :id"
         if points:
             await self._session.execute(text(noted), [{"id": key, "points": value} for key, value in points.items()])
@@ -136,19 +139,19 @@ class ReceiptRepository:
             await self._session.execute(text(noted), rows)
 
     async def find_positions(self, event_ids: Sequence[UUID]) -> Mapping[UUID, SealPosition]:
-        """Of those events that are sealed."""
+        """Return the positions of the events that are sealed."""
         columns = (AuditSeal.event_id, AuditSeal.seq, AuditSeal.hash)
         found = await self._session.execute(select(*columns).where(AuditSeal.event_id.in_(event_ids)))
         return {event_id: SealPosition(seq, digest.hex()) for event_id, seq, digest in found}
 
     async def store_signed(self, signed: Sequence[SignedRecord]) -> None:
-        """The records that were signed; one that another process signed before stays."""
+        """Store signed records. A record that another process has signed stays."""
         rows = [{"id": one.receipt_id, "record": json.dumps(one.record), "signature": one.signature} for one in signed]
         if rows:
             await self._session.execute(_STORE_SIGNED, rows)
 
     async def count_unsigned(self) -> tuple[int, float]:
-        """How many documents are gone without a receipt yet, and the age of the oldest in seconds."""
+        """Return the number of unsigned receipts and the age of the oldest one in seconds."""
         age = func.coalesce(func.extract("epoch", func.now() - func.min(Receipt.created_at)), 0)
         row = (await self._session.execute(select(func.count(), age).where(Receipt.signed_at.is_(None)))).one()
         return int(row[0]), float(row[1])

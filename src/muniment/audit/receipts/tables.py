@@ -11,18 +11,19 @@ from muniment.storage.db.base import Table, created_at_column, id_column
 
 
 class ReceiptMove(StrEnum):
-    """How a document left."""
+    """How a document was deleted."""
 
     PURGE = "purge"
     CLEAR = "clear"
     AUTO_CLEAR = "auto_clear"
-    """Made way for an upload of the same name."""
+    """Deleted by an upload of the same name."""
 
 
 class Receipt(Table):
-    """What a document leaves: written by the transaction that removed it, signed once all stores were seen empty.
+    """Tombstone and receipt of a document.
 
-    Until then it is the tombstone that the sweep finishes. It has no foreign key: it outlives its subject.
+    The transaction that deletes the document writes the tombstone; it is signed when all stores have been checked. It
+    has no foreign key, because it outlives the document.
     """
 
     __tablename__ = "receipts"
@@ -41,20 +42,20 @@ class Receipt(Table):
     organization_id: Mapped[UUID]
     kb_id: Mapped[UUID] = mapped_column("knowledge_base_id")
     owner_id: Mapped[UUID]
-    """Of the knowledge base, the last one it had: they may read the receipt also when it is gone."""
+    """Last owner of the knowledge base. They may read the receipt even if the knowledge base is gone."""
     document_id: Mapped[UUID]
     document_name: Mapped[str]
     move: Mapped[str]
     actor: Mapped[str]
     event_id: Mapped[UUID]
-    """The line of the audit trail that says who did it."""
+    """The audit event of the deletion."""
     found: Mapped[dict[str, Any]]
-    """What was there: counts, keys and hashes, no text."""
+    """What the stores held: counts, keys and hashes, no text."""
     created_at: Mapped[datetime] = created_at_column()
     points: Mapped[int | None]
-    """In an index of another engine, counted just before they were removed."""
+    """Points in an external index, counted just before they were deleted."""
     pending: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
-    """What the last look could not see empty."""
+    """Stores that the last check could not prove empty."""
     attempts: Mapped[int] = mapped_column(server_default="0")
     next_attempt_at: Mapped[datetime]
     record: Mapped[dict[str, Any] | None]

@@ -19,16 +19,19 @@ from muniment.telemetry.traces import request_span
 log = structlog.get_logger(__name__)
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-# A method is free text on the wire, and a label must not be. The replacement is OpenTelemetry's.
+# A method can be any text, but a label must not be. OpenTelemetry uses the same replacement.
 KNOWN_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 OTHER_METHOD = "_OTHER"
 CLIENT_CLOSED_REQUEST = 499
-"""Of nginx: the client left before the answer was complete."""
+"""Status of nginx: the client disconnected before the response was complete."""
 
 
 class AccessLog:
-    """Belongs outside of everything, the FastAPI application included: only there the answer to an unhandled error,
-    which Starlette writes outside of all added middleware, gets its request id."""
+    """Outermost middleware, around the FastAPI application.
+
+    Only there does the response to an unhandled error, which Starlette sends outside of all added middleware, get its
+    request id.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -46,7 +49,7 @@ class AccessLog:
             try:
                 await self._app(scope, exchange.receive, exchange.send)
             except ClientDisconnect:
-                # Passed on, the server would take it for an error of ours.
+                # Raised further, the server would report it as an error of ours.
                 exchange.is_disconnected = True
             except Exception as error:
                 exchange.error, exchange.is_logged = error, was_logged(error)
@@ -57,12 +60,12 @@ class AccessLog:
 
 
 class _RequestLog:
-    """What is seen of one request and its answer while they pass."""
+    """What is observed of one request and its response."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, *, request_id: str) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self._started = time.perf_counter()
-        self._status = 500  # what the server answers when the application has not
+        self._status = 500  # the server's response when the application sends none
         self._sent_bytes = 0
         self._is_complete = False
         self._expected_bytes = -1
@@ -71,11 +74,11 @@ class _RequestLog:
         self.is_disconnected = False
         self.error: Exception | None = None
         self.is_logged = False
-        """Its traceback has been logged by the operation that failed, under the same request id."""
+        """Whether the failed operation has logged the traceback under the same request id."""
 
     async def receive(self) -> Message:
         message = await self._receive()
-        # After the end of an answer servers say "disconnect" to everyone.
+        # Servers send "disconnect" to everyone after the end of a response.
         if message["type"] == "http.disconnect" and not self._is_complete:
             self.is_disconnected = True
         return message
@@ -88,7 +91,7 @@ class _RequestLog:
             self._expected_bytes = int(MutableHeaders(scope=message).get("Content-Length", "-1"))
         if message["type"] == "http.response.body":
             self._sent_bytes += len(message.get("body", b""))
-            # Before it is sent: whoever has all the bytes that were promised may leave without waiting for the end.
+            # Before sending, because a client that has all announced bytes may disconnect without waiting for the end.
             self._is_complete = not message.get("more_body", False) or self._sent_bytes == self._expected_bytes
         await self._send(message)
 
@@ -124,7 +127,7 @@ class _RequestLog:
     def _outcome(self) -> int:
         if self.is_disconnected:
             return CLIENT_CLOSED_REQUEST
-        # An answer that broke off in the middle began with 200, and whoever counts failures must see it.
+        # A response that was aborted began with 200, but must be counted as a failure.
         return 500 if self.error else self._status
 
     def _log_method(self, status: int) -> Any:
@@ -141,7 +144,7 @@ def _request_id(headers: Headers) -> str:
 
 
 def _route_template(scope: Scope) -> str | None:
-    # FastAPI's route knows its path below the router it was declared on; the whole path stands beside it.
+    # FastAPI's route has only the path below its router; the full path is next to it.
     context = scope.get("fastapi", {}).get("effective_route_context")
     return getattr(context or scope.get("route"), "path_format", None)
 

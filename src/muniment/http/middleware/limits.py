@@ -1,4 +1,4 @@
-"""Limits on requests: size of bodies that are read into memory, and size and time of the request head."""
+"""Limit the size of bodies that are read into memory, and the size and time of request headers."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ STREAMED_PATHS = re.compile(r"/api/v1/(knowledge-bases/[^/]+/documents(/[^/]+/re
 
 
 class BodyLimit:
-    """Answers 413 as soon as a body is, or says that it will be, larger than `max_bytes`, whoever sends it."""
+    """Answers 413 as soon as a body is larger than `max_bytes` or announces it, before authentication."""
 
     def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES, stalled_seconds: float = 30) -> None:
         self._app = app
@@ -46,7 +46,7 @@ class BodyLimit:
             expects_body = message.get("more_body", False)
             received += len(message.get("body", b""))
             if received > self._max_bytes:
-                # Of this kind, because FastAPI makes a 400 of any other that comes while it reads a body.
+                # Of this type, because FastAPI turns any other error during reading into a 400.
                 raise HTTPException(413, self._message)
             return message
 
@@ -69,7 +69,7 @@ ERROR_RESPONSES = {
 
 
 class HeaderLimitProtocol(HttpToolsProtocol):
-    """Counts bytes and seconds from the first byte of a request, or of a connection, to the end of its headers."""
+    """Limits bytes and seconds from the first byte of a request or connection to the end of its headers."""
 
     max_head_bytes = MAX_HEAD_BYTES
     head_seconds = HEAD_SECONDS
@@ -98,7 +98,7 @@ class HeaderLimitProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self._deadline is not None:  # still no end of the headers in sight
+        if self._deadline is not None:  # the headers are still incomplete
             self._head_bytes += len(data)
             if self._head_bytes > self.max_head_bytes:
                 self._reject(431)

@@ -1,4 +1,4 @@
-"""Refuse requests that a foreign page makes through somebody's browser.
+"""Refuse requests that a foreign page makes through a user's browser.
 
 *DNS rebinding*: a foreign page lets its own name resolve to our address and then reads us as its own origin; the name
 it uses is in `Host`. *Cross-site requests*: a foreign page sends a form here and the browser adds our cookie; the
@@ -20,7 +20,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 TRUSTED_FETCH_SITES = frozenset({"same-origin", "none"})
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Nothing but a host and a port: no user, no path, no trailing dot, which would be another name to the browser.
+# Only a host and a port: no user, no path, and no trailing dot, which would be another name to the browser.
 AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::(?P<port>[0-9]{1,5}))?")
 
 
@@ -31,10 +31,10 @@ class Origin(NamedTuple):
 
 
 class OriginCheck:
-    """Refuses unknown hosts (400), and writes that another site started (403), before any of the body is read.
+    """Refuses unknown hosts (400) and writes started by another site (403), before the body is read.
 
-    Only `Authorization: Bearer` frees a write from the second: no foreign page can add it, whereas a link with a user
-    and password in it makes the browser send `Basic` along with our cookie. `X-Forwarded-Host` counts for nothing.
+    Only `Authorization: Bearer` exempts a write from the second check, because no foreign page can add it; a link with
+    user and password makes the browser send `Basic` along with our cookie. `X-Forwarded-Host` is ignored.
     """
 
     def __init__(self, app: ASGIApp, *, public_url: str | None, listening_host: str) -> None:
@@ -51,7 +51,7 @@ class OriginCheck:
     def _reject(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
         if scope["path"] in PROBES:
-            return None  # an orchestrator asks by the address of the machine, and learns nothing but the state
+            return None  # orchestrators use the address of the machine, and the response contains only the state
         came_to = _parse_origin(scope["scheme"], _single_header(headers, "Host"))
         if came_to is None or came_to.host not in self._hosts:
             return JSONResponse(
@@ -64,18 +64,18 @@ class OriginCheck:
 
     def _is_same_origin(self, headers: Headers, requested: Origin) -> bool:
         if "Origin" not in headers:
-            # Absent from programs that are no browsers, and from browsers too old to say.
+            # Missing from other programs than browsers, and from very old browsers.
             return headers.get("Sec-Fetch-Site", "none").lower() in TRUSTED_FETCH_SITES
         scheme, _, authority = (_single_header(headers, "Origin") or "").lower().partition("://")
         origin = _parse_origin(scheme, authority)
         if self._public and requested.host == self._public.host:
-            # A proxy ends the encryption, so that we see http: a page that really came by http is not our own.
+            # A proxy terminates TLS, so that we see http; a page loaded over http is not our own.
             return origin == self._public
         return origin is not None and origin in (requested, self._public)
 
 
 def _single_header(headers: Headers, name: str) -> str | None:
-    """The header, unless there are several: which one others look at cannot be known."""
+    """Return the header unless it occurs several times: components could disagree about which one counts."""
     values = headers.getlist(name)
     return values[0] if len(values) == 1 else None
 
@@ -93,14 +93,14 @@ def _origin_of_url(url: str) -> Origin:
 
 
 def _specific_host(listening_host: str) -> set[str]:
-    """The host to listen on, or nothing when it stands for all addresses."""
+    """Return the listening host, or `None` if it stands for all addresses."""
     address = _parse_address(listening_host)
     is_wildcard = not listening_host or (address is not None and address.is_unspecified)
     return set() if is_wildcard else {_normalize_host(listening_host)}
 
 
 def _normalize_host(host: str) -> str:
-    """The host as browsers spell it: IPv6 in brackets, international names in their ASCII form."""
+    """Return the host as browsers write it: IPv6 in brackets, international names in ASCII."""
     address = _parse_address(host)
     if address is None:
         return host.lower().encode("idna").decode("ascii")

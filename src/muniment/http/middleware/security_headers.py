@@ -10,16 +10,16 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
-    # For data, which runs nothing. A page brings its own.
+    # For data, which runs no scripts. Pages have their own.
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
-# One year. Not for subdomains: they need not be ours.
+# One year. Without subdomains, which may belong to others.
 HSTS = {"Strict-Transport-Security": "max-age=31536000"}
 NO_STORE = {"Cache-Control": "no-store"}
 
 
 class SecurityHeaders:
-    """Adds them all, except those that an answer sets itself."""
+    """Adds the security headers, except those that a response sets itself."""
 
     def __init__(self, app: ASGIApp, *, public_url: str | None) -> None:
         self._app = app

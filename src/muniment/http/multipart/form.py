@@ -17,22 +17,22 @@ MAX_FIELD_BYTES = 16 * 1024
 class IncomingForm:
     """One upload: text fields in any order around one file.
 
-    Every method raises `MalformedUpload` where the body is broken or cut off. Only when `rest` has returned has the
-    whole of it arrived: keep nothing of the file before.
+    Every method raises `MalformedUpload` if the body is malformed or truncated. The body is complete only when `finish`
+    has returned; nothing of the file may be used before.
     """
 
     fields: dict[str, str]
     """The text fields seen so far."""
 
     def __init__(self, stream: AsyncIterator[bytes], content_type: str | None) -> None:
-        """Raises `MalformedUpload` if the request is not multipart/form-data or names no boundary."""
+        """Raise `MalformedUpload` if the request is not multipart/form-data or has no boundary."""
         self.fields = {}
         self._stream = stream
         self._parser = PartParser(parse_boundary(content_type))
         self._is_in_file = False
 
     async def next_file(self) -> FilePart | None:
-        """Read up to the next part that has a file name, past what is left of the one before; `None` at the end."""
+        """Skip to the next part with a file name and return it, or `None` at the end."""
         async for _ in self.iter_chunks():
             pass
         while not isinstance(part := await self._next_event(), FilePart):
@@ -43,7 +43,7 @@ class IncomingForm:
         return part
 
     async def iter_chunks(self) -> AsyncIterator[bytes]:
-        """The bytes of the current file, as they arrive."""
+        """Yield the bytes of the current file as they arrive."""
         while self._is_in_file:
             event = await self._next_event()
             if isinstance(event, bytes):
@@ -52,7 +52,7 @@ class IncomingForm:
                 self._is_in_file = False
 
     async def finish(self) -> None:
-        """Read the text fields behind the file. What a sender adds behind the last boundary is not read."""
+        """Read the text fields after the file. Anything after the last boundary is not read."""
         if await self.next_file() is not None:
             raise MalformedUpload("Send one file per request")
 
@@ -78,5 +78,5 @@ class IncomingForm:
             if chunk is None:
                 raise MalformedUpload("The upload ended before its last boundary")
             self._parser.feed(chunk)
-        # The end stays, for whoever asks again.
+        # The end stays queued for repeated calls.
         return events[0] if events[0] is EndMarker.FORM else events.popleft()

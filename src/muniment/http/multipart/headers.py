@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from muniment.errors import Invalid
 
-# A backslash is kept unless it stands before a quote or another one: browsers do not escape `C:\fakepath\x.pdf`.
+# A backslash is kept unless it precedes a quote or another backslash: browsers do not escape `C:\fakepath\x.pdf`.
 _PARAMETER = re.compile(r'[ \t]*;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\["\\]?)*+)"|([^\s;"]*))[ \t]*')
 _ESCAPED = re.compile(r'\\(["\\])')
 _EXTENDED = re.compile(r"(utf-8|iso-8859-1)'[^']*'(.*)", re.IGNORECASE)
@@ -22,10 +22,10 @@ class MalformedUpload(Invalid):
 
 @dataclass(frozen=True)
 class FilePart:
-    """One file on its way in. Everything in it is a claim of the client."""
+    """One file of an upload. Everything in it is claimed by the client."""
 
     name: str
-    """Of the form field."""
+    """Name of the form field."""
     file_name: str
     content_type: str
 
@@ -36,7 +36,7 @@ class FieldPart:
 
 
 def parse_boundary(content_type: str | None) -> bytes:
-    """The boundary in the Content-Type of a request, or `MalformedUpload`."""
+    """Return the boundary of a Content-Type header, or raise `MalformedUpload`."""
     kind, parameters = _parse_value(content_type or "")
     if kind != "multipart/form-data":
         raise MalformedUpload("Send the file as multipart/form-data")
@@ -47,7 +47,7 @@ def parse_boundary(content_type: str | None) -> bytes:
 
 
 def parse_part(headers: Mapping[str, bytes]) -> FilePart | FieldPart:
-    """What a part with these headers is, or `MalformedUpload`. The names of the headers are in lower case."""
+    """Parse the headers of a part, whose names are in lower case, or raise `MalformedUpload`."""
     content_type = _decode(headers.get("content-type", b""))
     if content_type.lower().startswith("multipart/"):
         raise MalformedUpload("An upload cannot contain another multipart body")
@@ -65,7 +65,7 @@ def parse_part(headers: Mapping[str, bytes]) -> FilePart | FieldPart:
 
 
 def _parse_value(header: str) -> tuple[str, dict[str, str]]:
-    """Split `value; key=word; key="quoted"`. A key that comes twice could be read in two ways and is refused."""
+    """Split `value; key=word; key="quoted"`. Duplicate keys are refused, because they are ambiguous."""
     header = header.rstrip("; \t")
     value, _, _ = header.partition(";")
     at = len(value)
@@ -90,12 +90,12 @@ def _decode(value: bytes) -> str:
 
 
 def _unescape(name: str) -> str:
-    """Undo what browsers do to the three characters that would end a header early; a `%` itself they leave alone."""
+    """Decode the three characters that browsers escape in a file name; they leave `%` itself alone."""
     return name.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
 
 
 def _parse_extended(value: str) -> str:
-    """Read `UTF-8''na%C3%AFve.pdf` (RFC 5987)."""
+    """Parse an extended value such as `UTF-8''na%C3%AFve.pdf` (RFC 5987)."""
     found = _EXTENDED.fullmatch(value)
     if found is None:
         raise MalformedUpload("The upload has an invalid file name")

@@ -1,7 +1,6 @@
 """Parse a multipart body into events, without reading anything itself.
 
-The push parser of python-multipart does the work. Added here: limits, and a body that begins with something other than
-its first boundary.
+python-multipart's push parser does the work. This adds limits, and bodies that do not begin with their first boundary.
 """
 
 from collections import deque
@@ -31,7 +30,7 @@ class PartParser:
     def __init__(self, boundary: bytes) -> None:
         self.events: deque[Event] = deque()
         self._delimiter = b"\r\n--" + boundary
-        # As though a line had just ended, because the boundary may be the very first thing.
+        # As if a line had just ended, because the body may begin with the boundary.
         self._preamble: bytes | None = b"\r\n"
         self._part_count = 0
         self._headers: dict[str, bytes] = {}
@@ -53,7 +52,7 @@ class PartParser:
         )
 
     def feed(self, chunk: bytes) -> None:
-        """Take in the next bytes. After `MalformedUpload` there is no going on."""
+        """Parse the next bytes. After `MalformedUpload` the parser cannot be used any more."""
         try:
             self._parser.write(self._without_preamble(chunk))
         except FormParserError:
