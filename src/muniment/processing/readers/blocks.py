@@ -18,13 +18,13 @@ from muniment.processing.readers.contract import (
 from muniment.processing.readers.errors import Unreadable, UnreadableCode, parser_errors_as_unreadable
 
 PAGE_BREAK = "\f"
-"""In a block's text: here a new page begins."""
+"""Page break inside the text of a block."""
 
 
 _LINE_ENDS = re.compile(r"\r\n?|[\v\x85\u2028\u2029]")
 
 
-# Controls, soft hyphens, byte order marks, halves of characters and what Unicode says is no character.
+# Control characters, soft hyphens, byte order marks, surrogates and Unicode noncharacters.
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff]")
 
 
@@ -44,7 +44,7 @@ class Block:
 
 
 def clean_text(text: str) -> str:
-    """What a person can see of it: no controls, no blank lines, nothing at its end. It keeps its indentation."""
+    """Return the visible text: no control characters, blank lines or trailing space. Indentation is kept."""
     if not text.isprintable():
         text = _INVISIBLE.sub("", _LINE_ENDS.sub("\n", text))
         text = _BLANK_LINES.sub("\n", text).strip("\n")
@@ -52,17 +52,17 @@ def clean_text(text: str) -> str:
 
 
 def collapse_whitespace(text: str) -> str:
-    """For headings, cells and captions: all space is one space. A page break among it is lost."""
+    """Collapse all whitespace to single spaces, for headings, cells and captions. Page breaks are lost."""
     return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
 
 
 def make_row(cells: list[str]) -> str:
-    """One line of a table; empty cells at its end are left out."""
+    """Return one line of a table, without empty cells at its end."""
     return "\t".join(collapse_whitespace(cell) for cell in cells).rstrip("\t")
 
 
 def make_table(rows: list[list[str]]) -> str:
-    """The text of a table, without its empty rows."""
+    """Return the text of a table without empty rows."""
     return "\n".join(line for cells in rows if (line := make_row(cells)))
 
 
@@ -76,7 +76,7 @@ _SPLIT_MARKS = ("\n", ". ", " ")
 class _Piece:
     block: Block
     begins_page: bool
-    """Because the file says so."""
+    """Whether the file itself starts a page here."""
 
 
 def paginate(
@@ -87,10 +87,10 @@ def paginate(
     *,
     has_pages: bool = False,
 ) -> OpenedDocument:
-    """Cut the blocks into pages, in two passes: one counts, so that the other needs to hold one page only.
+    """Split blocks into pages in two passes: the first one counts, so that the second one holds only one page.
 
-    Where a format has pages of its own, they may be somewhat longer than `text_page_characters` before they are cut.
-    `means.max_pages` bounds the pages that a file claims to have; the pieces we cut it into are bounded by its size.
+    Pages that a format defines itself may be somewhat longer than `text_page_characters` before they are split.
+    `means.max_pages` limits the pages that a file claims to have; pages that we split are limited by its size.
     """
     limit = int(options.text_page_characters * (_OWN_PAGE_TOLERANCE if has_pages else 1))
     with parser_errors_as_unreadable(kind):
@@ -101,7 +101,7 @@ def paginate(
 
 
 def make_page(number: int, blocks: Iterable[Block]) -> ExtractedPage:
-    """One page of these blocks, whatever its length."""
+    """Build one page of these blocks, whatever its length."""
     text: list[str] = []
     paragraphs: list[Paragraph] = []
     figures: list[Figure] = []
@@ -145,7 +145,7 @@ def _split_into_pages(blocks: Iterable[Block], limit: int, max_own_pages: int) -
 
 
 def _fitting_pieces(blocks: Iterable[Block], limit: int) -> Iterator[_Piece]:
-    """Blocks that fit on a page, none of them empty."""
+    """Yield non-empty blocks that fit on a page."""
     begins_page = False
     for block in blocks:
         figures = block.figures
@@ -174,7 +174,7 @@ _TRAILING = re.compile(r"\s+\Z")
 
 
 def _find_split(text: str, start: int, end: int) -> int:
-    """Behind the last line, sentence or word that fits, unless that leaves half of the page empty."""
+    """Return the position after the last line, sentence or word that fits, unless that leaves half of the page empty."""
     for mark in _SPLIT_MARKS:
         at = text.rfind(mark, start + (end - start) // 2, end)
         if at >= 0:

@@ -8,7 +8,7 @@ from muniment.processing.readers.blocks import Block, collapse_whitespace
 from muniment.processing.readers.contract import Box, ParagraphKind
 
 MAX_DISTANCE = 40.0
-"""Points between a figure and its caption."""
+"""Maximum distance in points between a figure and its caption."""
 
 
 MAX_CAPTION_CHARACTERS = 500
@@ -22,7 +22,7 @@ _CAPTION = re.compile(
 
 
 def nearest_caption(box: Box, paragraphs: Sequence[tuple[str, Box]]) -> str | None:
-    """The nearest caption below or above the box; of two equally near ones, that below."""
+    """Return the nearest caption below or above the box; at equal distance, the one below."""
     candidates = [
         (distance, text)
         for text, text_box in paragraphs
@@ -32,18 +32,18 @@ def nearest_caption(box: Box, paragraphs: Sequence[tuple[str, Box]]) -> str | No
 
 
 def is_caption(text: str) -> bool:
-    """Whether it begins as captions do: a word for what it shows, and a number."""
+    """Whether the text begins like a caption: a word such as "Figure", and a number."""
     return _CAPTION.match(text.lstrip()) is not None
 
 
 def _distance(figure: Box, text: Box) -> tuple[float, int] | None:
-    """How far apart, and whether above; `None` if the text stands beside, or farther away than a caption would."""
+    """Return the distance and whether the text is above; `None` if it is beside the figure or too far away."""
     if text[2] <= figure[0] or text[0] >= figure[2]:
         return None
     middle = (text[1] + text[3]) / 2
     is_above = middle < (figure[1] + figure[3]) / 2
     gap = figure[1] - text[3] if is_above else text[1] - figure[3]
-    # It may overlap a little: shadows and white borders belong to the figure.
+    # It may overlap a little, because shadows and white borders belong to the figure.
     return (max(0.0, gap), int(is_above)) if -MAX_DISTANCE / 2 <= gap <= MAX_DISTANCE else None
 
 
@@ -51,7 +51,7 @@ _CAPTION_KINDS = (ParagraphKind.TEXT, ParagraphKind.CAPTION)
 
 
 def assign_captions(blocks: Iterable[Block]) -> list[Block]:
-    """Give figures their captions, and mark the paragraphs that are ones."""
+    """Assign captions to figures, and mark the paragraphs that are captions."""
     named = [block for block in blocks if block.text or block.figures]
     for at, block in enumerate(named):
         if block.figures and (caption_at := _find_caption(named, at)) is not None:
@@ -63,7 +63,7 @@ def assign_captions(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _find_caption(blocks: list[Block], at: int) -> int | None:
-    """Its own paragraph, else the next one, else the one before unless that belongs to a figure itself."""
+    """Return the figure's own paragraph, the next one, or the previous one unless that belongs to another figure."""
     candidates = [at, *([at + 1] if at + 1 < len(blocks) else []), *([at - 1] if at else [])]
     return next((each for each in candidates if _is_caption(blocks[each], has_figure=each == at)), None)
 

@@ -1,7 +1,7 @@
-"""What every reader gives back, whatever the kind of file. Pure values: they cross from the sandbox as JSON.
+"""Values that every reader returns, whatever the format. They leave the sandbox as JSON.
 
-Boxes are in points (1/72 inch), left, top, right, bottom, measured from the upper left corner of the page as a person
-sees it, its rotation applied. Spans count characters of the page's own text.
+Boxes are in points (1/72 inch): left, top, right, bottom, from the upper left corner of the page as displayed, with
+rotation applied. Spans count characters of the page's own text.
 """
 
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ Box = tuple[float, float, float, float]
 
 
 PARAGRAPH_BREAK = "\n\n"
-"""What stands between two paragraphs in a page's text."""
+"""Separator of paragraphs in the text of a page."""
 
 
 class ExtractionMethod(StrEnum):
-    """Where a page's text came from."""
+    """Source of the text of a page."""
 
     TEXT = "text"
     OCR = "ocr"
     NONE = "none"
-    """There is none: an empty page, or one that could not be read."""
+    """No text: an empty page, or one that could not be read."""
 
 
 class ParagraphKind(StrEnum):
@@ -43,17 +43,17 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """In reading order, none overlapping another; the text between two of them is `PARAGRAPH_BREAK`."""
+    """A paragraph of a page. Paragraphs are in reading order and do not overlap; `PARAGRAPH_BREAK` is between them."""
 
     start: int
     end: int
     kind: ParagraphKind = ParagraphKind.TEXT
     box: Box | None = None
-    """`None` where the file has no layout, as in a mail."""
+    """`None` if the format has no layout, such as email."""
 
 
 MAX_FIGURE_SIDE = 1_000_000
-"""Pixels. A picture that claims more is a lie."""
+"""Maximum side of an image in pixels; larger claims are not believed."""
 
 
 class FigureKind(StrEnum):
@@ -63,43 +63,46 @@ class FigureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """An embedded picture or a cluster of drawings. Equal files give equal figures in the same order, on every run."""
+    """An embedded image or a cluster of drawings. Equal files give equal figures in the same order on every run."""
 
     kind: FigureKind
     sha256: str
-    """Of what it shows (pixels, or the drawing's shapes), not of where it stands."""
+    """Digest of what it shows (pixels, or the shapes of a drawing), not of its position."""
     width_px: int
     height_px: int
     box: Box | None = None
     caption: str | None = None
     source: str | None = None
-    """How to find it in the file again where no box tells, e.g. the name of a part of a DOCX."""
+    """How to find it in the file again if it has no box, for example the name of a part of a DOCX."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPage:
     number: int
-    """From 1, without gaps."""
+    """Page number, from 1, without gaps."""
     text: str
-    """As a person reads it: columns one after the other, ligatures resolved, words joined that a line end split."""
+    """Text in reading order: column by column, ligatures resolved, words joined across line ends."""
     method: ExtractionMethod
     paragraphs: tuple[Paragraph, ...] = ()
     words: tuple[Word, ...] = ()
-    """Only where the file has a layout."""
+    """Words with boxes, only if the format has a layout."""
     figures: tuple[Figure, ...] = ()
     width: float | None = None
     height: float | None = None
     rotation: int = 0
     """Applied rotation in degrees clockwise."""
     problem: str | None = None
-    """Why this page could not be processed, as a sentence; the rest of the document still is."""
+    """Why this page could not be processed, as a sentence; other pages are not affected."""
     confidence: float | None = None
-    """Of OCR, from 0 to 1."""
+    """Confidence of OCR, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedDocument:
-    """A file that could be opened. `pages` computes one page at a time, so that memory does not grow with them."""
+    """A file that could be opened.
+
+    `pages` computes one page at a time, so that memory does not grow with their number.
+    """
 
     total_pages: int
     pages: Iterator[ExtractedPage]
@@ -107,34 +110,34 @@ class OpenedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """Everything that changes a result. It goes into the reading fingerprint (docs/design.md#variants)."""
+    """Options that change a result. They are part of the reading fingerprint (docs/design.md#variants)."""
 
     ocr_languages: tuple[str, ...] = ("eng", "deu")
     ocr_dpi: int = 200
     text_page_characters: int = 10_000
-    """Where a format has no pages of its own, its text is cut into such pieces, at the end of a paragraph."""
+    """Length of the pages into which formats without pages are split, at the end of a paragraph."""
     figure_min_points: float = 36.0
-    """Smaller pictures and drawings are ornaments."""
+    """Minimum size in points of images and drawings; smaller ones are decoration."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderResources:
-    """With what a file is read, and what it may cost. They change no result, they only end a reading."""
+    """Resource limits and external programs of a reader. They can abort a reading but never change its result."""
 
     max_pages: int = 3000
     max_pixels: int = 100_000_000
-    """Of one picture or one rendered page."""
+    """Maximum number of pixels of one image or rendered page."""
     max_unpacked_bytes: int = 1 << 30
-    """Of all parts of a packed file (DOCX, …) together."""
+    """Maximum size of all unpacked parts of a packed file (DOCX, …) together."""
     ocr_processes: int = 2
     tesseract: str | None = None
-    """The program; without one, pages that need OCR stay without text and say so."""
+    """Path of the program. Without it, pages that need OCR have no text and a problem instead."""
     tessdata: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedImage:
-    """A picture of a page or of a figure."""
+    """A rendered image of a page or figure."""
 
     png: bytes = field(repr=False)
     width_px: int = 0
@@ -142,9 +145,9 @@ class RenderedImage:
 
 
 class DocumentReader(Protocol):
-    """One module per family of formats. It runs inside the sandbox: it may crash, it may not be trusted."""
+    """Protocol of a reader module, one per family of formats. It runs in the sandbox and is not trusted."""
 
     def open_file(
         self, file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources
     ) -> OpenedDocument:
-        """Open it, or raise `Unreadable`. `file` can be read and sought, and has no name."""
+        """Open a file, or raise `Unreadable`. `file` is seekable and has no name."""

@@ -1,4 +1,4 @@
-"""Detect the character encoding of a text. Equal bytes give the same answer everywhere."""
+"""Detect the character encoding of a text. Equal bytes give equal results everywhere."""
 
 import codecs
 from encodings.aliases import aliases
@@ -10,7 +10,7 @@ _CHUNK_BYTES = 1 << 20
 _SAMPLE_BYTES = 32 * 1024
 _FALLBACK = "cp1252"
 
-_BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
+_BOMS = (  # UTF-32 first, because its mark begins with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
@@ -19,7 +19,7 @@ _BOMS = (  # UTF-32 first: its mark begins with that of UTF-16
 )
 _ESCAPES = ((b"\x1b$B", "iso2022_jp"), (b"\x1b$@", "iso2022_jp"), (b"\x1b$)C", "iso2022_kr"))
 
-# In which texts without a mark are really written. More of them would only mean more mistakes.
+# Encodings that are common in texts without a mark. More candidates would only cause more mistakes.
 _CANDIDATES = (
     "cp1252", "cp1250", "iso8859_2", "cp932", "gb18030", "big5", "euc_jp", "cp949", "cp1251", "koi8_r", "cp866",
     "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp850", "iso8859_5", "mac_roman",
@@ -27,13 +27,13 @@ _CANDIDATES = (
 
 
 def _load_codecs() -> dict[str, str]:
-    """In the sandbox nothing can be imported any more, and Python imports an encoding when it is first used."""
+    """Import all codecs. Python imports them at first use, which fails in the sandbox."""
     known = {}
     for name in sorted({*aliases, *aliases.values()}):
         try:
             found = codecs.lookup(name)
         except LookupError:
-            continue  # those of other operating systems
+            continue  # codecs of other operating systems
         if found._is_text_encoding:  # noqa: SLF001  # the only place that tells "rot13" from an encoding
             known[name] = found.name
     return known
@@ -43,15 +43,15 @@ _CODECS = _load_codecs()
 
 
 def resolve_encoding(name: str | None) -> str | None:
-    """The codec that a file means by this name, if there is one."""
+    """Return the codec that a file means by this name, if there is one."""
     plain = (name or "").strip(" \t\"'").lower().replace("-", "_").replace(" ", "_")
     found = _CODECS.get(plain)
-    # What calls itself ASCII or Latin-1 is in practice Windows-1252, as the HTML standard has it.
+    # ASCII and Latin-1 usually mean Windows-1252, as in the HTML standard.
     return _FALLBACK if found in {"ascii", "iso8859-1"} else found
 
 
 def detect_encoding(file: BinaryIO) -> str:
-    """The encoding of a whole file, which is then at its beginning again."""
+    """Detect the encoding of a whole file and rewind it."""
     file.seek(0)
     head = file.read(_SAMPLE_BYTES)
     encoding = encoding_from_bom(head) or _encoding_from_zeros(head) or _encoding_from_escapes(head)
@@ -63,12 +63,12 @@ def detect_encoding(file: BinaryIO) -> str:
 
 
 def encoding_from_bom(head: bytes) -> str | None:
-    """By its byte order mark."""
+    """Return the encoding named by the byte order mark, if any."""
     return next((encoding for mark, encoding in _BOMS if head.startswith(mark)), None)
 
 
 def _encoding_from_zeros(head: bytes) -> str | None:
-    """Unicode in units of two or four bytes: the upper ones of common characters are zero, in the same places."""
+    """Detect UTF-16 and UTF-32 without a mark: the upper bytes of common characters are zero."""
     zeros = [head[place::4].count(0) for place in range(4)]
     quarter = len(head) / 4
     if not quarter or sum(zeros) < len(head) / 100:
@@ -85,7 +85,10 @@ def _encoding_from_zeros(head: bytes) -> str | None:
 
 
 def _is_alphabetic(text: str) -> bool:
-    """A zero that strayed into other text is no proof: any two bytes make some Chinese character."""
+    """Whether the text is mostly letters.
+
+    A stray zero byte is no proof, because any two bytes form some Chinese character.
+    """
     return sum(character < "\u2100" for character in text) >= 0.9 * len(text)
 
 
@@ -94,7 +97,7 @@ def _encoding_from_escapes(head: bytes) -> str | None:
 
 
 def _sample_non_ascii(file: BinaryIO) -> bytes | None:
-    """Lines of the file that are not ASCII, or `None` if all of it is UTF-8."""
+    """Return lines of the file that are not ASCII, or `None` if all of it is UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     sample = bytearray()
     is_utf8 = True
@@ -121,12 +124,12 @@ def _can_decode(decoder: codecs.IncrementalDecoder, chunk: bytes) -> bool:
 
 
 def _can_finish(decoder: codecs.IncrementalDecoder) -> bool:
-    """A file that was cut in the middle of its last character is still UTF-8."""
+    """Whether the bytes could be completed: a file truncated within its last character is still UTF-8."""
     return len(decoder.getstate()[0]) < 4
 
 
 def _guess(sample: bytes) -> str:
-    """What reads best. Among equals the first of our list: a short text alone cannot tell them apart."""
+    """Return the most plausible encoding; among equals the first in our list, since short texts are ambiguous."""
     matches = from_bytes(sample, cp_isolation=list(_CANDIDATES), threshold=0.5, enable_fallback=False)
     ranked = [
         (round(match.chaos, 2), -round(match.coherence, 1), _CANDIDATES.index(encoding), encoding)

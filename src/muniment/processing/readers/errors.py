@@ -1,4 +1,4 @@
-"""Why a file cannot be read, and the wrapper that turns a parser's errors into that."""
+"""Reasons why a file cannot be read, and a wrapper that turns parser errors into them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 @contextmanager
 def parser_errors_as_unreadable(kind: str) -> Iterator[None]:
-    """Let nothing out but `Unreadable` and `MemoryError`. `kind` is what people call such a file."""
+    """Turn every error but `MemoryError` into `Unreadable`. `kind` is the usual name of the file type."""
     try:
         yield
     except (Unreadable, MemoryError):
@@ -17,7 +17,7 @@ def parser_errors_as_unreadable(kind: str) -> Iterator[None]:
 
 
 class UnreadableCode(StrEnum):
-    """Why a document, or one of its pages, cannot be read."""
+    """Reason why a document or one of its pages cannot be read."""
 
     ENCRYPTED = "encrypted"
     CORRUPT = "corrupt"
@@ -28,7 +28,7 @@ class UnreadableCode(StrEnum):
 
 
 class Unreadable(Exception):
-    """The file as a whole cannot be read. `message` is a sentence that a person can act upon."""
+    """The file as a whole cannot be read. `message` is a sentence that tells the user what to do."""
 
     def __init__(self, code: UnreadableCode, message: str) -> None:
         super().__init__(code, message)

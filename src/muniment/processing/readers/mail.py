@@ -1,6 +1,6 @@
-"""Reader of mail: headers, then the text. Attachments are named, not read.
+"""Reader of email: headers, then the text. Attachments are listed by name, not read.
 
-The standard library raises nearly any exception over malformed parts; those are read less exactly.
+The standard library raises nearly any exception on malformed parts; those are read less precisely.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ class MailParts:
     bodies: list[EmailMessage] = field(default_factory=list)
     attachments: list[EmailMessage] = field(default_factory=list)
     messages: list[EmailMessage] = field(default_factory=list)
-    """Mails that were forwarded whole."""
+    """Messages forwarded as attachments."""
 
     def add(self, others: "MailParts") -> None:
         self.bodies += others.bodies
@@ -41,7 +41,7 @@ class MailParts:
 
 
 def header(message: EmailMessage, name: str) -> str:
-    """Its decoded value, or nothing."""
+    """Return a decoded header, or an empty string."""
     try:
         value = str(message.get(name, ""))
     except _PARSER_ERRORS:
@@ -50,7 +50,7 @@ def header(message: EmailMessage, name: str) -> str:
 
 
 def classify_parts(part: EmailMessage, depth: int = 0) -> MailParts:
-    """What is text of the mail itself, in its order, and what only came with it."""
+    """Separate the text of the message, in order, from its attachments."""
     kind = part.get_content_type()
     if kind == "message/rfc822":
         return MailParts(messages=[cast("EmailMessage", inner) for inner in _subparts(part)])
@@ -64,7 +64,7 @@ def classify_parts(part: EmailMessage, depth: int = 0) -> MailParts:
 
 
 def decode_text(part: EmailMessage) -> str:
-    """The text of a part in the encoding that it names, or in the one that it turns out to have."""
+    """Decode a part with the encoding it names, or with the detected one."""
     try:
         payload = part.get_payload(decode=True)
         data = payload if isinstance(payload, bytes) else b""
@@ -97,7 +97,7 @@ def _is_attachment(part: EmailMessage) -> bool:
 
 
 def _choose_alternative(alternatives: list[MailParts]) -> MailParts:
-    """Of the versions of one text the plain one, if there is something in it."""
+    """Return the plain version of a multipart/alternative, unless it is empty."""
     chosen = next((each for each in alternatives if _has_plain_text(each)), None) or next(
         (each for each in reversed(alternatives) if each.bodies), MailParts()
     )
@@ -127,7 +127,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _repair_surrogates(value: str) -> str:
-    """Bytes that no header should have are kept by the parser as halves of characters."""
+    """Repair surrogates, which the parser uses for bytes that are not allowed in headers."""
     raw = value.encode("utf-8", "surrogateescape") if any("\udc80" <= each <= "\udcff" for each in value) else b""
     return raw.decode(detect_encoding(BytesIO(raw)), errors="replace") if raw else value
 

@@ -1,4 +1,4 @@
-"""Markdown: kinds of paragraphs, and their text without markup.
+"""Parse Markdown into kinds of paragraphs and their text without markup.
 
 Every pattern is bounded, so that no text makes it slow.
 """
@@ -36,12 +36,12 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
 )  # fmt: skip
 
 
-# Code and escaped characters wait here while marks are removed; no text has such characters.
+# Placeholders of code and escaped characters while marks are removed; texts do not contain these characters.
 _PLACEHOLDER, _PLACEHOLDER_PATTERN = "\ue000{}\ue001", re.compile("\ue000(\\d+)\ue001")
 
 
 def strip_markup(text: str) -> str:
-    """`**bold**` is bold, a link is its text, a picture what it says it shows; code stays as it is."""
+    """Remove inline markup: a link becomes its text, an image its alternative text; code stays as it is."""
     if not _MARKUP.search(text):
         return text.strip()
     held: list[str] = []
@@ -90,7 +90,7 @@ _MAX_LINES = 20_000
 
 
 def markdown_blocks(lines: Iterator[str]) -> Iterator[Block]:
-    """Headings, items, tables and paragraphs. Code and front matter stay as they are."""
+    """Yield headings, list items, tables and paragraphs. Code and front matter stay as they are."""
     parser = _Parser()
     for number, line in enumerate(lines):
         yield from parser.add_line(line.replace(PAGE_BREAK, " "), is_first=number == 0)
@@ -98,13 +98,13 @@ def markdown_blocks(lines: Iterator[str]) -> Iterator[Block]:
 
 
 class _Parser:
-    """Holds the lines of the paragraph that is not finished yet."""
+    """Parser that holds the lines of the unfinished paragraph."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._kind = ParagraphKind.TEXT
         self._closing_fence: re.Pattern[str] | None = None
-        """Inside of code or front matter: what ends it."""
+        """Pattern that ends the current code block or front matter."""
         self._has_delimiter = False
 
     def add_line(self, line: str, *, is_first: bool) -> Iterator[Block]:
@@ -119,7 +119,7 @@ class _Parser:
             yield from self._add_text(_QUOTE.sub("", line))
 
     def finish_block(self) -> Iterator[Block]:
-        """What is held so far. A table has shown itself by its second line."""
+        """Return the block of the lines so far. The second line of a table identifies it."""
         lines, kind = self._lines, self._kind
         has_delimiter, is_verbatim = self._has_delimiter, self._closing_fence is not None
         self._lines, self._kind, self._has_delimiter = [], ParagraphKind.TEXT, False
@@ -133,7 +133,7 @@ class _Parser:
     def _add_verbatim(self, line: str) -> Iterator[Block]:
         assert self._closing_fence is not None
         is_end = self._closing_fence.match(line) is not None
-        # A blank line between two paragraphs reads as it did in the code.
+        # A blank line between two paragraphs, as in the code.
         if is_end or not line.strip() or len(self._lines) > _MAX_LINES:
             yield from self.finish_block()
         if is_end:
@@ -182,7 +182,7 @@ def _read_row(line: str) -> str:
 
 
 def _join(lines: list[str]) -> str:
-    """As one line, but for the breaks that are asked for by two spaces or a backslash."""
+    """Join lines into one, except at line breaks marked by two spaces or a backslash."""
     text = ""
     for line in lines:
         is_break = line.endswith(("  ", "\\"))

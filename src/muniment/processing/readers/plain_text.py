@@ -1,4 +1,4 @@
-"""Reader of plain text and Markdown. A file is read line by line, so that memory does not grow with it."""
+"""Reader of plain text and Markdown. A file is read line by line, so that memory does not grow with its size."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from muniment.processing.readers.markdown import markdown_blocks
 
 _MAX_LINE = 1 << 18
 _MAX_PARAGRAPH = 1 << 19
-# A line is wrapped by a program at a width of this kind, and then each but the last is nearly as long as the longest.
+# Programs wrap lines at a width in this range; then every line but the last is nearly as long as the longest.
 _WRAP_WIDTHS = range(50, 111)
 _MIN_WRAPPED_SHARE = 0.75
 _LINE_START = re.compile(r"\s|[-*+•–>|#]\s?|\(?\w{1,3}[.)]\s")
@@ -29,7 +29,7 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
 
 
 def text_blocks(lines: Iterator[str]) -> Iterator[Block]:
-    """Paragraphs end at blank lines and at form feeds."""
+    """Yield paragraphs, which end at blank lines and form feeds."""
     paragraph: list[str] = []
     length = 0
     for line in lines:
@@ -49,8 +49,8 @@ def _read_lines(file: BinaryIO, encoding: str) -> Iterator[str]:
     try:
         yield from (line.rstrip("\n") for line in iter(partial(text.readline, _MAX_LINE), ""))
     finally:
-        with suppress(ValueError):  # whoever lost interest in the pages may have closed the file
-            text.detach()  # or it would close the file
+        with suppress(ValueError):  # the consumer may have closed the file
+            text.detach()  # otherwise it would close the file
 
 
 def _join_lines(lines: list[str]) -> str:
@@ -58,13 +58,13 @@ def _join_lines(lines: list[str]) -> str:
         return "\n".join(lines)
     text = lines[0].strip()
     for line in lines[1:]:
-        # A word is broken at a hyphen that it has anyway: such files come from editors, not from typesetters.
+        # Lines break only at existing hyphens, because such files come from editors, not from typesetters.
         text += line.strip() if text.endswith("-") and text[-2:-1].isalpha() else " " + line.strip()
     return text
 
 
 def _is_wrapped(lines: list[str]) -> bool:
-    """Whether this is clearly prose that was broken at a width: otherwise its lines mean something."""
+    """Whether this is clearly prose wrapped at a width; otherwise line breaks are significant."""
     *full, last = [line.rstrip() for line in lines] or [""]
     if len(full) < 2 and not (full and len(full[0]) > 60):
         return False

@@ -1,4 +1,4 @@
-"""Which reader reads which kind of file."""
+"""Map media types to readers."""
 
 from typing import cast
 
@@ -36,7 +36,7 @@ _BY_NAME = {kind.media_type: cast("DocumentReader", reader) for kind, reader in 
 
 
 def reader_for(media_type: str) -> DocumentReader:
-    """The reader of files of this type, or `Unreadable` if there is none."""
+    """Return the reader of a media type, or raise `Unreadable` if there is none."""
     reader = _BY_NAME.get(media_type)
     if reader is None:
         raise Unreadable(UnreadableCode.UNSUPPORTED, f"Unsupported file type: {media_type}.")

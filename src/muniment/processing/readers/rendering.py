@@ -32,13 +32,13 @@ PART_FORMATS = {
     ".gif": "GIF",
     ".bmp": "BMP",
 }
-"""By the ending of a part's name: those of drawings (EMF, WMF, SVG) are not among them."""
+"""Formats by file extension, without drawings (EMF, WMF, SVG)."""
 
 
 def render_page(
     file: BinaryIO, media_type: str, page_number: int, width_px: int, resources: ReaderResources
 ) -> contract.RenderedImage:
-    """The page, `width_px` wide or, where that would be too many pixels, less. Pictures are never made larger."""
+    """Render a page `width_px` wide, or less if that would be too many pixels. Images are never enlarged."""
     if media_type == PDF:
         return _render_pdf(file, page_number, resources, lambda page: render_png(page, width_px, resources))
     if media_type not in FORMATS:
@@ -53,7 +53,7 @@ def render_page(
 def render_figure(
     file: BinaryIO, media_type: str, page_number: int, box: Box | None, source: str | None, resources: ReaderResources
 ) -> contract.RenderedImage:
-    """The figure by its box on the page or, in a packed file, by the name of its part."""
+    """Render a figure by its box on the page or, in a packed file, by the name of its part."""
     if source is not None:
         return _render_part(file, source, resources)
     if box is not None and media_type == PDF:
@@ -103,7 +103,7 @@ def _render_part(file: BinaryIO, source: str, resources: ReaderResources) -> con
     if format_name is None:
         raise Unreadable(UnreadableCode.UNSUPPORTED, "This figure has a format that cannot be displayed.")
     part = BytesIO(OfficePackage(file, resources.max_unpacked_bytes).read(source))
-    # Office programs do not mind a JPEG that is called a PNG, nor do we.
+    # Office programs accept a JPEG that is called a PNG, and so do we.
     known = [format_name, *(each for each in FORMATS.values() if each != format_name)]
     return encode_png(decode(open_image(part, known), resources.max_pixels))
 

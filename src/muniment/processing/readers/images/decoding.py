@@ -1,4 +1,4 @@
-"""Decode untrusted images: known formats only, a bounded number of pixels, one kind of error."""
+"""Decode untrusted images: known formats only, limited pixels, one type of error."""
 
 import warnings
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ FORMATS = {
 
 Image.preinit()
 _PRELOADED_PLUGINS = (JpegImagePlugin, MpoImagePlugin, TiffImagePlugin, WebPImagePlugin)
-# Pillow's own limit is a warning here and an error there; `decode` asks for ours before anything is decoded.
+# Pillow's own limit is sometimes a warning and sometimes an error; `decode` checks ours before decoding.
 Image.MAX_IMAGE_PIXELS = None
 
 _WHITE = (255, 255, 255, 255)
@@ -28,21 +28,21 @@ _WHITE = (255, 255, 255, 255)
 
 @contextmanager
 def image_errors_as_unreadable(format_name: str) -> Iterator[None]:
-    """`Unreadable` for whatever goes wrong; Pillow's warnings about oddities are nobody's business."""
+    """Turn every error into `Unreadable`, and silence Pillow's warnings."""
     with warnings.catch_warnings(), parser_errors_as_unreadable(format_name):
         warnings.simplefilter("ignore")
         yield
 
 
 def open_image(file: IO[bytes], formats: list[str]) -> Image.Image:
-    """Read its header. The first of the formats gives its name to what goes wrong."""
+    """Open an image by its header. The first format names the file type in error messages."""
     file.seek(0)
     with image_errors_as_unreadable(formats[0]):
         return Image.open(file, formats=formats)
 
 
 def decode(image: Image.Image, max_pixels: int) -> Image.Image:
-    """The pixels of the current frame, upright, in L or RGB on white. A JPEG that is too large comes out smaller."""
+    """Return the current frame upright, in L or RGB on white. Large JPEGs are decoded at a smaller size."""
     with image_errors_as_unreadable(image.format or "picture"):
         pixels = image.width * image.height
         if pixels > max_pixels:
@@ -54,7 +54,7 @@ def decode(image: Image.Image, max_pixels: int) -> Image.Image:
 
 
 def is_rotated_by_quarter(image: Image.Image) -> bool:
-    """Whether it is shown turned by a quarter, so that its width becomes its height."""
+    """Whether the image is displayed rotated by 90°, so that width and height are swapped."""
     with image_errors_as_unreadable(image.format or "picture"):
         return image.getexif().get(_ORIENTATION, 1) in _QUARTER_TURNS
 
@@ -67,7 +67,7 @@ def too_large_error(pixels: int, max_pixels: int) -> Unreadable:
 
 
 def _reduced_size(size: tuple[int, int], max_pixels: int) -> tuple[int, int]:
-    # The JPEG decoder halves up to three times, and stops before it falls below what is asked for.
+    # The JPEG decoder halves up to three times, but not below the requested size.
     halvings = next((n for n in (1, 2, 3) if (size[0] >> n) * (size[1] >> n) <= max_pixels), 3)
     return size[0] >> halvings, size[1] >> halvings
 
@@ -98,7 +98,7 @@ def _blended(image: Image.Image) -> Image.Image:
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:
-    """Gray of 16 bits and more, its darkest made black and its brightest white: converting alone would clip it."""
+    """Convert gray images with 16 or more bits, stretching the contrast; a plain conversion would clip them."""
     deep = image.convert("F")
     darkest, brightest = deep.getextrema()
     assert isinstance(darkest, float)

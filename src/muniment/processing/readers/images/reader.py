@@ -1,4 +1,4 @@
-"""Reader of scans and photos: PNG, JPEG, WEBP, GIF and BMP are one page, a TIFF has one per frame."""
+"""Reader of scans and photos: PNG, JPEG, WEBP, GIF and BMP have one page, a TIFF has one per frame."""
 
 import hashlib
 from collections import deque
@@ -27,12 +27,12 @@ from muniment.processing.readers.ocr.pool import OcrPool, OcrTicket
 from muniment.processing.readers.ocr.results import OcrFailed
 
 MAX_PHOTO_WORDS = 20
-"""With fewer words than these a picture is looked at, not read."""
+"""An image with fewer words is a photo, not a text page."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A page on its way: what is known of it before its text is."""
+    """A page whose text is not recognized yet."""
 
     page: ExtractedPage
     scan: Image.Image | None = field(default=None, repr=False)
@@ -40,7 +40,7 @@ class _Frame:
 
 
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
-    """Open a picture, or raise `Unreadable`. A single page is decoded at once: damage shows before anything is read."""
+    """Open an image, or raise `Unreadable`. A single page is decoded immediately, so that damage is found early."""
     picture = open_image(file, [FORMATS[media_type]])
     total = count_pages(picture)
     if total > resources.max_pages:
@@ -53,7 +53,7 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
 
 
 def count_pages(image: Image.Image) -> int:
-    """The frames of a TIFF; those of any other format move, and the first one stands for all."""
+    """Return the number of TIFF frames; other formats are animations, of which the first frame is used."""
     if image.format != "TIFF":
         return 1
     with image_errors_as_unreadable("TIFF"):
@@ -82,21 +82,21 @@ class _ImageReader:
             for frame in frames:
                 ticket = pool.submit(frame.scan, self._options.ocr_dpi) if frame.scan else None
                 ahead.append((replace(frame, scan=None), ticket))
-                # One more than can be worked on: while we wait for the oldest, no process is without work.
+                # One more than the pool processes, so that no process is idle while we wait for the oldest.
                 if len(ahead) > self._resources.ocr_processes:
                     yield _finish_page(pool, *ahead.popleft())
             while ahead:
                 yield _finish_page(pool, *ahead.popleft())
 
     def decode_or_report(self, number: int) -> _Frame:
-        """One page of many: damage is its own problem, the others still are read."""
+        """Decode one of several pages. Damage becomes a problem of the page and does not affect the others."""
         try:
             return self.decode(number)
         except Unreadable as error:
             return _unreadable_page(number, error)
 
     def decode(self, number: int) -> _Frame:
-        """The page without its text. What is too large is no damage: the page says so."""
+        """Decode a page without its text. An oversized page is not damaged; it gets a problem."""
         select_frame(self._image, number)
         size = self._image.size
         try:

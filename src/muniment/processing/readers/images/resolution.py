@@ -6,20 +6,20 @@ from muniment.processing.readers.images.decoding import is_rotated_by_quarter
 
 POINTS_PER_INCH = 72
 SCREEN_DPI = 96
-"""Up to this a resolution was not measured by a scanner but filled in by a program."""
+"""Resolutions up to this value were filled in by a program, not measured by a scanner."""
 MAX_DPI = 2400
 SHEET_INCHES = 11.69
-"""The long side of A4, of which we think where nothing is said."""
+"""Long side of A4, the assumed paper size."""
 SHEET_PIXELS = 2200
-"""From this length on a picture without a resolution is a photographed sheet; below, it is one of a screen."""
+"""Images without a resolution are photographed sheets from this length on, and screenshots below."""
 MAX_INCHES = 60.0
 
 _SCALE_TOLERANCE = (0.75, 1.34)
-"""Scaling by so little loses more than it gives."""
+"""Scaling within this range loses more than it gains."""
 
 
 def size_in_points(image: Image.Image, size: tuple[int, int]) -> tuple[float, float]:
-    """Width and height on paper, as shown. `size` is that of the file, even where less was decoded."""
+    """Return width and height on paper as displayed. `size` is that of the file, even if less was decoded."""
     across, down = _stated_dpi(image) or (_guess_dpi(size),) * 2
     width, height = size[0] / across, size[1] / down
     if max(width, height) > MAX_INCHES:
@@ -29,7 +29,7 @@ def size_in_points(image: Image.Image, size: tuple[int, int]) -> tuple[float, fl
 
 
 def scaled_for_ocr(pixels: Image.Image, width: float, height: float, dpi: int) -> Image.Image:
-    """In gray, and about as large as the page of this size in points would be at `dpi`."""
+    """Return the image in gray, scaled to about the size a page of these points has at `dpi`."""
     gray = pixels.convert("L")
     target = max(1, round(width * dpi / POINTS_PER_INCH)), max(1, round(height * dpi / POINTS_PER_INCH))
     factors = target[0] / gray.width, target[1] / gray.height
@@ -43,7 +43,7 @@ def _stated_dpi(image: Image.Image) -> tuple[float, float] | None:
     if not isinstance(stated, tuple) or len(stated) != 2:
         return None
     across, down = float(stated[0]), float(stated[1])
-    # A fax has half the lines: 204 × 98.
+    # A fax has half the lines: 204 × 98 dpi.
     is_measured = max(across, down) > SCREEN_DPI and min(across, down) > SCREEN_DPI / 2
     return (across, down) if is_measured and max(across, down) <= MAX_DPI else None
 

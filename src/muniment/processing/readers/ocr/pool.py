@@ -16,13 +16,13 @@ from muniment.processing.readers.ocr.results import OcrFailed, OcrResult, parse_
 OcrTicket = NewType("OcrTicket", int)
 
 MAX_PIXELS = 40_000_000
-"""Of one picture that the engine gets; it needs some 20 bytes for each."""
+"""Maximum number of pixels of one image; the engine needs about 20 bytes for each."""
 MAX_SIDE = 32_000
-"""The engine takes no more than 32,767."""
+"""Maximum side; the engine accepts up to 32,767."""
 MIN_SIDE = 8
-"""Nothing can be read on less."""
+"""Minimum side of an image with readable text."""
 LOW_CONFIDENCE = 0.6
-"""Text that stands on its head is read with a confidence of 0.4 to 0.57, any other with 0.8 and more."""
+"""Upside-down text is recognized with a confidence of 0.4 to 0.57, other text with 0.8 or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,14 @@ class _Job:
     image: Image.Image = field(repr=False)
     dpi: int
     upright_result: OcrResult | None = None
-    """What the first attempt gave; the second has the picture turned over."""
+    """Result of the first attempt, while the second one has the image rotated by 180°."""
 
 
 class OcrPool:
-    """Recognises up to `means.ocr_processes` pictures at a time. It works on while `submit` and `result` are called."""
+    """Recognizes up to `means.ocr_processes` images at a time.
+
+    Work proceeds while `submit` and `wait_for_result` are called.
+    """
 
     def __init__(self, resources: ReaderResources, options: ReadingOptions) -> None:
         self._resources = resources
@@ -47,7 +50,7 @@ class OcrPool:
         self._selector = selectors.DefaultSelector()
 
     def submit(self, image: Image.Image, dpi: int) -> OcrTicket:
-        """Take the picture in; it is held in memory until it is recognised. Never blocks."""
+        """Queue an image without blocking. It stays in memory until it is recognized."""
         ticket = OcrTicket(next(self._numbers))
         if problem := self._unavailable_reason():
             self._done[ticket] = OcrFailed(problem)
@@ -60,7 +63,7 @@ class OcrPool:
         return ticket
 
     def wait_for_result(self, ticket: OcrTicket) -> OcrResult:
-        """Wait for this picture and give its words, once; `OcrFailed` if there are none to be had."""
+        """Wait for an image and return its words, once. Raise `OcrFailed` if recognition failed."""
         while ticket not in self._done:
             self._poll(timeout=None)
         outcome = self._done.pop(ticket)
@@ -69,7 +72,7 @@ class OcrPool:
         return outcome
 
     def close(self) -> None:
-        """Kill what runs, forget what waits."""
+        """Kill running processes and drop queued images."""
         self._waiting.clear()
         for process in self._running:
             process.kill()
@@ -102,7 +105,7 @@ class OcrPool:
         for key, _ in self._selector.select(timeout):
             process: OcrProcess = key.data
             if process not in self._running:
-                continue  # its other pipe told of its end just now
+                continue  # its other pipe has just reported its end
             if key.fileobj is process.stdin:
                 self._feed(process)
             elif not process.drain():
@@ -129,28 +132,28 @@ class OcrPool:
             self._done[job.ticket] = OcrFailed("OCR failed on this page.")
 
     def _accept_or_retry(self, job: _Job, result: OcrResult) -> None:
-        """Accept it, or have another look with the picture turned over."""
+        """Accept the result, or retry with the image rotated by 180°."""
         if job.upright_result is not None:
             over = result.rotated_180()
             self._done[job.ticket] = max(job.upright_result, over, key=lambda each: each.confidence)
         elif result.words and result.confidence < LOW_CONFIDENCE:
-            # Lying on its side is no reason: the engine reads such lines itself, from the bottom to the top or,
-            # with the picture turned over, from the top to the bottom.
+            # Lines rotated by 90° need no retry: the engine reads them bottom to top, and top to bottom if the image is
+            # rotated.
             self._waiting.appendleft(replace(job, upright_result=result))
         else:
             self._done[job.ticket] = result
 
     def _command(self, dpi: int) -> list[str]:
         assert self._resources.tesseract is not None
-        # Method 2 (Sauvola) looks at the neighbourhood of each pixel: unlike the default it reads pale text and pages
-        # photographed in half shadow, at the same cost. Mode 1 is the neural recogniser alone.
+        # Method 2 (Sauvola) uses the neighborhood of each pixel: unlike the default it reads pale text and unevenly lit
+        # photos, at the same cost. Mode 1 uses only the neural recognizer.
         settings = ["-c", "thresholding_method=2", "-c", "tessedit_create_tsv=1"]
         languages = ["-l", "+".join(self._languages)]
         return [self._resources.tesseract, "stdin", "stdout", "--dpi", str(dpi), "--oem", "1", *languages, *settings]
 
 
 def _fit_image(image: Image.Image, dpi: int) -> tuple[Image.Image, int]:
-    """The picture in gray, made smaller if the engine would not take it, and the resolution it then has."""
+    """Return the image in gray, scaled down if the engine would reject it, and its resulting resolution."""
     gray = image if image.mode == "L" else image.convert("L")
     factor = min(1.0, (MAX_PIXELS / (image.width * image.height)) ** 0.5, MAX_SIDE / max(image.size))
     if factor == 1.0:

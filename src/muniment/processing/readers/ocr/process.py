@@ -1,4 +1,4 @@
-"""One run of Tesseract: an image goes in through a pipe, a table of words comes out through another."""
+"""Run Tesseract once: an image goes in through a pipe, a table of words comes out through another."""
 
 import ctypes
 import fcntl
@@ -18,16 +18,16 @@ from PIL import Image
 from muniment.processing.readers.ocr.results import OcrFailed
 
 PAGE_CPU_SECONDS = 60
-"""A page takes one to four seconds. One of them must not cost the whole document its time."""
+"""CPU limit of one page, which takes one to four seconds. One page must not use up the time of the document."""
 PIPE_BUFFER_BYTES = 1 << 20
-"""What Linux allows everybody. The more fits, the sooner the program can start without being looked after."""
+"""Linux allows this to every user. A larger buffer lets the program start earlier without being fed."""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class OcrProcess:
-    """Runs from the moment it is made. Call `feed` and `drain` when the pipes are ready, `finish` after the end."""
+    """A running process. Call `feed` and `drain` when the pipes are ready, and `finish` after the end."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], image: Image.Image) -> None:
         self._pending_input = memoryview(b"P5 %d %d 255\n" % image.size + image.tobytes())
@@ -46,25 +46,25 @@ class OcrProcess:
         _enlarge_pipe(self.stdin)
 
     def feed(self) -> bool:
-        """Send what fits into the pipe; whether there is more to send."""
+        """Write what fits into the pipe. Return whether there is more to write."""
         try:
             while self._pending_input:
                 self._pending_input = self._pending_input[os.write(self.stdin.fileno(), self._pending_input) :]
         except BlockingIOError:
             return True
         except BrokenPipeError:
-            self._pending_input = memoryview(b"")  # it ended early: its exit code will tell
+            self._pending_input = memoryview(b"")  # the program ended early; its exit code tells why
         self.stdin.close()
         return False
 
     def drain(self) -> bool:
-        """Take what is there; whether there may be more to come."""
+        """Read what is available. Return whether there may be more."""
         if piece := os.read(self.stdout.fileno(), PIPE_BUFFER_BYTES):
             self._received.append(piece)
         return bool(piece)
 
     def finish(self) -> bytes:
-        """The table of words, after `drain` saw the end; `OcrFailed` if the program did not do its work."""
+        """Return the table of words after `drain` has seen the end. Raise `OcrFailed` if the program failed."""
         self.stdin.close()
         self.stdout.close()
         code = self._process.wait()
@@ -75,7 +75,7 @@ class OcrProcess:
         return b"".join(self._received)
 
     def kill(self) -> None:
-        """End it at once, and leave nothing of it behind."""
+        """Kill the process and reap it."""
         self._process.kill()
         self.stdin.close()
         self.stdout.close()
@@ -90,7 +90,7 @@ def _as_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
 
 def _enlarge_pipe(pipe: IO[bytes]) -> None:
     if sys.platform == "linux":
-        with suppress(OSError):  # this user has many pipes already: it works with a narrow one too
+        with suppress(OSError):  # the user's pipe limit is reached; a smaller buffer works too
             fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BUFFER_BYTES)
 
 
@@ -102,17 +102,17 @@ def _limit_cpu(pid: int) -> None:
 
 
 def _parent_death_hook() -> Callable[[], None] | None:
-    """What the child does before it becomes the program, so that it cannot outlive us, however we end."""
+    """Return a hook that makes the child die with this process, to be run before it executes the program."""
     return partial(_set_parent_death_signal, os.getpid()) if _LIBC is not None and _is_single_threaded() else None
 
 
 def _is_single_threaded() -> bool:
-    """Whether this process has one thread. In the sandbox it has; with more, no Python may run in a forked child."""
+    """Whether this process has one thread, as in the sandbox. With more, no Python may run in a forked child."""
     return sum(1 for _ in Path("/proc/self/task").iterdir()) == 1
 
 
 def _set_parent_death_signal(parent: int) -> None:
     assert _LIBC is not None
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # we ended between the fork and this line
+    if os.getppid() != parent:  # we died between the fork and this line
         os._exit(1)

@@ -6,11 +6,11 @@ PixelBox = tuple[int, int, int, int]
 """Left, top, right, bottom."""
 
 _WORD = "5"
-"""The level of a word's line in tesseract's table."""
+"""Level of a word in Tesseract's table."""
 
 
 class OcrFailed(Exception):
-    """This picture has no recognised text; `message` is a sentence for the page's `problem`."""
+    """No text was recognized in the image; `message` is a sentence for the page's `problem`."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -25,14 +25,17 @@ class OcrWord:
     """From 0 to 1."""
     block: int
     paragraph: int
-    """Counted within its block."""
+    """Index within its block."""
     line: int
-    """Counted within its paragraph."""
+    """Index within its paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class OcrResult:
-    """Words in reading order. Boxes count in `width` × `height`: less than submitted where the engine takes no more."""
+    """Words in reading order.
+
+    Boxes refer to `width` × `height`, which is smaller than submitted for oversized images.
+    """
 
     words: tuple[OcrWord, ...]
     width: int
@@ -41,11 +44,11 @@ class OcrResult:
 
     @property
     def confidence(self) -> float:
-        """The mean over all words, 0 where there are none."""
+        """Mean confidence of all words, or 0 if there are none."""
         return sum(word.confidence for word in self.words) / len(self.words) if self.words else 0.0
 
     def rotated_180(self) -> "OcrResult":
-        """The same words where they stand when the picture is turned by 180°."""
+        """Return the same words with their positions in the image rotated by 180°."""
         return replace(self, words=tuple(self._rotate_word(word) for word in self.words))
 
     def _rotate_word(self, word: OcrWord) -> OcrWord:
@@ -54,7 +57,7 @@ class OcrResult:
 
 
 def parse_tsv(table: bytes, *, width: int, height: int, dpi: int) -> OcrResult:
-    """Read tesseract's table (TSV); `ValueError` if it is none."""
+    """Parse Tesseract's table (TSV). Raise `ValueError` if it is malformed."""
     lines = table.decode("utf-8").splitlines()
     if not lines or not lines[0].startswith("level\t"):
         raise ValueError("no table")

@@ -11,7 +11,7 @@ from muniment.processing.readers.contract import MAX_FIGURE_SIDE, Figure, Figure
 from muniment.processing.readers.errors import Unreadable
 from muniment.processing.readers.office.package import OfficePackage
 
-# In the sandbox nothing can be imported any more, and Pillow likes to import when it opens a picture.
+# Pillow imports modules when it opens an image, which fails in the sandbox.
 Image.init()
 
 _POINTS_PER_EMU = 1 / 12_700
@@ -23,7 +23,7 @@ _DECODING_ERRORS = (
 
 
 class EmbeddedImages:
-    """Each part is unpacked and hashed once, however often the document shows it."""
+    """Embedded images. Each part is unpacked and hashed once, however often it is shown."""
 
     def __init__(self, package: OfficePackage, options: ReadingOptions) -> None:
         self._package = package
@@ -31,7 +31,7 @@ class EmbeddedImages:
         self._known: dict[str, tuple[str, tuple[int, int] | None] | None] = {}
 
     def figure_for(self, part: str | None, size_emu: tuple[int, int] | None = None) -> tuple[Figure, ...]:
-        """The figure of this part, unless it is missing, damaged, a lie or an ornament."""
+        """Return the figure of a part, unless it is missing, damaged, implausible or decoration."""
         if part is None or (known := self._find_figure(part)) is None:
             return ()
         sha256, pixels = known
@@ -52,7 +52,7 @@ class EmbeddedImages:
         try:
             data = self._package.read(part)
         except Unreadable:
-            return None  # a lost picture is no reason to lose the text
+            return None  # a lost image is no reason to lose the text
         return hashlib.sha256(data).hexdigest(), _pixel_size(data)
 
 
@@ -63,7 +63,7 @@ def _displayed_points(size_emu: tuple[int, int] | None, pixels: tuple[int, int] 
 
 
 def _pixel_size(data: bytes) -> tuple[int, int] | None:
-    """Its pixels, by its header alone; `None` for what is no bitmap, e.g. SVG."""
+    """Return the size in pixels from the header, or `None` for other formats than bitmaps, such as SVG."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -12,7 +12,7 @@ _IS_ENCRYPTED = 0x01
 
 
 class OfficePackage:
-    """Parts by name. Names are compared without regard to case, as the formats demand."""
+    """Parts by name. Names are case-insensitive, as the formats require."""
 
     def __init__(self, file: BinaryIO, max_unpacked_bytes: int) -> None:
         try:
@@ -26,7 +26,7 @@ class OfficePackage:
         return _normalize_name(name) in self._parts
 
     def read(self, name: str) -> bytes:
-        """A part's bytes. One that is missing or damaged makes the file unreadable."""
+        """Return the bytes of a part. Raise `Unreadable` if it is missing or damaged."""
         with self.open(name) as part:
             try:
                 return part.read()
@@ -34,7 +34,7 @@ class OfficePackage:
                 raise _damaged_error(name) from error
 
     def open(self, name: str) -> IO[bytes]:
-        """A part as a stream, for what is too large to hold."""
+        """Open a part as a stream, if it is too large for memory."""
         entry = self._parts.get(_normalize_name(name))
         if entry is None:
             raise Unreadable(UnreadableCode.CORRUPT, f"The file is incomplete ({name} is missing).")
@@ -45,7 +45,7 @@ class OfficePackage:
 
 
 def resolve_target(part: str, target: str) -> str:
-    """The name of the part that `target`, written in `part`, means."""
+    """Return the name of the part that `target` refers to in `part`."""
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), target)).lstrip("/")
 
 
@@ -60,7 +60,7 @@ def _check_limits(entries: list[ZipInfo], max_unpacked_bytes: int) -> None:
         raise Unreadable(
             UnreadableCode.ENCRYPTED, "The file is password-protected. Remove the password and upload it again."
         )
-    # The others unpack without bounds, and no office program writes them.
+    # Other methods unpack without limits, and no office program uses them.
     if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in entries):
         raise Unreadable(UnreadableCode.UNSUPPORTED, "The file uses an unsupported compression method.")
 

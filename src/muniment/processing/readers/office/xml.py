@@ -1,6 +1,4 @@
-"""Hardened XML of office files: nothing external is loaded, entities are refused, names are compared without
-namespace.
-"""
+"""Hardened XML of office files: nothing external is loaded, entities are refused, namespaces are ignored in names."""
 
 from collections.abc import Iterator
 from typing import IO, Any, cast
@@ -14,8 +12,8 @@ Element = etree._Element  # noqa: SLF001  # it has no public name
 
 
 def parse_part(package: OfficePackage, name: str) -> Element:
-    """The root of an XML part, or `Unreadable` if it is no XML or declares entities."""
-    # `huge_tree` stays off: it would lift the bounds on depth and on the length of one text.
+    """Return the root of an XML part, or raise `Unreadable` if it is malformed or declares entities."""
+    # `huge_tree` stays off, because it would remove the limits on depth and on the length of a text.
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
@@ -28,7 +26,7 @@ def parse_part(package: OfficePackage, name: str) -> Element:
 
 
 def iterate_part(stream: IO[bytes], name: str, tags: tuple[str, ...]) -> Iterator[Element]:
-    """The elements of these names one after the other, each forgotten when the next one is asked for."""
+    """Yield elements of these names, releasing each when the next one is requested."""
     wanted = tuple("{*}" + tag for tag in tags)
     events = etree.iterparse(
         stream, events=("end",), tag=wanted, resolve_entities=False, no_network=True, load_dtd=False,
@@ -47,13 +45,13 @@ def iterate_part(stream: IO[bytes], name: str, tags: tuple[str, ...]) -> Iterato
 
 
 def local_name(element: Element) -> str:
-    """Its name without the namespace; of what is no element, nothing."""
+    """Return the name without the namespace, or an empty string if it is not an element."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def attribute(element: Element, name: str) -> str | None:
-    """By its name without the namespace."""
+    """Return an attribute by its name without the namespace."""
     value = element.get(name)
     if value is not None:
         return str(value)
@@ -61,7 +59,7 @@ def attribute(element: Element, name: str) -> str | None:
 
 
 def relationship_id(element: Element) -> str | None:
-    """What it calls the part that it stands for: an `id` with a namespace. One without is another thing."""
+    """Return the id of the referenced part: an `id` with a namespace. One without is something else."""
     return next((str(value) for key, value in element.attrib.items() if str(key).endswith("}id")), None)
 
 
@@ -70,7 +68,7 @@ def children(element: Element, name: str) -> Iterator[Element]:
 
 
 def find(element: Element | None, *path: str) -> Element | None:
-    """The first descendant along these names, each a child of the one before."""
+    """Return the first descendant along these names, each a child of the previous one."""
     for name in path:
         if element is None:
             return None
@@ -83,7 +81,7 @@ def descendants(element: Element, *names: str) -> Iterator[Element]:
 
 
 class Relationships:
-    """What the parts of an Office Open XML file call each other by."""
+    """Relationships between the parts of an Office Open XML file."""
 
     def __init__(self, package: OfficePackage, part: str) -> None:
         folder, _, base = part.rpartition("/")
@@ -97,12 +95,12 @@ class Relationships:
         return self._targets.get(relation_id or "")
 
     def targets_of_type(self, kind: str) -> list[str]:
-        """The parts that stand in this relation, e.g. `styles`."""
+        """Return the parts with this type of relationship, for example `styles`."""
         return [self._targets[relation_id] for known, relation_id in self._types if known == kind]
 
 
 def main_document_part(package: OfficePackage, fallback: str) -> str:
-    """Where the document itself stands."""
+    """Return the part with the document itself."""
     return next(iter(Relationships(package, "").targets_of_type("officeDocument")), fallback)
 
 

@@ -1,4 +1,4 @@
-"""Coordinates of a PDF page: from user space, upwards and unrotated, to the page as a person sees it."""
+"""Convert coordinates of a PDF page from user space (upwards, unrotated) to the page as displayed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ToPage = Callable[[Box], Box]
 
 
 def rotate_box(box: Box, quarter_turns: int, width: float, height: float) -> Box:
-    """Where a box lies after its page of this size was turned clockwise by so many quarters."""
+    """Return a box after its page of this size is rotated clockwise by quarter turns."""
     left, top, right, bottom = box
     match quarter_turns % 4:
         case 1:
@@ -25,14 +25,14 @@ def rotate_box(box: Box, quarter_turns: int, width: float, height: float) -> Box
 
 
 def rounded_box(box: Box) -> Box:
-    """To a hundredth of a point: PDFium's numbers are no more exact than that."""
+    """Round to a hundredth of a point, the precision of PDFium."""
     left, top, right, bottom = box
     return round(left, 2), round(top, 2), round(right, 2), round(bottom, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class PageGeometry:
-    """The visible part of a page in user space, and the quarters by which it is shown turned."""
+    """The visible part of a page in user space, and its rotation in quarter turns."""
 
     left: float
     top: float
@@ -50,27 +50,27 @@ class PageGeometry:
 
     @property
     def rotation(self) -> int:
-        """Degrees clockwise."""
+        """Rotation in degrees clockwise."""
         return self.quarter_turns * 90
 
     @property
     def visible_box(self) -> Box:
-        """Left, top, right, bottom in user space, where top is the greater one."""
+        """Left, top, right, bottom in user space, where top is greater than bottom."""
         return self.left, self.top, self.left + self.unrotated_width, self.top - self.unrotated_height
 
     def unrotated(self, box: Box) -> Box:
-        """A raw rectangle (left, bottom, right, top) from the upper left corner, the rotation not yet applied."""
+        """Convert a rectangle (left, bottom, right, top) to coordinates from the upper left corner, without rotation."""
         left, bottom, right, top = box
         return left - self.left, self.top - top, right - self.left, self.top - bottom
 
     def to_page(self, box: Box) -> Box:
-        """A raw rectangle (left, bottom, right, top) in the page as shown."""
+        """Convert a rectangle (left, bottom, right, top) to the page as displayed."""
         return rounded_box(
             rotate_box(self.unrotated(box), self.quarter_turns, self.unrotated_width, self.unrotated_height)
         )
 
     def upright_to_page(self, direction: int) -> ToPage:
-        """From the frame in which text of this direction (clockwise quarters) stands upright, to the page as shown."""
+        """Convert from the upright frame of text of this direction (clockwise quarters) to the page as displayed."""
         width, height = self.upright_size(direction)
         quarters = (direction + self.quarter_turns) % 4
         if quarters == 0:

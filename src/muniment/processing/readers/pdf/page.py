@@ -1,4 +1,4 @@
-"""One page of a PDF, with filled-in forms: by its text layer, or by OCR if it is a scan."""
+"""Read one page of a PDF with filled-in forms: from its text layer, or by OCR if it is a scan."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,7 +27,7 @@ _VISIBLE_ANNOTATIONS = (raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF
 
 
 def load_page(document: PdfDocument, index: int) -> PdfPage:
-    """The page with what was filled in as part of its own contents. The file itself is not changed."""
+    """Load a page with filled-in forms flattened into its content. The file is not changed."""
     page = document.get_page(index)
     if not _has_visible_annotations(page):
         return page
@@ -51,19 +51,19 @@ def _has_visible_annotations(page: PdfPage) -> bool:
 
 
 _STAMP_CHARACTERS = 100
-"""A scan with a stamp or a page number typed over it has no more."""
+"""A scan with a stamp or page number typed over it has no more characters."""
 
 
 _SCAN_SHARE = 0.8
 
 
 def has_objects(page: PdfPage) -> bool:
-    """Whether there is anything to see."""
+    """Whether the page has any visible content."""
     return bool(raw.FPDFPage_CountObjects(page) > 0)
 
 
 def is_stamped_scan(page: PdfPage, text: PdfTextPage, text_layer: TextLayer, geometry: PageGeometry) -> bool:
-    """Whether the text is but a stamp upon a picture of the page. Invisible text was put there by another OCR."""
+    """Whether the text is only a stamp on an image of the page. Invisible text comes from another OCR program."""
     if len(text_layer.text) > _STAMP_CHARACTERS or _is_invisible(text):
         return False
     area = geometry.unrotated_width * geometry.unrotated_height
@@ -83,11 +83,11 @@ def _image_areas(page: PdfPage) -> Iterator[float]:
 
 
 _FULL_PAGE_SHARE = 0.85
-"""A picture that covers more of a scanned page is the page itself."""
+"""An image that covers more of a scanned page is the page itself."""
 
 
 _MAX_SCAN_WORDS = 20
-"""A picture of the size of the page with fewer words is a photo or a poster, and stays a figure."""
+"""A full-page image with fewer words is a photo or poster and stays a figure."""
 
 
 _NO_OCR = "This page has no extractable text, and OCR is not installed."
@@ -101,7 +101,7 @@ _TOO_LARGE = "This page is too large to process."
 
 @dataclass(frozen=True, slots=True)
 class PendingOcrPage:
-    """A page that OCR is working on."""
+    """A page that OCR is processing."""
 
     number: int
     ticket: OcrTicket
@@ -123,7 +123,10 @@ class PageReader:
         self._document.close()
 
     def begin(self, number: int) -> ExtractedPage | PendingOcrPage:
-        """The page, or a promise of it. A page that cannot be read says so and keeps no other from being read."""
+        """Return the page, or a pending one if it needs OCR.
+
+        An unreadable page gets a problem and does not affect others.
+        """
         try:
             with closing(load_page(self._document, number - 1)) as page:
                 return self._read_page(page, number)
@@ -131,7 +134,7 @@ class PageReader:
             return ExtractedPage(number, "", ExtractionMethod.NONE, problem=_DAMAGED)
 
     def finish(self, page: ExtractedPage | PendingOcrPage) -> ExtractedPage:
-        """Waits for the OCR of that page."""
+        """Wait for the OCR of a page and return it."""
         if isinstance(page, ExtractedPage):
             return page
         space = page.geometry

@@ -1,4 +1,4 @@
-"""Reader of PDF files: open the file without a copy in memory, and yield pages in order while OCR runs ahead."""
+"""Reader of PDF files: open the file without copying it to memory, and yield pages in order while OCR runs ahead."""
 
 import ctypes
 import mmap
@@ -26,18 +26,18 @@ _NO_PAGES = "The PDF has no pages."
 
 
 def open_document(file: BinaryIO, resources: ReaderResources) -> PdfDocument:
-    """The document with its form fields, or `Unreadable`. A PDF that opens without a password opens."""
-    # PDFium names the last error it had, be it that of an earlier document: have one that no document has.
+    """Open the document with its form fields, or raise `Unreadable`. Documents with an empty password can be opened."""
+    # PDFium reports the last error, even of an earlier document, so set one that no document has.
     raw.FPDF_LoadDocument(b"", None)
     try:
         document = PdfDocument(_memory_mapped(file) or file)
     except PdfiumError as error:
         if error.err_code in _NEEDS_PASSWORD:
             raise Unreadable(UnreadableCode.ENCRYPTED, _PROTECTED) from error
-        # PDFium refuses a document without pages, but has no complaint about it.
+        # PDFium refuses a document without pages, but reports no error.
         sentence = _NO_PAGES if error.err_code == raw.FPDF_ERR_FILE else _DAMAGED
         raise Unreadable(UnreadableCode.CORRUPT, sentence) from error
-    # Forms have to be there before the first page is touched, or their fields are not drawn.
+    # Forms must be initialized before the first page is loaded, or their fields are not drawn.
     document.init_forms()
     _check_pages(len(document), resources)
     return document
@@ -54,9 +54,9 @@ def _check_pages(total: int, resources: ReaderResources) -> None:
 
 
 def _memory_mapped(file: BinaryIO) -> Any:
-    """The file's bytes as PDFium can use them without copying, or `None` if they are in memory already."""
+    """Map the file for PDFium without copying it, or return `None` if it is in memory already."""
     try:
-        # Copy on write, because ctypes takes no read-only memory; nobody writes, so nothing is copied.
+        # Copy on write, because ctypes accepts no read-only memory. Nothing is written, so nothing is copied.
         view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     except (OSError, ValueError):
         return None
@@ -64,11 +64,11 @@ def _memory_mapped(file: BinaryIO) -> Any:
 
 
 _PAGES_AHEAD = 16
-"""Pages with text that may wait behind one that OCR is working on."""
+"""Pages with text that may wait for an earlier page in OCR."""
 
 
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
-    """Open it, or raise `Unreadable`."""
+    """Open a PDF file, or raise `Unreadable`."""
     document = open_document(file, resources)
     total = len(document)
     return OpenedDocument(
@@ -77,7 +77,7 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
 
 
 def _iterate_pages(reader: PageReader, total: int, ocr_processes: int) -> Iterator[ExtractedPage]:
-    """Pages in their order. While OCR works on some, following ones are begun, one more than it works on at a time."""
+    """Yield pages in order. While OCR processes some, later ones are started, one more than it handles at a time."""
     with closing(reader):
         waiting: deque[ExtractedPage | PendingOcrPage] = deque()
         for number in range(1, total + 1):

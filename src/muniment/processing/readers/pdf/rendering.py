@@ -1,4 +1,4 @@
-"""Render PDF pages as a person sees them, with rotation, annotations and filled-in forms."""
+"""Render PDF pages as displayed, with rotation, annotations and filled-in forms."""
 
 from io import BytesIO
 
@@ -15,29 +15,29 @@ _PNG_LEVEL = 3
 
 
 def render_gray(page: PdfPage, dpi: int, resources: ReaderResources) -> Image.Image:
-    """The page in shades of gray on white; smaller if it had more than `means.max_pixels`."""
+    """Render the page in gray on white; smaller if it would exceed `means.max_pixels`."""
     return _render(page, dpi / POINTS_PER_INCH, resources, gray=True)
 
 
 def render_png(page: PdfPage, width_px: int, resources: ReaderResources) -> contract.RenderedImage:
-    """The page in colour on white, `width_px` wide; smaller if it had more than `means.max_pixels`."""
-    # PDFium's sides are rounded up: a little less, or the last digit of a fraction costs a pixel more.
+    """Render the page in color on white, `width_px` wide; smaller if it would exceed `means.max_pixels`."""
+    # PDFium rounds sides up, so scale slightly less: a rounding error would cost one more pixel.
     return encode_png(_render(page, (width_px - 0.001) / page.get_width(), resources))
 
 
 def render_box(page: PdfPage, box: Box, dpi: int, resources: ReaderResources) -> contract.RenderedImage:
-    """What stands in a box of the page as shown; the rest of the page costs nothing."""
+    """Render a box of the page as displayed, without rendering the rest."""
     width, height = page.get_size()
     left, top, right, bottom = max(0.0, box[0]), max(0.0, box[1]), min(width, box[2]), min(height, box[3])
     left, top = min(left, width - 1), min(top, height - 1)
     right, bottom = max(right, left + 1), max(bottom, top + 1)
-    # PDFium cuts off from the four sides of the shown page: left, bottom, right, top.
+    # PDFium crops from the four sides of the displayed page: left, bottom, right, top.
     crop = (left, height - bottom, width - right, top)
     return encode_png(_render(page, dpi / POINTS_PER_INCH, resources, crop=crop))
 
 
 def encode_png(image: Image.Image) -> contract.RenderedImage:
-    """Equal pixels give equal bytes."""
+    """Encode as PNG. Equal pixels give equal bytes."""
     file = BytesIO()
     image.save(file, "PNG", compress_level=_PNG_LEVEL)
     return contract.RenderedImage(file.getvalue(), image.width, image.height)
@@ -52,14 +52,14 @@ def _render(
     bitmap = page.render(scale=scale, crop=crop, grayscale=gray, fill_color=_WHITE, rev_byteorder=not gray)
     try:
         picture: Image.Image = bitmap.to_pil()
-        # The picture may lie in PDFium's memory, which is about to be given back.
+        # The image may be in PDFium's memory, which is about to be freed.
         return picture.copy() if picture.mode in ("L", "RGB") else picture.convert("RGB")
     finally:
         bitmap.close()
 
 
 def _fitting_scale(scale: float, width: float, height: float, max_pixels: int) -> float:
-    """The scale, or the largest one at which the page, its sides rounded up, has no more than so many pixels."""
+    """Return the scale, or the largest one at which the page, with sides rounded up, has at most so many pixels."""
     # (w·s + 1)(h·s + 1) ≤ max, solved for s.
     a, b, c = width * height, width + height, 1.0 - max_pixels
     largest: float = (-b + (b * b - 4 * a * c) ** 0.5) / (2 * a)

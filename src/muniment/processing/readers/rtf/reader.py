@@ -1,4 +1,4 @@
-"""Reader of Rich Text Format: the state machine over its tokens."""
+"""Reader of Rich Text Format: a state machine over its tokens."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from muniment.processing.readers.encodings import resolve_encoding
 from muniment.processing.readers.errors import parser_errors_as_unreadable
 from muniment.processing.readers.rtf.tokens import FontTable, RtfToken, TokenType, tokenize
 
-# Groups whose text is not part of the document. A star before a word says the same of any other.
+# Groups whose text is not part of the document. A star before a word marks others.
 _HIDDEN_DESTINATION_NAMES = """
     annotation atnauthor atndate atnicn atnid atnparent atnref atnrefend atnrefstart atntime author bkmkend
     bkmkstart blipuid buptim category colorschememapping colortbl comment company creatim datafield datastore
@@ -48,13 +48,13 @@ _BREAKS = frozenset({"page", "softpage"})
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a group inherits, and what ends with it."""
+    """State that a group inherits and that ends with it."""
 
     is_hidden_destination: bool = False
     is_hidden: bool = False
     font: int | None = None
     fallback_bytes: int = 1
-    """How many bytes stand behind a Unicode character for programs that do not know it."""
+    """Number of fallback bytes after a Unicode character, for programs without Unicode."""
     is_note: bool = False
     is_in_font_table: bool = False
 
@@ -165,7 +165,7 @@ class RtfParser:
             self._undecoded_bytes += content[skipped:]
 
     def _flush(self) -> None:
-        """Bytes are decoded together: a character may have several of them."""
+        """Decode the collected bytes together, because a character may have several."""
         if self._undecoded_bytes:
             encoding = self._fonts.find_encoding(self._state.font) or self._codepage
             self._add(self._undecoded_bytes.decode(encoding, errors="replace"))
@@ -235,7 +235,7 @@ class RtfParser:
         self._notes[-1] = collapse_whitespace(self._notes[-1])
 
     def _take_text(self) -> str:
-        # Two halves of a character beyond the first 65,536 become one.
+        # Combine surrogate pairs.
         text = "".join(self._text_parts).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         self._text_parts.clear()
         return text

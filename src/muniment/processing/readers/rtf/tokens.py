@@ -1,4 +1,4 @@
-"""Tokens and font table of an RTF file. Malformed input never fails: what is no control word is text."""
+"""Tokens and font table of an RTF file. Malformed input never fails: anything but a control word is text."""
 
 import re
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from enum import Enum, auto
 from muniment.processing.readers.encodings import resolve_encoding
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # a word and its number
-    rb"|\\'([0-9a-fA-F]{2})"  # a byte
-    rb"|\\([^a-zA-Z'])"  # a sign
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?"  # control word with its number
+    rb"|\\'([0-9a-fA-F]{2})"  # byte
+    rb"|\\([^a-zA-Z'])"  # control symbol
     rb"|([{}])"
     rb"|([^\\{}\r\n]+)"  # text
     rb"|[\r\n]+|\\",
@@ -74,7 +74,7 @@ class FontTable:
         self._current = number
 
     def set_charset(self, number: int | None) -> None:
-        """0 is the code page of the file, 2 a font of symbols: neither says anything."""
+        """Set the character set of a font; 0 (the file's code page) and 2 (symbols) are ignored."""
         if self._current is not None and number in _CHARSETS:
             self._encodings[self._current] = _CHARSETS[number]
 

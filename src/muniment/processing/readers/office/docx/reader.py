@@ -1,4 +1,4 @@
-"""Reader of Word documents: the body in its order, headers and footers once, notes at the end."""
+"""Reader of Word documents: the body in order, headers and footers once, notes at the end."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -55,7 +55,7 @@ class _Document:
             yield from story.blocks(container)
 
     def _headers_or_footers(self, reference: str) -> Iterator[Block]:
-        """Headers or footers: each text once, however many sections and pages show it, and no mere page numbers."""
+        """Return headers or footers, each text once however many sections show it, without plain page numbers."""
         seen: set[str] = set()
         for element in descendants(self._root, reference):
             part = self._relationships.find_target(attribute(element, "id"))
@@ -66,7 +66,7 @@ class _Document:
                 seen.add(text)
 
     def _list_notes(self) -> Iterator[Block]:
-        """Footnotes and endnotes in the order in which the text refers to them."""
+        """Return footnotes and endnotes in the order of their references."""
         found: dict[tuple[str, str], tuple[str, Element]] = {}
         for kind in ("footnote", "endnote"):
             for part in self._relationships.targets_of_type(kind + "s"):
@@ -83,7 +83,7 @@ class _Document:
 
 
 class _Story:
-    """One run of text: the body, a header, a note."""
+    """One flow of text: the body, a header, a note."""
 
     def __init__(self, runs: RunReader, styles: DocxStyles) -> None:
         self._runs = runs
@@ -125,13 +125,13 @@ class _Story:
 
 
 def unwrap(container: Element) -> Iterator[Element]:
-    """Its children, without what is only put around them and without what was deleted."""
+    """Yield the children without wrappers and deleted content."""
     for child in container:
         name = local_name(child)
         if name in _WRAPPERS:
             yield from unwrap(child)
         elif name == "AlternateContent":
-            # The same thing twice, for new programs and for old ones.
+            # The same content twice, for new and for old programs.
             choice = find(child, "Choice")
             choice = find(child, "Fallback") if choice is None else choice
             yield from unwrap(choice) if choice is not None else ()
@@ -152,7 +152,7 @@ def _is_deleted(row: Element) -> bool:
 
 
 def _section_breaks(body: Element) -> Iterator[bool]:
-    """For each section but the last: whether the one behind it begins on a new page. It says so at its own end."""
+    """Return for each section but the last whether the next one begins on a new page, which is stated at its own end."""
     sections = [find(child, "pPr", "sectPr") if local_name(child) == "p" else child for child in unwrap(body)]
     ends = [section for section in sections if section is not None and local_name(section) == "sectPr"]
     kinds = [next((attribute(kind, "val") for kind in children(end, "type")), None) for end in ends]

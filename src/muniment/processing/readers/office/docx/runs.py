@@ -21,14 +21,14 @@ _PRIVATE_USE = range(0xE000, 0xF900)
 
 @dataclass(slots=True)
 class ParagraphContent:
-    """Of one paragraph."""
+    """Content of one paragraph."""
 
     text_parts: list[str] = field(default_factory=list)
     figures: tuple[Figure, ...] = ()
     text_boxes: list[Element] = field(default_factory=list)
-    """Text boxes, which hold paragraphs of their own."""
+    """Text boxes, which contain paragraphs of their own."""
     fields: list[bool] = field(default_factory=list)
-    """For each field that is open here: whether its result has begun. Before that comes its formula."""
+    """For each open field: whether its result has begun. The field code comes before it."""
 
     @property
     def text(self) -> str:
@@ -41,7 +41,7 @@ class ParagraphContent:
 
 @dataclass(slots=True)
 class NoteMarks:
-    """The marks of footnotes and endnotes, in the order in which the text refers to them."""
+    """Marks of footnotes and endnotes in the order of their references."""
 
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class RunReader:
         content.text_parts.append(_BREAKS.get(attribute(element, "type") or "", "\n"))
 
     def _add_symbol(self, element: Element, content: ParagraphContent) -> None:
-        """A character of a symbol font. Most have no meaning without the font."""
+        """Add a character of a symbol font. Most have no meaning without the font."""
         try:
             code = int(attribute(element, "char") or "", 16)
         except ValueError:
@@ -119,7 +119,7 @@ class RunReader:
             self._add(child, content)
 
     def _add_drawing(self, element: Element, content: ParagraphContent) -> None:
-        # What stands below a "Fallback" repeats, for older programs, what stands beside it.
+        # A "Fallback" repeats its sibling for older programs.
         seen = [each for each in descendants(element, *_IN_DRAWING) if not _has_ancestor("Fallback", each, element)]
         outer = [each for each in seen if not _has_ancestor(_TEXT_BOX, each, element)]
         content.text_boxes += [each for each in outer if local_name(each) == _TEXT_BOX]
@@ -136,7 +136,7 @@ def _is_hidden(element: Element, name: str) -> bool:
 
 
 def _has_ancestor(name: str, element: Element, top: Element) -> bool:
-    """Whether one of this name stands between `top` and the element."""
+    """Whether an ancestor of this name is between `top` and the element."""
     for ancestor in element.iterancestors():
         if ancestor is top:
             return False

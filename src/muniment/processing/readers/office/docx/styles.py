@@ -25,7 +25,7 @@ class DocxStyles:
         self._styles = {attribute(style, "styleId") or "": _read_style(style) for style in styles}
 
     def kind_of(self, properties: Element | None) -> ParagraphKind:
-        """By the paragraph's own properties first, then by its style and what that is based on."""
+        """Return the kind by the paragraph's own properties, or else by its style and the styles it is based on."""
         numbered: bool | None = _is_numbered(properties)
         if _outline(properties):
             return ParagraphKind.HEADING
@@ -47,7 +47,7 @@ class DocxStyles:
         named = find(properties, "pStyle")
         style = self._styles.get(attribute(named, "val") or "") if named is not None else None
         found: list[_Style] = []
-        while style and len(found) < _MAX_ANCESTORS:  # some are based on themselves
+        while style and len(found) < _MAX_ANCESTORS:  # some styles are based on themselves
             found.append(style)
             style = self._styles.get(style.parent or "")
         return found
@@ -69,6 +69,6 @@ def _outline(properties: Element | None) -> bool:
 
 
 def _is_numbered(properties: Element | None) -> bool | None:
-    """Whether it is an item; `None` if nothing is said. Number 0 takes a style's numbering away."""
+    """Whether the paragraph is a list item; `None` if not specified. Number 0 removes the numbering of a style."""
     number = find(properties, "numPr", "numId")
     return attribute(number, "val") != "0" if number is not None else None

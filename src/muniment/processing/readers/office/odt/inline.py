@@ -1,4 +1,4 @@
-"""Content of an OpenDocument paragraph, where text stands between elements as well as in them."""
+"""Content of an OpenDocument paragraph, where text stands both in and between elements."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ class ImageReference:
 class InlineContent:
     text_parts: list[str] = field(default_factory=list)
     notes: list[tuple[str, Element]] = field(default_factory=list)
-    """The mark of each note, and what it says."""
+    """Mark and content of each note."""
     images: list[ImageReference] = field(default_factory=list)
     text_boxes: list[Element] = field(default_factory=list)
 
@@ -60,7 +60,7 @@ def _add(element: Element, content: InlineContent) -> None:
 
 
 def _add_text(text: str | None, content: InlineContent) -> None:
-    """Space in the file is for its readability: several of them are one."""
+    """Add text. Whitespace in the file is collapsed."""
     if text:
         content.text_parts.append(_SPACE.sub(" ", text))
 
@@ -79,7 +79,7 @@ def _add_note(element: Element, content: InlineContent) -> None:
 
 
 def _add_frame(element: Element, content: InlineContent) -> None:
-    """A picture, often given in several formats of which the first is the best, or a box of text."""
+    """Add an image, often given in several formats of which the first is the best, or a text box."""
     boxes = [child for child in element if local_name(child) == "text-box"]
     content.text_boxes += boxes
     image = find(element, "image") if not boxes else None
@@ -89,7 +89,7 @@ def _add_frame(element: Element, content: InlineContent) -> None:
 
 
 def _add_shape(element: Element, content: InlineContent) -> None:
-    """A drawn shape with text on it."""
+    """Add a drawn shape with text."""
     if next(descendants(element, "p"), None) is not None:
         content.text_boxes.append(element)
 

@@ -1,4 +1,4 @@
-"""Reader of OpenDocument texts: the body in its order, headers and footers once, notes at the end."""
+"""Reader of OpenDocument texts: the body in order, headers and footers once, notes at the end."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -18,7 +18,7 @@ _MANIFEST = "META-INF/manifest.xml"
 _MARGINS = ("header", "footer")
 _SKIPPED = frozenset({"tracked-changes", "sequence-decls", "variable-decls", "user-field-decls", "forms", "annotation"})
 _MAX_REPEATED = 100
-"""A cell or row may say that it repeats a million times, to the edge of the sheet."""
+"""Limit of repetitions: a cell or row may claim to repeat a million times, to the edge of the sheet."""
 
 
 def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resources: ReaderResources) -> OpenedDocument:
@@ -30,7 +30,7 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
 
 
 def _reject_encrypted(package: OfficePackage) -> None:
-    """The parts of a protected text are encrypted one by one; the file itself looks like any other."""
+    """Raise `Unreadable` for a protected text. Its parts are encrypted one by one; the file itself looks normal."""
     if _MANIFEST in package and next(descendants(parse_part(package, _MANIFEST), "encryption-data"), None) is not None:
         raise Unreadable(
             UnreadableCode.ENCRYPTED, "The file is password-protected. Remove the password and upload it again."
@@ -128,7 +128,7 @@ class _Document:
 
 
 def _rows(table: Element) -> Iterator[Element]:
-    """The rows of this table, whatever groups they are in, and the page breaks between them."""
+    """Yield the rows of a table, whatever groups they are in, and the page breaks between them."""
     for child in table:
         name = local_name(child)
         if name in {"table-row", "soft-page-break"}:

@@ -19,13 +19,13 @@ _MAX_ANCESTORS = 20
 @dataclass(frozen=True, slots=True)
 class OdtStyle:
     kind: ParagraphKind | None = None
-    """Where the style alone decides."""
+    """Kind of paragraph, if the style alone determines it."""
     begins_page: bool = False
     ends_page: bool = False
 
 
 class OdtStyles:
-    """Common and automatic styles. Headings proper are elements of their own; titles and captions only styles."""
+    """Common and automatic styles. Headings are elements of their own; titles and captions are only styles."""
 
     def __init__(self, roots: list[Element]) -> None:
         styles = [style for root in roots for style in descendants(root, "style")]
@@ -64,5 +64,5 @@ def _is_set(properties: Element | None, name: str) -> bool:
 
 
 def _changes_master_page(style: Element) -> bool:
-    """A paragraph that asks for another kind of page begins one."""
+    """Whether the style sets another master page, which begins a new page."""
     return bool(attribute(style, "master-page-name"))

@@ -16,12 +16,12 @@ from muniment.processing.readers.office.xml import (
 
 SHAPES = frozenset({"sp", "pic", "graphicFrame", "cxnSp"})
 _SAME_LINE_EMU = 90_000
-"""Shapes whose upper edges differ by less (0.1 inch) stand beside each other."""
+"""Shapes whose upper edges differ by less (0.1 inch) are side by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class _GroupTransform:
-    """From the coordinates of a group to those of the slide."""
+    """Transformation from the coordinates of a group to those of the slide."""
 
     x: float = 0
     y: float = 0
@@ -46,7 +46,7 @@ class _GroupTransform:
 
 
 class PlaceholderPositions:
-    """Of placeholders: a slide leaves them to its layout, and that one to its master."""
+    """Positions of placeholders, inherited from the slide layout and its master."""
 
     def __init__(self, package: OfficePackage, slide: Relationships) -> None:
         self._positions: dict[tuple[str, str], tuple[float, float]] = {}
@@ -71,7 +71,7 @@ class PlaceholderPositions:
 
 
 def in_reading_order(tree: Element, positions: PlaceholderPositions) -> list[Element]:
-    """Line by line, from left to right. What has no place stays behind what the file puts before it."""
+    """Sort shapes line by line, left to right. Shapes without a position follow their predecessor in the file."""
     placed: list[tuple[float, float, int, Element]] = []
     x = y = 0.0
     for number, (shape, space) in enumerate(_flatten(tree, _GroupTransform())):
@@ -101,7 +101,7 @@ def _flatten(tree: Element, transform: _GroupTransform) -> Iterator[tuple[Elemen
 
 
 def _lookup_keys(placeholder: Element | None) -> list[tuple[str, str]]:
-    """How to look a placeholder up: its index is exact, its type will do."""
+    """Yield the keys of a placeholder: its index identifies it, its type is the fallback."""
     if placeholder is None:
         return []
     kind = (attribute(placeholder, "type") or "body").replace("ctrTitle", "title")

@@ -1,4 +1,4 @@
-"""Reader of presentations: one page per slide, in reading order, with the speaker's notes at its end."""
+"""Reader of presentations: one page per slide, in reading order, with the speaker notes at its end."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -60,7 +60,7 @@ class ShapeReader:
             yield from self._text(shape)
 
     def _text(self, shape: Element) -> Iterator[Block]:
-        """The paragraphs of a shape; a title is one heading, whatever its lines."""
+        """Yield the paragraphs of a shape; a title is one heading, whatever its lines."""
         body = find(shape, "txBody")
         paragraphs = list(children(body, "p")) if body is not None else []
         if is_placeholder(shape, *_TITLES):
@@ -70,7 +70,7 @@ class ShapeReader:
         yield from (Block(_paragraph_text(each), _paragraph_kind(each, is_list=is_list)) for each in paragraphs)
 
     def read_notes(self, part: str) -> Iterator[Block]:
-        """What the speaker wrote below a slide."""
+        """Return the speaker notes of a slide."""
         for shape in descendants(parse_part(self._package, part), "sp") if part in self._package else ():
             body = find(shape, "txBody") if is_placeholder(shape, "body") else None
             yield from (Block(_paragraph_text(each)) for each in (children(body, "p") if body is not None else ()))
@@ -83,7 +83,7 @@ class ShapeReader:
         yield Block("", figures=self._images.figure_for(part, size))
 
     def _frame(self, frame: Element) -> Iterator[Block]:
-        """A table, or what stands in a part of its own: a chart, a diagram."""
+        """Yield a table, or the content of a separate part: a chart or a diagram."""
         for table in descendants(frame, "tbl"):
             rows = [[_cell_text(cell) for cell in children(row, "tc")] for row in children(table, "tr")]
             yield Block(make_table(rows), ParagraphKind.TABLE)
@@ -143,7 +143,7 @@ def _read_slides(package: OfficePackage, slides: list[str], images: EmbeddedImag
         for number, part in enumerate(slides, start=1):
             try:
                 blocks = assign_captions(_read_slide(package, part, images))
-            except Unreadable as error:  # the others may be sound
+            except Unreadable as error:  # other slides may be intact
                 yield ExtractedPage(number, "", ExtractionMethod.NONE, problem=error.message)
                 continue
             yield make_page(number, blocks)

@@ -1,4 +1,4 @@
-"""Number formats of a workbook: values as a person sees them.
+"""Format values with the number formats of a workbook.
 
 Dates are written as ISO 8601, whatever the cell's format.
 """
@@ -11,7 +11,7 @@ from muniment.processing.readers.office.xml import Element, attribute, children,
 
 _EPOCH_1900, _EPOCH_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001  # a sheet knows no zones
 _FALSE_LEAP_DAY = 60
-"""Excel counts a 29 February 1900, so that the days before it are one off."""
+"""Excel counts a 29 February 1900, so that the days before it are off by one."""
 _MAX_SERIAL = 2_958_466  # the year 9999
 _MAX_NUMBER = 1e300
 
@@ -29,7 +29,7 @@ _DIGITS = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?")
 
 
 class NumberFormats:
-    """The number formats of a workbook, by the number of a cell's style."""
+    """Number formats of a workbook by cell style."""
 
     def __init__(self, styles: Element | None, *, is_1904: bool) -> None:
         own = find(styles, "numFmts")
@@ -42,13 +42,13 @@ class NumberFormats:
         self._is_1904 = is_1904
 
     def format_value(self, value: str, style: str | None) -> str:
-        """A cell's value in its format; what is no number stays as it is."""
+        """Format a cell's value; anything but a number stays as it is."""
         try:
             number = float(value)
         except ValueError:
             return value
         if not abs(number) < _MAX_NUMBER:
-            return value  # endless, or no number at all: a spreadsheet has neither
+            return value  # infinite or not a number, which spreadsheets do not have
         index = _to_int(style)
         code = self._codes[index] if index < len(self._codes) else ""
         section = _section(code, number)
@@ -58,12 +58,12 @@ class NumberFormats:
 
 
 def _section(code: str, number: float) -> str:
-    """A format may have parts of its own for negative numbers and for zero."""
+    """Return the section of the format for the value: negative numbers and zero may have their own."""
     sections = _split(code)
     return sections[2] if number == 0 and len(sections) > 2 else sections[0]
 
 
-# A million cells share a handful of formats.
+# Cached, because a million cells share a few formats.
 @lru_cache(maxsize=1024)
 def _split(code: str) -> list[str]:
     return re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', code[:500])
@@ -111,7 +111,7 @@ def _format_number(number: float, section: str) -> str:
 
 
 def _trim_zeros(shown: str, most: int) -> str:
-    """`0.##` shows up to two places, as many as there are."""
+    """Remove optional zeros: `0.##` shows up to two decimal places."""
     for _ in range(most):
         shown = shown.removesuffix("0") if "." in shown else shown
     return shown.removesuffix(".")
@@ -119,7 +119,7 @@ def _trim_zeros(shown: str, most: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _literals(section: str) -> tuple[str, str]:
-    """What stands before and behind the digits: a currency, a unit."""
+    """Return the text before and after the digits: a currency, a unit."""
     visible = _INVISIBLE.sub("", _QUOTED.sub(lambda match: match[1] or match[2] or match[3] or "", section))
     digits = _DIGITS.search(visible)
     if digits is None:

@@ -1,4 +1,4 @@
-"""Reader of workbooks: sheet after sheet, each on pages of its own, its rows as lines of a table."""
+"""Reader of workbooks: sheet by sheet, each on its own pages, with rows as lines of a table."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -37,7 +37,7 @@ _MAX_DIGITS = 10
 
 
 Row = dict[int, str]
-"""Texts by column, from 1. Empty cells are not there."""
+"""Texts by column, from 1, without empty cells."""
 
 
 class RowReader:
@@ -70,13 +70,13 @@ class RowReader:
 
 
 def rich_text(item: Element) -> str:
-    """Of all its runs; how to pronounce it (`rPh`) is not part of it."""
+    """Return the text of all runs, without phonetic hints (`rPh`)."""
     runs = [item, *children(item, "r")]
     return "".join(piece.text or "" for run in runs for piece in run if local_name(piece) == "t")
 
 
 class RowBatch:
-    """Rows that become one table. Columns that are empty in all of them are left out."""
+    """Rows that become one table. Columns that are empty in all of them are omitted."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
@@ -90,7 +90,7 @@ class RowBatch:
             self._characters += sum(map(len, row.values()))
 
     def size_with(self, row: Row) -> int:
-        """No less than its text would have with this row: few cells far from each other make a text of many tabs."""
+        """Return an upper bound of the text's length with this row: a few distant cells make a text of many tabs."""
         new_columns = sum(1 for column in row if column not in self._columns)
         cells = (len(self._rows) + 1) * (len(self._columns) + new_columns)
         return self._characters + sum(map(len, row.values())) + cells
@@ -101,7 +101,7 @@ class RowBatch:
 
 
 def _column_index(reference: str) -> int:
-    """`AB12` stands in column 28; 0 if it does not say."""
+    """Return the column of a reference (28 for `AB12`), or 0 if it has none."""
     number = 0
     for letter in reference[:3].upper():
         if not "A" <= letter <= "Z":
@@ -128,7 +128,7 @@ class _Workbook:
         self._rows = RowReader(self._read_strings(), self._read_formats())
 
     def blocks(self) -> Iterator[Block]:
-        """All sheets, the hidden ones too: people search for what is in them."""
+        """Yield all sheets, including hidden ones, because users search for their content."""
         sheets = find(self._root, "sheets")
         for sheet in sheets if sheets is not None else ():
             part = self._relationships.find_target(relationship_id(sheet))
@@ -141,7 +141,7 @@ class _Workbook:
             yield from (Block(block.text) for block in drawings if block.text)
 
     def _tables(self, part: str, available_characters: int) -> Iterator[Block]:
-        """As many rows as fit on a page together; `room` is what the heading leaves of the first one."""
+        """Yield tables with as many rows as fit on a page; `room` is what the heading leaves of the first one."""
         chunk = RowBatch()
         with self._package.open(part) as stream:
             for row in iterate_part(stream, part, ("row",)):
@@ -153,7 +153,7 @@ class _Workbook:
         yield Block(chunk.text(), ParagraphKind.TABLE)
 
     def _drawings(self, part: str) -> Iterator[Block]:
-        """Pictures and text boxes that float above the cells."""
+        """Yield images and text boxes that float above the cells."""
         for drawing in Relationships(self._package, part).targets_of_type("drawing"):
             if drawing not in self._package:
                 continue

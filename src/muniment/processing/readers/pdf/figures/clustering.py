@@ -10,11 +10,11 @@ from muniment.processing.readers.contract import Box
 class BoxCluster:
     box: Box
     members: list[int]
-    """Indexes, ascending."""
+    """Indexes in ascending order."""
 
 
 def cluster_boxes(boxes: Sequence[Box], gap: float, min_side: float) -> list[BoxCluster]:
-    """Join what is closer than `gap`, until nothing is; give what is at least `min_side` wide and high."""
+    """Merge boxes that are closer than `gap`; return clusters at least `min_side` wide and high."""
     order = sorted(range(len(boxes)), key=lambda index: (boxes[index][1], index))
     settled: list[BoxCluster] = []
     growing: list[BoxCluster] = []
@@ -30,10 +30,10 @@ def cluster_boxes(boxes: Sequence[Box], gap: float, min_side: float) -> list[Box
 
 
 def _insert(clusters: list[BoxCluster], newcomer: BoxCluster, gap: float) -> list[BoxCluster]:
-    """The clusters with the newcomer among them. Growing brings it near others: it looks again until there are none."""
+    """Insert a box and merge clusters until no two are close, because a merged cluster may reach others."""
     while near := [each for each in clusters if _are_near(each.box, newcomer.box, gap)]:
         clusters = [each for each in clusters if not _are_near(each.box, newcomer.box, gap)]
-        # The longest list takes the others in: drawings of many thousand lines grow line by line.
+        # The longest list absorbs the others: drawings of many thousand lines grow line by line.
         largest = max(near, key=lambda each: len(each.members))
         for other in [newcomer, *(each for each in near if each is not largest)]:
             largest.box = _union(largest.box, other.box)

@@ -22,21 +22,21 @@ from muniment.processing.readers.pdf.figures.shapes import (
 )
 
 CLUSTER_GAP = 12.0
-"""Points between two shapes that are still one figure."""
+"""Maximum distance in points between two shapes of one figure."""
 FULL_PAGE_SHARE = 0.9
 THIN = 4.0
 DRAWING_DPI = 150
 MAX_FIGURES = 500
 TEXT_BOX_SHAPES = 3
 TEXT_BOX_SHARE = 0.3
-"""A few shapes behind text that fills so much of them are its background."""
+"""Share of text above which a few shapes are only its background."""
 COORDINATE_SCALE = 10
 """Outlines are compared in tenths of a point."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ShapeGroup:
-    """Shapes of one figure and the box around them in user space."""
+    """Shapes of one figure, and their bounding box in user space."""
 
     shapes: list[Shape]
     box: Box
@@ -53,7 +53,7 @@ class _ShapeGroup:
 def find_figures(
     page: PdfPage, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]], options: ReadingOptions
 ) -> tuple[Figure, ...]:
-    """Pictures and drawings at least `figure_min_points` large, from top to bottom, then from left to right."""
+    """Return images and drawings of at least `figure_min_points`, top to bottom, then left to right."""
     visible = page.get_bbox()
     shapes = [shown for shape in list_shapes(page) if (shown := _visible_shape(shape, visible))]
     groups = [
@@ -66,7 +66,7 @@ def find_figures(
 
 
 def _visible_shape(shape: Shape, page: Box) -> Shape | None:
-    """The visible part of it, unless it is beside the page, a background, a frame or a line from edge to edge."""
+    """Return the visible part of a shape, unless it is off the page, a background, a frame or an edge-to-edge line."""
     left, bottom = max(shape.box[0], page[0]), max(shape.box[1], page[1])
     right, top = min(shape.box[2], page[2]), min(shape.box[3], page[3])
     width, height = right - left, top - bottom
@@ -87,7 +87,7 @@ def _group_shapes(shapes: list[Shape], options: ReadingOptions) -> list[_ShapeGr
 def _without_rules_and_frames(
     group: _ShapeGroup, to_page: Callable[[Box], Box], paragraphs: Sequence[tuple[str, Box]], options: ReadingOptions
 ) -> list[_ShapeGroup]:
-    """The group if it shows something. Where its paths only rule or frame, the pictures between them remain."""
+    """Return the group if it shows something. If its paths are only rules or frames, return the images between them."""
     if not group.paths:
         return [group]
     is_text_box = len(group.paths) <= TEXT_BOX_SHAPES and _text_share(to_page(group.box), paragraphs) > TEXT_BOX_SHARE
@@ -142,7 +142,7 @@ def _pixels(group: _ShapeGroup, box: Box) -> tuple[int, int]:
 
 
 def _digest(group: _ShapeGroup) -> str:
-    """Of what it shows. Several shapes count with their places relative to each other, a single picture alone."""
+    """Return a digest of the content. Shapes include their relative positions; a single image does not."""
     digest = hashlib.sha256()
     unlisted = MAX_SEGMENTS
     for shape in group.shapes:

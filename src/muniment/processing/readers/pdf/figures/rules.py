@@ -1,4 +1,4 @@
-"""Tell tables, frames and text boxes from diagrams: they consist of lines that run from end to end."""
+"""Distinguish tables, frames and text boxes from diagrams: they consist of lines that run from end to end."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from muniment.processing.readers.contract import Box
 from muniment.processing.readers.pdf.figures.shapes import CLOSE_PATH, Segment
 
 STRAIGHT_TOLERANCE = 0.5
-"""Points by which a horizontal or vertical line may deviate."""
+"""Tolerance in points of a horizontal or vertical line."""
 SAME_LEVEL_TOLERANCE = 3.0
-"""Points within which two lines are one: both sides of a thin bar, or the borders of two cells."""
+"""Points within which two lines count as one: both sides of a thin bar, or the borders of two cells."""
 FULL_COVERAGE = 0.9
-"""A line that covers so much of the cluster runs from end to end."""
+"""A line that covers this share of the cluster runs from end to end."""
 LOOSE_COVERAGE = 0.35
-"""One that covers less than this belongs to no grid: the end of a bar, the side of a box in an organigram."""
+"""A line that covers less belongs to no grid: the end of a bar, the side of a box in an organization chart."""
 MAX_LOOSE_SHARE = 0.25
 MAX_SLANTED_SHARE = 0.05
 
 LineSpan = tuple[float, float, float]
-"""Where a line runs, where it begins and where it ends."""
+"""Level, start and end of a line."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class RuleLines:
             here = there
 
     def form_table_or_frame(self, box: Box) -> bool:
-        """Whether they frame or rule the box (left, bottom, right, top) and show nothing."""
+        """Whether the lines only frame or rule the box (left, bottom, right, top)."""
         if self.slanted > MAX_SLANTED_SHARE * self.count:
             return False
         rows = _coverages(self.horizontal, box[2] - box[0])
@@ -69,14 +69,14 @@ class RuleLines:
 
 
 def _coverages(spans: list[LineSpan], length: float) -> list[float]:
-    """For each level on which lines run, the share of the length that they cover together."""
+    """Return for each level the share of the length that its lines cover together."""
     levels: list[list[LineSpan]] = []
     for stretch in sorted(spans):
         if levels and stretch[0] - levels[-1][0][0] <= SAME_LEVEL_TOLERANCE:
             levels[-1].append(stretch)
         else:
             levels.append([stretch])
-    # The short sides of thin bars are no lines of their own.
+    # The short sides of thin bars are not lines.
     covered = [_covered(level) for level in levels]
     return [each / length for each in covered if each > SAME_LEVEL_TOLERANCE]
 

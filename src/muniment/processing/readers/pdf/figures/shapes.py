@@ -9,14 +9,14 @@ from pypdfium2 import PdfPage, raw
 from muniment.processing.readers.contract import Box
 
 MAX_SHAPES = 20_000
-"""Of one page. A map has more, and is one figure with the first of them too."""
+"""Limit per page. A map has more, and the first ones are enough to detect it as one figure."""
 MAX_DEPTH = 8
 MAX_SEGMENTS = 20_000
-"""Of one path, and of all paths of a figure together."""
+"""Limit per path, and for all paths of a figure together."""
 
 Matrix = tuple[float, float, float, float, float, float]
 Segment = tuple[int, float, float]
-"""PDFium's kind of segment and the point where it ends; -1 goes back to where the outline began."""
+"""PDFium's segment type and its end point; type -1 closes the outline."""
 CLOSE_PATH = -1
 
 _IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
@@ -25,24 +25,24 @@ _NEARLY_WHITE = 250
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A picture or a path, its box (left, bottom, right, top) in the page's user space."""
+    """An image or a path with its box (left, bottom, right, top) in the page's user space."""
 
     handle: object
     is_image: bool
     box: Box
     container: Matrix
-    """From the form XObject that holds it to the page."""
+    """Matrix from the containing form XObject to the page."""
     paint: str = ""
     """How a path is filled and stroked."""
 
 
 def list_shapes(page: PdfPage) -> list[Shape]:
-    """The first `MAX_SHAPES` that can be seen, in drawing order."""
+    """Return the first `MAX_SHAPES` visible shapes in drawing order."""
     return [shape for shape, _ in zip(_walk_page(page), range(MAX_SHAPES), strict=False)]
 
 
 def list_segments(shape: Shape) -> Iterator[Segment]:
-    """The outline of a path in the page's user space, cut off after `MAX_SEGMENTS`."""
+    """Return the outline of a path in the page's user space, limited to `MAX_SEGMENTS`."""
     matrix = _compose(_object_matrix(shape.handle), shape.container)
     x, y = c_float(), c_float()
     for index in range(min(raw.FPDFPath_CountSegments(shape.handle), MAX_SEGMENTS)):
@@ -54,14 +54,14 @@ def list_segments(shape: Shape) -> Iterator[Segment]:
 
 
 def image_size(shape: Shape) -> tuple[int, int]:
-    """The picture's own pixels."""
+    """Return the size of the image in pixels."""
     width, height = c_uint(), c_uint()
     raw.FPDFImageObj_GetImagePixelSize(shape.handle, width, height)
     return width.value, height.value
 
 
 def image_bytes(shape: Shape) -> bytes:
-    """The picture as the file holds it, still compressed: equal pictures of one program have equal bytes."""
+    """Return the compressed image data of the file; equal images written by one program have equal bytes."""
     length = raw.FPDFImageObj_GetImageDataRaw(shape.handle, None, 0)
     buffer = create_string_buffer(length)
     raw.FPDFImageObj_GetImageDataRaw(shape.handle, buffer, c_ulong(length))
@@ -95,7 +95,7 @@ def _visit_object(handle: object, container: Matrix, depth: int) -> Iterator[Sha
 
 
 def _visible_paint(path: object) -> str:
-    """Empty for what cannot be seen: outlines that only clip, and white areas."""
+    """Return the paint, or an empty string for invisible paths: clipping outlines and white areas."""
     fill_mode, is_stroked = c_int(), c_int()
     raw.FPDFPath_GetDrawMode(path, fill_mode, is_stroked)
     fill = _read_color(raw.FPDFPageObj_GetFillColor, path) if fill_mode.value else ""
@@ -121,7 +121,7 @@ def _object_bounds(handle: object, container: Matrix) -> Box:
 
 
 def _clip_box(handle: object, box: Box, container: Matrix) -> Box:
-    """What remains of a picture that the file shows a part of only."""
+    """Return the visible part of a clipped image."""
     clip = raw.FPDFPageObj_GetClipPath(handle)
     for path in range(raw.FPDFClipPath_CountPaths(clip) if clip else 0):
         points = [_transform_point(container, *each) for each in _clip_points(clip, path)]

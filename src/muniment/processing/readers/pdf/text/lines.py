@@ -19,7 +19,7 @@ _LEFT_TO_RIGHT = re.compile("[A-Za-z\u00c0-\u02af\u0370-\u052f]")
 
 @dataclass(slots=True)
 class TextRun:
-    """Words beside each other, without a gap that could part columns. A line is a run, too."""
+    """Adjacent words without a gap that could separate columns. A line is also a run."""
 
     words: list[PdfWord] = field(repr=False)
     left: float
@@ -64,7 +64,7 @@ def bounds(runs: Iterable[TextRun]) -> Box:
 
 
 def on_same_line(a: TextRun | PdfWord, b: TextRun | PdfWord) -> bool:
-    """Whether both stand on one line: they share half the height of the lower one (a superscript does)."""
+    """Whether both are on one line: they share half the height of the lower one, as a superscript does."""
     shared = min(a.bottom, b.bottom) - max(a.top, b.top)
     return shared >= 0.5 * min(a.bottom - a.top, b.bottom - b.top)
 
@@ -75,7 +75,7 @@ def gap_between(a: TextRun | PdfWord, b: TextRun | PdfWord) -> float:
 
 
 def group_runs(words: Sequence[PdfWord]) -> list[TextRun]:
-    """Words drawn one after the other and beside each other; then what was drawn apart and belongs together."""
+    """Group words that are drawn one after the other and adjacent; then merge runs that were drawn separately."""
     runs: list[TextRun] = []
     last: PdfWord | None = None
     for word in words:
@@ -132,7 +132,7 @@ def _belongs_to_run(run: TextRun, other: TextRun) -> bool:
 
 
 def group_lines(runs: Iterable[TextRun]) -> list[TextRun]:
-    """Runs of one column as lines from top to bottom, the words of each as they are read."""
+    """Group the runs of one column into lines, top to bottom, with words in reading order."""
     lines: list[TextRun] = []
     for run in sorted(runs, key=lambda run: (run.top + run.bottom, run.left)):
         if lines and on_same_line(lines[-1], run):
@@ -158,7 +158,7 @@ def words_in_reading_order(words: Sequence[PdfWord]) -> list[PdfWord]:
 
 
 def _right_to_left_order(words: list[PdfWord]) -> list[PdfWord]:
-    # Latin words inside of a Hebrew line keep their own order among themselves.
+    # Latin words in a Hebrew line keep their own order.
     ordered: list[PdfWord] = []
     foreign: list[PdfWord] = []
     for word in reversed(words):
@@ -171,7 +171,7 @@ def _right_to_left_order(words: list[PdfWord]) -> list[PdfWord]:
 
 
 def _join_word_parts(words: list[PdfWord]) -> list[PdfWord]:
-    """A word whose parts were drawn apart, without the gap of a space, is one word."""
+    """Join parts of a word that were drawn separately, without a gap as wide as a space."""
     pieced = words[:1]
     for word in words[1:]:
         last = pieced[-1]

@@ -20,13 +20,13 @@ _SENTENCE_END = re.compile(r"[.!?:][\"'”’)\]]*$")
 _HEADING_SIZE_RATIO = 1.12
 _MAX_HEADING_LINES = 3
 _NEARBY = 5
-"""So many lines above and below show where the margins are."""
+"""Number of lines above and below that determine the margins."""
 _MAX_HEADING_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ParagraphDraft:
-    """A paragraph before its text is put together: lines, each of cells, each of words. Only a table has many cells."""
+    """A paragraph before its text is built: lines of cells of words. Only tables have several cells."""
 
     kind: ParagraphKind
     lines: tuple[tuple[Cell, ...], ...]
@@ -46,7 +46,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _BodyText:
-    """How most of the page's text is set."""
+    """Typical properties of the page's text."""
 
     size: float
     is_bold: bool
@@ -54,7 +54,7 @@ class _BodyText:
 
 
 def build_paragraphs(blocks: Sequence[LayoutBlock], fonts: Fonts) -> list[ParagraphDraft]:
-    """Paragraphs in the order of the blocks."""
+    """Build paragraphs in the order of the blocks."""
     set_blocks = [
         [_measure_line(line, fonts) for line in block.lines] if isinstance(block, Column) else block for block in blocks
     ]
@@ -69,7 +69,7 @@ def build_paragraphs(blocks: Sequence[LayoutBlock], fonts: Fonts) -> list[Paragr
 
 
 def _measure_line(run: TextRun, fonts: Fonts) -> _Line:
-    # The biggest of some: a name set in a smaller typewriter font makes no line small.
+    # The largest of several sizes: a name in a smaller monospaced font does not make a line small.
     some = {word.char_index for word in (run.words[0], run.words[len(run.words) // 2], run.words[-1])}
     is_bold = fonts.is_bold(run.words[0].char_index) and fonts.is_bold(run.words[-1].char_index)
     return _Line(run, max(map(fonts.size, some)), is_bold)
@@ -87,7 +87,7 @@ def _measure_body(lines: Sequence[_Line]) -> _BodyText:
 
 
 def _pitch(above: _Line, below: _Line) -> float:
-    """From line to line, in heights of the text."""
+    """Return the distance between lines in units of the text height."""
     return (below.run.bottom - above.run.bottom) / (below.run.height or 1.0)
 
 
@@ -131,7 +131,7 @@ def _is_indented(above: _Line, line: _Line, following: _Line | None, left: float
 
 
 def _has_ended(above: _Line, line: _Line, right: float) -> bool:
-    """A sentence ended, and the next word would have had its place on that line."""
+    """Whether a sentence ended although the next word would have fitted on that line."""
     first = line.run.words[0]
     room = right - above.run.right
     return room > first.right - first.left + 2 * line.run.height and bool(

@@ -1,4 +1,4 @@
-"""Reading order of a page: full-width blocks first, then column by column, tables row by row."""
+"""Determine the reading order of a page: full-width blocks first, then column by column, tables row by row."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ LayoutBlock = Column | DetectedTable
 
 
 def reading_order(runs: Sequence[TextRun], page_height: float) -> list[LayoutBlock]:
-    """The blocks of a page in the order in which a person reads them."""
+    """Return the blocks of a page in reading order."""
     header, body, footer = _separate_margins(runs, page_height)
     parts = [_as_columns(header), split_columns(body), _as_columns(footer)]
     return [block for part in parts for block in part]
@@ -33,7 +33,7 @@ def reading_order(runs: Sequence[TextRun], page_height: float) -> list[LayoutBlo
 def _separate_margins(
     runs: Sequence[TextRun], page_height: float
 ) -> tuple[list[TextRun], list[TextRun], list[TextRun]]:
-    """A running head and foot belong to the page, not to the column above or below which they happen to stand."""
+    """Separate header and footer, which belong to the page and not to the column next to them."""
     rows = group_rows(runs)
     head = _head_rows(rows, page_height)
     foot = _foot_rows(rows[head:], page_height)
@@ -68,7 +68,7 @@ def _as_columns(runs: Sequence[TextRun]) -> list[LayoutBlock]:
 
 
 def split_columns(runs: Sequence[TextRun]) -> list[LayoutBlock]:
-    """Blocks in reading order; a region without a gutter is one column."""
+    """Return blocks in reading order; a region without a gutter is one column."""
     for gutter in _find_gutters(runs):
         blocks = _split_at_gutter(runs, gutter)
         if blocks:
@@ -77,7 +77,7 @@ def split_columns(runs: Sequence[TextRun]) -> list[LayoutBlock]:
 
 
 def _split_at_gutter(runs: Sequence[TextRun], gutter: float) -> list[LayoutBlock]:
-    """The region in bands along a gutter; nothing if no band of it is a table or has columns."""
+    """Split the region into bands along a gutter; return nothing if no band is a table or has columns."""
     blocks: list[LayoutBlock] = []
     spanning: list[TextRun] = []
     ordered = sorted(runs, key=lambda run: run.top + run.bottom)
@@ -93,7 +93,7 @@ def _split_at_gutter(runs: Sequence[TextRun], gutter: float) -> list[LayoutBlock
 
 
 def _read_band(band: list[TextRun], gutter: float) -> tuple[list[TextRun], list[LayoutBlock], list[TextRun]]:
-    """What the band holds above its table or columns, these, and what follows below."""
+    """Yield what the band contains above its table or columns, these, and what follows below."""
     rows = group_rows(band)
     wide = [place for place, row in enumerate(rows) if _is_split(row, gutter)]
     if not wide:
@@ -115,19 +115,19 @@ def _is_split(row: Row, gutter: float) -> bool:
 
 
 def _are_columns(left: Sequence[TextRun], right: Sequence[TextRun]) -> bool:
-    # Two lines of justified text can have a wide gap at the same place by chance; three hardly ever.
+    # Two lines of justified text can have a wide gap at the same position by chance; three hardly ever.
     counts = sorted((len(group_rows(left)), len(group_rows(right))))
     return counts[0] >= 2 and counts[1] >= 3 and _is_dense(left) and _is_dense(right)
 
 
 def _is_dense(side: Sequence[TextRun]) -> bool:
-    """Whether lines stand below each other; what stands here and there on the right is part of the line beside it."""
+    """Whether lines follow each other closely; scattered text on the right belongs to the line beside it."""
     _, top, _, bottom = bounds(side)
     return sum(row[0].height for row in group_rows(side)) > _DENSE_SHARE * (bottom - top)
 
 
 def _find_gutters(runs: Sequence[TextRun]) -> list[float]:
-    """The places that most neighbours leave free between them, the wider one of equals first."""
+    """Return the positions that most adjacent runs leave free between them, wider ones first."""
     edges = sorted(edge for gap in _find_gaps(runs) for edge in ((gap[0], 1), (gap[1], -1)))
     found: list[tuple[int, float, float]] = []
     depth = 0
@@ -140,7 +140,7 @@ def _find_gutters(runs: Sequence[TextRun]) -> list[float]:
 
 
 def _find_gaps(runs: Sequence[TextRun]) -> Iterator[tuple[float, float]]:
-    """The free space from each run to its nearest neighbour on the right."""
+    """Return the free space from each run to its nearest neighbor on the right."""
     ordered = sorted(runs, key=lambda run: run.top)
     nearest: dict[int, float] = {}
     for place, run in enumerate(ordered):

@@ -1,4 +1,4 @@
-"""Detect tables by their text alone: short cells, aligned in rows, with free space between the columns."""
+"""Detect tables by their text alone: short cells, aligned in rows, with space between the columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ from muniment.processing.readers.pdf.text.words import PdfWord
 
 Cell = list[PdfWord]
 Row = list[TextRun]
-"""Cells, or parts of them, that stand on one line."""
+"""Cells, or parts of them, on one line."""
 
 _ALIGNED_SHARE = 0.7
 _SHORT_CELL_WORDS = 3
 _KEY_CELL_WORDS = 2
 _WIDE_ENOUGH = 1.5
-"""Of the height of the text, as is the next."""
+"""In units of the text height, as is the next."""
 _ROW_PITCH = 2.2
 
 
 @dataclass(frozen=True, slots=True)
 class DetectedTable:
     rows: tuple[tuple[Cell, ...], ...]
-    """Every row has a cell for every column, be it empty."""
+    """Every row has a cell for every column, possibly empty."""
     box: Box
 
 
 def group_rows(runs: Sequence[TextRun]) -> list[Row]:
-    """Runs that stand on one line, from top to bottom."""
+    """Group runs on one line into rows, top to bottom."""
     rows: list[Row] = []
     for run in sorted(runs, key=lambda run: (run.top + run.bottom, run.left)):
         if rows and on_same_line(rows[-1][0], run):
@@ -47,7 +47,7 @@ def group_rows(runs: Sequence[TextRun]) -> list[Row]:
 
 
 def table_extent(rows: Sequence[Row], first: int, last: int) -> tuple[int, int]:
-    """The first and the last row of what may be a table, given two rows that surely belong to it."""
+    """Return the first and last row of a possible table around two rows that surely belong to it."""
     left = min(row[0].left for row in rows[first : last + 1])
     while first > 0 and _continues_table(rows[first - 1], rows[first], left, outer=rows[first - 1]):
         first -= 1
@@ -57,13 +57,13 @@ def table_extent(rows: Sequence[Row], first: int, last: int) -> tuple[int, int]:
 
 
 def _continues_table(above: Row, below: Row, left: float, *, outer: Row) -> bool:
-    """A row further out belongs to the table if it has cells of its own, or continues one that is not the first."""
+    """Whether a row next to the table belongs to it: it has its own cells, or continues one that is not the first."""
     height = outer[0].height
     return _pitch(above, below) < _ROW_PITCH * height and (len(outer) > 1 or outer[0].left > left + height)
 
 
 def find_table(rows: Sequence[Row]) -> DetectedTable | None:
-    """The table that these rows are, all of them, if they are one."""
+    """Return the table formed by all these rows, if they form one."""
     runs = [run for row in rows for run in row]
     columns = _find_columns(rows)
     if not (_has_enough_rows(rows, columns) and _is_aligned(rows) and _has_short_cells(rows, columns)):
@@ -75,7 +75,10 @@ def find_table(rows: Sequence[Row]) -> DetectedTable | None:
 
 
 def _has_enough_rows(rows: Sequence[Row], columns: Sequence[tuple[float, float]]) -> bool:
-    """Most rows have several cells, or else continue another cell than the first. Two rows alone must stand apart."""
+    """Whether most rows have several cells or continue another cell than the first.
+
+    Two rows alone must be set apart.
+    """
     several = [row for row in rows if len(row) > 1]
     if len(columns) < 2 or len(several) < 2 or (len(several) < 3 and _narrowest_gap(several) < _WIDE_ENOUGH):
         return False
@@ -88,7 +91,7 @@ def _narrowest_gap(rows: Sequence[Row]) -> float:
 
 
 def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
-    """The widths that the text takes up, of the rows with most cells: a heading over two columns joins none."""
+    """Return the column ranges, from the rows with the most cells: a heading over two columns must not merge them."""
     usual = sorted(len(row) for row in rows)[-2:][0]
     columns: list[tuple[float, float]] = []
     for left, right in sorted((run.left, run.right) for row in rows if len(row) >= usual for run in row):
@@ -113,7 +116,7 @@ def _is_aligned(rows: Sequence[Row]) -> bool:
 
 
 def _has_short_cells(rows: Sequence[Row], columns: Sequence[tuple[float, float]]) -> bool:
-    """Most cells are short, or all of one column are that goes through most rows, such as a date."""
+    """Whether most cells are short, or all cells of one column that is present in most rows, such as a date."""
     runs = [run for row in rows for run in row]
     if median(len(run.words) for run in runs) <= _SHORT_CELL_WORDS:
         return True
@@ -135,13 +138,13 @@ def _split_cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[Cell]
 
 
 def _column_starting_with(word: PdfWord, columns: Sequence[tuple[float, float]]) -> int:
-    """Which column begins with this word: narrow columns can have headings without a gap between them."""
+    """Return the column that begins with this word: headings of narrow columns may have no gap between them."""
     tolerance = 0.2 * (word.bottom - word.top)
     return next((place for place, (left, _) in enumerate(columns) if abs(word.left - left) < tolerance), -1)
 
 
 def _join_continued_cells(cells: list[list[Cell]], rows: Sequence[Row]) -> list[list[Cell]]:
-    """A line without a first cell, closer to the one above than rows are, continues the cells above."""
+    """Merge a line without a first cell into the row above, if it is closer than rows are."""
     pitches = [_pitch(above, row) for above, row in pairwise(rows) if _is_first_in_column(row, rows)]
     usual = median(pitches) if pitches else 0.0
     joined = [cells[0]]

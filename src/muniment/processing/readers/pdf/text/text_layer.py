@@ -1,4 +1,4 @@
-"""Text layer of a page as one string, with the span and box of each word and paragraph."""
+"""Build the text layer of a page as one string, with the span and box of each word and paragraph."""
 
 import re
 import unicodedata
@@ -33,7 +33,7 @@ _WRITTEN_WITHOUT_SPACES = re.compile("[\u2e80-\u312f\u31a0-\u9fff\uf900-\ufaff\u
 
 
 def normalize_text(text: str) -> str:
-    """Without ligatures and characters that show nothing; ², ½ and the like stay what they are."""
+    """Resolve ligatures and remove invisible characters; ², ½ and the like stay."""
     if text.isascii() and text.isprintable():
         return text
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
@@ -42,7 +42,7 @@ def normalize_text(text: str) -> str:
 
 
 class TextBuilder:
-    """Puts paragraphs behind each other, counting characters."""
+    """Appends paragraphs and counts characters."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -55,7 +55,7 @@ class TextBuilder:
         return "".join(self._parts)
 
     def add(self, draft: ParagraphDraft, to_page: ToPage) -> None:
-        """Append a paragraph; one whose words show nothing is left out."""
+        """Append a paragraph, unless its words are invisible."""
         joined = _ParagraphText()
         for place, line in enumerate(draft.lines):
             joined.add_line(line, is_row=place > 0 and draft.kind is ParagraphKind.TABLE)
@@ -74,9 +74,9 @@ class TextBuilder:
 
 
 class _ParagraphText:
-    """The words of one paragraph with what stands between them.
+    """The words of one paragraph with their separators.
 
-    A word that a line end split is one word; its box is that of the part on the first line.
+    A word split at a line end is one word; its box is that of the part on the first line.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class _ParagraphText:
         return "".join(self._parts)
 
     def add_line(self, cells: Sequence[Cell], *, is_row: bool) -> None:
-        """Append a line of prose, or the cells of a row of a table."""
+        """Append a line of prose, or the cells of a table row."""
         if is_row:
             self._append("\n")
         for place, cell in enumerate(_trim_empty_cells(cells)):
@@ -111,7 +111,7 @@ class _ParagraphText:
             is_line_end = begins = False
 
     def _continue_line(self, text: str, word: PdfWord) -> None:
-        """The first word of a line, behind the last one of the line above."""
+        """Append the first word of a line to the last one of the line above."""
         above, between = join_at_line_end(self._last, text)
         if between and _WRITTEN_WITHOUT_SPACES.match(above[-1:]) and _WRITTEN_WITHOUT_SPACES.match(text):
             self._append_word(text, word, "")
@@ -170,7 +170,7 @@ EMPTY_TEXT_LAYER = TextLayer("", (), ())
 
 
 def extract_text_layer(page: PdfTextPage, geometry: PageGeometry) -> TextLayer | None:
-    """The text as a person reads it; nothing if there is none, or if its fonts do not say what their shapes mean."""
+    """Return the text in reading order, or nothing if there is none or its fonts have no Unicode mapping."""
     text = read_characters(page)
     if not _is_usable(text):
         return None
@@ -192,7 +192,7 @@ def _is_usable(text: str) -> bool:
 
 def _layout_blocks(words: Sequence[PdfWord], direction: int, geometry: PageGeometry) -> list[LayoutBlock]:
     if direction == OBLIQUE:
-        # Boxes of slanted words overlap each other, so the order in which they were drawn is the best one.
+        # Boxes of slanted words overlap, so the drawing order is the best one.
         return [Column((make_run(words),))]
     _, height = geometry.upright_size(direction)
     return reading_order(group_runs(words), height)

@@ -1,4 +1,4 @@
-"""Words of a page as PDFium reports them, each in a frame in which it is upright, and their fonts."""
+"""Extract the words of a page from PDFium, each in a frame in which it is upright, and their fonts."""
 
 import ctypes
 import math
@@ -12,16 +12,16 @@ from muniment.processing.readers.contract import Box
 from muniment.processing.readers.pdf.geometry import PageGeometry, rotate_box
 
 HYPHEN_AT_LINE_END = "\ufffe"
-"""What PDFium writes for a hyphen that its line ends with; it then leaves out the line end."""
+"""PDFium's character for a hyphen at a line end; it omits the line end then."""
 
 OBLIQUE = 4
-"""The direction of text that follows none of the four sides, such as a watermark."""
+"""Direction of text that is not parallel to a side, such as a watermark."""
 
 WIDE_GAP = 0.85
-"""Of the height of the text: a wider gap may stand between two columns or cells."""
+"""In units of the text height: a wider gap may separate columns or cells."""
 
 MAX_COORDINATE = 400_000.0
-"""Points, or 140 metres: no page is larger, and what lies beyond is too far for the numbers of a box."""
+"""Points, or 140 meters. No page is larger, and coordinates beyond it do not fit into a box."""
 
 _WORD = re.compile(f"[^\\s{HYPHEN_AT_LINE_END}]*{HYPHEN_AT_LINE_END}|[^\\s{HYPHEN_AT_LINE_END}]+")
 _QUARTER = math.pi / 2
@@ -29,7 +29,7 @@ _ANGLE_TOLERANCE = math.radians(5)
 
 
 class PdfWord(NamedTuple):
-    """Its box is left, top, right, bottom in the upright frame; `place` is where PDFium has its first character."""
+    """A word with its box (left, top, right, bottom) in the upright frame, and the index of its first character."""
 
     text: str
     left: float
@@ -38,11 +38,11 @@ class PdfWord(NamedTuple):
     bottom: float
     char_index: int
     is_spaced: bool = False
-    """Whether a single space was typed before it, however wide the gap: so it is in a line that was spaced out."""
+    """Whether a single space was typed before it, however wide the gap, as in justified lines."""
 
 
 def read_characters(page: PdfTextPage) -> str:
-    """One character per index of PDFium, so that a place in the text is an index; some are halves of a UTF-16 pair."""
+    """Return one character per PDFium index, so that positions are indexes; some are halves of a UTF-16 pair."""
     count = page.count_chars()
     text: str = page.get_text_range() if count else ""
     if len(text) == count:
@@ -52,9 +52,9 @@ def read_characters(page: PdfTextPage) -> str:
 
 
 def extract_words(page: PdfTextPage, text: str, geometry: PageGeometry) -> dict[int, list[PdfWord]]:
-    """Words by the direction of their text (clockwise quarters in user space, or `OBLIQUE`), in the order drawn.
+    """Return words by text direction (clockwise quarters in user space, or `OBLIQUE`), in drawing order.
 
-    What lies outside of the visible page is left out.
+    Words outside of the visible page are omitted.
     """
     by_direction: dict[int, list[PdfWord]] = {}
     handle, line_end, direction, middle = page.raw, -1, 0, math.nan
@@ -62,7 +62,7 @@ def extract_words(page: PdfTextPage, text: str, geometry: PageGeometry) -> dict[
     for start, end, left, bottom, right, top in _raw_words(page, text):
         if right < page_left or left > page_right or top < page_bottom or bottom > page_top:
             continue
-        # The same direction is taken for granted as long as the words stay at one height.
+        # The direction is assumed to be the same while words stay at one height.
         if start > line_end or not bottom < middle < top:
             line_end = text.find("\n", start)
             line_end = len(text) if line_end < 0 else line_end
@@ -71,7 +71,7 @@ def extract_words(page: PdfTextPage, text: str, geometry: PageGeometry) -> dict[
         middle = (bottom + top) / 2
         box = left - page_left, page_top - top, right - page_left, page_top - bottom
         if not all(-MAX_COORDINATE < side < MAX_COORDINATE for side in box):
-            continue  # a letter larger than any page, or one that is nowhere
+            continue  # a letter larger than any page, or without a position
         if 0 < direction < OBLIQUE:
             box = rotate_box(box, -direction, geometry.unrotated_width, geometry.unrotated_height)
         is_spaced = bool(words) and _is_wide_gap(words[-1], box) and _is_typed_space(handle, text, start - 1)
@@ -84,14 +84,14 @@ def _is_wide_gap(last: PdfWord, box: Box) -> bool:
 
 
 def _is_typed_space(handle: Any, text: str, index: int) -> bool:
-    """PDFium adds spaces of its own where it sees a gap."""
+    """Whether the space is in the file: PDFium adds spaces at gaps."""
     if index < 1 or text[index] != " " or text[index - 1].isspace():
         return False
     return bool(raw.FPDFText_IsGenerated(handle, index) == 0)
 
 
 def _raw_words(page: PdfTextPage, text: str) -> Iterator[tuple[int, int, float, float, float, float]]:
-    """Start, end, left, bottom, right, top."""
+    """Yield start, end, left, bottom, right and top of each word."""
     rect: Any = raw.FS_RECTF()
     reference, handle, loose_box = ctypes.byref(rect), page.raw, raw.FPDFText_GetLooseCharBox
     for match in _WORD.finditer(text):
@@ -100,7 +100,7 @@ def _raw_words(page: PdfTextPage, text: str) -> Iterator[tuple[int, int, float, 
             continue
         left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
         if end - start > 1 and loose_box(handle, end - 1, reference):
-            # Right to left text begins on the right, text that was turned anywhere.
+            # Right-to-left text begins on the right, rotated text anywhere.
             left, bottom = min(left, rect.left), min(bottom, rect.bottom)
             right, top = max(right, rect.right), max(top, rect.top)
         yield start, end, left, bottom, right, top
@@ -112,7 +112,7 @@ def _direction(angle: float) -> int:
 
 
 class Fonts:
-    """How big and how heavy the character at an index is drawn."""
+    """Size and weight of the character at an index."""
 
     def __init__(self, page: PdfTextPage) -> None:
         self._page = page
@@ -121,7 +121,7 @@ class Fonts:
         self._flags = ctypes.c_int()
 
     def size(self, index: int) -> float:
-        """In points as seen on the page, to a tenth."""
+        """Return the size in points as displayed, rounded to a tenth."""
         size = float(raw.FPDFText_GetFontSize(self._page, index))
         if raw.FPDFText_GetMatrix(self._page, index, self._matrix):
             size *= math.hypot(self._matrix.c, self._matrix.d)
