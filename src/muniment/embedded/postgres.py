@@ -33,7 +33,7 @@ TAIL_LINES = 15
 
 
 class PostgresLog:
-    """`postgres.log`, and the piece before it in `postgres.log.1`."""
+    """The file `postgres.log`, and the previous part of it in `postgres.log.1`."""
 
     def __init__(self, path: Path, *, limit_bytes: int = LOG_LIMIT_BYTES) -> None:
         self._path = path
@@ -41,28 +41,28 @@ class PostgresLog:
         self._start_offset = 0
 
     def open(self) -> int:
-        """A descriptor to append to. `tail` speaks of what is written from here on."""
+        """Return a descriptor for appending. `tail` covers what is written from here on."""
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._start_offset = os.fstat(descriptor).st_size
         return descriptor
 
     def tail(self) -> list[str]:
-        """The last lines since `open`."""
+        """Return the last lines written since `open`."""
         with self._path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            begin = self._start_offset if self._start_offset <= size else 0  # cut since then
+            begin = self._start_offset if self._start_offset <= size else 0  # truncated since then
             file.seek(max(begin, size - TAIL_BYTES))
             return file.read().decode(errors="replace").splitlines()[-TAIL_LINES:]
 
     def rotate_if_large(self) -> None:
-        """Begin anew when the file has grown too large.
+        """Truncate the file if it has grown too large, keeping a copy.
 
-        The server keeps its descriptor, so the file is copied and emptied, not renamed; what it writes between the two
-        is lost, a price for having no log process.
+        The server keeps its descriptor, so the file is copied and truncated, not renamed. Lines written in between are
+        lost, which saves a log process.
         """
         if self._path.exists() and self._path.stat().st_size > self._limit_bytes:
-            with suppress(OSError):  # a full disk is no reason to keep the log growing
-                shutil.copy(self._path, self._path.with_name(f"{self._path.name}.1"))  # with its mode: for us alone
+            with suppress(OSError):  # a full disk is no reason to let the log grow
+                shutil.copy(self._path, self._path.with_name(f"{self._path.name}.1"))  # with its mode, which is private
             os.truncate(self._path, 0)
 
 
@@ -77,8 +77,11 @@ STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5
 
 
 def shared_buffers() -> str:
-    """An eighth of the memory, up to 4 GB: what searches read again and again stays with the server, and of it only
-    what they do read. With a million passages and 1 GB, a search in a tenth of them takes a quarter longer."""
+    """Return an eighth of the memory, up to 4 GB.
+
+    Data that searches read repeatedly stays in the server. With a million passages and 1 GB, a search in a tenth of
+    them takes a quarter longer.
+    """
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return f"{min(max(memory // 8 // 2**20, 128), 4096)}MB"
 
@@ -99,9 +102,9 @@ NON_DURABLE_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_
 
 
 class EmbeddedPostgres:
-    """One cluster in one data directory. Whoever starts it holds the lock of that directory.
+    """One cluster in one data directory, whose lock the caller holds.
 
-    `user` is the system user to drop to when we are root; `durable=False` is for tests: a power failure may cost all.
+    `user` is the system user to switch to as root. `durable=False` is for tests: a power failure may lose everything.
     """
 
     def __init__(self, data_dir: Path, *, password: str, user: str | None = None, durable: bool = True) -> None:
@@ -118,12 +121,12 @@ class EmbeddedPostgres:
         return self._process.pid if self._process else None
 
     def poll(self) -> int | None:
-        """The exit code of the server if it has ended."""
+        """Return the exit code if the server has ended."""
         self._log.rotate_if_large()
         return self._process.poll() if self._process else None
 
     def start(self) -> DatabaseAddress:
-        """Make the cluster if there is none, stop one that was left behind, and return when a connection works."""
+        """Create the cluster if there is none, stop an orphaned server, and return when a connection works."""
         self._stop_server()
         self._location = place = resolve_location(self._data_dir, preferred_user=self._wanted_user)
         binaries = find_binaries(place.user)
@@ -153,14 +156,14 @@ class EmbeddedPostgres:
         return address
 
     def stop(self) -> None:
-        """Stop the server; whoever is connected is cut off, what is committed is kept."""
+        """Stop the server. Clients are disconnected; committed data is kept."""
         self._stop_server()
-        # Only now, not when a start follows: the API and the worker go on looking for the server at this address.
+        # Only here and not before a restart, because the API and the worker look for the server at this address.
         if self._location:
             self._location.remove_temporary_socket_folder()
 
     def _stop_server(self) -> None:
-        """Bring our own server to its end, or reap one that has died."""
+        """Stop our own server, or reap one that has died."""
         if not self._process:
             return
         for number, seconds in STOP_SIGNALS:
@@ -197,7 +200,7 @@ class EmbeddedPostgres:
             raise PostgresFailed(f"PostgreSQL exited with code {self._process.returncode}", self._log.tail())
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], address: DatabaseAddress) -> bool:
-        """Wait for the first connection; `False` if the server ended before."""
+        """Wait for the first connection. Return False if the server exits before."""
         deadline = time.monotonic() + READY_SECONDS
         while process.poll() is None:
             try:
@@ -207,7 +210,7 @@ class EmbeddedPostgres:
                 reason = str(error)
             if "password authentication failed" in reason:
                 raise PostgresFailed("The embedded PostgreSQL rejected its password. It was created with another one")
-            if "the database system is" in reason:  # starting up: recovery takes the time it takes
+            if "the database system is" in reason:  # starting up: recovery may take long
                 deadline = time.monotonic() + READY_SECONDS
             if time.monotonic() > deadline:
                 raise PostgresFailed(f"PostgreSQL is not responding: {reason}", self._log.tail())

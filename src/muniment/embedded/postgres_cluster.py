@@ -1,4 +1,4 @@
-"""The database cluster: create it, check its major version, stop a server left behind by a killed supervisor."""
+"""Manage the database cluster: create it, check its major version, stop a server orphaned by a killed supervisor."""
 
 import shlex
 import shutil
@@ -19,8 +19,8 @@ INCOMPLETE_PREFIX = "half-made-"
 
 
 def create_cluster(location: PostgresLocation, binaries: Binaries, *, password: str, durable: bool) -> None:
-    """Make `place.cluster`, whole or not at all."""
-    # Another name each time: an initdb that outlived its killed supervisor must not write into the next one's files.
+    """Create the cluster completely or not at all."""
+    # A new name each time, because an initdb that outlived its supervisor must not write into the next one's files.
     work = Path(tempfile.mkdtemp(dir=location.base, prefix=INCOMPLETE_PREFIX))
     try:
         work.chmod(0o711)
@@ -38,7 +38,7 @@ def create_cluster(location: PostgresLocation, binaries: Binaries, *, password: 
 
 
 def remove_incomplete_clusters(base: Path) -> None:
-    """Remove what an attempt that was killed left: half a cluster, and the password."""
+    """Delete what an interrupted attempt left: an incomplete cluster, and the password."""
     for work in base.glob(f"{INCOMPLETE_PREFIX}*"):
         shutil.rmtree(work, ignore_errors=True)
 
@@ -55,7 +55,8 @@ def _initdb(
             "--auth=scram-sha-256",
             "--encoding=UTF8",
             "--locale=C",
-            "--locale-provider=builtin",  # the wheel has no ICU, and the system's locales change under an index
+            # the wheel has no ICU, and an update of the system's locales would corrupt indexes
+            "--locale-provider=builtin",
             "--builtin-locale=C.UTF-8",
             "--data-checksums",
             *([] if durable else ["--no-sync"]),
@@ -66,7 +67,7 @@ def _initdb(
 
 
 def check_major_version(location: PostgresLocation, binaries: Binaries) -> None:
-    """Refuse a cluster of another major version, with the commands that carry its content over."""
+    """Refuse a cluster of another major version, and print the commands that migrate it."""
     try:
         found = (location.cluster / "PG_VERSION").read_text().strip()
     except FileNotFoundError:
@@ -104,15 +105,15 @@ KILL_SECONDS = 10.0
 
 
 def stop_orphan(cluster: Path) -> None:
-    """Make sure that no server runs on `cluster`. The caller holds the lock of the data directory: nobody needs it."""
+    """Ensure that no server runs on `cluster`. The caller holds the lock of the data directory, so nobody uses it."""
     pid_file = cluster / "postmaster.pid"
     pid = _read_pid(pid_file)
     if pid is None or not psutil.pid_exists(pid):
-        return  # PostgreSQL checks the pid file of a dead one itself, with the shared memory that is named in it
+        return  # PostgreSQL checks the pid file of a dead server by the shared memory it names
     if process := _find_server(pid, cluster):
         _stop(process, cluster)
         return
-    # The number belongs to another process now, or to a zombie, and PostgreSQL would take it for a running server.
+    # The id now belongs to another process or a zombie, which PostgreSQL would take for a running server.
     if not _wait_for(lambda: not any(_find_server(pid, cluster) for pid in psutil.pids()), KILL_SECONDS):
         raise PostgresFailed(f"Processes of a previous PostgreSQL still use {cluster}. Stop them first")
     pid_file.unlink(missing_ok=True)
@@ -126,13 +127,13 @@ def _read_pid(pid_file: Path) -> int | None:
 
 
 def _find_server(pid: int, cluster: Path) -> psutil.Process | None:
-    """The process `pid` if it is a living PostgreSQL of `cluster`, which is the folder that all of them work in."""
+    """Return the process `pid` if it is a live PostgreSQL of `cluster`, which is its working directory."""
     try:
         process = psutil.Process(pid)
         if process.name() == "postgres" and cluster.samefile(process.cwd()):
             return process
     except (psutil.Error, OSError):
-        pass  # gone, a zombie, or somebody else's
+        pass  # gone, a zombie, or another user's
     return None
 
 
@@ -140,7 +141,7 @@ def _stop(process: psutil.Process, cluster: Path) -> None:
     for number, seconds in ((signal.SIGINT, STOP_SECONDS), (signal.SIGQUIT, KILL_SECONDS)):
         with suppress(psutil.NoSuchProcess):
             process.send_signal(number)
-        # Not `process.wait`: in a container whose first process does not reap, it would wait for a zombie.
+        # Not `process.wait`, which would wait for a zombie in a container whose first process does not reap.
         if _wait_for(lambda: _find_server(process.pid, cluster) is None, seconds):
             return
     raise PostgresFailed(f"A previous PostgreSQL of this data directory (process {process.pid}) does not stop")

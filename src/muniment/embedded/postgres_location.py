@@ -1,8 +1,8 @@
 """Locations of the cluster and its socket, recorded in `<data directory>/postgres.json`.
 
-Normally both are in `<data directory>/postgres/`. Two things can move them: if root drops to a user that cannot reach
-the data directory, the cluster goes to `/var/lib/muniment/<id>/`; if the path is too long for a socket, the socket goes
-to a short folder. The file always names both.
+Normally both are in `<data directory>/postgres/`. There are two exceptions: if root switches to a user that cannot
+reach the data directory, the cluster is in `/var/lib/muniment/<id>/`; if the path is too long for a socket, the socket
+is in a short folder. The file always names both.
 """
 
 import json
@@ -48,8 +48,9 @@ class LocationFile:
             ) from None
 
     def write(self) -> None:
-        """Whole and durable, or not at all: for a cluster elsewhere it is the only thing that names it."""
-        descriptor, temporary = tempfile.mkstemp(dir=self.data_dir, prefix=".postgres-")  # mkstemp makes it 0600
+        """Write the file atomically and durably: for a cluster elsewhere, it is the only reference."""
+        # mkstemp creates it with mode 0600
+        descriptor, temporary = tempfile.mkstemp(dir=self.data_dir, prefix=".postgres-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(vars(self), file, indent=2, default=str)
@@ -70,7 +71,7 @@ def location_file_path(data_dir: Path) -> Path:
 
 
 def find_database_address(data_dir: Path) -> DatabaseAddress | None:
-    """Where the embedded PostgreSQL of `data_dir` listens, without a password; `None` if there never was one."""
+    """Return the address of the embedded PostgreSQL without a password, or `None` if there has never been one."""
     pointer = LocationFile.read(data_dir)
     return pointer.address if pointer else None
 
@@ -84,7 +85,7 @@ def fsync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-PORT = 5432  # only a part of the socket's name; nothing listens on it
+PORT = 5432  # only part of the socket's name; no port is opened
 
 
 IS_MACOS = sys.platform == "darwin"
@@ -109,21 +110,21 @@ class PostgresLocation:
         return self.base / "cluster"
 
     def make_socket_folder(self) -> None:
-        """To be called when no server of this cluster runs."""
+        """Create the socket folder. No server of this cluster may be running."""
         self.socket.mkdir(exist_ok=True)
         self.user.chown(self.socket)
         self.socket.chmod(0o700)
         for stale in self.socket.glob(".s.PGSQL.*"):
-            stale.unlink()  # its lock file may name a process number that is somebody else's by now
+            stale.unlink()  # its lock file may name the process id of another process by now
 
     def remove_temporary_socket_folder(self) -> None:
         if self.socket.parent != self.base:
-            with suppress(OSError):  # something is in it, or it is gone
+            with suppress(OSError):  # not empty, or gone
                 self.socket.rmdir()
 
 
 def resolve_location(data_dir: Path, *, preferred_user: str | None) -> PostgresLocation:
-    """Find or choose the folders, and write them down."""
+    """Find or choose the folders, and record them."""
     data_dir.mkdir(parents=True, exist_ok=True)
     pointer = LocationFile.read(data_dir)
     base = _existing_base(data_dir, pointer)
@@ -140,7 +141,7 @@ def resolve_location(data_dir: Path, *, preferred_user: str | None) -> PostgresL
 
 
 def _existing_base(data_dir: Path, recorded: LocationFile | None) -> Path | None:
-    """The folder of the cluster that is there already, if any. One inside wins: the data directory may have moved."""
+    """Return the folder of the existing cluster, if any. One inside wins, because the data directory may have moved."""
     inside = data_dir / "postgres"
     if (inside / "cluster").exists():
         return inside
@@ -175,7 +176,7 @@ def _socket_folder(base: Path, user: SystemUser, recorded: LocationFile | None) 
     natural = base / "socket"
     if _fits_socket_path(natural):
         return natural
-    # A short folder that a killed supervisor left is used again, unless somebody else has taken its name.
+    # A short folder left by a killed supervisor is reused, unless another user has taken its name.
     if recorded and _fits_socket_path(recorded.socket) and _is_private(recorded.socket, user):
         return recorded.socket
     if user.is_other_user:
@@ -186,7 +187,7 @@ def _socket_folder(base: Path, user: SystemUser, recorded: LocationFile | None) 
 
 
 def _fits_socket_path(folder: Path) -> bool:
-    """Whether a client can name this folder: a comma separates hosts, and cannot be quoted."""
+    """Whether clients can use the folder: a comma separates hosts and cannot be quoted."""
     return "," not in str(folder) and len(os.fsencode(folder / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
 
 

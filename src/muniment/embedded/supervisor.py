@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 @dataclass
 class RestartBackoff:
-    """How long to wait before the next start: doubling up to a limit, short again after a long life."""
+    """Delay before the next start: doubled up to a limit, and reset after a long run."""
 
     initial_seconds: float = 0.5
     max_seconds: float = 10.0
@@ -42,11 +42,11 @@ class SupervisedProcess(Protocol):
     def pid(self) -> int | None: ...
 
     def poll(self) -> int | None:
-        """Its exit code if it has ended."""
+        """Return the exit code if the process has ended."""
 
 
 class RestartingProcess:
-    """Watches one part. `start` starts it, and raises a `MunimentError` if that fails."""
+    """Monitors one process. `start` starts it, and raises a `MunimentError` if that fails."""
 
     def __init__(self, name: str, process: SupervisedProcess, start: Callable[[], object]) -> None:
         self._name = name
@@ -57,7 +57,7 @@ class RestartingProcess:
         self._due_at: float | None = None
 
     def poll(self) -> None:
-        """Notice a death, or start again when it is time."""
+        """Notice an exit, or restart when the delay is over."""
         now = time.monotonic()
         if self._due_at is not None:
             if now >= self._due_at:
@@ -71,7 +71,7 @@ class RestartingProcess:
         self._started_at = time.monotonic()
         try:
             self._start()
-        except (MunimentError, OSError) as error:  # the disk or the process table may be full, for a while
+        except (MunimentError, OSError) as error:  # the disk or the process table may be full temporarily
             self._schedule_restart()
             log.error("supervisor.child_not_restarted", name=self._name, reason=str(error))
         else:
@@ -89,10 +89,10 @@ GRACE_SECONDS = 15.0
 
 
 class Supervisor:
-    """Runs in the main thread, because signals arrive there. The caller holds the lock of the data directory.
+    """Runs in the main thread, which receives signals. The caller holds the lock of the data directory.
 
-    PostgreSQL (none if the database is elsewhere), then `prepare`, then the children in the order given; `on_ready` is
-    called once, when all of them are ready. They are stopped in the same order, PostgreSQL last.
+    It starts PostgreSQL (unless the database is external), runs `prepare`, then starts the children in the given order.
+    `on_ready` is called once, when all are ready. They are stopped in the same order, PostgreSQL last.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Supervisor:
         self._is_announced = False
 
     def run(self) -> int:
-        """Until a signal asks to stop (0), or until a part cannot be started or dies before it was ready (1)."""
+        """Run until a signal (0), or until a process cannot be started or exits before it was ready (1)."""
         self._install_signal_handlers()
         with self._open_lifeline():
             try:
@@ -126,7 +126,7 @@ class Supervisor:
                 log.error("supervisor.failed", reason=error.message)
                 return 1
             except KeyboardInterrupt:
-                pass  # asked twice while something was starting
+                pass  # a second Ctrl-C during startup
             finally:
                 self._stop()
         return 0
@@ -171,7 +171,7 @@ class Supervisor:
                 self._postgres.start()
 
     def _stop(self) -> None:
-        with ExitStack() as stops:  # last in, first out; each is done even if one before it fails
+        with ExitStack() as stops:  # last in, first out; each runs even if an earlier one fails
             if self._postgres:
                 stops.callback(self._stop_postgres, self._postgres)
             for child in reversed(self._children):
@@ -187,7 +187,7 @@ class Supervisor:
 
     @contextmanager
     def _starting(self) -> Iterator[None]:
-        """Starting PostgreSQL and migrating are not cut short by one signal, but they are by a second Ctrl-C."""
+        """Start PostgreSQL and migrate without being interrupted by one signal; a second Ctrl-C does interrupt."""
         self._is_starting = True
         try:
             yield
@@ -195,21 +195,21 @@ class Supervisor:
             self._is_starting = False
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        # Only Ctrl-C hurries: a terminal that closes, or a service manager, may send several signals and mean one.
+        # Only Ctrl-C counts, because a closing terminal or a service manager may send several signals and mean one.
         self._is_forced = self._is_forced or (self._is_stop_requested and number == signal.SIGINT)
         self._is_stop_requested = True
         if self._is_starting and self._is_forced:
             raise KeyboardInterrupt
 
     def _install_signal_handlers(self) -> None:
-        """From here on, and after `run` too: one more Ctrl-C while the rest ends is no error."""
+        """Install signal handlers that stay after `run`, so that another Ctrl-C during shutdown is no error."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # ignored under nohup
                 signal.signal(number, self._on_signal)
 
     @contextmanager
     def _open_lifeline(self) -> Iterator[None]:
-        """The pipe that closes when we die. Nobody else has its write end: both ends are closed on exec."""
+        """Open the pipe that closes when we die. No other process has its write end, since both are closed on exec."""
         self._lifeline, write_end = os.pipe()
         try:
             yield

@@ -1,4 +1,4 @@
-"""The system user that PostgreSQL runs as. It refuses to run as root, so root drops to another."""
+"""The system user for PostgreSQL, which refuses to run as root."""
 
 import os
 import pwd
@@ -12,7 +12,7 @@ from muniment.embedded.errors import PostgresFailed
 
 CANDIDATES = ("muniment", "postgres", "nobody")
 
-# Nothing of our own environment: it may hold secrets, and PG* variables would change what the programs do.
+# Nothing of our environment: it may contain secrets, and PG* variables would affect the programs.
 ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 
 
@@ -43,7 +43,7 @@ class SystemUser:
         return self.uid != os.geteuid()
 
     def can_enter(self, folder: Path) -> bool:
-        """Whether this user gets into `folder`, found out by trying: modes alone do not tell about ACLs and mounts."""
+        """Whether the user can enter `folder`, by trying: permission bits do not cover ACLs and mounts."""
         if not self.is_other_user:
             return os.access(folder, os.X_OK)
         try:
@@ -59,19 +59,22 @@ class SystemUser:
             os.chown(path, self.uid, self.gid)
 
     def run(self, command: Sequence[str]) -> tuple[int, str]:
-        """Exit code and output of a short program. One that this user cannot reach raises `PermissionError`."""
+        """Run a short program and return its exit code and output.
+
+        Raise `PermissionError` if the user cannot execute it.
+        """
         with self.spawn(command, output=subprocess.PIPE) as process:
             output, _ = process.communicate()
         return process.returncode, output.decode(errors="replace")
 
     def spawn(self, command: Sequence[str], *, output: int) -> subprocess.Popen[bytes]:
-        """Start a program as this user, away from our terminal: Ctrl-C must reach the supervisor alone."""
+        """Start a program as this user in its own session, so that Ctrl-C reaches only the supervisor."""
         return subprocess.Popen(  # noqa: S603 the programs are PostgreSQL's and the shell; only paths of ours vary
             command,
             user=self.uid if self.is_other_user else None,
             group=self.gid if self.is_other_user else None,
             extra_groups=[] if self.is_other_user else None,
-            cwd="/",  # where we stand may be closed to this user
+            cwd="/",  # the current directory may be closed to this user
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -82,7 +85,7 @@ class SystemUser:
 
 
 def choose_user(*, cluster_owner: int | None, preferred: str | None) -> SystemUser:
-    """Ourselves, or for root: the owner of the cluster that is there, else `wanted`, else the first that exists."""
+    """Return the current user, or for root: the owner of the existing cluster, `wanted`, or the first that exists."""
     if os.geteuid() != 0:
         if cluster_owner not in (None, os.geteuid()):
             raise PostgresFailed(

@@ -1,4 +1,4 @@
-"""Alembic's entry. `storage/db/migrate.py` opens the connection, takes the owner's role and calls this."""
+"""Alembic's entry point. `storage/db/migrate.py` opens the connection, takes the owner's role and calls this."""
 
 from alembic import context
 from sqlalchemy import Connection

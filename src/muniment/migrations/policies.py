@@ -1,7 +1,7 @@
-"""Row level security in one vocabulary, used by the migrations.
+"""Helpers for row level security in migrations.
 
-`muniment_app` is decided by who asks (`app.user_id`), `muniment_service` by the organization that its job names
-(`app.organization_id`). Whatever no policy allows is refused.
+Policies of `muniment_app` decide by the caller (`app.user_id`), those of `muniment_service` by the organization of its
+job (`app.organization_id`). Anything that no policy allows is refused.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ OF_SERVICE = "organization_id = app_service_organization_id()"
 
 
 def protect(table: str, *, force: bool = True) -> None:
-    """Switch row level security on; with `force` it binds the owner too."""
+    """Enable row level security; with `force` it applies to the owner too."""
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     if force:
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
@@ -21,7 +21,7 @@ def protect(table: str, *, force: bool = True) -> None:
 def allow(
     role: str, table: str, command: str, *, using: str | None = None, check: str | None = None, columns: str = ""
 ) -> None:
-    """Grant one command on a table, and say for which rows."""
+    """Grant one command on a table, for the given rows."""
     using_clause = f" USING ({using})" if using else ""
     check_clause = f" WITH CHECK ({check})" if check else ""
     op.execute(f"GRANT {command} {columns} ON {table} TO {role}")
@@ -29,7 +29,7 @@ def allow(
 
 
 def allow_service(table: str, commands: Iterable[str] = ("SELECT", "INSERT", "UPDATE", "DELETE")) -> None:
-    """The service login works within the organization of its job."""
+    """Allow the service login to work within the organization of its job."""
     for command in commands:
         using = None if command == "INSERT" else OF_SERVICE
         check = OF_SERVICE if command in ("INSERT", "UPDATE") else None
@@ -37,17 +37,17 @@ def allow_service(table: str, commands: Iterable[str] = ("SELECT", "INSERT", "UP
 
 
 def allow_owner(table: str) -> None:
-    """Definer functions run as the owner, whom FORCE binds: they need to see the rows that they decide about."""
+    """Allow the owner, as whom definer functions run and to whom FORCE applies, to see the rows."""
     op.execute(f"CREATE POLICY owner_all ON {table} TO muniment_owner USING (true) WITH CHECK (true)")
 
 
 def definer_function(
     signature: str, returns: str, body: str, *, language: str = "sql", volatility: str = "STABLE"
 ) -> None:
-    """A function that runs with the owner's eyes; callable by the two logins only if `grant_execute` says so."""
+    """Create a function that runs as the owner; the two logins may call it only with `grant_execute`."""
     op.execute(
         f"CREATE FUNCTION {signature} RETURNS {returns} LANGUAGE {language} {volatility} SECURITY DEFINER "
-        # A fixed path: a caller must not be able to slip in functions or tables of its own.
+        # A fixed path, so that callers cannot substitute functions or tables of their own.
         f"SET search_path = pg_catalog, public, pg_temp AS $function$ {body} $function$"
     )
 

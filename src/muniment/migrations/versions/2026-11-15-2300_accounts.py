@@ -1,4 +1,4 @@
-"""Organizations, people and the ways to prove who one is."""
+"""Add organizations, users and their credentials."""
 
 from alembic import op
 
@@ -8,7 +8,7 @@ revision = "0001"
 down_revision = None
 
 USER_COLUMNS = "(id, organization_id, email, email_key, is_admin, is_operator, is_active, created_at)"
-# An admin manages the people of the organization, but neither makes nor touches an operator.
+# An admin manages the users of the organization, but neither creates nor changes an operator.
 MAY_MANAGE_USERS = (
     "app_is_operator() OR (app_is_admin() AND organization_id = app_organization_id() AND NOT is_operator)"
 )
@@ -88,7 +88,7 @@ def _tables() -> None:
 
 
 def _who_asks() -> None:
-    # After one SET LOCAL an unset setting is '' and not NULL, and casting that raises: hence nullif.
+    # After one SET LOCAL an unset setting is '' and not NULL, and casting that fails: hence nullif.
     op.execute("""
         CREATE FUNCTION app_user_id() RETURNS uuid LANGUAGE sql STABLE
             AS $$ SELECT nullif(current_setting('app.user_id', true), '')::uuid $$;
@@ -158,7 +158,7 @@ def _policies() -> None:
 
 
 def _look_ups() -> None:
-    """What is asked before a principal exists: who is behind this session, this token, this email, this link."""
+    """Add look-ups that are needed before a principal exists: the user of a session, token, email or link."""
     principal = "TABLE (user_id uuid, organization_id uuid, is_admin boolean, is_operator boolean)"
     definer_function(
         "find_session(p_token_hash bytea)",

@@ -1,4 +1,4 @@
-"""Knowledge bases, their members, and who may do what in which."""
+"""Add knowledge bases, their members and their access rules."""
 
 from alembic import op
 
@@ -7,7 +7,7 @@ from muniment.migrations.policies import OF_SERVICE, allow, definer_function, gr
 revision = "0002"
 down_revision = "0001"
 
-# Me, and what I may do in a knowledge base of my organization. Operators have no part in this by that right.
+# The caller, and their access to knowledge bases of their organization. The operator role gives none.
 VISIBLE = """
     SELECT kb.id FROM users me JOIN knowledge_bases kb ON kb.organization_id = me.organization_id
       LEFT JOIN knowledge_base_members m ON m.knowledge_base_id = kb.id AND m.user_id = me.id
@@ -55,12 +55,12 @@ def upgrade() -> None:
 
 
 def _policies() -> None:
-    # Without FORCE: the functions above read these tables as their owner, and a policy that calls them would recurse.
+    # Without FORCE, because the functions above read these tables as their owner, and their policies would recurse.
     protect("knowledge_bases", force=False)
     protect("knowledge_base_members", force=False)
 
     mine = "owner_id = app_user_id() AND organization_id = app_organization_id()"
-    # `owner_id = me` beside the function: it does not see the row that INSERT … RETURNING has just made.
+    # `owner_id = me` besides the function, which does not see the row that INSERT … RETURNING has just inserted.
     allow("muniment_app", "knowledge_bases", "SELECT", using=f"({mine}) OR id IN (SELECT app_kb_ids())")
     allow("muniment_app", "knowledge_bases", "INSERT", check=mine)
     managed = "id IN (SELECT app_managed_kb_ids())"

@@ -1,4 +1,4 @@
-"""Documents, their revisions, uploads on their way in, and the ledger of deletions."""
+"""Add documents, their revisions, unfinished uploads, and the deletion ledger."""
 
 from alembic import op
 
@@ -14,7 +14,7 @@ OF_WRITABLE_DOCUMENT = (
     "EXISTS (SELECT FROM documents d WHERE d.id = document_id"
     " AND d.knowledge_base_id IN (SELECT app_writable_kb_ids()){also})"
 )
-# A row names objects of its own document only: who reads, replaces or erases by it must not reach somebody else's.
+# A row references only objects of its own document, so that nobody can read, replace or delete others through it.
 OWN_OBJECT = "{column} LIKE {kb} || '/' || {document} || '/%'"
 
 
@@ -142,13 +142,13 @@ def _policies() -> None:
     own_object = OWN_OBJECT.format(column="blob_key", kb="knowledge_base_id", document="document_id")
     my_upload = f"uploaded_by = app_user_id() AND {in_writable} AND {own_object}"
     allow("muniment_app", "uploads", "INSERT", check=my_upload)
-    # Not bound to a writable knowledge base: somebody who lost the right in mid-upload must still clear up.
+    # Not limited to writable knowledge bases: a user who lost access during an upload must still be able to clean up.
     mine = "uploaded_by = app_user_id() AND organization_id = app_organization_id()"
     allow("muniment_app", "uploads", "SELECT", using=mine)
     allow("muniment_app", "uploads", "DELETE", using=mine)
 
-    # A request writes lines and never reads them: carrying them out is the service login's part. What is erased is in
-    # a knowledge base that its person may write to, or belongs to no document (any more).
+    # Requests write entries and never read them; the service login processes them. They concern a knowledge base that
+    # the user may write to, or no document any more.
     definer_function(
         "app_document_is_gone(p_document_id uuid)",
         "boolean",

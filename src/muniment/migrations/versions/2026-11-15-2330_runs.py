@@ -1,4 +1,4 @@
-"""Processing runs, and how a request puts one into the queue without reaching the queue's tables."""
+"""Add processing runs, and functions that enqueue one without access to the queue's tables."""
 
 from alembic import op
 
@@ -7,8 +7,8 @@ from muniment.migrations.policies import allow, allow_owner, allow_service, defi
 revision = "0004"
 down_revision = "0003"
 
-# The login decides, not a setting that the caller can change: a request needs a knowledge base that its person may
-# write to, a worker the organization of its job.
+# The login decides, not a setting that the caller can change: requests need a knowledge base that the user may write
+# to, workers the organization of their job.
 MAY_TOUCH = """
     CASE session_user
         WHEN 'muniment_app' THEN d.knowledge_base_id IN (SELECT app_writable_kb_ids())

@@ -1,4 +1,4 @@
-"""The audit trail: written with the change, never altered."""
+"""Add the audit log, written with the change and never altered."""
 
 from alembic import op
 
@@ -33,7 +33,7 @@ def upgrade() -> None:
             FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
     """)
     protect("audit_events")
-    # Nobody can write a line in somebody else's name, nor into another organization's trail. Lines without an
+    # Nobody can write an event in another user's name or into another organization's log. Events without an
     # organization belong to the installation and come from operators.
     allow(
         "muniment_app",
@@ -47,11 +47,11 @@ def upgrade() -> None:
         "muniment_app",
         "audit_events",
         "SELECT",
-        # The organization beside the knowledge base: its column is whatever the writer of another one put there.
+        # The organization is checked besides the knowledge base, because that column is set by the writer.
         using="organization_id = app_organization_id()"
         " AND (app_is_admin() OR knowledge_base_id IN (SELECT app_managed_kb_ids()))",
     )
-    # The first account is made by `muniment migrate`, and says so.
+    # `muniment migrate` creates the first account and records it.
     op.execute("CREATE POLICY owner_insert ON audit_events FOR INSERT TO muniment_owner WITH CHECK (true)")
     allow("muniment_service", "audit_events", "SELECT", using=OF_SERVICE)
     allow("muniment_service", "audit_events", "INSERT", check=OF_SERVICE)

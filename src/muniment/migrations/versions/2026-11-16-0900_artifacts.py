@@ -8,7 +8,7 @@ revision = "0006"
 down_revision = "0005"
 
 TABLES = ("artifacts_full_text", "artifact_pages", "artifact_paragraphs", "artifact_diagrams")
-# No organization: shared across all of them (MUNIMENT_ARTIFACT_SCOPE=shared).
+# No organization: shared by all (MUNIMENT_ARTIFACT_SCOPE=shared).
 OF_SCOPE = "organization_id IS NULL OR organization_id = app_service_organization_id()"
 KEY = "content_hmac, algorithm_version, params_fingerprint"
 KEY_COLUMNS = """
@@ -19,7 +19,7 @@ KEY_COLUMNS = """
     params_fingerprint text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
 """
-# Part of one whole: it comes with its text and goes with it. The unique key's index serves the cascade.
+# Part of an artifact, created and deleted with its text. The index of the unique key serves the cascade.
 OF_TEXT = (
     f"CONSTRAINT fk_{{table}}_of_text FOREIGN KEY ({KEY}) REFERENCES artifacts_full_text ({KEY}) ON DELETE CASCADE"
 )
@@ -92,17 +92,17 @@ def _create_part(table: str, columns: str, place: str) -> None:
 def _policies() -> None:
     for table in TABLES:
         protect(table)
-        # No UPDATE: an artifact is never overwritten.
+        # No UPDATE, because an artifact is never overwritten.
         allow("muniment_service", table, "SELECT", using=OF_SCOPE)
         allow("muniment_service", table, "INSERT", check=OF_SCOPE)
         allow("muniment_service", table, "DELETE", using=OF_SCOPE)
-    # But for the mark of the garbage collection.
+    # Except for the mark of the garbage collection.
     mark = {"using": OF_SCOPE, "check": OF_SCOPE, "columns": "(unreferenced_at)"}
     allow("muniment_service", "artifacts_full_text", "UPDATE", **mark)
 
 
 def _references() -> None:
-    """Real foreign keys: they count as references, and close garbage collection against an upload in that instant."""
+    """Add foreign keys: they count as references, and protect artifacts that an upload reuses during collection."""
     for table in ("documents", "document_revisions", "document_processing_runs"):
         op.execute(f"""
             ALTER TABLE {table} ADD COLUMN artifact_text_id uuid
@@ -110,7 +110,7 @@ def _references() -> None:
             CREATE INDEX ix_{table}_artifact_text_id ON {table} (artifact_text_id) WHERE artifact_text_id IS NOT NULL;
         """)
     allow_owner("document_revisions")
-    # With the owner's eyes: the documents of other organizations count too where artifacts are shared.
+    # As the owner, because documents of other organizations count too where artifacts are shared.
     definer_function(
         "app_artifact_is_used(p_id uuid)",
         "boolean",
@@ -124,7 +124,7 @@ def _references() -> None:
 
 
 def _ledger() -> None:
-    """What is erased need not belong to a document any more: an artifact that nobody refers to."""
+    """Allow ledger entries without a document: artifacts that nothing references."""
     op.execute("""
         ALTER TABLE deletions
             ALTER COLUMN knowledge_base_id DROP NOT NULL,

@@ -40,7 +40,7 @@ def upgrade() -> None:
             ADD COLUMN ended_at timestamptz;
         CREATE INDEX ix_document_processing_runs_ended_at ON document_processing_runs (ended_at)
     """)
-    # A place that is gone has no artifact any more: what people wrote there is kept, and marked.
+    # A part that no longer exists has no artifact; annotations of it are kept and marked as stale.
     _create("document_pages", "artifact_page_id uuid, flags jsonb", "document_id, page_number", "artifact_page_id")
     _create(
         "document_paragraphs",
@@ -58,7 +58,7 @@ def upgrade() -> None:
     _policies()
     _enqueue()
     _revoke(
-        # The run ends with its job: it must not hold an artifact, nor count as one that is still under way.
+        # The run ends with its job, so that it neither pins an artifact nor counts as open.
         """
         UPDATE document_processing_runs
            SET status = 'failed', ended_at = clock_timestamp(), artifact_text_id = NULL,
@@ -107,14 +107,14 @@ def _policies() -> None:
     for table in TABLES:
         allow("muniment_app", table, "SELECT", using=OF_VISIBLE_DOCUMENT)
     writable = {table: OF_WRITABLE_DOCUMENT.format(table=table) for table in TABLES}
-    # Pages and diagrams are made by the worker; people write beside them.
+    # Workers create pages and diagrams; users annotate them.
     for table, columns in {
         "document_pages": "(annotations, flags, updated_at)",
         "document_diagrams": "(annotations, updated_at)",
         "document_paragraphs": "(annotations, updated_at)",
     }.items():
         allow("muniment_app", table, "UPDATE", using=writable[table], check=writable[table], columns=columns)
-    # A paragraph has a row only where somebody wrote something.
+    # A paragraph has a row only if it is annotated.
     allow("muniment_app", "document_paragraphs", "INSERT", check=writable["document_paragraphs"])
     allow("muniment_app", "document_paragraphs", "DELETE", using=writable["document_paragraphs"])
     allow(
@@ -125,7 +125,7 @@ def _policies() -> None:
     )
 
 
-# As in 0004: the login decides, not a setting that the caller can change.
+# As in the migration of runs, the login decides and not a setting that the caller can change.
 MAY_TOUCH = """
     CASE session_user
         WHEN 'muniment_app' THEN d.knowledge_base_id IN (SELECT app_writable_kb_ids())
@@ -162,7 +162,7 @@ ENQUEUE = f"""
 
 
 def _enqueue() -> None:
-    """As before, and a run may be told to hydrate anew (`force`) or to use another version of the algorithm."""
+    """Extend `enqueue_run`: a run may hydrate again (`force`) or use another version of the algorithm."""
     op.execute("DROP FUNCTION enqueue_run(uuid, integer, text)")
     definer_function(
         "enqueue_run(p_document_id uuid, p_epoch integer, p_purpose text DEFAULT 'first',"
@@ -199,7 +199,7 @@ def _revoke(end_run: str) -> None:
 
 
 def _events() -> None:
-    """Tells that a document changed, and nothing else: who may know what is asked of the tables by whoever listens."""
+    """Notify that a document changed, and nothing else: listeners query what they may see."""
     op.execute("""
         CREATE FUNCTION tell_document_changed() RETURNS trigger LANGUAGE plpgsql
         SET search_path = pg_catalog, public, pg_temp AS $function$
@@ -230,7 +230,7 @@ def _events() -> None:
 
 
 def _counts() -> None:
-    """For operators, who see no document: numbers of the whole installation, hour by hour."""
+    """Add counts for operators, who see no documents: totals of the installation per hour."""
     definer_function(
         "processing_counts(p_since timestamptz)",
         "TABLE (hour timestamptz, status text, runs bigint)",

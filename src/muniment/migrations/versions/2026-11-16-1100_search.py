@@ -1,4 +1,4 @@
-"""Passages: chunks of artifacts with their vectors, made once, and the view through which people find them."""
+"""Add chunks of artifacts with their vectors, and the view of passages through which users find them."""
 
 from alembic import op
 
@@ -56,14 +56,14 @@ def upgrade() -> None:
         CREATE INDEX ix_artifact_chunks_tsv ON artifact_chunks USING gin (tsv);
         ALTER TABLE documents ADD COLUMN index_epoch integer;
     """)
-    # One for each model: a query names its model, and vectors of another one are of no use to it.
+    # One per model, because a query can use only the vectors of its own model.
     op.execute(f"""
         CREATE INDEX ix_artifact_chunks_hnsw_local ON artifact_chunks
             USING hnsw ((embedding::halfvec({LOCAL_DIMENSIONS})) halfvec_cosine_ops) WHERE model = '{LOCAL_MODEL}'
     """)
     _policies()
-    # With the owner's eyes, so that the login of the requests needs no right on the chunks; what it shows is decided by
-    # the same function as the documents themselves, and by their status.
+    # The view runs as its owner, so that the request login needs no privileges on chunks. It filters by the same
+    # function as documents do, and by status.
     op.execute("""
         CREATE VIEW passages AS
             SELECT d.id AS document_id, d.knowledge_base_id, d.name AS document_name, d.document_type, d.media_type,
@@ -86,13 +86,13 @@ def _policies() -> None:
         allow("muniment_service", table, "SELECT", using=OF_SCOPE)
         allow("muniment_service", table, "INSERT", check=OF_SCOPE)
         allow("muniment_service", table, "DELETE", using=OF_SCOPE)
-    # Which models there are, and which one answers: the same for everybody, and nobody's secret.
+    # The installed models and the active one are the same for all users and not secret.
     protect("indexing_variants")
     allow("muniment_app", "indexing_variants", "SELECT", using="true")
     allow("muniment_service", "indexing_variants", "SELECT", using="true")
     allow("muniment_service", "indexing_variants", "INSERT", check="true")
     allow("muniment_service", "indexing_variants", "UPDATE", using="true", check="true", columns="(is_active)")
-    # The one line of the installation's trail that no operator writes while signed in: `muniment index switch` does.
+    # The only event of the installation that is not written by a signed-in operator: `muniment index switch` writes it.
     op.execute("""
         CREATE POLICY muniment_service_switched ON audit_events FOR INSERT TO muniment_service
             WITH CHECK (organization_id IS NULL AND app_service_organization_id() IS NULL

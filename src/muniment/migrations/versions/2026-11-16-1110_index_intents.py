@@ -1,4 +1,4 @@
-"""What an index outside PostgreSQL is about to be told, kept until it is certain that it was."""
+"""Add intents: changes of an external index that are kept until they are confirmed."""
 
 from alembic import op
 
@@ -8,8 +8,8 @@ revision = "0009"
 down_revision = "0008"
 
 OF_MINE = "organization_id = app_organization_id() AND knowledge_base_id IN (SELECT app_writable_kb_ids())"
-# An intent is in the way of every other move of its document: nobody may put one before a document that is not in the
-# knowledge base that they name.
+# An intent blocks every other move of its document, so nobody may create one for a document outside the given knowledge
+# base.
 OF_ITS_DOCUMENT = (
     "(EXISTS (SELECT FROM documents d"
     " WHERE d.id = document_id AND d.knowledge_base_id = index_intents.knowledge_base_id)"

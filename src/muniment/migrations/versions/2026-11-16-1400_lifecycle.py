@@ -1,4 +1,4 @@
-"""What the moves need: a document as it was before a replace, its hand-over, a knowledge base that is leaving."""
+"""Add columns for moves: the snapshot before a replace, the hand-over, and the deletion of a knowledge base."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""The audit trail in order and under seal: one chain for each organization, and one for the installation."""
+"""Seal the audit log: one hash chain per organization, and one for the installation."""
 
 from alembic import op
 
@@ -122,8 +122,8 @@ def _who_may_read() -> None:
                  AND (app_is_admin() OR EXISTS (SELECT FROM app_managed_kb_ids())) END, false)
         """,
     )
-    # The links alone, of events also that the caller may not see: hashes of something random, so that what they may
-    # see can be shown to belong to the whole.
+    # Only the links, also of events that the caller may not see: salted hashes that reveal nothing, but prove that the
+    # visible events belong to the chain.
     definer_function(
         "audit_links(p_chain uuid, p_after bigint, p_limit integer)",
         "TABLE (seq bigint, event_hash bytea, hash bytea)",
@@ -139,13 +139,13 @@ def _who_may_read() -> None:
 def _policies() -> None:
     for table in ("audit_unsealed", "audit_seals", "audit_heads", "audit_keys"):
         protect(table)
-    allow_owner("audit_unsealed")  # written and emptied by the triggers alone
+    allow_owner("audit_unsealed")  # written and emptied only by the triggers
     allow("muniment_service", "audit_unsealed", "SELECT", using=OF_SERVICE_CHAIN)
     op.execute("CREATE POLICY owner_select ON audit_seals FOR SELECT TO muniment_owner USING (true)")
     for table in ("audit_seals", "audit_heads"):
         allow("muniment_service", table, "SELECT", using=OF_SERVICE_CHAIN)
         allow("muniment_service", table, "INSERT", check=OF_SERVICE_CHAIN)
-    # Whole seals, with the salt, only of events that the caller may read: with it a payload could be guessed.
+    # Complete seals, with the salt, only of events that the caller may read: with the salt a payload could be guessed.
     allow(
         "muniment_app",
         "audit_seals",
@@ -154,14 +154,14 @@ def _policies() -> None:
         " OR EXISTS (SELECT FROM audit_events e WHERE e.id = event_id)",
     )
     allow("muniment_app", "audit_heads", "SELECT", using="app_may_read_chain(chain)")
-    # Public keys are for everybody.
+    # Public keys are visible to everyone.
     allow("muniment_app", "audit_keys", "SELECT", using="true")
     allow("muniment_service", "audit_keys", "SELECT", using="true")
     allow("muniment_service", "audit_keys", "INSERT", check="true")
 
 
 def _installation_trail() -> None:
-    """What concerns no organization is written by operators and by commands, and read by operators."""
+    """Allow operators and commands to write events of the installation, and operators to read them."""
     op.execute(f"""
         CREATE POLICY muniment_app_installation ON audit_events FOR SELECT TO muniment_app
             USING (organization_id IS NULL AND app_is_operator());

@@ -1,4 +1,4 @@
-"""Receipts: what was there before a purge or a clear, and what a second look found after; and how often one may ask."""
+"""Add receipts of purges, with what was there before and what a second check found, and rate limits."""
 
 from alembic import op
 
@@ -7,7 +7,7 @@ from muniment.migrations.policies import allow, allow_owner, allow_service, defi
 revision = "0012"
 down_revision = "0011"
 
-# The function below looks into these with its owner's eyes, whom FORCE binds.
+# The function below reads these tables as its owner, to whom FORCE applies.
 LOOKED_INTO = (
     "artifacts_full_text",
     "artifact_pages",
@@ -18,7 +18,7 @@ LOOKED_INTO = (
     "document_diagrams",
     "document_processing_steps",
 )
-# As in 0004: the login decides, not a setting that the caller can change.
+# As in the migration of runs, the login decides and not a setting that the caller can change.
 MAY_TOUCH = """
     CASE session_user
         WHEN 'muniment_app' THEN d.knowledge_base_id IN (SELECT app_writable_kb_ids())
@@ -71,7 +71,7 @@ def _policies() -> None:
     protect("receipts")
     allow_owner("receipts")  # written by the trigger below
     allow_service("receipts", ("SELECT", "UPDATE"))
-    # Also after the knowledge base is gone, whose last owner stands on the row.
+    # Also after the knowledge base is gone, whose last owner is stored in the row.
     mine = "organization_id = app_organization_id() AND (app_is_admin() OR owner_id = app_user_id())"
     allow("muniment_app", "receipts", "SELECT", using=mine)
     in_writable = "knowledge_base_id IN (SELECT app_writable_kb_ids())"
@@ -110,7 +110,7 @@ def _ownership() -> None:
 
 
 def _stock() -> None:
-    """In the transaction that removes the document: counts, keys and hashes of all that belongs to it, no text."""
+    """Add the inventory, taken in the transaction of the purge: counts, keys and hashes of the document, no text."""
     definer_function(
         "take_stock(p_document_id uuid)",
         "jsonb",
@@ -161,7 +161,7 @@ def _stock() -> None:
 
 
 def _rate() -> None:
-    """How many seconds the caller must wait, 0 if they may go on: then this time is noted. One for all processes."""
+    """Add rate limits shared by all processes: record a request, or return the seconds to wait."""
     definer_function(
         "admit_request(p_operation text, p_most integer, p_within interval)",
         "integer",

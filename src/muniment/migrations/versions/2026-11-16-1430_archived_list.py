@@ -1,5 +1,4 @@
-"""The archive in the order in which it is looked at, counted without asking for each row; and a run that was cancelled
-says so."""
+"""Index archived documents in display order, count them without row checks, and record why a run was cancelled."""
 
 from alembic import op
 
@@ -8,7 +7,7 @@ from muniment.migrations.policies import definer_function, grant_execute
 revision = "0013"
 down_revision = "0012"
 
-# As in 0004: the login decides, not a setting that the caller can change.
+# As in the migration of runs, the login decides and not a setting that the caller can change.
 MAY_TOUCH = """
     CASE session_user
         WHEN 'muniment_app' THEN d.knowledge_base_id IN (SELECT app_writable_kb_ids())
@@ -20,8 +19,8 @@ CANCELLED = "jsonb_build_object('code', 'cancelled', 'message', 'Processing canc
 
 
 def upgrade() -> None:
-    # An admin looks at the archive of the organization, an owner at that of some knowledge bases. Row level security
-    # asks for the knowledge base of each row that is passed over: it stands in the index.
+    # Admins list the archive of the organization, owners that of some knowledge bases. Row level security checks the
+    # knowledge base of every scanned row, so it is in the index.
     op.execute("""
         CREATE INDEX idx_documents_archive ON documents (organization_id, archived_at, id)
             INCLUDE (knowledge_base_id) WHERE status = 'archived';
@@ -46,7 +45,7 @@ def upgrade() -> None:
 
 
 def _create_revoke_run(parameters: str, error: str) -> None:
-    """As in 0007, and the run says why it ended."""
+    """Replace `revoke_run`, which also records why the run ended."""
     definer_function(
         f"revoke_run({parameters})",
         "boolean",

@@ -1,4 +1,4 @@
-"""What the last comparisons of the stores found, in numbers."""
+"""Add reports of reconciliations as counts."""
 
 from alembic import op
 
@@ -7,7 +7,7 @@ from muniment.migrations.policies import allow, protect
 revision = "0014"
 down_revision = "0013"
 
-# No organization's: it counts over all of them, and names nobody.
+# Not of any organization: it counts over all of them and names none.
 OF_INSTALLATION = "app_service_organization_id() IS NULL"
 
 

@@ -1,4 +1,4 @@
-"""The archive queue: what became of each document on its way to Paperless, and which knowledge bases hand over."""
+"""Add records of hand-overs to Paperless, and the hand-over policy of knowledge bases."""
 
 from alembic import op
 
@@ -79,14 +79,14 @@ def _policies() -> None:
     allow_owner("archive_audit_log")  # read by take_stock
     allow_service("archive_audit_log")
     allow_service("org_paperless_cache", ("SELECT", "INSERT", "UPDATE"))
-    # Of documents that they see; what other applications handed over has no document here. Whoever knows the id of a
-    # document elsewhere could hand something over under it: that is not of this organization.
+    # Of visible documents; submissions of other applications have no document here. Someone who knows a document's id
+    # elsewhere could submit under it, but that belongs to another organization.
     of_visible = (
         "organization_id = app_organization_id() AND EXISTS (SELECT FROM documents d WHERE d.id = bilko_document_id)"
     )
     allow("muniment_app", "archive_audit_log", "SELECT", using=of_visible)
-    # Whoever removes a document takes it out of the queue too, unless another one waits there with the same bytes:
-    # the service login looks when it carries the line out.
+    # Purging a document also deletes its job, unless another document with the same bytes waits there; the service
+    # login checks that when it processes the entry.
     op.execute(f"""
         CREATE POLICY muniment_app_insert_queue ON deletions FOR INSERT TO muniment_app WITH CHECK (
             organization_id = app_organization_id() AND store IN ('queue', 'dead_letters')
@@ -96,7 +96,7 @@ def _policies() -> None:
 
 
 def _stock() -> None:
-    """As before, and every copy that the archive has, or will have, of the document."""
+    """Extend the inventory by all copies of the document that Paperless has or will have."""
     op.execute("ALTER FUNCTION take_stock(uuid) RENAME TO take_stock_inside")
     definer_function(
         "take_stock(p_document_id uuid)",
@@ -114,7 +114,7 @@ def _stock() -> None:
         """,
     )
     grant_execute("take_stock(uuid)", "muniment_app", "muniment_service")
-    # It decides who may look; the new one alone calls it.
+    # It checks access; only the new function calls it.
     op.execute("REVOKE EXECUTE ON FUNCTION take_stock_inside(uuid) FROM muniment_app, muniment_service")
 
 

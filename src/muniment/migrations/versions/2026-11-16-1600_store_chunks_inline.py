@@ -1,5 +1,7 @@
-"""Chunks lie whole in their rows: the words of each are looked at by every search in its scope, and fetching them from
-aside took longer than looking."""
+"""Store chunks inline instead of in TOAST.
+
+Every search reads the words of the chunks in its scope, and fetching them took longer than ranking.
+"""
 
 from alembic import op
 

@@ -1,5 +1,7 @@
-"""Which organizations have something for a sweep: with a thousand of them, going through all every few seconds would be
-all that a worker does."""
+"""Add functions that list organizations with work for a sweep.
+
+With a thousand organizations, visiting all of them every few seconds would keep a worker busy.
+"""
 
 from alembic import op
 
@@ -11,13 +13,13 @@ down_revision = "0021"
 _FUNCTIONS = {
     "organizations_with_intents()": "SELECT DISTINCT organization_id FROM index_intents",
     "organizations_with_receipts()": "SELECT DISTINCT organization_id FROM receipts WHERE signed_at IS NULL",
-    # Without those whose day has not come.
+    # Without entries that are not due yet.
     "organizations_with_deletions()": """
         SELECT DISTINCT organization_id FROM deletions
          WHERE done_at IS NULL AND (attempts > 0 OR next_attempt_at <= now())
     """,
     "chains_with_events()": "SELECT DISTINCT chain FROM audit_unsealed",
-    # A wish that nobody has taken in hand, a row to be seen after, a document that says something else than its row.
+    # A request that was not submitted, a record to recheck, or a document whose status differs from its record.
     "organizations_with_hand_overs()": """
         SELECT organization_id FROM documents WHERE archive_status = 'pending' AND archive_job_id IS NULL
         UNION SELECT organization_id FROM archive_audit_log WHERE next_attempt_at <= now()

@@ -1,5 +1,7 @@
-"""The vectors of a scope are read from an index, without a look into rows that are three times as long: comparing a
-hundred thousand of them took 280 ms, and takes 100."""
+"""Add a covering index of vectors.
+
+Reading 100,000 vectors from rows, which are three times as long, took 280 ms; from the index it takes 100 ms.
+"""
 
 from alembic import op
 

@@ -1,5 +1,7 @@
-"""Whoever has most of an organization's knowledge bases looks at its archive in the order of the organization: so many
-short lists would have to be merged and sorted for each page."""
+"""Index archived documents by organization.
+
+Users with access to most knowledge bases would otherwise need many short lists merged and sorted for each page.
+"""
 
 from alembic import op
 

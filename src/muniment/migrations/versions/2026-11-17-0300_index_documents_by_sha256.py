@@ -1,6 +1,8 @@
-"""Bytes are looked up by their hash, with the organization beside it. As a key of the index it could answer for a
-foreign key as well: before the first statistics the planner takes it for as good as the unique one, and for each page
-that a document shows the documents of its organization would be read through."""
+"""Index documents by hash, with the organization as an included column.
+
+As a key column, it would let the planner use this index for foreign keys before the first statistics, and read all
+documents of an organization for each page.
+"""
 
 from alembic import op
 
@@ -10,7 +12,7 @@ down_revision = "0024"
 
 def upgrade() -> None:
     _index("(sha256) INCLUDE (organization_id)")
-    # What goes through the documents of one organization after the other, instead.
+    # Replacement for queries that go through the documents of each organization.
     op.execute("CREATE INDEX ix_documents_completed ON documents (organization_id, id) WHERE status = 'completed'")
 
 

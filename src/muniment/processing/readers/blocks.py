@@ -174,7 +174,7 @@ _TRAILING = re.compile(r"\s+\Z")
 
 
 def _find_split(text: str, start: int, end: int) -> int:
-    """Return the position after the last line, sentence or word that fits, unless that leaves half of the page empty."""
+    """Return the position after the last line, sentence or word that fits, unless half of the page would be empty."""
     for mark in _SPLIT_MARKS:
         at = text.rfind(mark, start + (end - start) // 2, end)
         if at >= 0:

@@ -16,7 +16,7 @@ from muniment.processing.sandbox.protocol.control import PROBE, JobLimits
 
 
 class PageStream:
-    """The pages as the child computes them, from 1 to the last. It waits while nobody asks for the next."""
+    """Pages in order as the child computes them. The child waits until the next one is requested."""
 
     def __init__(self, job: JobHandle, total: int) -> None:
         self._job = job
@@ -39,14 +39,14 @@ class PageStream:
 
 @dataclass(frozen=True)
 class SandboxedFile:
-    """A file that could be opened; it lasts as long as the block of `Sandbox.read`."""
+    """An opened file, usable within the block of `Sandbox.read`."""
 
     total_pages: int
     pages: PageStream
 
 
 class Sandbox:
-    """Opens files in processes of their own, which can harm nobody. One for each event loop; `close` it at the end.
+    """Opens files in separate, confined processes. Create one per event loop and `close` it at the end.
 
     Every method may raise `Unreadable`, or `SandboxUnavailable` (an `Unavailable`, worth a retry) when the fork server
     does not start or dies. It starts at first use and again after it died. `file` is an open, unnamed file; the child
@@ -62,7 +62,7 @@ class Sandbox:
         total_seconds: float = 4 * 3600,
         server_config: ForkServerConfig | None = None,
     ) -> None:
-        """The limits are for one file: the memory of each process, the time for one page and for all of them."""
+        """Set the limits per file: memory of each process, time for one page and for all pages."""
         limits = JobLimits(memory_bytes, cpu_seconds=int(total_seconds) + 1)
         patience = JobTimeouts(stall_seconds, total_seconds)
         self._fork_server = ForkServer(limits, patience, server_config or ForkServerConfig())
@@ -72,13 +72,13 @@ class Sandbox:
 
     @contextlib.asynccontextmanager
     async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[SandboxedFile]:
-        """Open a file and read its pages. When the block is left, finished or not, nothing of it runs any more."""
+        """Open a file and read its pages. Leaving the block ends all its processes, finished or not."""
         async with self._job("read", file, media_type=media_type, options=asdict(options)) as job:
             total = await job.receive_total_pages()
             yield SandboxedFile(total, PageStream(job, total))
 
     async def render_page(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> RenderedImage:
-        """A picture of one page, `width_px` wide."""
+        """Render a page `width_px` wide."""
         async with self._job(
             "page_picture", file, media_type=media_type, page_number=page_number, width_px=width_px
         ) as job:
@@ -87,14 +87,14 @@ class Sandbox:
     async def render_figure(
         self, file: BinaryIO, media_type: str, page_number: int, box: Box | None, source: str | None
     ) -> RenderedImage:
-        """A picture of one figure, found again by its box or its source."""
+        """Render a figure, located by its box or its source."""
         async with self._job(
             "figure_picture", file, media_type=media_type, page_number=page_number, box=box, source=source
         ) as job:
             return await job.receive_image()
 
     async def probe(self) -> dict[str, bool]:
-        """Which protections hold on this machine, and whether OCR is within reach (`ocr`)."""
+        """Return which protections are active on this machine, and whether OCR is available (`ocr`)."""
         with open(os.devnull, "rb") as nothing:  # noqa: ASYNC230, PTH123 a device
             async with self._job(PROBE, nothing) as job:
                 return {
@@ -103,7 +103,7 @@ class Sandbox:
                 }
 
     async def close(self) -> None:
-        """End the server and everything it has started."""
+        """Stop the server and all its processes."""
         await self._fork_server.close()
 
     @contextlib.asynccontextmanager
@@ -116,7 +116,7 @@ class Sandbox:
             yield job
 
     async def _resolve_resources(self) -> ReaderResources:
-        """As wanted, with the tools where a child can run them, or without."""
+        """Return the reader resources, without OCR if no child can execute Tesseract."""
         async with self._resources_lock:
             if self._effective_resources is None:
                 tool = _ocr_program(self._requested_resources)
@@ -144,7 +144,7 @@ class OpenedFile(Protocol):
 
 
 class FileReader(Protocol):
-    """Reads a file where it can do no harm."""
+    """Reads files in isolation."""
 
     def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AbstractAsyncContextManager[OpenedFile]:
-        """Open it, or raise `Unreadable`. Leaving the block ends the reader, however far it was."""
+        """Open a file, or raise `Unreadable`. Leaving the block stops the reader."""

@@ -107,6 +107,6 @@ def _running_text(word: OcrWord, following: OcrWord | None) -> tuple[str, str]:
 
 
 def _typical_height(words: Sequence[OcrWord]) -> float:
-    """Return the median height of words that are long enough to be wider than high; for rotated lines, of their width."""
+    """Return the median height of words long enough to be wider than high; for rotated lines, their width."""
     sizes = [min(right - left, bottom - top) for left, top, right, bottom in (w.box for w in words if len(w.text) > 2)]
     return median(sizes) if sizes else 0.0

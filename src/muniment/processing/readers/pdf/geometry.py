@@ -59,7 +59,7 @@ class PageGeometry:
         return self.left, self.top, self.left + self.unrotated_width, self.top - self.unrotated_height
 
     def unrotated(self, box: Box) -> Box:
-        """Convert a rectangle (left, bottom, right, top) to coordinates from the upper left corner, without rotation."""
+        """Convert a rectangle (left, bottom, right, top) to the origin at the upper left, without rotation."""
         left, bottom, right, top = box
         return left - self.left, self.top - top, right - self.left, self.top - bottom
 

@@ -1,6 +1,6 @@
 """Give up privileges before a document is opened.
 
-The order matters: a step may remove what an earlier one needed. Each protection is tried on its own and reported,
+The order matters, because a step may remove what another one needs. Each protection is tried on its own and reported,
 because an old kernel or a container may refuse one while the others work. Resource limits are mandatory: without them
 no file is opened.
 """
@@ -28,11 +28,11 @@ class ServerInfo:
     """What the server knows and a child needs to confine itself."""
 
     pid: int
-    """Its process id."""
+    """Process id of the server."""
     has_own_network: bool
-    """The server has left the network for an empty one, and its children with it."""
+    """Whether the server has moved to an empty network namespace, which its children inherit."""
     mapped_bytes: int
-    """Python and the readers' libraries: not what a document costs."""
+    """Memory mapped by Python and the readers' libraries, which a document does not cause."""
 
     @classmethod
     def capture(cls, *, has_own_network: bool) -> Self:
@@ -40,12 +40,12 @@ class ServerInfo:
 
 
 def confine(server_info: ServerInfo, *, user_id: int | None, limits: JobLimits, ruleset: int | None) -> dict[str, bool]:
-    """Give everything up; `rules` are Landlock's. Returns which protections hold, for `Sandbox.describe`."""
+    """Give up all privileges; `rules` are Landlock's. Return which protections are active, for `Sandbox.probe`."""
     holds = {"network": server_info.has_own_network, "oom_first": _try(_prefer_for_oom_kill)}
     _set_limits(limits, mapped_bytes=server_info.mapped_bytes, counts_processes=user_id is not None)
     holds["user"] = user_id is not None and _try(lambda: linux.switch_user(user_id))
     os.umask(0o077)
-    # Becoming another user forgets the next two, so they come after it.
+    # After the change of user, which resets the next two.
     holds["dies_with_server"] = _try(lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL))
     holds["not_traceable"] = _try(lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0))
     if os.getppid() != server_info.pid:
@@ -61,18 +61,18 @@ def _set_limits(limits: JobLimits, *, mapped_bytes: int, counts_processes: bool)
     _set_limit(resource.RLIMIT_CPU, limits.cpu_seconds)
     _set_limit(resource.RLIMIT_FSIZE, 0)
     _set_limit(resource.RLIMIT_NOFILE, limits.open_files)
-    _set_limit(resource.RLIMIT_CORE, 0)  # a core file would hold the document
-    if counts_processes:  # it counts all processes of a user: as ourselves, we would stand in our own way
+    _set_limit(resource.RLIMIT_CORE, 0)  # a core file would contain the document
+    if counts_processes:  # the limit counts all processes of a user: as ourselves, our own processes would use it up
         _set_limit(resource.RLIMIT_NPROC, limits.processes)
 
 
 def _set_limit(kind: int, value: int) -> None:
     _, hard = resource.getrlimit(kind)
     most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    # One second between the signal that says why and the one that cannot be ignored.
+    # One second between the signal that tells the reason and the one that cannot be ignored.
     last = most + 1 if kind == resource.RLIMIT_CPU and most < hard % (1 << 62) else most
     if sys.platform == "darwin" and kind == resource.RLIMIT_AS:
-        return  # refused there
+        return  # not permitted here
     resource.setrlimit(kind, (most, last))
 
 

@@ -20,7 +20,7 @@ _REFER, _TRUNCATE = 1 << 13, 1 << 14
 _TCP = 3
 _SIGNALS_AND_ABSTRACT_SOCKETS = 3
 
-# What programs and their libraries need of any Linux: fonts, the loader's cache, the time zone.
+# What programs and libraries need on any Linux: fonts, the loader's cache, the time zone.
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime", "/etc/mime.types")
 _SYSTEM_STORES = ("/nix/store", "/gnu/store")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
@@ -36,7 +36,7 @@ class _Rule(ctypes.Structure):
 
 
 def _abi_version() -> int:
-    """0 where the kernel has none."""
+    """Return the Landlock version of the kernel, or 0 without Landlock."""
     try:
         return linux.system_call(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_QUERY_ABI_VERSION))
     except OSError:
@@ -48,7 +48,7 @@ _ABI_VERSION = _abi_version()
 
 @functools.cache  # the server opens them once for all children
 def open_allowed_paths(readable: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Descriptors of the system, of Python and of `readable`, and what is allowed beneath each."""
+    """Return descriptors of the system, of Python and of `readable`, with the access allowed beneath each."""
     rights = _READ_FILE | _READ_DIRECTORY | _EXECUTE
     places = dict.fromkeys((*_SYSTEM, *_SYSTEM_STORES, *_python_paths(), *readable), rights)
     places |= dict.fromkeys(_DEVICES, _READ_FILE | _WRITE_FILE)
@@ -56,7 +56,7 @@ def open_allowed_paths(readable: tuple[str, ...]) -> list[tuple[int, int]]:
 
 
 def build_ruleset(allowed_paths: Iterable[tuple[int, int]]) -> int | None:
-    """A descriptor with the rules: nothing but those places and what /proc says of ourselves."""
+    """Return a descriptor of the ruleset: only those paths, and our own entries in /proc."""
     if _ABI_VERSION == 0:
         return None
     files = _ALL_OF_VERSION_1 | (_REFER if _ABI_VERSION >= 2 else 0) | (_TRUNCATE if _ABI_VERSION >= 3 else 0)
@@ -73,20 +73,20 @@ def build_ruleset(allowed_paths: Iterable[tuple[int, int]]) -> int | None:
 
 
 def restrict(ruleset: int | None) -> None:
-    """Live by the rules from now on, or raise `OSError`. It needs `no_new_privs` first."""
+    """Apply the ruleset for good, or raise `OSError`. It requires `no_new_privs`."""
     if ruleset is None:
         raise OSError(errno.ENOSYS, "The kernel has no Landlock")
     linux.system_call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
 
 
 def _python_paths() -> Iterable[str]:
-    # Where muniment lies may hold settings too; what is on the module path, or below the prefix, is code.
+    # The folder of muniment may also contain settings; what is on the module path or below the prefix is code.
     return {place for place in (sys.prefix, sys.base_prefix, *sys.path) if place not in ("", "/")}
 
 
 def _open_path(name: str, allowed: int) -> tuple[int, int] | None:
     try:
         descriptor = os.open(name, os.O_PATH | os.O_CLOEXEC)
-    except OSError:  # not on this machine
+    except OSError:  # missing on this machine
         return None
     return descriptor, allowed if stat.S_ISDIR(os.fstat(descriptor).st_mode) else allowed & ~_READ_DIRECTORY

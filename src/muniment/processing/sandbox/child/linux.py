@@ -27,7 +27,7 @@ PR_SET_NO_NEW_PRIVS = 38
 CLONE_NEWNET = 0x40000000
 
 
-# Loaded before any fork: a child may not be able to open a library any more.
+# Loaded before any fork, because a child may not be able to open a library.
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -37,12 +37,12 @@ def prctl(option: int, value: int, *rest: object) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces in `flags` for new, empty ones, or raise `OSError`."""
+    """Move to new, empty namespaces of the kinds in `flags`, or raise `OSError`."""
     _call("unshare", flags)
 
 
 def system_call(number: int, *arguments: object) -> int:
-    """Call the kernel by number, where the C library has no function."""
+    """Make a system call by number, if the C library has no function for it."""
     return _call("syscall", ctypes.c_long(number), *arguments)
 
 
@@ -57,11 +57,11 @@ def _call(name: str, *arguments: object) -> int:
 
 
 _SPARE_RANGE = range(60578, 61000)
-"""Given to nobody by Linux distributions; people stand below, systemd's dynamic users above."""
+"""Not assigned by Linux distributions: regular users have lower ids, systemd's dynamic users higher ones."""
 
 
 class SpareUserIds:
-    """Hands out ids that no user or group of this machine has. Every server starts at another place of the range."""
+    """Hands out ids that no user or group of this machine has. Each server starts elsewhere in the range."""
 
     def __init__(self) -> None:
         known = {number for entry in pwd.getpwall() for number in (entry.pw_uid, entry.pw_gid)}
@@ -71,7 +71,7 @@ class SpareUserIds:
         self._free = free[start:] + free[:start]
 
     def acquire(self) -> int | None:
-        """`None` when we are not root and can become nobody else. `BlockingIOError` when all are in use."""
+        """Return a free id, or `None` if we are not root. Raise `BlockingIOError` if all are in use."""
         if os.geteuid() != 0:
             return None
         if not self._free:
@@ -80,11 +80,11 @@ class SpareUserIds:
 
     def release(self, user_id: int | None) -> None:
         if user_id is not None:
-            self._free.append(user_id)  # at the end: it rests as long as possible
+            self._free.append(user_id)  # at the end, so that it is reused as late as possible
 
 
 def switch_user(user_id: int) -> None:
-    """Turn this process into that user for good, or raise `OSError`."""
+    """Change this process to the user permanently, or raise `OSError`."""
     os.setgroups([])
     os.setresgid(user_id, user_id, user_id)
     os.setresuid(user_id, user_id, user_id)

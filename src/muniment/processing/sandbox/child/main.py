@@ -20,7 +20,7 @@ from muniment.processing.sandbox.protocol.control import PROBE, PROBE_PROGRAM, S
 from muniment.processing.sandbox.protocol.frames import FrameWriter
 
 Job = Callable[[BinaryIO, Mapping[str, Any], FrameWriter], None]
-"""What a jobs module holds in `JOBS`, by name: reads the file, writes to the outlet, or raises `Unreadable`."""
+"""Function of a job in the table `JOBS`: it reads the file and writes frames, or raises `Unreadable`."""
 
 
 EXIT_CRASHED = 70
@@ -31,19 +31,19 @@ _FILE, _OUTPUT, _RULES = 3, 4, 5
 
 @dataclass(frozen=True)
 class ChildSetup:
-    """What a child has from the server."""
+    """What a child gets from the server."""
 
     file: int
     output: int
     """Both are descriptors."""
     allowed_paths: Sequence[tuple[int, int]]
-    """What it can open, for Landlock."""
+    """Paths it can open, for Landlock."""
     user_id: int | None
     server_info: ServerInfo
 
 
 def run_child(message: StartJob, job: Job | None, setup: ChildSetup) -> NoReturn:
-    """Never returns: what the server has on its stack must not run twice."""
+    """Run a job and exit. Never returns, because the server's stack must not run twice."""
     code = EXIT_CRASHED
     try:
         rules = _detach_from_server(setup)
@@ -57,7 +57,7 @@ def run_child(message: StartJob, job: Job | None, setup: ChildSetup) -> NoReturn
 
 
 def _detach_from_server(setup: ChildSetup) -> int | None:
-    """Keep nothing of the server but the descriptors of this job; 0, 1 and 2 are /dev/null already."""
+    """Close all descriptors of the server but those of this job; 0, 1 and 2 are /dev/null already."""
     os.setpgid(0, 0)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -65,11 +65,11 @@ def _detach_from_server(setup: ChildSetup) -> int | None:
     wanted = {_FILE: setup.file, _OUTPUT: setup.output, _RULES: rules}
     above = {target: fcntl.fcntl(source, fcntl.F_DUPFD, _RULES + 1) for target, source in wanted.items() if source}
     for target, source in above.items():
-        os.dup2(source, target, inheritable=False)  # what the child executes has none of them
+        os.dup2(source, target, inheritable=False)  # executed programs inherit none of them
     last = max(above)
     for descriptor in _open_descriptors():
         if descriptor > last:
-            with contextlib.suppress(OSError):  # the one that listed them
+            with contextlib.suppress(OSError):  # the descriptor that listed them
                 os.close(descriptor)
     gc.enable()
     return _RULES if rules else None
@@ -83,7 +83,7 @@ def _open_descriptors() -> list[int]:
 
 
 def _run_job(message: StartJob, frames: FrameWriter, job: Job) -> int:
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody reads any more
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the parent no longer reads
         try:
             with open(_FILE, "rb") as file:
                 job(file, message.arguments, frames)
@@ -114,7 +114,7 @@ def _probe_job(name: str, protections: Mapping[str, bool]) -> Job:
 
 
 def _probe_program(_file: BinaryIO, arguments: Mapping[str, Any], frames: FrameWriter) -> None:
-    """Whether a program runs and a folder can be read from in here. Modes alone do not tell."""
+    """Report whether a program runs and a folder is readable in the sandbox. Permission bits alone do not tell."""
     try:
         os.listdir(arguments["folder"])  # noqa: PTH208
         ended = subprocess.run(  # noqa: S603 the program is named by our settings

@@ -1,4 +1,4 @@
-"""Seccomp filter that takes system calls away from this process and its children. It needs no privilege."""
+"""Seccomp filter that forbids system calls to this process and its children. It needs no privilege."""
 
 import ctypes
 import errno
@@ -14,15 +14,15 @@ _KILL = 0x80000000
 _ERRNO = 0x00050000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
-_X32 = 0x40000000  # the same calls under other numbers, on x86-64
+_X32 = 0x40000000  # the same calls with other numbers, on x86-64
 _NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW* flag
 
-# (x86-64, aarch64), and what the caller is told.
+# Numbers on x86-64 and aarch64, and the error that is returned.
 _REFUSED = {
     "socket": (41, 198),
     "connect": (42, 203),
-    "socketpair": (53, 199),  # a datagram socket of a pair can be pointed at any other
-    "io_uring_setup": (425, 425),  # does by a side door what this filter forbids
+    "socketpair": (53, 199),  # a datagram socket of a pair can be connected to any other
+    "io_uring_setup": (425, 425),  # would bypass this filter
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -37,15 +37,16 @@ _REFUSED = {
     "mount": (165, 40),
     "unshare": (272, 97),
     "setns": (308, 268),
-    # Memory that stays when the process is gone.
+    # Memory that outlives the process.
     "shmget": (29, 194),
     "semget": (64, 190),
     "msgget": (68, 186),
     "mq_open": (240, 180),
 }
-# Nobody leaves the group that is killed as a whole. They are told that they did: programs call these without need.
+# No process may leave the group that is killed as a whole. They succeed without effect, because programs call them
+# without need.
 _WITHOUT_EFFECT = {"setsid": (112, 157), "setpgid": (109, 154)}
-# Its flags lie in memory, where no filter can look. The C library takes `clone` when it is told there is no `clone3`.
+# Its flags are in memory, which a filter cannot read. The C library falls back to `clone` on ENOSYS.
 _UNKNOWN = {"clone3": (435, 435)}
 _CLONE = (56, 220)
 
@@ -74,7 +75,7 @@ _INSTRUCTIONS = _build(platform.machine())
 
 
 def restrict() -> None:
-    """Give up the calls above for good, or raise `OSError`. It needs `no_new_privs` first."""
+    """Apply the filter permanently, or raise `OSError`. It requires `no_new_privs`."""
     if _INSTRUCTIONS is None:
         raise OSError(errno.ENOSYS, f"There is no filter for {platform.machine()}")
     program = _Program(len(_INSTRUCTIONS) // 8, _INSTRUCTIONS)

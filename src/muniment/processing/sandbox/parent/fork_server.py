@@ -1,4 +1,4 @@
-"""Keep one fork server running, start jobs in it, and make external programs reachable for them."""
+"""Keep one fork server running, start jobs in it, and make external programs executable for them."""
 
 import asyncio
 import contextlib
@@ -24,15 +24,15 @@ log = structlog.get_logger()
 @dataclass(frozen=True)
 class ForkServerConfig:
     jobs_module: str = "muniment.processing.sandbox.child.jobs"
-    """The module with the table `JOBS`, which the server imports before its first fork."""
+    """Module with the table `JOBS`, which the server imports before its first fork."""
     import_paths: tuple[str, ...] = ()
-    """Where to look for it, unless it is installed."""
+    """Import paths of the module, unless it is installed."""
     shared_programs_folder: Path = SHARED_PROGRAMS_FOLDER
     startup_timeout_seconds: float = 60
 
 
 class ForkServer:
-    """One for each event loop; the server starts with the first job."""
+    """Handle of the fork server, one per event loop. The server starts with the first job."""
 
     def __init__(self, limits: JobLimits, timeouts: JobTimeouts, config: ForkServerConfig) -> None:
         self._limits = limits
@@ -46,7 +46,7 @@ class ForkServer:
     async def job(
         self, name: str, file: BinaryIO, arguments: Mapping[str, Any], *, readable: Sequence[str] = ()
     ) -> AsyncIterator[JobHandle]:
-        """Have a child do this with `file`. At the end of the block nothing of it is left."""
+        """Run a job on `file` in a child. All its processes are gone when the block ends."""
         link, number = await self._running_process(), next(self._job_numbers)
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
@@ -67,7 +67,7 @@ class ForkServer:
             await job.terminate()
 
     async def make_program_reachable(self, program: Program) -> Program | None:
-        """The tool where a child can run it: as it is, or copied to an open place, which only root can do."""
+        """Return the program where a child can run it: in place, or copied to a shared folder, which requires root."""
         if await self._can_run(program):
             return program
         if os.geteuid() == 0:
@@ -80,7 +80,7 @@ class ForkServer:
         return None
 
     async def close(self) -> None:
-        """End the server and every job. A later job would start it anew."""
+        """Stop the server and all jobs. A later job would start it again."""
         async with self._start_lock:
             if self._process:
                 await self._process.close()
@@ -105,11 +105,11 @@ class ForkServer:
 
 @contextlib.contextmanager
 def _read_only_descriptor(file: BinaryIO) -> Iterator[int]:
-    """A descriptor of its own for the child: it can neither write nor move the place where we read."""
+    """Return a separate descriptor for the child, which can neither write nor change our file position."""
     file.flush()
     try:
         descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # there is no /proc; the place is shared then, and the limit on file sizes alone forbids writing
+    except OSError:  # without /proc the position is shared, and only the limit on file sizes prevents writing
         descriptor = os.dup(file.fileno())
         os.lseek(descriptor, 0, os.SEEK_SET)
     try:

@@ -1,4 +1,4 @@
-"""Handle of one running job: what its child sends, its timeouts, its certain end and what its exit means."""
+"""Handle of one running job: its output, its timeouts, its guaranteed end and the meaning of its exit."""
 
 import asyncio
 import contextlib
@@ -43,7 +43,7 @@ class ReaderKilled(Unavailable):
 
 
 def classify_exit(exited: JobExited, limits: JobLimits) -> Unreadable | Unavailable:
-    """Why a child ended that had not finished and that nobody of us had killed."""
+    """Return why a child ended that had not finished and that we did not kill."""
     if exited.exit_code is None:
         return SandboxUnavailable()
     is_spent = exited.exit_code == -signal.SIGKILL and exited.cpu_seconds >= limits.cpu_seconds
@@ -52,8 +52,8 @@ def classify_exit(exited: JobExited, limits: JobLimits) -> Unreadable | Unavaila
     is_full = exited.peak_bytes >= limits.memory_bytes * _MEMORY_LIMIT_SHARE
     if is_full and exited.exit_code in {-signal.SIGKILL, *_OUT_OF_MEMORY_SIGNALS}:
         return memory_error()
-    # A SIGKILL that is not ours is somebody's, or the kernel's when the machine runs out of memory: children are its
-    # first choice, whoever took the memory. The file need not be at fault.
+    # A SIGKILL that we did not send is an operator's, or the kernel's when memory runs out: children are its first
+    # choice, whichever process used the memory. The file need not be the cause.
     return ReaderKilled() if exited.exit_code == -signal.SIGKILL else crash_error()
 
 
@@ -76,19 +76,19 @@ def protocol_error() -> Unreadable:
 log = structlog.get_logger()
 
 
-# After these a child has nothing more to say, and its end is no news.
+# After these frames a child sends nothing more, and its exit is expected.
 _FINAL_FRAMES = {FrameType.DONE, FrameType.IMAGE, FrameType.PROTECTIONS, FrameType.FAILED, FrameType.CRASHED}
 
 
 @dataclass(frozen=True)
 class JobTimeouts:
     stall_seconds: float
-    """How long a child may work on one page."""
+    """Time limit of one page."""
     total_seconds: float
 
 
 class JobHandle:
-    """Everything it gives may raise `Unreadable`, or `SandboxUnavailable` when the server is gone."""
+    """Handle of a job. Its methods may raise `Unreadable`, or `SandboxUnavailable` when the server is gone."""
 
     def __init__(
         self,
@@ -130,12 +130,12 @@ class JobHandle:
             await self._receive_body(FrameType.DONE)
 
     def reject(self, reason: str) -> NoReturn:
-        """Give up a child that says what cannot be."""
+        """Stop a child that sent invalid data."""
         with self._translate_errors():
             raise ProtocolViolation(reason)
 
     async def terminate(self) -> None:
-        """Kill all its processes, if any is left, and wait until they are gone, even when we are cancelled."""
+        """Kill all remaining processes and wait until they are gone, even if cancelled."""
         await run_to_completion(self._terminate())
 
     async def _terminate(self) -> None:
@@ -161,7 +161,7 @@ class JobHandle:
             raise timeout_error() from None
 
     async def _receive_body(self, expected: FrameType) -> bytes:
-        """The next frame, which is of this kind, or the reason why it does not come."""
+        """Return the body of the next frame, which must be of this type, or raise the reason why there is none."""
         left = self._started_at + self._timeouts.total_seconds - time.monotonic()
         async with asyncio.timeout(min(self._timeouts.stall_seconds, left)):
             try:

@@ -14,24 +14,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARED_PROGRAMS_FOLDER = Path("/var/lib/muniment")
-"""Where root puts what another user must reach, when the place it was installed to is closed."""
+"""Where root copies programs that another user must be able to execute, if they are in a private folder."""
 
 
 @dataclass(frozen=True)
 class Program:
     path: str
     data_folder: str
-    """The folder with what the program reads."""
+    """Folder of the data that the program reads."""
 
     @property
     def readable_folders(self) -> tuple[str, ...]:
-        """What must be readable to run it: its folder, the libraries beside it, its data."""
+        """Return the folders needed to run it: its own, the libraries next to it, its data."""
         folder = Path(self.path).parent
         return (str(folder), *(str(folder.parent / name) for name in ("lib", "lib64")), self.data_folder)
 
 
 def copy_program(installed: Program, *, shared_folder: Path = SHARED_PROGRAMS_FOLDER) -> Program:
-    """The same program and data where everybody can run them. Doing it twice copies once."""
+    """Copy program and data to a place where every user can run them. Idempotent."""
     program, data = Path(installed.path), Path(installed.data_folder)
     target = shared_folder / f"{program.name}-{_digest(program, data)}"
     if not target.exists():
@@ -40,7 +40,7 @@ def copy_program(installed: Program, *, shared_folder: Path = SHARED_PROGRAMS_FO
 
 
 def _digest(program: Path, data: Path) -> str:
-    """Names the program's bytes and the data's names and sizes: another version gets a copy of its own."""
+    """Return a digest of the program and of the names and sizes of its data, so that each version has its own copy."""
     with program.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
     for path in sorted(data.rglob("*")):
@@ -49,10 +49,10 @@ def _digest(program: Path, data: Path) -> str:
 
 
 def _copy(program: Path, data: Path, target: Path) -> None:
-    """Copy in one step: a name that exists has everything behind it."""
+    """Copy atomically: a path that exists is complete."""
     if not target.parent.exists():
         target.parent.mkdir(parents=True)
-        target.parent.chmod(0o711)  # others may pass through but not look; whatever the umask says
+        target.parent.chmod(0o711)  # others may traverse but not list it, whatever the umask
     beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
     try:
         (beside / "bin").mkdir()
@@ -60,10 +60,10 @@ def _copy(program: Path, data: Path, target: Path) -> None:
         shutil.copytree(data, beside / "data", copy_function=shutil.copyfile)
         for path in (beside, *beside.rglob("*")):
             path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
-        os.sync()  # the copy is kept for good: a power failure must not leave empty files under the final name
+        os.sync()  # the copy is permanent, and a power failure must not leave empty files under the final name
         beside.rename(target)
     except OSError as error:
-        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # somebody else was first
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # another process was first
             raise
     finally:
         with contextlib.suppress(FileNotFoundError):

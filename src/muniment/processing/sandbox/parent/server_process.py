@@ -32,7 +32,7 @@ log = structlog.get_logger()
 SERVER_MODULE = "muniment.processing.sandbox.server"
 
 
-# Nothing of our own: it holds secrets. Programs that a reader executes find the system's libraries and UTF-8.
+# Nothing of our environment, which contains secrets. Programs find the system's libraries and UTF-8.
 ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
 
 
@@ -43,7 +43,7 @@ _CLOSING_SECONDS = 20
 
 
 class ForkServerProcess:
-    """Use `open`. When the server ends, for whatever reason, all running jobs end with `SandboxUnavailable`."""
+    """Process of the fork server; create it with `open`. When it exits, all jobs end with `SandboxUnavailable`."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -85,7 +85,7 @@ class ForkServerProcess:
         return self._has_exited
 
     def register(self, job: int) -> asyncio.Future[JobExited]:
-        """Done when no process of the job is left that is going to be submitted."""
+        """Return a future for a job about to be submitted; it is done when no process of the job is left."""
         ended: asyncio.Future[JobExited] = asyncio.get_running_loop().create_future()
         self._exits[job] = ended
         if self._has_exited:
@@ -93,31 +93,31 @@ class ForkServerProcess:
         return ended
 
     async def submit(self, start: StartJob, descriptors: Sequence[int]) -> None:
-        """Start a job that was expected before."""
+        """Start a job that was registered before."""
         await self._send(start, descriptors)
 
     async def kill(self, job: int) -> None:
         await self._send(KillJob(job))
 
     async def close(self) -> None:
-        """End the server and all its children, and wait until they are gone."""
+        """Stop the server and its children, and wait until they are gone."""
         with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_WR)  # it ends them itself, waits for the last, and goes
+            self._control.shutdown(socket.SHUT_WR)  # the server kills its children, waits for the last one and exits
         await asyncio.wait([self._listener], timeout=_CLOSING_SECONDS)
-        self._process.kill()  # of one that is gone this does nothing
+        self._process.kill()  # does nothing if it has exited
         await asyncio.wait([self._listener])
 
     async def _send(self, message: ControlMessage, descriptors: Sequence[int] = ()) -> None:
         try:
             await run_to_completion(
                 self._send_all(encode(message), descriptors)
-            )  # half a message would be the end of all jobs
+            )  # an incomplete message would end all jobs
         except OSError:
             raise SandboxUnavailable from None
 
     async def _send_all(self, data: bytes, descriptors: Sequence[int]) -> None:
         async with self._send_lock:
-            # The descriptors go with the first byte; the rest needs none.
+            # The descriptors are sent with the first byte; the rest needs none.
             sent = await self._send_first(data, descriptors)
             await asyncio.get_running_loop().sock_sendall(self._control, data[sent:])
 
@@ -163,7 +163,7 @@ class ForkServerProcess:
                     ended.set_result(message)
 
     def _on_exit(self) -> None:
-        # The children die with their server; what they have executed does not.
+        # Children die with their server, but programs they have executed do not.
         for group in self._pids.values():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
@@ -175,7 +175,7 @@ class ForkServerProcess:
         for waiting in everybody:
             if not waiting.done():
                 waiting.set_exception(SandboxUnavailable())
-                waiting.exception()  # seen: perhaps nobody waits any more
+                waiting.exception()  # mark as retrieved: possibly no task is waiting
         self._exits.clear()
 
 

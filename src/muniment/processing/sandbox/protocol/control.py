@@ -1,4 +1,4 @@
-"""Messages between the parent and the fork server: one line of JSON each, with descriptors beside a start message."""
+"""Messages between the parent and the fork server: one line of JSON each; a start message carries descriptors."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What one job may cost. The memory is that of each of its processes."""
+    """Limits of one job. The memory limit applies to each of its processes."""
 
     memory_bytes: int
     cpu_seconds: int
@@ -18,31 +18,31 @@ class JobLimits:
 
 @dataclass(frozen=True)
 class StartJob:
-    """Do a job. The file and the child's end of the output come with it, in this order."""
+    """Run a job. The file and the child's end of the output are attached, in this order."""
 
     job_id: int
     job_name: str
     arguments: Mapping[str, Any]
     limits: JobLimits
     readable: tuple[str, ...] = field(default=())
-    """Folders that hold what the job executes."""
+    """Folders with programs that the job executes."""
 
 
 @dataclass(frozen=True)
 class KillJob:
-    """End a job and all it has started. One that has ended is no error."""
+    """Kill a job and everything it has started. Not an error if it has ended."""
 
     job_id: int
 
 
 @dataclass(frozen=True)
 class ServerReady:
-    """Everything is imported; said once, first."""
+    """Everything is imported; sent once, as the first message."""
 
 
 @dataclass(frozen=True)
 class ServerFailed:
-    """The server cannot work: something could not be imported. It ends."""
+    """The server cannot work because an import failed. It exits."""
 
     reason: str
 
@@ -51,7 +51,7 @@ class ServerFailed:
 class JobStarted:
     job_id: int
     pid: int
-    """Of the child, and the number of its group."""
+    """Process id of the child, also the id of its process group."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class JobExited:
 
     job_id: int
     exit_code: int | None
-    """The exit code, or the signal as a negative number; `None`: it could not be started."""
+    """Exit code, or the signal as a negative number; `None` if it could not be started."""
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
 
@@ -78,7 +78,7 @@ def encode(message: ControlMessage) -> bytes:
 
 
 class MessageDecoder:
-    """Cuts what arrives into messages."""
+    """Splits received bytes into messages."""
 
     def __init__(self) -> None:
         self._rest = b""

@@ -54,7 +54,7 @@ MAX_FIGURES = 10_000
 
 
 MAX_STRING_CHARACTERS = 10_000
-"""Characters of a caption, a problem, a source."""
+"""Maximum length of a caption, problem or source."""
 
 
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -64,7 +64,7 @@ EnumT = TypeVar("EnumT", ExtractionMethod, ParagraphKind, FigureKind)
 
 
 class ProtocolViolation(Exception):
-    """A child has sent what no reader of ours sends."""
+    """A child has sent something that no reader of ours sends."""
 
 
 def decode_json(body: bytes) -> Any:
@@ -77,7 +77,7 @@ def decode_json(body: bytes) -> Any:
 
 
 def decode_page(body: bytes) -> ExtractedPage:
-    """Raises `ProtocolViolation` and nothing else, whatever the bytes are."""
+    """Decode a page. Raise `ProtocolViolation` and nothing else, whatever the bytes are."""
     try:
         return _decode_page(body)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
@@ -109,7 +109,7 @@ def _decode_page(body: bytes) -> ExtractedPage:
 def _text(data: bytes) -> str:
     if len(data) > 4 * MAX_CHARACTERS:
         raise ProtocolViolation("too much text")
-    text = data.decode()  # a lone surrogate is no UTF-8 and ends here
+    text = data.decode()  # a lone surrogate is not valid UTF-8 and fails here
     if len(text) > MAX_CHARACTERS:
         raise ProtocolViolation("too much text")
     return text.replace("\x00", "\ufffd")
@@ -157,7 +157,7 @@ def _figure(given: Any) -> Figure:
 
 
 def _check_spans(starts: Sequence[int], ends: Sequence[int], length: int) -> None:
-    """One after the other, none backwards, all inside the text."""
+    """Check that spans are in order, not reversed, and inside the text."""
     if not starts:
         return
     is_ordered = all(map(operator.le, starts, ends)) and all(map(operator.le, ends, starts[1:]))
@@ -223,7 +223,7 @@ _RECEIVE_BYTES = 1 << 18
 
 
 _OFF_LOOP_BYTES = 1 << 18
-"""A longer page is unpacked in a thread: the event loop has others to serve."""
+"""Longer pages are decoded in a thread, to keep the event loop responsive."""
 
 
 _PNG = re.compile(rb"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR(....)(....)", re.DOTALL)
@@ -237,7 +237,7 @@ class OutputClosed(Exception):
 
 
 async def receive_frame(connection: socket.socket) -> tuple[FrameType, bytes]:
-    """Wait for one frame. `Gone` or `ProtocolViolation`."""
+    """Receive one frame, or raise `OutputClosed` or `ProtocolViolation`."""
     kind, length = FRAME_HEADER.unpack(await _receive(connection, FRAME_HEADER.size))
     if length > MAX_FRAME_BYTES:
         raise ProtocolViolation("frame too long")
@@ -295,7 +295,7 @@ def decode_failure(body: bytes) -> Unreadable:
 
 
 def decode_crash_location(body: bytes) -> str:
-    """Where a reader crashed; it goes to the log, so it must look like a place and nothing else."""
+    """Decode where a reader crashed. It is logged, so it must look like a code location and nothing else."""
     place = _field(body, "where")
     if not isinstance(place, str) or not _CRASH_LOCATION.fullmatch(place):
         raise ProtocolViolation("not a place")

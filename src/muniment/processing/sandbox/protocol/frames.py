@@ -16,7 +16,7 @@ from muniment.processing.readers.errors import UnreadableCode
 
 FRAME_HEADER = struct.Struct(">cI")
 PAGE_HEADER = struct.Struct(">II")
-"""How long the JSON and the words are; the text is the rest."""
+"""Lengths of the JSON and of the words; the rest is the text."""
 NUMBERS_PER_WORD = 6
 WORD_NUMBER = "i"
 BOX_SCALE = 100
@@ -35,12 +35,12 @@ class FrameType(Enum):
 
 
 def replace_unstorable(text: str) -> str:
-    """Without what no database and no UTF-8 can hold. Its length stays, so that spans still fit."""
+    """Replace characters that databases and UTF-8 cannot store. The length is unchanged, so that spans stay valid."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 class FrameWriter:
-    """A child's way out. Writing waits while nobody reads."""
+    """Writes frames to the child's output. Writing blocks while the parent does not read."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -61,7 +61,10 @@ class FrameWriter:
         self._send_json(FrameType.FAILED, {"code": code, "message": replace_unstorable(message)})
 
     def crashed(self, where: str) -> None:
-        """`where` is a place in our code and the name of an error, never a message: that may quote the document."""
+        """Report a crash.
+
+        `where` is a code location and the name of an error, never a message, which may quote the document.
+        """
         self._send_json(FrameType.CRASHED, {"where": where})
 
     def done(self) -> None:

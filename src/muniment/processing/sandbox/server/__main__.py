@@ -49,7 +49,7 @@ class ForkServerLoop:
         self._children = ChildProcesses()
 
     def serve(self) -> None:
-        """Work until the other side of the control socket is gone."""
+        """Handle messages until the other side of the control socket is closed."""
         with DefaultSelector() as selector, _child_signals() as signals:
             selector.register(self._control, EVENT_READ)
             selector.register(signals, EVENT_READ)
@@ -109,27 +109,28 @@ class ForkServerLoop:
 
 @contextlib.contextmanager
 def _child_signals() -> Iterator[socket.socket]:
-    """A socket that can be read from when a child has ended."""
+    """Return a socket that becomes readable when a child has ended."""
     ours, kernels = socket.socketpair()
     with ours, kernels:
         kernels.setblocking(False)
         signal.set_wakeup_fd(kernels.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # the default would not wake us
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # the default would not wake us up
         yield ours
 
 
 def _leave_network_namespace() -> bool:
     try:
-        linux.unshare(linux.CLONE_NEWNET)  # once for all children: a namespace for each would cost milliseconds
+        # once for all children, because one namespace per child would cost milliseconds
+        linux.unshare(linux.CLONE_NEWNET)
     except OSError:
         return False
     return True
 
 
 def _import_encodings() -> None:
-    """Python does it at their first use, which would be too late."""
+    """Import all encodings. Python imports them at first use, which would be too late."""
     for module in pkgutil.iter_modules(encodings.__path__):
-        with contextlib.suppress(ImportError):  # those of Windows
+        with contextlib.suppress(ImportError):  # codecs of Windows
             importlib.import_module(f"encodings.{module.name}")
 
 
@@ -145,7 +146,7 @@ def main(arguments: list[str]) -> int:
         return 1
     around = ServerInfo.capture(has_own_network=_leave_network_namespace())
     with contextlib.suppress(OSError):
-        # What a child leaves behind becomes ours, so that we know when the last of it is gone.
+        # Orphaned processes of a child become our children, so that we know when the last one is gone.
         linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     gc.collect()
     gc.disable()

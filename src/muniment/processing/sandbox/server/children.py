@@ -20,7 +20,7 @@ class _Child:
     pid: int
     user_id: int | None
     code: int | None = None
-    """Known when the child itself is gone; others of its group may still be dying."""
+    """Set when the child itself is gone; others of its group may still be exiting."""
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
 
@@ -31,7 +31,7 @@ class ChildProcesses:
     _user_ids: SpareUserIds = field(default_factory=SpareUserIds)
 
     def fork(self, job: int, child_main: Callable[[int | None], NoReturn]) -> int:
-        """Have a child do `run` as the user it is given. `OSError` when there is no process or no user id left."""
+        """Fork a child that calls `run` as its own user. Raise `OSError` if there is no process or user id left."""
         user = self._user_ids.acquire()
         try:
             if (pid := os.fork()) == 0:
@@ -39,7 +39,7 @@ class ChildProcesses:
         except OSError:
             self._user_ids.release(user)
             raise
-        # The child does the same for itself: whoever comes first, from here on the group is there to be killed.
+        # The child does the same: whichever comes first, the group exists from here on and can be killed.
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)
         self._children[job] = _Child(job, pid, user)
@@ -50,7 +50,7 @@ class ChildProcesses:
             _kill_group(child.pid)
 
     def kill_all(self) -> None:
-        """Kill them and wait until nobody is left."""
+        """Kill all children and wait until none is left."""
         for child in self._children.values():
             _kill_group(child.pid)
         for child in self._children.values():
@@ -59,7 +59,7 @@ class ChildProcesses:
         self._children.clear()
 
     def reap(self) -> Iterator[JobExited]:
-        """The jobs of which the last process has ended since the last call."""
+        """Return the jobs whose last process has ended since the last call."""
         for child in list(self._children.values()):
             if _reap_group(child, os.WNOHANG):
                 del self._children[child.job]
@@ -68,9 +68,9 @@ class ChildProcesses:
 
 
 def _reap_group(child: _Child, options: int) -> bool:
-    """Wait for those of the group that have ended. True when there is nobody left."""
+    """Reap ended processes of the group. Return True when none is left."""
     if child.code is None:
-        # Only looked at, not waited for: while it is there, its number cannot be that of another group.
+        # Only peeked at, not reaped: while the zombie exists, its id cannot be reused for another group.
         if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | options) is None:
             return False
         _kill_group(child.pid)
@@ -90,5 +90,5 @@ def _reap_group(child: _Child, options: int) -> bool:
 def _kill_group(group: int) -> None:
     with contextlib.suppress(
         ProcessLookupError, PermissionError
-    ):  # nobody is left in it; macOS says the second of zombies
+    ):  # the group is empty; macOS raises the second for zombies
         os.killpg(group, signal.SIGKILL)

@@ -152,7 +152,7 @@ def _is_deleted(row: Element) -> bool:
 
 
 def _section_breaks(body: Element) -> Iterator[bool]:
-    """Return for each section but the last whether the next one begins on a new page, which is stated at its own end."""
+    """Return for each section but the last whether the next one, by its own properties, begins on a new page."""
     sections = [find(child, "pPr", "sectPr") if local_name(child) == "p" else child for child in unwrap(body)]
     ends = [section for section in sections if section is not None and local_name(section) == "sectPr"]
     kinds = [next((attribute(kind, "val") for kind in children(end, "type")), None) for end in ends]
