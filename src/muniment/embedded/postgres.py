@@ -110,7 +110,7 @@ class EmbeddedPostgres:
     def __init__(self, data_dir: Path, *, password: str, user: str | None = None, durable: bool = True) -> None:
         self._data_dir = data_dir.resolve()
         self._password = password
-        self._wanted_user = user
+        self._preferred_user = user
         self._durable = durable
         self._log = PostgresLog(self._data_dir / "postgres.log")
         self._location: PostgresLocation | None = None
@@ -128,24 +128,24 @@ class EmbeddedPostgres:
     def start(self) -> DatabaseAddress:
         """Create the cluster if there is none, stop an orphaned server, and return when a connection works."""
         self._stop_server()
-        self._location = place = resolve_location(self._data_dir, preferred_user=self._wanted_user)
-        binaries = find_binaries(place.user)
-        remove_incomplete_clusters(place.base)
-        made = self._data_dir / "postgres.made"
-        if not place.cluster.exists():
-            if made.exists():
+        self._location = location = resolve_location(self._data_dir, preferred_user=self._preferred_user)
+        binaries = find_binaries(location.user)
+        remove_incomplete_clusters(location.base)
+        marker = self._data_dir / "postgres.made"
+        if not location.cluster.exists():
+            if marker.exists():
                 raise PostgresFailed(
-                    f"The database directory {place.cluster} is missing. Mount its disk or restore a backup. "
-                    f"To start empty, delete {made}"
+                    f"The database directory {location.cluster} is missing. Mount its disk or restore a backup. "
+                    f"To start empty, delete {marker}"
                 )
-            create_cluster(place, binaries, password=self._password, durable=self._durable)
-        made.touch(mode=0o600)
-        check_major_version(place, binaries)
-        stop_orphan(place.cluster)
-        place.make_socket_folder()
-        address = DatabaseAddress(str(place.socket), PORT, DATABASE, SUPERUSER, self._password)
+            create_cluster(location, binaries, password=self._password, durable=self._durable)
+        marker.touch(mode=0o600)
+        check_major_version(location, binaries)
+        stop_orphan(location.cluster)
+        location.make_socket_folder()
+        address = DatabaseAddress(str(location.socket), PORT, DATABASE, SUPERUSER, self._password)
         try:
-            self._start_server(place, binaries, address)
+            self._start_server(location, binaries, address)
             _create_database(address)
         except psycopg.Error as error:
             self._stop_server()

@@ -38,8 +38,8 @@ class LocationFile:
     def read(cls, data_dir: Path) -> Self | None:
         path = location_file_path(data_dir)
         try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-            return cls(Path(said["data_dir"]), Path(said["cluster"]), Path(said["socket"]), int(said["port"]))
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return cls(Path(values["data_dir"]), Path(values["cluster"]), Path(values["socket"]), int(values["port"]))
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
@@ -72,8 +72,8 @@ def location_file_path(data_dir: Path) -> Path:
 
 def find_database_address(data_dir: Path) -> DatabaseAddress | None:
     """Return the address of the embedded PostgreSQL without a password, or `None` if there has never been one."""
-    pointer = LocationFile.read(data_dir)
-    return pointer.address if pointer else None
+    recorded = LocationFile.read(data_dir)
+    return recorded.address if recorded else None
 
 
 def fsync_folder(folder: Path) -> None:
@@ -126,8 +126,8 @@ class PostgresLocation:
 def resolve_location(data_dir: Path, *, preferred_user: str | None) -> PostgresLocation:
     """Find or choose the folders, and record them."""
     data_dir.mkdir(parents=True, exist_ok=True)
-    pointer = LocationFile.read(data_dir)
-    base = _existing_base(data_dir, pointer)
+    recorded = LocationFile.read(data_dir)
+    base = _existing_base(data_dir, recorded)
     user = choose_user(cluster_owner=_owner(base), preferred=preferred_user)
     base = base or _new_base(data_dir, user)
     make_traversable_folder(base)
@@ -135,9 +135,9 @@ def resolve_location(data_dir: Path, *, preferred_user: str | None) -> PostgresL
         raise PostgresFailed(
             f"The user {user.name}, who runs PostgreSQL, cannot access {base}. Allow access to its parent folders"
         )
-    place = PostgresLocation(user, base, _socket_folder(base, user, pointer))
-    LocationFile(data_dir, place.cluster, place.socket, PORT).write()
-    return place
+    location = PostgresLocation(user, base, _socket_folder(base, user, recorded))
+    LocationFile(data_dir, location.cluster, location.socket, PORT).write()
+    return location
 
 
 def _existing_base(data_dir: Path, recorded: LocationFile | None) -> Path | None:
@@ -173,9 +173,9 @@ def _owner(base: Path | None) -> int | None:
 
 
 def _socket_folder(base: Path, user: SystemUser, recorded: LocationFile | None) -> Path:
-    natural = base / "socket"
-    if _fits_socket_path(natural):
-        return natural
+    regular = base / "socket"
+    if _fits_socket_path(regular):
+        return regular
     # A short folder left by a killed supervisor is reused, unless another user has taken its name.
     if recorded and _fits_socket_path(recorded.socket) and _is_private(recorded.socket, user):
         return recorded.socket

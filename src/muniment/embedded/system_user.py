@@ -85,7 +85,7 @@ class SystemUser:
 
 
 def choose_user(*, cluster_owner: int | None, preferred: str | None) -> SystemUser:
-    """Return the current user, or for root: the owner of the existing cluster, `wanted`, or the first that exists."""
+    """Return the current user, or for root: the owner of the cluster, `preferred`, or the first that exists."""
     if os.geteuid() != 0:
         if cluster_owner not in (None, os.geteuid()):
             raise PostgresFailed(

@@ -30,21 +30,21 @@ class VectorCount:
     wrong_status: int = 0
     stale_epochs: set[int] = field(default_factory=set)
 
-    def add(self, held: StoredPoint) -> None:
-        said = self.state
-        if held.epoch in said.snapshot_epochs:
+    def add(self, point: StoredPoint) -> None:
+        state = self.state
+        if point.epoch in state.snapshot_epochs:
             return
-        if held.epoch != said.index_epoch or (said.is_indexed and not self._is_expected(held)):
-            self.stale_epochs.add(held.epoch)
+        if point.epoch != state.index_epoch or (state.is_indexed and not self._is_expected(point)):
+            self.stale_epochs.add(point.epoch)
             return
         self.found += 1
         # The index is not queried for documents that are neither completed nor archived, so their visibility does not
         # matter.
-        if said.is_indexed and held.is_visible != (said.status == Status.COMPLETED):
+        if state.is_indexed and point.is_visible != (state.status == Status.COMPLETED):
             self.wrong_status += 1
 
-    def _is_expected(self, held: StoredPoint) -> bool:
-        return held.fingerprint is not None and held.chunk_index < self.state.expected.get(held.fingerprint, 0)
+    def _is_expected(self, point: StoredPoint) -> bool:
+        return point.fingerprint is not None and point.chunk_index < self.state.expected.get(point.fingerprint, 0)
 
     @property
     def is_missing(self) -> bool:
@@ -77,11 +77,11 @@ class IndexCopyRepair:
         self, kb_id: UUID, models: Sequence[IndexingVariant], states: Sequence[IndexState]
     ) -> Sequence[VectorCount]:
         """Count the points of these documents, except those that are being worked on."""
-        tallies = {each.document_id: VectorCount(each) for each in states if each.is_idle}
-        if tallies:
-            async for held in self.index.iter_points(kb_id, models, document_ids=list(tallies)):
-                tallies[held.document_id].add(held)
-        return list(tallies.values())
+        counts = {each.document_id: VectorCount(each) for each in states if each.is_idle}
+        if counts:
+            async for point in self.index.iter_points(kb_id, models, document_ids=list(counts)):
+                counts[point.document_id].add(point)
+        return list(counts.values())
 
     async def run(self, scope: ReconcileScope, document: IndexedDocument) -> bool:
         """Repair the copies of a document.
@@ -106,10 +106,10 @@ class IndexCopyRepair:
             await self._apply(scope, document, before)
         async with self.database.service_work(scope.service) as work:
             # Locked during the comparison: a later change of the row updates the index after us.
-            held = await IndexStateRepository(work.session).lock(
+            after = await IndexStateRepository(work.session).lock(
                 document.kb_id, scope.unchanged_since, document.document_id
             )
-        return held == before
+        return after == before
 
     async def _find(self, session: AsyncSession, scope: ReconcileScope, document: IndexedDocument) -> IndexState | None:
         said = IndexStateRepository(session)
@@ -124,10 +124,10 @@ class IndexCopyRepair:
             return
         assert state.text_id is not None
         assert state.index_epoch is not None
-        is_missing = DriftKind.MISSING in tally.kinds or state.index_epoch in tally.stale_epochs
+        is_missing = DriftKind.MISSING in count.kinds or state.index_epoch in count.stale_epochs
         if is_missing:
             await IndexCopier(self.database, self.index).copy(document, state.text_id, state.index_epoch)
-        if is_missing or tally.wrong_status:
+        if is_missing or count.wrong_status:
             await self.index.set_visible(document, is_visible=state.status == Status.COMPLETED)
 
 
@@ -150,10 +150,10 @@ class IndexCopyCheck:
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
         models = await self.copy_repair.list_variants(scope)
         for kb_id in scope.kb_ids:
-            async for said in self._batches(scope, kb_id):
-                for drift in await self._compare(kb_id, models, said):
+            async for states in self._batches(scope, kb_id):
+                for drift in await self._compare(kb_id, models, states):
                     yield drift
-                scope.report_progress(len(said))
+                scope.report_progress(len(states))
             async for document_id in self._list_orphans(scope, kb_id):
                 yield Drift(self.store, DriftKind.ORPHANED, str(document_id), kb_id, document_id)
 
@@ -161,35 +161,35 @@ class IndexCopyCheck:
         after = FIRST
         while True:
             async with self.database.service_work(scope.service) as work:
-                said = await IndexStateRepository(work.session).list_next(
+                states = await IndexStateRepository(work.session).list_next(
                     kb_id, scope.unchanged_since, after=after, limit=DOCUMENT_BATCH
                 )
-            if not said:
+            if not states:
                 return
-            yield said
-            after = said[-1].document_id
+            yield states
+            after = states[-1].document_id
 
     async def _compare(
         self, kb_id: UUID, models: Sequence[IndexingVariant], states: Sequence[IndexState]
     ) -> Sequence[Drift]:
-        tallies = await self.copy_repair.count_vectors(kb_id, models, states)
+        counts = await self.copy_repair.count_vectors(kb_id, models, states)
         return [
-            Drift(self.store, kind, str(tally.state.document_id), kb_id, tally.state.document_id)
-            for tally in tallies
-            for kind in sorted(tally.kinds)
+            Drift(self.store, kind, str(count.state.document_id), kb_id, count.state.document_id)
+            for count in counts
+            for kind in sorted(count.kinds)
         ]
 
     async def _list_orphans(self, scope: ReconcileScope, kb_id: UUID) -> AsyncIterator[UUID]:
         """Yield documents that have points but no row, each once."""
-        told, page = set[UUID](), set[UUID]()
-        async for held in self.index.iter_points(kb_id):
-            page.add(held.document_id)
+        reported, page = set[UUID](), set[UUID]()
+        async for point in self.index.iter_points(kb_id):
+            page.add(point.document_id)
             if len(page) >= POINT_BATCH:
-                for document_id in await self._list_unknown(scope, kb_id, page - told):
-                    told.add(document_id)
+                for document_id in await self._list_unknown(scope, kb_id, page - reported):
+                    reported.add(document_id)
                     yield document_id
                 page.clear()
-        for document_id in await self._list_unknown(scope, kb_id, page - told):
+        for document_id in await self._list_unknown(scope, kb_id, page - reported):
             yield document_id
 
     async def _list_unknown(self, scope: ReconcileScope, kb_id: UUID, ids: set[UUID]) -> set[UUID]:
@@ -206,8 +206,8 @@ class IndexCopyCheck:
     async def _confirm(self, scope: ReconcileScope, kb_id: UUID, seen: Sequence[Drift]) -> Sequence[Drift]:
         ids = {drift.document_id for drift in seen if drift.document_id}
         async with self.database.service_work(scope.service) as work:
-            said = await IndexStateRepository(work.session).list_by_ids(kb_id, scope.unchanged_since, list(ids))
-        again = set(await self._compare(kb_id, await self.copy_repair.list_variants(scope), said))
+            states = await IndexStateRepository(work.session).list_by_ids(kb_id, scope.unchanged_since, list(ids))
+        again = set(await self._compare(kb_id, await self.copy_repair.list_variants(scope), states))
         unknown = await self._list_unknown(scope, kb_id, ids)
         orphaned = {
             each for each in unknown if await self.index.count(IndexedDocument(each, kb_id, scope.organization_id))

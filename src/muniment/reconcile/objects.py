@@ -111,24 +111,24 @@ class ObjectCheck:
         return self.object_kind.store
 
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
-        for place in self.object_kind.prefixes(scope):
+        for prefix in self.object_kind.prefixes(scope):
             pairs = merge_join(
-                self.object_kind.list_referenced(scope, place),
-                self.blobs.list(place.path),
-                left_key=lambda named: named.key,
+                self.object_kind.list_referenced(scope, prefix),
+                self.blobs.list(prefix.path),
+                left_key=lambda referenced: referenced.key,
                 right_key=lambda info: info.key,
             )
-            async for named, info in pairs:
-                kind = await self._classify(scope, named, info)
+            async for referenced, info in pairs:
+                kind = await self._classify(scope, referenced, info)
                 if kind is not None:
-                    yield self._drift(kind, named.key if named else info.key if info else "", place)
+                    yield self._drift(kind, referenced.key if referenced else info.key if info else "", prefix)
 
     async def _classify(
         self, scope: ReconcileScope, referenced: ReferencedObject | None, info: ObjectInfo | None
     ) -> DriftKind | None:
         if referenced is None:
-            is_litter = info is not None and info.modified_at < scope.orphans_before
-            return DriftKind.ORPHANED if is_litter else None
+            is_orphan = info is not None and info.modified_at < scope.orphans_before
+            return DriftKind.ORPHANED if is_orphan else None
         if info is None:
             return DriftKind.MISSING
         if referenced.size_bytes not in (None, info.size_bytes):
@@ -149,8 +149,12 @@ class ObjectCheck:
         # The rows last, because a purge deletes the row before the object.
         async with self.database.service_work(scope.service) as work:
             owners = await ObjectReferenceRepository(work.session).list_owners([drift.target for drift in lost])
-        placed = [(drift, Prefix("", drift.kb_id)) for drift in lost if drift.target in owners]
-        return [*orphaned, *(self._drift(drift.kind, drift.target, at, owners[drift.target]) for drift, at in placed)]
+        confirmed = [
+            self._drift(drift.kind, drift.target, Prefix("", drift.kb_id), owners[drift.target])
+            for drift in lost
+            if drift.target in owners
+        ]
+        return [*orphaned, *confirmed]
 
     async def _is_lost(self, drift: Drift) -> bool:
         if drift.kind is DriftKind.DAMAGED:
@@ -198,11 +202,11 @@ class OriginalObjects:
             )
 
     async def is_intact(self, referenced: ReferencedObject) -> bool:
-        seen, size_bytes = hashlib.sha256(), 0
+        digest, size_bytes = hashlib.sha256(), 0
         async for piece in self.blobs.read(referenced.key):
-            seen.update(piece)
+            digest.update(piece)
             size_bytes += len(piece)
-        return (seen.hexdigest(), size_bytes) == (referenced.sha256, referenced.size_bytes)
+        return (digest.hexdigest(), size_bytes) == (referenced.sha256, referenced.size_bytes)
 
 
 PACKS_BATCH = 2000
@@ -225,8 +229,8 @@ class TextPackObjects:
     async def list_referenced(self, scope: ReconcileScope, prefix: Prefix) -> AsyncIterator[ReferencedObject]:
         after = ""
         while batch := await self._batch(scope, after):
-            for named in batch:
-                yield named
+            for referenced in batch:
+                yield referenced
             after = batch[-1].key
 
     async def _batch(self, scope: ReconcileScope, after: str) -> Sequence[ReferencedObject]:

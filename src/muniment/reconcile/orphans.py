@@ -112,8 +112,8 @@ class DeletedKnowledgeBaseCollections:
         return [drift for drift in seen if drift.kb_id in gone]
 
     async def _list_deleted(self) -> set[UUID]:
-        held = await self.index.list_kb_ids()  # before the rows, because rows are created before points
-        return set(held) - await list_kb_ids(self.database)
+        indexed = await self.index.list_kb_ids()  # before the rows, because rows are created before points
+        return set(indexed) - await list_kb_ids(self.database)
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
         """Delete what belongs to a deleted knowledge base. Ids are never reused, so this is always safe."""

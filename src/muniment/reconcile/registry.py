@@ -73,12 +73,12 @@ def _run_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
 
 
 def _object_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[ReconcileCheck]:
-    litter = OrphanedObjects(tools.database, tools.blobs, tools.ledger)
-    shelves = (
+    orphans = OrphanedObjects(tools.database, tools.blobs, tools.ledger)
+    object_kinds = (
         OriginalObjects(tools.database, tools.blobs),
         TextPackObjects(tools.database, tools.blobs, are_shared=False),
     )
-    return [ObjectCheck(tools.database, tools.blobs, litter, shelf, sample) for shelf in shelves]
+    return [ObjectCheck(tools.database, tools.blobs, orphans, object_kind, sample) for object_kind in object_kinds]
 
 
 def _index_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
@@ -90,7 +90,7 @@ def _index_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
 
 
 def _global_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[ReconcileCheck]:
-    litter = OrphanedObjects(tools.database, tools.blobs, tools.ledger, any_organization=True)
+    orphans = OrphanedObjects(tools.database, tools.blobs, tools.ledger, any_organization=True)
     shared = TextPackObjects(tools.database, tools.blobs, are_shared=True)
     checks: list[ReconcileCheck] = [
         ObjectCheck(tools.database, tools.blobs, litter, shared, sample),

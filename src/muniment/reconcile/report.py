@@ -101,10 +101,10 @@ class ReportRepository:
 
     async def add(self, report: Report) -> None:
         counts = [{**vars(count), "left": count.remaining} for count in report.rows]
-        kept = ReconcileReport(
+        row = ReconcileReport(
             began_at=report.began_at, is_repair=report.is_repair, outcome=report.outcome, counts=counts
         )
-        self._session.add(kept)
+        self._session.add(row)
         await self._session.flush()
 
     async def find_latest(self) -> ReconcileReport | None:

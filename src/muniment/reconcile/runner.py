@@ -117,8 +117,8 @@ class ReconcileRunner:
 
 
 def _log_drift(drift: Drift, *, is_repaired: bool) -> None:
-    say = log.error if drift.is_loss else log.warning
-    say(
+    write = log.error if drift.is_loss else log.warning
+    write(
         "reconcile.drift",
         store=drift.store,
         kind=drift.kind,

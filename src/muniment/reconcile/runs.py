@@ -189,11 +189,11 @@ class DocumentsWithoutRun:
     store: StoreName = StoreName.DOCUMENTS
 
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
-        for waiting in await self._list(scope):
-            yield Drift(self.store, DriftKind.STUCK, str(waiting.document_id), waiting.kb_id, waiting.document_id)
+        for document in await self._list(scope):
+            yield Drift(self.store, DriftKind.STUCK, str(document.document_id), document.kb_id, document.document_id)
 
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
-        still = {waiting.document_id for waiting in await self._list(scope)}
+        still = {document.document_id for document in await self._list(scope)}
         return [drift for drift in seen if drift.document_id in still]
 
     async def _list(self, scope: ReconcileScope) -> Sequence[DocumentWithoutRun]:
@@ -204,18 +204,18 @@ class DocumentsWithoutRun:
         assert drift.document_id is not None
         async with self.database.service_work(scope.service) as work:
             documents = DocumentWithoutRunRepository(work.session)
-            waiting = await documents.lock(drift.document_id, scope.unchanged_since)
-            if waiting is None:
+            document = await documents.lock(drift.document_id, scope.unchanged_since)
+            if document is None:
                 return False
-            await self._enqueue(work, waiting)
+            await self._enqueue(work, document)
         return True
 
-    async def _enqueue(self, work: Work[Service], waiting: DocumentWithoutRun) -> None:
-        epoch = waiting.epoch
-        if waiting.had_run:
+    async def _enqueue(self, work: Work[Service], stuck: DocumentWithoutRun) -> None:
+        epoch = stuck.epoch
+        if stuck.had_run:
             epoch += 1  # An epoch has at most one run. Raising it also fences off the worker of the last one.
             await set_epoch(work.session, waiting.document_id, epoch)
         document = await DocumentRepository(work.session).get(waiting.kb_id, waiting.document_id)
         event = DocumentRetried(document.id, document.kb_id, document.name, purpose=FIRST_RUN.purpose, force=False)
         await AuditLog(work).record(event)
-        await self.tasks.enqueue_run(work, waiting.document_id, epoch, FIRST_RUN)
+        await self.tasks.enqueue_run(work, stuck.document_id, epoch, FIRST_RUN)

@@ -96,5 +96,5 @@ def _configure_uvicorn_loggers() -> None:
 
 
 def _is_not_logged_yet(record: logging.LogRecord) -> bool:
-    told = record.exc_info[1] if record.exc_info else None
-    return told is None or not was_logged(told)
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or not was_logged(error)

@@ -70,9 +70,9 @@ def _url_path(name: PurePosixPath) -> str:
 
 def _copy_file(name: PurePosixPath, source: Path, target: Path) -> ManifestEntry:
     content = source.read_bytes()
-    kept = target / name
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_bytes(content)
+    copy = target / name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(content)
     compressed = None
     if name.suffix in COMPRESSED_SUFFIXES:
         compressed = f"{name}.gz"

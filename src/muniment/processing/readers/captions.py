@@ -52,14 +52,14 @@ _CAPTION_KINDS = (ParagraphKind.TEXT, ParagraphKind.CAPTION)
 
 def assign_captions(blocks: Iterable[Block]) -> list[Block]:
     """Assign captions to figures, and mark the paragraphs that are captions."""
-    named = [block for block in blocks if block.text or block.figures]
-    for at, block in enumerate(named):
-        if block.figures and (caption_at := _find_caption(named, at)) is not None:
-            caption = collapse_whitespace(named[caption_at].text)
-            named[caption_at] = replace(named[caption_at], kind=ParagraphKind.CAPTION)
+    visible = [block for block in blocks if block.text or block.figures]
+    for at, block in enumerate(visible):
+        if block.figures and (caption_at := _find_caption(visible, at)) is not None:
+            caption = collapse_whitespace(visible[caption_at].text)
+            visible[caption_at] = replace(visible[caption_at], kind=ParagraphKind.CAPTION)
             figures = tuple(replace(figure, caption=caption) for figure in block.figures)
-            named[at] = replace(named[at], figures=figures)
-    return named
+            visible[at] = replace(visible[at], figures=figures)
+    return visible
 
 
 def _find_caption(blocks: list[Block], at: int) -> int | None:

@@ -69,7 +69,7 @@ def encoding_from_bom(head: bytes) -> str | None:
 
 def _encoding_from_zeros(head: bytes) -> str | None:
     """Detect UTF-16 and UTF-32 without a mark: the upper bytes of common characters are zero."""
-    zeros = [head[place::4].count(0) for place in range(4)]
+    zeros = [head[offset::4].count(0) for offset in range(4)]
     quarter = len(head) / 4
     if not quarter or sum(zeros) < len(head) / 100:
         return None

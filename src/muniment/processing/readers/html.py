@@ -32,11 +32,11 @@ _NOT_NESTING = frozenset(_NOT_NESTING_NAMES.split())
 
 def limit_nesting(source: str) -> str:
     """Return the page without the tags below the limit."""
-    kept = list(_kept_parts(source))
-    return source if len(kept) == 1 else " ".join(kept)
+    parts = list(_parts_within_limit(source))
+    return source if len(parts) == 1 else " ".join(parts)
 
 
-def _kept_parts(source: str) -> Iterator[str]:
+def _parts_within_limit(source: str) -> Iterator[str]:
     depth = start = 0
     for tag in _TAG.finditer(source):
         if tag[2].lower() in _NOT_NESTING:
@@ -268,8 +268,8 @@ def html_blocks(source: str) -> list[Block]:
     """Yield the paragraphs of a page, its title first unless a heading repeats it."""
     tree = LexborHTMLParser(limit_nesting(source.replace("\0", "")))
     blocks = BlockExtractor().extract(tree.root) if tree.root else []
-    named = tree.head.css_first("title") if tree.head else None
-    title = collapse_whitespace(named.text()) if named else ""
+    title_element = tree.head.css_first("title") if tree.head else None
+    title = collapse_whitespace(title_element.text()) if title_element else ""
     if title and not _has_heading(blocks, title):
         blocks.insert(0, Block(title, ParagraphKind.HEADING))
     return blocks

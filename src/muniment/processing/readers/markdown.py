@@ -44,17 +44,17 @@ def strip_markup(text: str) -> str:
     """Remove inline markup: a link becomes its text, an image its alternative text; code stays as it is."""
     if not _MARKUP.search(text):
         return text.strip()
-    held: list[str] = []
+    protected: list[str] = []
 
     def hold(content: str) -> str:
-        held.append(content)
-        return _PLACEHOLDER.format(len(held) - 1)
+        protected.append(content)
+        return _PLACEHOLDER.format(len(protected) - 1)
 
     text = _CODE.sub(lambda match: hold(match[2]), text)
     text = _ESCAPE.sub(lambda match: hold(match[1]), text)
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
-    return _PLACEHOLDER_PATTERN.sub(lambda match: _restore(held, match), html.unescape(text)).strip()
+    return _PLACEHOLDER_PATTERN.sub(lambda match: _restore(protected, match), html.unescape(text)).strip()
 
 
 def _restore(code_spans: list[str], match: re.Match[str]) -> str:

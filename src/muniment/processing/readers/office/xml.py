@@ -27,9 +27,9 @@ def parse_part(package: OfficePackage, name: str) -> Element:
 
 def iterate_part(stream: IO[bytes], name: str, tags: tuple[str, ...]) -> Iterator[Element]:
     """Yield elements of these names, releasing each when the next one is requested."""
-    wanted = tuple("{*}" + tag for tag in tags)
+    qualified = tuple("{*}" + tag for tag in tags)
     events = etree.iterparse(
-        stream, events=("end",), tag=wanted, resolve_entities=False, no_network=True, load_dtd=False,
+        stream, events=("end",), tag=qualified, resolve_entities=False, no_network=True, load_dtd=False,
         remove_comments=True, remove_pis=True,
     )  # fmt: skip
     is_first = True

@@ -39,8 +39,8 @@ def load_page(document: PdfDocument, index: int) -> PdfPage:
 
 
 def _has_visible_annotations(page: PdfPage) -> bool:
-    for place in range(raw.FPDFPage_GetAnnotCount(page)):
-        annotation = raw.FPDFPage_GetAnnot(page, place)
+    for index in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, index)
         if not annotation:
             continue
         subtype = raw.FPDFAnnot_GetSubtype(annotation)

@@ -50,9 +50,9 @@ _ABI_VERSION = _abi_version()
 def open_allowed_paths(readable: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return descriptors of the system, of Python and of `readable`, with the access allowed beneath each."""
     rights = _READ_FILE | _READ_DIRECTORY | _EXECUTE
-    places = dict.fromkeys((*_SYSTEM, *_SYSTEM_STORES, *_python_paths(), *readable), rights)
-    places |= dict.fromkeys(_DEVICES, _READ_FILE | _WRITE_FILE)
-    return [place for name, allowed in places.items() if (place := _open_path(name, allowed))]
+    paths = dict.fromkeys((*_SYSTEM, *_SYSTEM_STORES, *_python_paths(), *readable), rights)
+    paths |= dict.fromkeys(_DEVICES, _READ_FILE | _WRITE_FILE)
+    return [opened for name, allowed in paths.items() if (opened := _open_path(name, allowed))]
 
 
 def build_ruleset(allowed_paths: Iterable[tuple[int, int]]) -> int | None:
@@ -81,7 +81,7 @@ def restrict(ruleset: int | None) -> None:
 
 def _python_paths() -> Iterable[str]:
     # The folder of muniment may also contain settings; what is on the module path or below the prefix is code.
-    return {place for place in (sys.prefix, sys.base_prefix, *sys.path) if place not in ("", "/")}
+    return {path for path in (sys.prefix, sys.base_prefix, *sys.path) if path not in ("", "/")}
 
 
 def _open_path(name: str, allowed: int) -> tuple[int, int] | None:

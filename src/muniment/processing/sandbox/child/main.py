@@ -62,8 +62,8 @@ def _detach_from_server(setup: ChildSetup) -> int | None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     rules = landlock.build_ruleset(setup.allowed_paths)
-    wanted = {_FILE: setup.file, _OUTPUT: setup.output, _RULES: rules}
-    above = {target: fcntl.fcntl(source, fcntl.F_DUPFD, _RULES + 1) for target, source in wanted.items() if source}
+    descriptors = {_FILE: setup.file, _OUTPUT: setup.output, _RULES: rules}
+    above = {target: fcntl.fcntl(source, fcntl.F_DUPFD, _RULES + 1) for target, source in descriptors.items() if source}
     for target, source in above.items():
         os.dup2(source, target, inheritable=False)  # executed programs inherit none of them
     last = max(above)

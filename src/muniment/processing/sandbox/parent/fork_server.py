@@ -89,9 +89,9 @@ class ForkServer:
     async def _running_process(self) -> ForkServerProcess:
         async with self._start_lock:
             if self._process is None or self._process.has_exited:
-                place = self._config
+                config = self._config
                 self._process = await ForkServerProcess.open(
-                    place.jobs_module, place.import_paths, timeout_seconds=place.startup_timeout_seconds
+                    config.jobs_module, config.import_paths, timeout_seconds=config.startup_timeout_seconds
                 )
                 log.debug("sandbox.started", pid=self._process.pid)
             return self._process

@@ -296,10 +296,10 @@ def decode_failure(body: bytes) -> Unreadable:
 
 def decode_crash_location(body: bytes) -> str:
     """Decode where a reader crashed. It is logged, so it must look like a code location and nothing else."""
-    place = _field(body, "where")
-    if not isinstance(place, str) or not _CRASH_LOCATION.fullmatch(place):
-        raise ProtocolViolation("not a place")
-    return place
+    location = _field(body, "where")
+    if not isinstance(location, str) or not _CRASH_LOCATION.fullmatch(location):
+        raise ProtocolViolation("not a location")
+    return location
 
 
 def _field(body: bytes, name: str) -> Any:

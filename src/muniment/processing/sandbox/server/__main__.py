@@ -85,11 +85,11 @@ class ForkServerLoop:
 
     def _start(self, start: StartJob) -> JobStarted | JobExited:
         descriptors = file, output = self._descriptors.popleft(), self._descriptors.popleft()
-        places = landlock.open_allowed_paths(start.readable)
+        allowed_paths = landlock.open_allowed_paths(start.readable)
 
         def run(user: int | None) -> NoReturn:
-            given = child.ChildSetup(file, output, places, user, self._server_info)
-            child.run_child(start, self._jobs.get(start.job_name), given)
+            setup = child.ChildSetup(file, output, allowed_paths, user, self._server_info)
+            child.run_child(start, self._jobs.get(start.job_name), setup)
 
         try:
             return JobStarted(start.job_id, self._children.fork(start.job_id, run))

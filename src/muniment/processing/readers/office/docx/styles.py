@@ -44,8 +44,8 @@ class DocxStyles:
         return next((attribute(each, "val") not in _FALSE_VALUES for each in breaks if each is not None), False)
 
     def _iterate_ancestry(self, properties: Element | None) -> list[_Style]:
-        named = find(properties, "pStyle")
-        style = self._styles.get(attribute(named, "val") or "") if named is not None else None
+        reference = find(properties, "pStyle")
+        style = self._styles.get(attribute(reference, "val") or "") if reference is not None else None
         found: list[_Style] = []
         while style and len(found) < _MAX_ANCESTORS:  # some styles are based on themselves
             found.append(style)

@@ -41,11 +41,11 @@ class OdtStyles:
 
     def _read(self, name: str) -> OdtStyle:
         ancestry = self._ancestry(name)
-        named = [attribute(style, "name") or "" for style in ancestry]
+        names = [attribute(style, "name") or "" for style in ancestry]
         breaks = [find(style, "paragraph-properties") for style in ancestry[:1]]
         own = next((each for each in breaks if each is not None), None)
         return OdtStyle(
-            kind=next((_KINDS[each.lower()] for each in [name, *named] if each.lower() in _KINDS), None),
+            kind=next((_KINDS[each.lower()] for each in [name, *names] if each.lower() in _KINDS), None),
             begins_page=_is_set(own, "break-before") or any(_changes_master_page(style) for style in ancestry[:1]),
             ends_page=_is_set(own, "break-after"),
         )

@@ -65,9 +65,9 @@ class PlaceholderPositions:
     def _load_part(self, package: OfficePackage, part: str) -> None:
         for shape in descendants(parse_part(package, part), "sp") if part in package else ():
             mark = next(descendants(shape, "ph"), None)
-            place = self.find(shape)
-            if mark is not None and place:
-                self._positions.update(dict.fromkeys(_lookup_keys(mark), place))
+            position = self.find(shape)
+            if mark is not None and position:
+                self._positions.update(dict.fromkeys(_lookup_keys(mark), position))
 
 
 def in_reading_order(tree: Element, positions: PlaceholderPositions) -> list[Element]:

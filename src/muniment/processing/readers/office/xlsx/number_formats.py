@@ -95,26 +95,26 @@ def _format_date(serial: float, section: str, *, is_1904: bool) -> str:
 
 def _format_number(number: float, section: str) -> str:
     plain = _INVISIBLE.sub("", _QUOTED.sub("", section))
-    digits = _DIGITS.search(plain)
-    if digits is None or re.search(r"[eE/@]|General", plain):
+    placeholder = _DIGITS.search(plain)
+    if placeholder is None or re.search(r"[eE/@]|General", plain):
         return _format_general(number)
     if "%" in plain:
         number *= 100
-    whole, _, decimals = digits[0].partition(".")
+    whole, _, decimals = placeholder[0].partition(".")
     places = min(len(decimals), 15)
-    shown = f"{abs(number):{',' if ',' in whole else ''}.{places}f}"
+    digits = f"{abs(number):{',' if ',' in whole else ''}.{places}f}"
     optional = len(decimals) - len(decimals.rstrip("#?"))
-    shown = _trim_zeros(shown, optional) if optional else shown
-    sign = "-" if number < 0 and float(shown.replace(",", "")) else ""
+    digits = _trim_zeros(digits, optional) if optional else digits
+    sign = "-" if number < 0 and float(digits.replace(",", "")) else ""
     before, after = _literals(section)
-    return f"{before}{sign}{shown.zfill(whole.count('0'))}{'%' * ('%' in plain)}{after}".strip()
+    return f"{before}{sign}{digits.zfill(whole.count('0'))}{'%' * ('%' in plain)}{after}".strip()
 
 
-def _trim_zeros(shown: str, most: int) -> str:
+def _trim_zeros(digits: str, optional: int) -> str:
     """Remove optional zeros: `0.##` shows up to two decimal places."""
-    for _ in range(most):
-        shown = shown.removesuffix("0") if "." in shown else shown
-    return shown.removesuffix(".")
+    for _ in range(optional):
+        digits = digits.removesuffix("0") if "." in digits else digits
+    return digits.removesuffix(".")
 
 
 @lru_cache(maxsize=1024)

@@ -55,7 +55,7 @@ def find_figures(
 ) -> tuple[Figure, ...]:
     """Return images and drawings of at least `figure_min_points`, top to bottom, then left to right."""
     visible = page.get_bbox()
-    shapes = [shown for shape in list_shapes(page) if (shown := _visible_shape(shape, visible))]
+    shapes = [clipped for shape in list_shapes(page) if (clipped := _visible_shape(shape, visible))]
     groups = [
         part
         for group in _group_shapes(shapes, options)
@@ -164,12 +164,12 @@ def _relative_box(box: Box, origin: Box) -> Iterator[str]:
 
 def _outline(shape: Shape, origin: Box) -> Iterator[str]:
     for kind, x, y in list_segments(shape):
-        place = (
+        point = (
             ""
             if kind == CLOSE_PATH
             else f"{round((x - origin[0]) * COORDINATE_SCALE)} {round((y - origin[1]) * COORDINATE_SCALE)}"
         )
-        yield f"{kind} {place}"
+        yield f"{kind} {point}"
 
 
 def _sort_position(figure: Figure) -> tuple[float, float]:

@@ -97,27 +97,27 @@ def _continues_run(last: PdfWord, word: PdfWord) -> bool:
 
 def _merge_runs(runs: list[TextRun]) -> list[TextRun]:
     runs = sorted(runs, key=lambda run: (run.top, run.left))
-    kept: list[TextRun] = []
-    gone: set[int] = set()
-    for place, run in enumerate(runs):
-        if place in gone:
+    merged: list[TextRun] = []
+    absorbed: set[int] = set()
+    for index, run in enumerate(runs):
+        if index in absorbed:
             continue
-        _absorb_neighbours(run, runs, place, gone)
-        kept.append(run)
-    return kept
+        _absorb_neighbours(run, runs, index, absorbed)
+        merged.append(run)
+    return merged
 
 
 def _absorb_neighbours(run: TextRun, runs: list[TextRun], index: int, absorbed: set[int]) -> None:
     grown = True
     while grown:
         grown = False
-        for other_place in range(index + 1, len(runs)):
-            other = runs[other_place]
+        for other_index in range(index + 1, len(runs)):
+            other = runs[other_index]
             if other.top >= run.bottom:
                 break
-            if other_place not in absorbed and on_same_line(run, other) and _belongs_to_run(run, other):
+            if other_index not in absorbed and on_same_line(run, other) and _belongs_to_run(run, other):
                 run.add_words(other.words)
-                absorbed.add(other_place)
+                absorbed.add(other_index)
                 grown = True
 
 

@@ -95,13 +95,13 @@ def _paragraphs(lines: Sequence[_Line], body: _BodyText) -> Iterator[list[_Line]
     if not lines:
         return
     paragraph = [lines[0]]
-    for place in range(1, len(lines)):
-        left, _, right, _ = bounds(line.run for line in lines[max(0, place - _NEARBY) : place + _NEARBY])
-        following = lines[place + 1] if place + 1 < len(lines) else None
-        if _begins_paragraph(paragraph, lines[place], following, body, (left, right)):
+    for index in range(1, len(lines)):
+        left, _, right, _ = bounds(line.run for line in lines[max(0, index - _NEARBY) : index + _NEARBY])
+        following = lines[index + 1] if index + 1 < len(lines) else None
+        if _begins_paragraph(paragraph, lines[index], following, body, (left, right)):
             yield paragraph
             paragraph = []
-        paragraph.append(lines[place])
+        paragraph.append(lines[index])
     yield paragraph
 
 

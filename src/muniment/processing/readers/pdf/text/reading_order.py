@@ -95,7 +95,7 @@ def _split_at_gutter(runs: Sequence[TextRun], gutter: float) -> list[LayoutBlock
 def _read_band(band: list[TextRun], gutter: float) -> tuple[list[TextRun], list[LayoutBlock], list[TextRun]]:
     """Yield what the band contains above its table or columns, these, and what follows below."""
     rows = group_rows(band)
-    wide = [place for place, row in enumerate(rows) if _is_split(row, gutter)]
+    wide = [index for index, row in enumerate(rows) if _is_split(row, gutter)]
     if not wide:
         return band, [], []
     first, last = table_extent(rows, wide[0], wide[-1])
@@ -131,10 +131,10 @@ def _find_gutters(runs: Sequence[TextRun]) -> list[float]:
     edges = sorted(edge for gap in _find_gaps(runs) for edge in ((gap[0], 1), (gap[1], -1)))
     found: list[tuple[int, float, float]] = []
     depth = 0
-    for (place, step), (following, next_step) in pairwise(edges):
+    for (position, step), (following, next_step) in pairwise(edges):
         depth += step
         if step > 0 > next_step and depth > 1:
-            found.append((depth, following - place, (place + following) / 2))
+            found.append((depth, following - position, (position + following) / 2))
     found.sort(key=lambda gutter: (-gutter[0], -gutter[1], gutter[2]))
     return [middle for _, _, middle in found[:_MAX_GUTTERS]]
 
@@ -143,13 +143,13 @@ def _find_gaps(runs: Sequence[TextRun]) -> Iterator[tuple[float, float]]:
     """Return the free space from each run to its nearest neighbor on the right."""
     ordered = sorted(runs, key=lambda run: run.top)
     nearest: dict[int, float] = {}
-    for place, run in enumerate(ordered):
-        for other in range(place + 1, len(ordered)):
+    for index, run in enumerate(ordered):
+        for other in range(index + 1, len(ordered)):
             beside = ordered[other]
             if beside.top >= run.bottom - 0.3 * run.height:
                 break
             if beside.left >= run.right:
-                nearest[place] = min(nearest.get(place, beside.left), beside.left)
+                nearest[index] = min(nearest.get(index, beside.left), beside.left)
             elif run.left >= beside.right:
                 nearest[other] = min(nearest.get(other, run.left), run.left)
-    return ((ordered[place].right, left) for place, left in nearest.items() if left > ordered[place].right)
+    return ((ordered[index].right, left) for index, left in nearest.items() if left > ordered[index].right)

@@ -103,9 +103,9 @@ def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
 
 
 def _column_of(run: TextRun, columns: Sequence[tuple[float, float]]) -> int:
-    for place, (_, right) in enumerate(columns):
+    for column, (_, right) in enumerate(columns):
         if run.left < right:
-            return place
+            return column
     return len(columns) - 1
 
 
@@ -124,23 +124,23 @@ def _has_short_cells(rows: Sequence[Row], columns: Sequence[tuple[float, float]]
     by_column: dict[int, list[int]] = {}
     for run in runs:
         by_column.setdefault(_column_of(run, columns), []).append(len(run.words))
-    return any(len(held) >= most and median(held) <= _KEY_CELL_WORDS for held in by_column.values())
+    return any(len(counts) >= most and median(counts) <= _KEY_CELL_WORDS for counts in by_column.values())
 
 
 def _split_cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[Cell]:
     cells: list[Cell] = [[] for _ in columns]
     for run in row:
-        place = _column_of(run, columns)
+        column = _column_of(run, columns)
         for word in words_in_reading_order(run.words):
-            place = max(place, _column_starting_with(word, columns))
-            cells[place].append(word)
+            column = max(column, _column_starting_with(word, columns))
+            cells[column].append(word)
     return [words_in_reading_order(cell) for cell in cells]
 
 
 def _column_starting_with(word: PdfWord, columns: Sequence[tuple[float, float]]) -> int:
     """Return the column that begins with this word: headings of narrow columns may have no gap between them."""
     tolerance = 0.2 * (word.bottom - word.top)
-    return next((place for place, (left, _) in enumerate(columns) if abs(word.left - left) < tolerance), -1)
+    return next((column for column, (left, _) in enumerate(columns) if abs(word.left - left) < tolerance), -1)
 
 
 def _join_continued_cells(cells: list[list[Cell]], rows: Sequence[Row]) -> list[list[Cell]]:
@@ -148,12 +148,12 @@ def _join_continued_cells(cells: list[list[Cell]], rows: Sequence[Row]) -> list[
     pitches = [_pitch(above, row) for above, row in pairwise(rows) if _is_first_in_column(row, rows)]
     usual = median(pitches) if pitches else 0.0
     joined = [cells[0]]
-    for place in range(1, len(cells)):
-        close = _pitch(rows[place - 1], rows[place]) < 0.9 * usual
-        if cells[place][0] or not close:
-            joined.append(cells[place])
+    for index in range(1, len(cells)):
+        close = _pitch(rows[index - 1], rows[index]) < 0.9 * usual
+        if cells[index][0] or not close:
+            joined.append(cells[index])
         else:
-            joined[-1] = [above + below for above, below in zip(joined[-1], cells[place], strict=True)]
+            joined[-1] = [above + below for above, below in zip(joined[-1], cells[index], strict=True)]
     return joined
 
 

@@ -57,8 +57,8 @@ class TextBuilder:
     def add(self, draft: ParagraphDraft, to_page: ToPage) -> None:
         """Append a paragraph, unless its words are invisible."""
         joined = _ParagraphText()
-        for place, line in enumerate(draft.lines):
-            joined.add_line(line, is_row=place > 0 and draft.kind is ParagraphKind.TABLE)
+        for index, line in enumerate(draft.lines):
+            joined.add_line(line, is_row=index > 0 and draft.kind is ParagraphKind.TABLE)
         if not joined.placed:
             return
         if self.paragraphs:
@@ -93,10 +93,10 @@ class _ParagraphText:
         """Append a line of prose, or the cells of a table row."""
         if is_row:
             self._append("\n")
-        for place, cell in enumerate(_trim_empty_cells(cells)):
-            if place:
+        for index, cell in enumerate(_trim_empty_cells(cells)):
+            if index:
                 self._append("\t")
-            self._add_words(cell, begins=is_row or place > 0)
+            self._add_words(cell, begins=is_row or index > 0)
 
     def _add_words(self, words: Iterable[PdfWord], *, begins: bool) -> None:
         is_line_end = not begins
@@ -122,11 +122,11 @@ class _ParagraphText:
 
     def _extend_word(self, above: str, text: str) -> None:
         start, end, first = self.placed.pop()
-        kept = above.replace(SOFT_HYPHEN, "")
+        stem = above.replace(SOFT_HYPHEN, "")
         self._length -= end - start
         self._parts.pop()
-        self._append(kept + text.replace(SOFT_HYPHEN, ""))
-        self._last = kept + text
+        self._append(stem + text.replace(SOFT_HYPHEN, ""))
+        self._last = stem + text
         self.placed.append((start, self._length, first))
 
     def _append_word(self, text: str, word: PdfWord, before: str) -> None:
@@ -186,8 +186,8 @@ def extract_text_layer(page: PdfTextPage, geometry: PageGeometry) -> TextLayer |
 
 
 def _is_usable(text: str) -> bool:
-    shown = _SPACE.sub("", text)
-    return bool(shown) and len(_UNMAPPED.findall(shown)) <= _MAX_UNMAPPED_SHARE * len(shown)
+    characters = _SPACE.sub("", text)
+    return bool(characters) and len(_UNMAPPED.findall(characters)) <= _MAX_UNMAPPED_SHARE * len(characters)
 
 
 def _layout_blocks(words: Sequence[PdfWord], direction: int, geometry: PageGeometry) -> list[LayoutBlock]:
