@@ -48,12 +48,12 @@ def ensure_first_account(
     users = User.__table__
     if not connection.scalar(select(exists().select_from(users))):
         _create(connection, clean_email(email or DEFAULT_EMAIL), password)
-    everybody = connection.execute(
+    accounts = connection.execute(
         select(users.c.id, users.c.organization_id, users.c.email, users.c.password_hash).limit(2)
     ).all()
-    if len(everybody) > 1:
+    if len(accounts) > 1:
         return None
-    only = everybody[0]
+    only = accounts[0]
     if password and not only.password_hash:
         # It was created by an earlier start, before the settings had a password.
         return FirstAccount(_set_first_password(connection, only, clean_email(email or only.email), password), None)

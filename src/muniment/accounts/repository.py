@@ -213,8 +213,8 @@ class UserRepository:
     async def find_active(self, organization_id: UUID, email: str) -> User | None:
         """Return an active user of the organization by exact email; the caller must know the whole address."""
         key = email_key(email)
-        mine = select(User).where(User.organization_id == organization_id, User.email_key == key, User.is_active)
-        found: User | None = await self._session.scalar(mine)
+        query = select(User).where(User.organization_id == organization_id, User.email_key == key, User.is_active)
+        found: User | None = await self._session.scalar(query)
         return found
 
     async def emails_of(self, user_ids: Collection[UUID]) -> dict[UUID, str]:

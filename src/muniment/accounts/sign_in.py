@@ -92,22 +92,22 @@ class SignIn:
             principal = await SignInRepository(work.session, address).redeem_link(digest(secret))
         if principal is None:
             raise LinkInvalid
-        async with self._database.work(principal) as work_of_person:
+        async with self._database.work(principal) as user_work:
             # A link is for accounts without a password; an older link must not be valid once there is one.
-            if await _has_password(work_of_person, await UserRepository(work_of_person.session).get(principal.user_id)):
+            if await _has_password(user_work, await UserRepository(user_work.session).get(principal.user_id)):
                 raise LinkInvalid
-            return await self._open_session(work_of_person, by="link", now=now)
+            return await self._open_session(user_work, by="link", now=now)
 
     async def _check_login(self, email: str, password: str, *, address: str | None) -> Login | None:
         """Return the account if the password is right; otherwise record the failure."""
         account_key, address_key = _throttle_keys(email, address)
         async with self._login_slots:
             async with self._database.anonymous_work(address) as work:
-                people = SignInRepository(work.session, address)
-                if wait := await people.wait_seconds([account_key, address_key]):
+                sign_ins = SignInRepository(work.session, address)
+                if wait := await sign_ins.wait_seconds([account_key, address_key]):
                     SIGNINS.labels("throttled").inc()
                     raise TooManyFailures(retry_after_seconds=wait)
-                login = await people.find_login(email_key(email))
+                login = await sign_ins.find_login(email_key(email))
             if await self._passwords.verify(login.password_hash if login else None, password):
                 return login
             await self._record_failure(account_key, address_key)
@@ -123,9 +123,9 @@ class SignIn:
     async def _record_failure(self, account_key: str, address_key: str) -> None:
         SIGNINS.labels("wrong").inc()
         async with self._database.anonymous_work() as work:
-            people = SignInRepository(work.session)
-            await people.record_failure(account_key, allowed=ALLOWED_PER_ACCOUNT, reset_after=ACCOUNT_RESET_AFTER)
-            await people.record_failure(address_key, allowed=ALLOWED_PER_ADDRESS, reset_after=ADDRESS_RESET_AFTER)
+            sign_ins = SignInRepository(work.session)
+            await sign_ins.record_failure(account_key, allowed=ALLOWED_PER_ACCOUNT, reset_after=ACCOUNT_RESET_AFTER)
+            await sign_ins.record_failure(address_key, allowed=ALLOWED_PER_ADDRESS, reset_after=ADDRESS_RESET_AFTER)
 
 
 async def sign_out(work: Work[Principal], secret: str) -> None:

@@ -91,8 +91,8 @@ async def change_user(
     A user who loses access or gets a new password is signed out everywhere, and their API tokens are revoked.
     """
     require_manager(work.caller)
-    people = UserRepository(work.session)
-    user = await people.get(user_id)
+    users = UserRepository(work.session)
+    user = await users.get(user_id)
     _require_allowed(work.caller, user, changes)
     if password_hash and user_id == work.caller.user_id:
         raise OwnPasswordNeedsCurrent
@@ -102,7 +102,7 @@ async def change_user(
     before = {name: getattr(user, name) for name in changes if name != "email_key"}
     secret = {"password_hash": password_hash} if password_hash else {}
     if changes or secret:
-        await people.change(user_id, {**changes, **secret})
+        await users.change(user_id, {**changes, **secret})
     if secret or changes.get("is_active") is False:
         # Someone else may know the credentials of a user who is locked out, so everything issued before becomes
         # invalid.
@@ -124,6 +124,6 @@ def _require_allowed(caller: Principal, user: User, changes: dict[str, Any]) -> 
     if user.id == caller.user_id and changes.get("is_admin") and not user.is_admin:
         # the role of an operator shows no documents, and operators must not grant themselves other roles
         raise Forbidden
-    takes_away = any(changes.get(right) is False for right in ("is_admin", "is_operator", "is_active"))
-    if user.id == caller.user_id and takes_away:
+    reduces = any(changes.get(right) is False for right in ("is_admin", "is_operator", "is_active"))
+    if user.id == caller.user_id and reduces:
         raise CannotReduceOwnRights

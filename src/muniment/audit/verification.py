@@ -90,20 +90,20 @@ class _ChainWalk:
         self._last_head = 0
 
     async def verify(self, trusted: bytes, progress: Progress) -> Verdict:
-        self._chain_check = inspection = await self._start(trusted)
-        while inspection.seq < self._until and await self._check_batch():
-            progress(inspection.seq, self._until)
+        self._chain_check = check = await self._start(trusted)
+        while check.seq < self._until and await self._check_batch():
+            progress(check.seq, self._until)
         await self._check_newest_head()
         await self._check_stored_head()
         unsealed = await self._check_unsealed()
         return Verdict(
             chain=self._chain,
-            events=inspection.events,
-            last_seq=inspection.seq,
-            signed_seq=inspection.signed_seq,
+            events=check.events,
+            last_seq=check.seq,
+            signed_seq=check.signed_seq,
             unsealed=unsealed,
-            problem_count=inspection.problem_count,
-            problems=inspection.problems,
+            problem_count=check.problem_count,
+            problems=check.problems,
         )
 
     async def _start(self, trusted: bytes) -> ChainCheck:
@@ -111,11 +111,11 @@ class _ChainWalk:
             known = await KeyRepository(work.session).list_()
             self._until, _ = await SealRepository(work.session).find_last(self._chain) or (0, b"")
         ring = KeyRing(known, trusted)
-        inspection = ChainCheck(self._chain, ring, StartPosition.of(self._chain))
+        check = ChainCheck(self._chain, ring, StartPosition.of(self._chain))
         if self._chain == INSTALLATION_CHAIN:
             for key_id in ring.untrusted(known):
-                inspection.add_problem(None, f"The signing key {key_id} was added or changed without authorization")
-        return inspection
+                check.add_problem(None, f"The signing key {key_id} was added or changed without authorization")
+        return check
 
     async def _check_batch(self) -> bool:
         """Check the next batch. Return False if there is none."""
@@ -176,7 +176,7 @@ class _ChainWalk:
 
     async def _check_unsealed(self) -> int:
         async with self._database.service_work(self._service) as work:
-            unsealed, forgotten = await VerificationRepository(work.session).count_unsealed()
-        if forgotten:
-            self._chain_check.add_problem(None, f"{forgotten} events are not sealed and not waiting to be sealed")
+            unsealed, unqueued = await VerificationRepository(work.session).count_unsealed()
+        if unqueued:
+            self._chain_check.add_problem(None, f"{unqueued} events are not sealed and not waiting to be sealed")
         return unsealed

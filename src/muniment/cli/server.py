@@ -118,10 +118,10 @@ def _external_database_line(settings: Settings) -> str:
     """Name the database folder if it is outside the data directory: it belongs to every backup and removal."""
     from muniment.embedded.postgres_location import LocationFile
 
-    pointer = LocationFile.read(settings.server.data_dir) if settings.database.is_embedded else None
-    if pointer is None or pointer.cluster.is_relative_to(settings.server.data_dir):
+    recorded = LocationFile.read(settings.server.data_dir) if settings.database.is_embedded else None
+    if recorded is None or recorded.cluster.is_relative_to(settings.server.data_dir):
         return ""
-    return f"\n  Database  {pointer.cluster.parent}"
+    return f"\n  Database  {recorded.cluster.parent}"
 
 
 def _load_without_archiver_secrets() -> Settings:

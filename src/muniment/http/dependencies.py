@@ -81,12 +81,12 @@ async def get_principal(request: Request, services: CurrentServices, address: Cl
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     cookie = session_secret(request)
     async with services.database.lookup_connection() as connection:
-        people = SignInRepository(connection, address)
+        sign_ins = SignInRepository(connection, address)
         if scheme:
             known = scheme.lower() == "bearer" and credentials
-            principal = await people.find_by_token(digest(credentials.strip())) if known else None
+            principal = await sign_ins.find_by_token(digest(credentials.strip())) if known else None
         else:
-            principal = await people.find_by_session(digest(cookie)) if cookie else None
+            principal = await sign_ins.find_by_session(digest(cookie)) if cookie else None
     if principal is None:
         raise NotSignedIn
     request.state.principal = principal  # for the access log

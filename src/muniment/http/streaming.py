@@ -154,7 +154,7 @@ class EventStreamResponse(Response):
         self.init_headers(EVENT_STREAM_HEADERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        watching = asyncio.create_task(self._watch_disconnect(receive))
+        watcher = asyncio.create_task(self._watch_disconnect(receive))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             await send({"type": "http.response.body", "body": RETRY_FRAME, "more_body": True})
@@ -164,8 +164,8 @@ class EventStreamResponse(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._end()
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            watcher.cancel()
+            await asyncio.gather(watcher, return_exceptions=True)
 
     async def _watch_disconnect(self, receive: Receive) -> None:
         try:

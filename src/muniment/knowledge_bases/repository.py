@@ -124,8 +124,8 @@ class MemberRepository:
 
 
 def _with_role(user_id: UUID | ColumnElement[UUID]) -> Select[KnowledgeBase, str]:
-    mine = and_(Member.kb_id == KnowledgeBase.id, Member.user_id == user_id)
-    return select(KnowledgeBase, Member.role).outerjoin(Member, mine)
+    own_membership = and_(Member.kb_id == KnowledgeBase.id, Member.user_id == user_id)
+    return select(KnowledgeBase, Member.role).outerjoin(Member, own_membership)
 
 
 # Built once, because every request runs it.

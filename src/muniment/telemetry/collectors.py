@@ -128,8 +128,8 @@ class TenantCounter:
         if unknown := set(labels) - set(self._labels):
             raise ValueError(f"{self._name} has no label {', '.join(sorted(unknown))}")
         values = [str(labels.get(label, False)).lower() for label in self._labels]
-        chosen = [*self._tenant(str(kb_id), str(user_id or "system")), *values]
-        (self._counter.labels(*chosen) if chosen else self._counter).inc()
+        label_values = [*self._tenant(str(kb_id), str(user_id or "system")), *values]
+        (self._counter.labels(*label_values) if label_values else self._counter).inc()
 
     def set_tenant_labels(self, *, enabled: bool) -> None:
         """Restart all counters with or without the labels `kb_id` and `user_id`; called once, at startup."""

@@ -44,8 +44,8 @@ def configure_logs(log_format: str, level: str) -> None:
     for name in CAPPED_AT_WARNING:
         logging.getLogger(name).setLevel(max(root.level, logging.WARNING))
     for name in DEBUG_ONLY:
-        is_wanted = root.level <= logging.DEBUG
-        logging.getLogger(name).setLevel(logging.NOTSET if is_wanted else max(root.level, logging.WARNING))
+        is_debugging = root.level <= logging.DEBUG
+        logging.getLogger(name).setLevel(logging.NOTSET if is_debugging else max(root.level, logging.WARNING))
     _configure_uvicorn_loggers()
 
 

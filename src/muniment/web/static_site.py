@@ -121,8 +121,8 @@ def _headers(asset: Asset, *, is_compressed: bool) -> dict[str, str]:
 
 def _accepts_gzip(request: Request) -> bool:
     """Whether the client accepts gzip. `gzip;q=0` is a refusal; other weights do not matter with a single encoding."""
-    for offered in request.headers.get("Accept-Encoding", "").split(","):
-        name, _, weight = offered.strip().partition(";")
+    for encoding in request.headers.get("Accept-Encoding", "").split(","):
+        name, _, weight = encoding.strip().partition(";")
         if name.strip().lower() in ("gzip", "*"):
             return weight.replace(" ", "").lower() not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return False

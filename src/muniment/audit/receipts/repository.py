@@ -56,10 +56,10 @@ class ReceiptRepository:
 
     async def take_inventory(self, document_id: UUID) -> Mapping[str, Any] | None:
         """Return counts, keys and hashes of the document in all tables, or `None` if access is denied."""
-        stock: Mapping[str, Any] | None = await self._session.scalar(
+        inventory: Mapping[str, Any] | None = await self._session.scalar(
             text("SELECT take_stock(:document)"), {"document": document_id}
         )
-        return stock
+        return inventory
 
     async def add(self, tombstone: NewTombstone, inventory: Mapping[str, Any]) -> UUID:
         """Add an unsigned receipt, in the transaction that deleted the document."""
@@ -118,25 +118,26 @@ class ReceiptRepository:
         wait = func.least(600, 5 * func.power(2, func.least(7, Receipt.attempts))) * literal_column(
             "interval '1 second'"
         )
-        taken = await self._session.scalars(
+        claimed = await self._session.scalars(
             update(Receipt)
             .where(Receipt.id.in_(due))
             .values(attempts=Receipt.attempts + 1, next_attempt_at=func.now() + wait)
             .returning(Receipt)
         )
-        return taken.all()
+        return claimed.all()
 
     async def store_point_counts(self, points: Mapping[UUID, int]) -> None:
         """Store how many points the index held before anything was deleted. The first count stays."""
-        noted = "UPDATE receipts SET points = coalesce(points, :points) WHERE id = :id"
+        statement = "UPDATE receipts SET points = coalesce(points, :points) WHERE id = :id"
         if points:
-            await self._session.execute(text(noted), [{"id": key, "points": value} for key, value in points.items()])
+            rows = [{"id": key, "points": value} for key, value in points.items()]
+            await self._session.execute(text(statement), rows)
 
     async def store_pending(self, pending: Mapping[UUID, Sequence[str]]) -> None:
-        noted = "UPDATE receipts SET pending = :pending WHERE id = :id AND signed_at IS NULL"
+        statement = "UPDATE receipts SET pending = :pending WHERE id = :id AND signed_at IS NULL"
         if pending:
             rows = [{"id": key, "pending": list(stores)} for key, stores in pending.items()]
-            await self._session.execute(text(noted), rows)
+            await self._session.execute(text(statement), rows)
 
     async def find_positions(self, event_ids: Sequence[UUID]) -> Mapping[UUID, SealPosition]:
         """Return the positions of the events that are sealed."""

@@ -139,8 +139,8 @@ class _RequestLog:
 
 
 def _request_id(headers: Headers) -> str:
-    offered = headers.get("X-Request-ID", "")
-    return offered if REQUEST_ID.fullmatch(offered) else str(uuid7())
+    request_id = headers.get("X-Request-ID", "")
+    return request_id if REQUEST_ID.fullmatch(request_id) else str(uuid7())
 
 
 def _route_template(scope: Scope) -> str | None:

@@ -52,13 +52,13 @@ class OriginCheck:
         headers = Headers(scope=scope)
         if scope["path"] in PROBES:
             return None  # orchestrators use the address of the machine, and the response contains only the state
-        came_to = _parse_origin(scope["scheme"], _single_header(headers, "Host"))
-        if came_to is None or came_to.host not in self._hosts:
+        origin = _parse_origin(scope["scheme"], _single_header(headers, "Host"))
+        if origin is None or origin.host not in self._hosts:
             return JSONResponse(
                 {"detail": "Unknown host. Set MUNIMENT_PUBLIC_URL to the address people use"},
                 status_code=400,
             )
-        if scope["method"] in SAFE_METHODS or _has_bearer(headers) or self._is_same_origin(headers, came_to):
+        if scope["method"] in SAFE_METHODS or _has_bearer(headers) or self._is_same_origin(headers, origin):
             return None
         return JSONResponse({"detail": "Cross-site request rejected"}, status_code=403)
 

@@ -63,8 +63,8 @@ class PartParser:
             return chunk
         self._preamble += chunk
         at = self._preamble.find(self._delimiter)
-        searched = at if at >= 0 else len(self._preamble) - len(self._delimiter)
-        if searched > MAX_PREAMBLE_BYTES:
+        preamble_length = at if at >= 0 else len(self._preamble) - len(self._delimiter)
+        if preamble_length > MAX_PREAMBLE_BYTES:
             raise MalformedUpload("The upload does not start with the boundary given in its Content-Type")
         if at < 0:
             return b""

@@ -98,13 +98,13 @@ def _is_attachment(part: EmailMessage) -> bool:
 
 def _choose_alternative(alternatives: list[MailParts]) -> MailParts:
     """Return the plain version of a multipart/alternative, unless it is empty."""
-    chosen = next((each for each in alternatives if _has_plain_text(each)), None) or next(
+    alternative = next((each for each in alternatives if _has_plain_text(each)), None) or next(
         (each for each in reversed(alternatives) if each.bodies), MailParts()
     )
-    together = MailParts(bodies=chosen.bodies)
+    combined = MailParts(bodies=alternative.bodies)
     for version in alternatives:
-        together.add(MailParts([], version.attachments, version.messages))
-    return together
+        combined.add(MailParts([], version.attachments, version.messages))
+    return combined
 
 
 def _has_plain_text(parts: MailParts) -> bool:

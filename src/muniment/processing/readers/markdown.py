@@ -46,12 +46,12 @@ def strip_markup(text: str) -> str:
         return text.strip()
     protected: list[str] = []
 
-    def hold(content: str) -> str:
+    def protect(content: str) -> str:
         protected.append(content)
         return _PLACEHOLDER.format(len(protected) - 1)
 
-    text = _CODE.sub(lambda match: hold(match[2]), text)
-    text = _ESCAPE.sub(lambda match: hold(match[1]), text)
+    text = _CODE.sub(lambda match: protect(match[2]), text)
+    text = _ESCAPE.sub(lambda match: protect(match[1]), text)
     for pattern, replacement in _REPLACEMENTS:
         text = pattern.sub(replacement, text)
     return _PLACEHOLDER_PATTERN.sub(lambda match: _restore(protected, match), html.unescape(text)).strip()

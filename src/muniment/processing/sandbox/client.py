@@ -64,8 +64,8 @@ class Sandbox:
     ) -> None:
         """Set the limits per file: memory of each process, time for one page and for all pages."""
         limits = JobLimits(memory_bytes, cpu_seconds=int(total_seconds) + 1)
-        patience = JobTimeouts(stall_seconds, total_seconds)
-        self._fork_server = ForkServer(limits, patience, server_config or ForkServerConfig())
+        timeouts = JobTimeouts(stall_seconds, total_seconds)
+        self._fork_server = ForkServer(limits, timeouts, server_config or ForkServerConfig())
         self._requested_resources = resources
         self._resources_lock = asyncio.Lock()
         self._effective_resources: ReaderResources | None = None
@@ -109,9 +109,9 @@ class Sandbox:
     @contextlib.asynccontextmanager
     async def _job(self, name: str, file: BinaryIO, **arguments: Any) -> AsyncIterator[JobHandle]:
         means = await self._resolve_resources()
-        tool = _ocr_program(means)
+        program = _ocr_program(means)
         async with self._fork_server.job(
-            name, file, {**arguments, "means": asdict(means)}, readable=tool.readable_folders if tool else ()
+            name, file, {**arguments, "means": asdict(means)}, readable=program.readable_folders if program else ()
         ) as job:
             yield job
 
@@ -119,8 +119,8 @@ class Sandbox:
         """Return the reader resources, without OCR if no child can execute Tesseract."""
         async with self._resources_lock:
             if self._effective_resources is None:
-                tool = _ocr_program(self._requested_resources)
-                reachable = await self._fork_server.make_program_reachable(tool) if tool else None
+                program = _ocr_program(self._requested_resources)
+                reachable = await self._fork_server.make_program_reachable(program) if program else None
                 self._effective_resources = replace(
                     self._requested_resources,
                     tesseract=reachable.path if reachable else None,

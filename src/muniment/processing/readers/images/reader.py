@@ -121,11 +121,11 @@ def _finish_page(pool: OcrPool, frame: _Frame, ticket: OcrTicket | None) -> Extr
     if ticket is None or page.width is None or page.height is None:
         return page
     try:
-        recognised = pool.wait_for_result(ticket)
+        result = pool.wait_for_result(ticket)
     except OcrFailed as failure:
         return replace(page, figures=_page_without_ocr(frame), problem=failure.message)
-    figures = _page_without_ocr(frame) if len(recognised.words) < MAX_PHOTO_WORDS else ()
-    return build_page(page.number, recognised, width=page.width, height=page.height, figures=figures)
+    figures = _page_without_ocr(frame) if len(result.words) < MAX_PHOTO_WORDS else ()
+    return build_page(page.number, result, width=page.width, height=page.height, figures=figures)
 
 
 def _page_without_ocr(frame: _Frame) -> tuple[Figure, ...]:

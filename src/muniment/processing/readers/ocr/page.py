@@ -72,13 +72,13 @@ class _PageBuilder:
 
     def _add_words(self, words: list[OcrWord], start: int) -> Iterator[str]:
         """Record the position of each word, and return its text with the separator after it."""
-        goes_on = False
+        is_split = False
         for word, following in zip(words, [*words[1:], None], strict=True):
             text, gap = _running_text(word, following)
-            first = self.words.pop() if goes_on else None
+            first = self.words.pop() if is_split else None
             box = first.box if first else self._box([word.box])
             self.words.append(Word(first.start if first else start, start + len(text), box))
-            goes_on = following is not None and not gap
+            is_split = following is not None and not gap
             start += len(text) + len(gap)
             yield text + gap
 

@@ -139,16 +139,16 @@ class PageReader:
             return page
         space = page.geometry
         try:
-            recognised = self._ocr.wait_for_result(page.ticket)
+            result = self._ocr.wait_for_result(page.ticket)
         except OcrFailed as failure:
             return _make_page(page.number, space, ExtractionMethod.NONE, figures=page.figures, problem=str(failure))
         return build_page(
             page.number,
-            recognised,
+            result,
             width=round(space.width, 2),
             height=round(space.height, 2),
             rotation=space.rotation,
-            figures=_without_scan(page.figures, space, words=len(recognised.words)),
+            figures=_without_scan(page.figures, space, words=len(result.words)),
         )
 
     def _read_page(self, page: PdfPage, number: int) -> ExtractedPage | PendingOcrPage:

@@ -145,9 +145,9 @@ class RtfParser:
         if word == "footnote":
             self._add(f"[{len(self._notes) + 1}]")
             self._notes.append("")
-        is_unseen = self._state_stack[-1].is_hidden_destination if self._state_stack else False
+        is_hidden = self._state_stack[-1].is_hidden_destination if self._state_stack else False
         self._state = replace(
-            self._state, is_hidden_destination=is_unseen, is_note=self._state.is_note or word == "footnote"
+            self._state, is_hidden_destination=is_hidden, is_note=self._state.is_note or word == "footnote"
         )
 
     def _add(self, text: str) -> None:

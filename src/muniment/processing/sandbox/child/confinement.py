@@ -41,19 +41,19 @@ class ServerInfo:
 
 def confine(server_info: ServerInfo, *, user_id: int | None, limits: JobLimits, ruleset: int | None) -> dict[str, bool]:
     """Give up all privileges; `rules` are Landlock's. Return which protections are active, for `Sandbox.probe`."""
-    holds = {"network": server_info.has_own_network, "oom_first": _try(_prefer_for_oom_kill)}
+    active = {"network": server_info.has_own_network, "oom_first": _try(_prefer_for_oom_kill)}
     _set_limits(limits, mapped_bytes=server_info.mapped_bytes, counts_processes=user_id is not None)
-    holds["user"] = user_id is not None and _try(lambda: linux.switch_user(user_id))
+    active["user"] = user_id is not None and _try(lambda: linux.switch_user(user_id))
     os.umask(0o077)
     # After the change of user, which resets the next two.
-    holds["dies_with_server"] = _try(lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL))
-    holds["not_traceable"] = _try(lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0))
+    active["dies_with_server"] = _try(lambda: linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL))
+    active["not_traceable"] = _try(lambda: linux.prctl(linux.PR_SET_DUMPABLE, 0))
     if os.getppid() != server_info.pid:
         raise ProcessLookupError("The server ended before it could take us with it")
-    holds["no_new_privileges"] = _try(lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1))
-    holds["files"] = _try(lambda: landlock.restrict(ruleset))
-    holds["system_calls"] = _try(seccomp.restrict)
-    return holds
+    active["no_new_privileges"] = _try(lambda: linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1))
+    active["files"] = _try(lambda: landlock.restrict(ruleset))
+    active["system_calls"] = _try(seccomp.restrict)
+    return active
 
 
 def _set_limits(limits: JobLimits, *, mapped_bytes: int, counts_processes: bool) -> None:

@@ -65,8 +65,8 @@ def build_ruleset(allowed_paths: Iterable[tuple[int, int]]) -> int | None:
     )
     size = 24 if _ABI_VERSION >= 6 else 16 if _ABI_VERSION >= 4 else 8
     rules = linux.system_call(_CREATE, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    ourselves = _open_path("/proc/self", _READ_FILE | _READ_DIRECTORY)
-    for descriptor, allowed in (*allowed_paths, *([ourselves] if ourselves else [])):
+    own_entries = _open_path("/proc/self", _READ_FILE | _READ_DIRECTORY)
+    for descriptor, allowed in (*allowed_paths, *([own_entries] if own_entries else [])):
         rule = _Rule(allowed, descriptor)
         linux.system_call(_ADD_RULE, rules, _BENEATH, ctypes.byref(rule), 0)
     return rules

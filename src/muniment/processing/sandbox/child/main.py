@@ -47,11 +47,11 @@ def run_child(message: StartJob, job: Job | None, setup: ChildSetup) -> NoReturn
     code = EXIT_CRASHED
     try:
         rules = _detach_from_server(setup)
-        outlet = FrameWriter(socket.socket(fileno=_OUTPUT))
-        holds = confine(setup.server_info, user_id=setup.user_id, limits=message.limits, ruleset=rules)
+        writer = FrameWriter(socket.socket(fileno=_OUTPUT))
+        protections = confine(setup.server_info, user_id=setup.user_id, limits=message.limits, ruleset=rules)
         if rules is not None:
             os.close(rules)
-        code = _run_job(message, outlet, job or _probe_job(message.job_name, holds))
+        code = _run_job(message, writer, job or _probe_job(message.job_name, protections))
     finally:
         os._exit(code)
 
@@ -107,7 +107,7 @@ def _crash_location(error: Exception) -> str:
 
 def _probe_job(name: str, protections: Mapping[str, bool]) -> Job:
     if name == PROBE:
-        return lambda _file, _arguments, outlet: outlet.protections(protections)
+        return lambda _file, _arguments, writer: writer.protections(protections)
     if name == PROBE_PROGRAM:
         return _probe_program
     raise KeyError(name)

@@ -48,20 +48,20 @@ class ForkServer:
     ) -> AsyncIterator[JobHandle]:
         """Run a job on `file` in a child. All its processes are gone when the block ends."""
         link, number = await self._running_process(), next(self._job_numbers)
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
+        parent_end, child_end = socket.socketpair()
+        parent_end.setblocking(False)
         job = JobHandle(
             link,
             number,
-            output=ours,
+            output=parent_end,
             exited=link.register(number),
             limits=self._limits,
             timeouts=self._timeouts,
         )
         try:
-            with theirs, _read_only_descriptor(file) as descriptor:
+            with child_end, _read_only_descriptor(file) as descriptor:
                 start = StartJob(number, name, arguments, self._limits, tuple(readable))
-                await link.submit(start, [descriptor, theirs.fileno()])
+                await link.submit(start, [descriptor, child_end.fileno()])
             yield job
         finally:
             await job.terminate()

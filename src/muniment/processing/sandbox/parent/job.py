@@ -46,8 +46,8 @@ def classify_exit(exited: JobExited, limits: JobLimits) -> Unreadable | Unavaila
     """Return why a child ended that had not finished and that we did not kill."""
     if exited.exit_code is None:
         return SandboxUnavailable()
-    is_spent = exited.exit_code == -signal.SIGKILL and exited.cpu_seconds >= limits.cpu_seconds
-    if exited.exit_code == -signal.SIGXCPU or is_spent:
+    is_out_of_time = exited.exit_code == -signal.SIGKILL and exited.cpu_seconds >= limits.cpu_seconds
+    if exited.exit_code == -signal.SIGXCPU or is_out_of_time:
         return timeout_error()
     is_full = exited.peak_bytes >= limits.memory_bytes * _MEMORY_LIMIT_SHARE
     if is_full and exited.exit_code in {-signal.SIGKILL, *_OUT_OF_MEMORY_SIGNALS}:

@@ -59,10 +59,10 @@ class ForkServerProcess:
     @classmethod
     async def open(cls, jobs_module: str, import_paths: Sequence[str], *, timeout_seconds: float) -> Self:
         """Start a server and wait until it has imported everything."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            ours.setblocking(False)
-            link = cls(_spawn(theirs, jobs_module, import_paths), ours)
+        parent_end, server_end = socket.socketpair()
+        with server_end:
+            parent_end.setblocking(False)
+            link = cls(_spawn(server_end, jobs_module, import_paths), parent_end)
         is_open = False
         try:
             await asyncio.wait([link._ready], timeout=timeout_seconds)
@@ -171,8 +171,8 @@ class ForkServerProcess:
         self._fail_pending()
 
     def _fail_pending(self) -> None:
-        everybody: list[asyncio.Future[Any]] = [self._ready, *self._exits.values()]
-        for waiting in everybody:
+        futures: list[asyncio.Future[Any]] = [self._ready, *self._exits.values()]
+        for waiting in futures:
             if not waiting.done():
                 waiting.set_exception(SandboxUnavailable())
                 waiting.exception()  # mark as retrieved: possibly no task is waiting

@@ -88,15 +88,15 @@ def _decode_page(body: bytes) -> ExtractedPage:
     if len(body) < PAGE_HEADER.size:
         raise ProtocolViolation("page without its head")
     json_length, words_length = PAGE_HEADER.unpack_from(body)
-    words_at = PAGE_HEADER.size + json_length
-    text = _text(body[words_at + words_length :])
-    rest = decode_json(body[PAGE_HEADER.size : words_at])
+    words_start = PAGE_HEADER.size + json_length
+    text = _text(body[words_start + words_length :])
+    rest = decode_json(body[PAGE_HEADER.size : words_start])
     return ExtractedPage(
         number=_int(rest["number"], 1, sys.maxsize),
         text=text,
         method=_enum_member(ExtractionMethod, rest["method"]),
         paragraphs=_paragraphs(rest["paragraphs"], len(text)),
-        words=_words(body[words_at : words_at + words_length], len(text)),
+        words=_words(body[words_start : words_start + words_length], len(text)),
         figures=_figures(rest["figures"]),
         width=_float(rest["width"], 0, 1e7),
         height=_float(rest["height"], 0, 1e7),

@@ -110,12 +110,12 @@ class ForkServerLoop:
 @contextlib.contextmanager
 def _child_signals() -> Iterator[socket.socket]:
     """Return a socket that becomes readable when a child has ended."""
-    ours, kernels = socket.socketpair()
-    with ours, kernels:
-        kernels.setblocking(False)
-        signal.set_wakeup_fd(kernels.fileno(), warn_on_full_buffer=False)
+    wakeup, signals_end = socket.socketpair()
+    with wakeup, signals_end:
+        signals_end.setblocking(False)
+        signal.set_wakeup_fd(signals_end.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # the default would not wake us up
-        yield ours
+        yield wakeup
 
 
 def _leave_network_namespace() -> bool:

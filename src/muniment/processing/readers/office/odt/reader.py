@@ -15,7 +15,6 @@ from muniment.processing.readers.office.package import OfficePackage
 from muniment.processing.readers.office.xml import Element, attribute, descendants, find, local_name, parse_part
 
 _MANIFEST = "META-INF/manifest.xml"
-_MARGINS = ("header", "footer")
 _SKIPPED = frozenset({"tracked-changes", "sequence-decls", "variable-decls", "user-field-decls", "forms", "annotation"})
 _MAX_REPEATED = 100
 """Limit of repetitions: a cell or row may claim to repeat a million times, to the edge of the sheet."""

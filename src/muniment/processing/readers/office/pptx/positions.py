@@ -72,15 +72,15 @@ class PlaceholderPositions:
 
 def in_reading_order(tree: Element, positions: PlaceholderPositions) -> list[Element]:
     """Sort shapes line by line, left to right. Shapes without a position follow their predecessor in the file."""
-    placed: list[tuple[float, float, int, Element]] = []
+    positioned: list[tuple[float, float, int, Element]] = []
     x = y = 0.0
     for number, (shape, space) in enumerate(_flatten(tree, _GroupTransform())):
         if found := positions.find(shape):
             x, y = space.to_slide(*found)
-        placed.append((y, x, number, shape))
-    placed.sort(key=lambda each: each[:3])
+        positioned.append((y, x, number, shape))
+    positioned.sort(key=lambda each: each[:3])
     lines: list[list[tuple[float, float, int, Element]]] = []
-    for each in placed:
+    for each in positioned:
         if lines and each[0] - lines[-1][0][0] < _SAME_LINE_EMU:
             lines[-1].append(each)
         else:

@@ -132,9 +132,9 @@ def open_file(file: BinaryIO, media_type: str, options: ReadingOptions, resource
 
 def _list_slides(package: OfficePackage) -> list[str]:
     main = main_document_part(package, "ppt/presentation.xml")
-    relations = Relationships(package, main)
+    relationships = Relationships(package, main)
     order = find(parse_part(package, main), "sldIdLst")
-    parts = [relations.find_target(relationship_id(entry)) for entry in (order if order is not None else ())]
+    parts = [relationships.find_target(relationship_id(entry)) for entry in (order if order is not None else ())]
     return [part for part in parts if part]
 
 
@@ -152,13 +152,13 @@ def _read_slides(package: OfficePackage, slides: list[str], images: EmbeddedImag
 
 
 def _read_slide(package: OfficePackage, part: str, images: EmbeddedImages) -> Iterator[Block]:
-    relations = Relationships(package, part)
-    shapes = ShapeReader(package, relations, images)
+    relationships = Relationships(package, part)
+    shapes = ShapeReader(package, relationships, images)
     tree = find(parse_part(package, part), "cSld", "spTree")
     if tree is not None:
-        for shape in in_reading_order(tree, PlaceholderPositions(package, relations)):
+        for shape in in_reading_order(tree, PlaceholderPositions(package, relationships)):
             yield from map(_clean_block, shapes.read(shape))
-    for notes in relations.targets_of_type("notesSlide"):
+    for notes in relationships.targets_of_type("notesSlide"):
         yield from map(_clean_block, shapes.read_notes(notes))
 
 

@@ -124,8 +124,8 @@ def _literals(section: str) -> tuple[str, str]:
     digits = _DIGITS.search(visible)
     if digits is None:
         return "", ""
-    unwanted = str.maketrans("", "", "%()-+")
-    return visible[: digits.start()].translate(unwanted), visible[digits.end() :].translate(unwanted)
+    signs = str.maketrans("", "", "%()-+")
+    return visible[: digits.start()].translate(signs), visible[digits.end() :].translate(signs)
 
 
 def _format_general(number: float) -> str:

@@ -157,10 +157,10 @@ class _Workbook:
         for drawing in Relationships(self._package, part).targets_of_type("drawing"):
             if drawing not in self._package:
                 continue
-            relations = Relationships(self._package, drawing)
+            relationships = Relationships(self._package, drawing)
             root = parse_part(self._package, drawing)
             for blip in descendants(root, "blip"):
-                yield Block("", figures=self._images.figure_for(relations.find_target(attribute(blip, "embed"))))
+                yield Block("", figures=self._images.figure_for(relationships.find_target(attribute(blip, "embed"))))
             for paragraph in descendants(root, "p"):
                 yield Block(collapse_whitespace("".join(piece.text or "" for piece in descendants(paragraph, "t"))))
 

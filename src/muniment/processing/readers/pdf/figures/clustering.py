@@ -16,30 +16,30 @@ class BoxCluster:
 def cluster_boxes(boxes: Sequence[Box], gap: float, min_side: float) -> list[BoxCluster]:
     """Merge boxes that are closer than `gap`; return clusters at least `min_side` wide and high."""
     order = sorted(range(len(boxes)), key=lambda index: (boxes[index][1], index))
-    settled: list[BoxCluster] = []
-    growing: list[BoxCluster] = []
+    finished: list[BoxCluster] = []
+    open_clusters: list[BoxCluster] = []
     for index in order:
         box = boxes[index]
-        passed = [each for each in growing if each.box[3] + gap < box[1]]
+        passed = [each for each in open_clusters if each.box[3] + gap < box[1]]
         if passed:
-            settled.extend(passed)
-            growing = [each for each in growing if each.box[3] + gap >= box[1]]
-        growing = _insert(growing, BoxCluster(box, [index]), gap)
-    large = [each for each in settled + growing if _smaller_side(each.box) >= min_side]
+            finished.extend(passed)
+            open_clusters = [each for each in open_clusters if each.box[3] + gap >= box[1]]
+        open_clusters = _insert(open_clusters, BoxCluster(box, [index]), gap)
+    large = [each for each in finished + open_clusters if _smaller_side(each.box) >= min_side]
     return _merge_until_stable(large, gap)
 
 
-def _insert(clusters: list[BoxCluster], newcomer: BoxCluster, gap: float) -> list[BoxCluster]:
+def _insert(clusters: list[BoxCluster], added: BoxCluster, gap: float) -> list[BoxCluster]:
     """Insert a box and merge clusters until no two are close, because a merged cluster may reach others."""
-    while near := [each for each in clusters if _are_near(each.box, newcomer.box, gap)]:
-        clusters = [each for each in clusters if not _are_near(each.box, newcomer.box, gap)]
+    while near := [each for each in clusters if _are_near(each.box, added.box, gap)]:
+        clusters = [each for each in clusters if not _are_near(each.box, added.box, gap)]
         # The longest list absorbs the others: drawings of many thousand lines grow line by line.
         largest = max(near, key=lambda each: len(each.members))
-        for other in [newcomer, *(each for each in near if each is not largest)]:
+        for other in [added, *(each for each in near if each is not largest)]:
             largest.box = _union(largest.box, other.box)
             largest.members.extend(other.members)
-        newcomer = largest
-    return [*clusters, newcomer]
+        added = largest
+    return [*clusters, added]
 
 
 def _merge_until_stable(clusters: list[BoxCluster], gap: float) -> list[BoxCluster]:

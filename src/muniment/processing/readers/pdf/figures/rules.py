@@ -36,16 +36,16 @@ class RuleLines:
         return len(self.horizontal) + len(self.vertical) + self.slanted
 
     def add_path(self, segments: Iterable[Segment]) -> None:
-        begin = here = (0.0, 0.0)
+        begin = start = (0.0, 0.0)
         for kind, x, y in segments:
-            there = begin if kind == CLOSE_PATH else (x, y)
+            end = begin if kind == CLOSE_PATH else (x, y)
             if kind == raw.FPDF_SEGMENT_MOVETO:
-                begin = there
+                begin = end
             elif kind == raw.FPDF_SEGMENT_BEZIERTO:
                 self.slanted += 1
             else:
-                self._add(here, there)
-            here = there
+                self._add(start, end)
+            start = end
 
     def form_table_or_frame(self, box: Box) -> bool:
         """Whether the lines only frame or rule the box (left, bottom, right, top)."""
@@ -56,9 +56,9 @@ class RuleLines:
         is_framed = max(_full_lines(rows), _full_lines(columns)) >= 2
         return is_framed and _loose_share(rows) <= MAX_LOOSE_SHARE and _loose_share(columns) <= MAX_LOOSE_SHARE
 
-    def _add(self, here: tuple[float, float], there: tuple[float, float]) -> None:
-        (x, y), (to_x, to_y) = here, there
-        if here == there:
+    def _add(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        (x, y), (to_x, to_y) = start, end
+        if start == end:
             return
         if abs(y - to_y) <= STRAIGHT_TOLERANCE:
             self.horizontal.append((y, min(x, to_x), max(x, to_x)))
@@ -71,11 +71,11 @@ class RuleLines:
 def _coverages(spans: list[LineSpan], length: float) -> list[float]:
     """Return for each level the share of the length that its lines cover together."""
     levels: list[list[LineSpan]] = []
-    for stretch in sorted(spans):
-        if levels and stretch[0] - levels[-1][0][0] <= SAME_LEVEL_TOLERANCE:
-            levels[-1].append(stretch)
+    for span in sorted(spans):
+        if levels and span[0] - levels[-1][0][0] <= SAME_LEVEL_TOLERANCE:
+            levels[-1].append(span)
         else:
-            levels.append([stretch])
+            levels.append([span])
     # The short sides of thin bars are not lines.
     covered = [_covered(level) for level in levels]
     return [each / length for each in covered if each > SAME_LEVEL_TOLERANCE]
@@ -83,7 +83,7 @@ def _coverages(spans: list[LineSpan], length: float) -> list[float]:
 
 def _covered(level: list[LineSpan]) -> float:
     total, reached = 0.0, float("-inf")
-    for _, begin, end in sorted(level, key=lambda stretch: stretch[1]):
+    for _, begin, end in sorted(level, key=lambda span: span[1]):
         total += max(0.0, end - max(begin, reached))
         reached = max(reached, end)
     return total

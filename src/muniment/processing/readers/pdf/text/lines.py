@@ -172,14 +172,14 @@ def _right_to_left_order(words: list[PdfWord]) -> list[PdfWord]:
 
 def _join_word_parts(words: list[PdfWord]) -> list[PdfWord]:
     """Join parts of a word that were drawn separately, without a gap as wide as a space."""
-    pieced = words[:1]
+    joined = words[:1]
     for word in words[1:]:
-        last = pieced[-1]
+        last = joined[-1]
         limit = _SAME_WORD_GAP * (word.bottom - word.top)
         if -2 * limit < gap_between(last, word) < limit and on_same_line(last, word):
             left, right = min(last.left, word.left), max(last.right, word.right)
             top, bottom = min(last.top, word.top), max(last.bottom, word.bottom)
-            pieced[-1] = PdfWord(last.text + word.text, left, top, right, bottom, last.char_index)
+            joined[-1] = PdfWord(last.text + word.text, left, top, right, bottom, last.char_index)
         else:
-            pieced.append(word)
-    return pieced
+            joined.append(word)
+    return joined

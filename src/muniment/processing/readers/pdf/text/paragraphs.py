@@ -70,9 +70,9 @@ def build_paragraphs(blocks: Sequence[LayoutBlock], fonts: Fonts) -> list[Paragr
 
 def _measure_line(run: TextRun, fonts: Fonts) -> _Line:
     # The largest of several sizes: a name in a smaller monospaced font does not make a line small.
-    some = {word.char_index for word in (run.words[0], run.words[len(run.words) // 2], run.words[-1])}
+    samples = {word.char_index for word in (run.words[0], run.words[len(run.words) // 2], run.words[-1])}
     is_bold = fonts.is_bold(run.words[0].char_index) and fonts.is_bold(run.words[-1].char_index)
-    return _Line(run, max(map(fonts.size, some)), is_bold)
+    return _Line(run, max(map(fonts.size, samples)), is_bold)
 
 
 def _measure_body(lines: Sequence[_Line]) -> _BodyText:
@@ -118,8 +118,8 @@ def _begins_paragraph(
     if _pitch(above, line) > 1.25 * body.pitch:
         return True
     if paragraph[0].has_marker:
-        hangs = len(paragraph) > 1 and paragraph[1].run.left - paragraph[0].run.left > 0.4 * line.run.height
-        return hangs and line.run.left - paragraph[0].run.left < 0.4 * line.run.height
+        is_hanging = len(paragraph) > 1 and paragraph[1].run.left - paragraph[0].run.left > 0.4 * line.run.height
+        return is_hanging and line.run.left - paragraph[0].run.left < 0.4 * line.run.height
     return _is_indented(above, line, following, edges[0]) or _has_ended(above, line, edges[1])
 
 
@@ -149,10 +149,10 @@ def _kind(lines: Sequence[_Line], body: _BodyText) -> ParagraphKind:
     if _CAPTION.match(" ".join(word.text for word in first.run.words[:3])):
         return ParagraphKind.CAPTION
     length = sum(len(word.text) + 1 for line in lines for word in line.run.words)
-    stands_out = first.size >= _HEADING_SIZE_RATIO * body.size or (
+    is_prominent = first.size >= _HEADING_SIZE_RATIO * body.size or (
         first.is_bold and not body.is_bold and first.size >= body.size
     )
     has_letters = any(character.isalpha() for word in first.run.words for character in word.text)
-    if stands_out and has_letters and len(lines) <= _MAX_HEADING_LINES and length <= _MAX_HEADING_CHARACTERS:
+    if is_prominent and has_letters and len(lines) <= _MAX_HEADING_LINES and length <= _MAX_HEADING_CHARACTERS:
         return ParagraphKind.HEADING
     return ParagraphKind.LIST_ITEM if first.has_marker else ParagraphKind.TEXT
