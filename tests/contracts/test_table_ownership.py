@@ -65,10 +65,6 @@ EXCEPTIONS = {
     "processing/runs/repository.py": allow(
         "document_processing_runs documents", "the fence locks document and run in one statement"
     ),
-    "reconcile/index_copies.py": allow(
-        "artifact_indexes document_processing_runs documents indexing_variants",
-        "one anti-join decides what is not indexed; belongs to search.indexing",
-    ),
     "reconcile/runs.py": allow(
         "document_processing_runs documents", "joins the task engine's condition for live jobs; needs the engine's port"
     ),

@@ -10,10 +10,11 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import Select, exists, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.documents.tables import Status
+from muniment.documents.runs import ProcessingRun, RunStatus
+from muniment.documents.tables import Document, Status
 from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.search.external_index.copier import IndexCopier
 from muniment.search.external_index.state import IndexState, IndexStateRepository
@@ -227,25 +228,6 @@ def _is_orphan_of(drift: Drift, orphaned: set[UUID]) -> bool:
 UNINDEXED_BATCH = 500
 
 
-_UNINDEXED = """
-    SELECT d.id, d.knowledge_base_id FROM documents d, indexing_variants v
-     WHERE v.is_active AND d.status = 'completed' AND d.updated_at < :settled_before
-       AND d.knowledge_base_id = ANY(:kb_ids)
-       AND NOT EXISTS (SELECT FROM document_processing_runs r
-                        WHERE r.document_id = d.id AND r.status IN ('queued', 'in_progress'))
-       AND ((:needs_epoch AND d.index_epoch IS NULL)
-            OR NOT EXISTS (SELECT FROM artifact_indexes i
-                            WHERE i.artifact_text_id = d.artifact_text_id AND i.fingerprint = v.fingerprint))
-       AND {which}
-"""
-
-
-_NEXT = text(_UNINDEXED.format(which="d.id > :after ORDER BY d.id LIMIT :limit"))
-
-
-_THESE = text(_UNINDEXED.format(which="d.id = ANY(:ids)"))
-
-
 class UnindexedDocumentRepository:
     def __init__(self, session: AsyncSession, *, needs_epoch: bool) -> None:
         self._session = session
@@ -255,15 +237,32 @@ class UnindexedDocumentRepository:
         self, kb_ids: Sequence[UUID], unchanged_since: datetime, *, after: UUID, limit: int
     ) -> Sequence[tuple[UUID, UUID]]:
         """Return ids of documents with those of their knowledge bases."""
-        values = {"after": after, "limit": limit, **self._common(kb_ids, unchanged_since)}
-        return [(document_id, kb_id) for document_id, kb_id in await self._session.execute(_NEXT, values)]
+        query = self._select(kb_ids, unchanged_since).where(Document.id > after).order_by(Document.id).limit(limit)
+        return [(document_id, kb_id) for document_id, kb_id in await self._session.execute(query)]
 
     async def list_among(self, kb_ids: Sequence[UUID], unchanged_since: datetime, ids: Sequence[UUID]) -> set[UUID]:
-        values = {"ids": list(ids), **self._common(kb_ids, unchanged_since)}
-        return set(await self._session.scalars(_THESE, values))
+        return set(await self._session.scalars(self._select(kb_ids, unchanged_since).where(Document.id.in_(ids))))
 
-    def _common(self, kb_ids: Sequence[UUID], unchanged_since: datetime) -> dict[str, object]:
-        return {"kb_ids": list(kb_ids), "settled_before": unchanged_since, "needs_epoch": self._needs_epoch}
+    def _select(self, kb_ids: Sequence[UUID], unchanged_since: datetime) -> Select[UUID, UUID]:
+        open_run = exists().where(
+            ProcessingRun.document_id == Document.id,
+            ProcessingRun.status.in_((RunStatus.QUEUED, RunStatus.IN_PROGRESS)),
+        )
+        index = exists().where(
+            ArtifactIndex.artifact_text_id == Document.artifact_text_id,
+            ArtifactIndex.fingerprint == IndexingVariantRow.fingerprint,
+        )
+        return (
+            select(Document.id, Document.kb_id)
+            .join(IndexingVariantRow, IndexingVariantRow.is_active.is_(True))
+            .where(
+                Document.status == Status.COMPLETED,
+                Document.updated_at < unchanged_since,
+                Document.kb_id.in_(kb_ids),
+                ~open_run,
+                or_(~index, Document.index_epoch.is_(None)) if self._needs_epoch else ~index,
+            )
+        )
 
 
 @dataclass(frozen=True)
