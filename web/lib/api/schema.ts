@@ -1809,7 +1809,7 @@ export interface components {
         };
         /**
          * ExtractionMethod
-         * @description Where a page's text came from.
+         * @description Source of the text of a page.
          * @enum {string}
          */
         ExtractionMethod: "text" | "ocr" | "none";
@@ -2590,7 +2590,7 @@ export interface components {
         };
         /**
          * ReceiptMove
-         * @description How a document left.
+         * @description How a document was deleted.
          * @enum {string}
          */
         ReceiptMove: "purge" | "clear" | "auto_clear";
