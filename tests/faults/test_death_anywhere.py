@@ -1,5 +1,6 @@
 """A process may die before, inside and after every node; the next run ends in the same state (docs/design.md#i5)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from uuid import UUID
@@ -8,7 +9,17 @@ import pytest
 
 from muniment.processing.pipeline.graph import NODES
 from muniment.storage.tasks.port import FAST, READING
-from tests.faults.effects import COMMITTED, ERROR_HANDLING, STORED, Effect, EffectRecorder, die_at
+from tests.faults.effects import (
+    COMMIT,
+    COMMITTED,
+    ERROR_HANDLING,
+    LAST_PAGE,
+    PRINCIPAL,
+    STORED,
+    Effect,
+    EffectRecorder,
+    die_at,
+)
 from tests.faults.harness import FaultHarness
 from tests.faults.results import Results, shown
 from tests.faults.scenarios import SCENARIOS, WITHOUT_EFFECTS, Scenario
@@ -56,12 +67,44 @@ def test_every_node_is_passed_by_some_run() -> None:
     assert passed - {FAST, READING} == {*NODES, ERROR_HANDLING} - WITHOUT_EFFECTS
 
 
+def leaves_something_of_its_own(reached: list[Effect], number: int) -> bool:
+    """Whether a death here leaves something else behind than a death at the next effect.
+
+    A transaction that is cut off is undone as a whole: a death before its commit stands for one before each statement.
+    """
+    is_followed = number + 1 < len(reached) and (
+        reached[number + 1].what == COMMIT or is_statement(reached[number + 1])
+    )
+    return not (is_followed and is_statement(reached[number]))
+
+
+def is_statement(effect: Effect) -> bool:
+    """Whether it is one inside a transaction, after the one that begins it."""
+    return " " in effect.what and effect.what != LAST_PAGE and not effect.what.startswith((PRINCIPAL, "page "))
+
+
 @each_scenario
 async def test_wherever_the_process_dies_the_next_one_ends_as_if_it_had_not(
     stage: FaultHarness, scenario: Scenario
 ) -> None:
     expected = await undisturbed(stage, scenario)
-    for number, effect in enumerate(expected.reached):
+    deaths = [
+        number for number in range(len(expected.reached)) if leaves_something_of_its_own(expected.reached, number)
+    ]
+    await check_deaths(stage, scenario, expected, deaths)
+
+
+@pytest.mark.every_fault
+@pytest.mark.timeout(1800)
+@each_scenario
+async def test_the_process_may_die_at_every_single_effect(stage: FaultHarness, scenario: Scenario) -> None:
+    expected = await undisturbed(stage, scenario)
+    await check_deaths(stage, scenario, expected, range(len(expected.reached)))
+
+
+async def check_deaths(stage: FaultHarness, scenario: Scenario, expected: Undisturbed, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        effect = expected.reached[number]
         document_id = await begin(stage, scenario)
         before = shown(stage.seed)
         dead = EffectRecorder(die_at(number))

@@ -69,6 +69,9 @@ async def take_over(stage: FaultHarness, document_id: UUID) -> None:
         await RunRepository(work.session).claim(job.run_id)
 
 
+WAYS_TO_OVERTAKE: tuple[Overtake, ...] = (end, take_over)
+
+
 async def count_effects(stage: FaultHarness, scenario: Scenario) -> list[Effect]:
     await stage.clear()
     effects = EffectRecorder()
@@ -94,24 +97,39 @@ def fenced(reached: list[Effect]) -> Iterator[int]:
 
 
 @computing
-@pytest.mark.parametrize("overtake", [end, take_over])
-async def test_a_worker_that_was_overtaken_writes_nothing(
+async def test_a_worker_that_was_overtaken_writes_nothing(stage: FaultHarness, scenario: Scenario) -> None:
+    """By one or the other way in turn, so that every moment and every way is tried."""
+    reached = await count_effects(stage, scenario)
+    for turn, number in enumerate(unfenced(reached)):
+        await check_overtaken(stage, scenario, reached, number, WAYS_TO_OVERTAKE[turn % len(WAYS_TO_OVERTAKE)])
+
+
+@pytest.mark.every_fault
+@computing
+@pytest.mark.parametrize("overtake", WAYS_TO_OVERTAKE)
+async def test_a_worker_may_be_overtaken_in_every_way_at_every_moment(
     stage: FaultHarness, scenario: Scenario, overtake: Overtake
 ) -> None:
     reached = await count_effects(stage, scenario)
     for number in unfenced(reached):
-        await stage.clear()
-        document_id, pause = await scenario.prepare(stage), Pause(number)
-        late = EffectRecorder(pause)
-        late.queue = scenario.queue
-        async with held_up(stage, document_id, late, pause):
-            await overtake(stage, document_id)
-            then = tables(stage.seed.rows)
-        assert tables(stage.seed.rows) == then, reached[number]
-        fences = [effect for effect in late.reached[number:] if effect.what.startswith(FENCE)]
-        assert len(fences) <= 1, reached[number]  # the first stops it
-        await stage.carry_out_ledger()
-        assert await stored(stage.desk.blobs) == referenced(stage.seed), reached[number]
+        await check_overtaken(stage, scenario, reached, number, overtake)
+
+
+async def check_overtaken(
+    stage: FaultHarness, scenario: Scenario, reached: list[Effect], number: int, overtake: Overtake
+) -> None:
+    await stage.clear()
+    document_id, pause = await scenario.prepare(stage), Pause(number)
+    late = EffectRecorder(pause)
+    late.queue = scenario.queue
+    async with held_up(stage, document_id, late, pause):
+        await overtake(stage, document_id)
+        then = tables(stage.seed.rows)
+    assert tables(stage.seed.rows) == then, reached[number]
+    fences = [effect for effect in late.reached[number:] if effect.what.startswith(FENCE)]
+    assert len(fences) <= 1, reached[number]  # the first stops it
+    await stage.carry_out_ledger()
+    assert await stored(stage.desk.blobs) == referenced(stage.seed), reached[number]
 
 
 @computing
