@@ -11,7 +11,8 @@ from muniment.storage.db.base import now
 from muniment.storage.db.work import Database
 from muniment.storage.objects.folder.store import FolderObjectStore
 from tests.artifacts.artifacts_fixture import GRACE, ArtifactsFixture
-from tests.cli.test_commands import outside, run
+from tests.cli.test_commands import outside
+from tests.support.commands import run_command as run
 from tests.support.seed import Seed
 
 

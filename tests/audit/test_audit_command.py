@@ -8,7 +8,8 @@ import pytest
 
 from muniment.storage.db.address import DatabaseAddress
 from tests.audit.trail import Trail
-from tests.cli.test_commands import outside, run
+from tests.cli.test_commands import outside
+from tests.support.commands import run_command as run
 from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -16,18 +15,12 @@ from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from tests.processing.worker_fixture import WorkerFixture
 from tests.support.cluster import service_login
+from tests.support.commands import CommandResult, run_command
 from tests.support.live_api import RunningApi
 from tests.support.seed import Seed
 
 NAME = "Terms of payment.pdf"
 FIRST, SECOND = "Every invoice is due within thirty days.", "Late payment costs interest."
-
-
-@dataclass(frozen=True)
-class CommandResult:
-    code: int
-    stdout: str
-    stderr: str
 
 
 @dataclass(frozen=True)
@@ -60,17 +53,7 @@ class IndexedDocumentServer:
 
     async def run(self, *arguments: str, **environment: str) -> CommandResult:
         """The server answers in this very event loop, so we may not block it."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "muniment", *arguments),
-            cwd=self.folder,
-            env=self.environment(**environment),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        stdout, stderr = await process.communicate()
-        assert process.returncode is not None
-        return CommandResult(process.returncode, stdout.decode(), stderr.decode())
+        return await asyncio.to_thread(run_command, self.folder, *arguments, **self.environment(**environment))
 
 
 def pages(texts: Sequence[str]) -> list[ExtractedPage]:

@@ -60,7 +60,7 @@ def shown(found: SearchResponse, *, is_terminal: bool) -> str:
 
 async def test_a_table_names_document_page_passage_and_score(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice")
-    assert (told.code, told.stderr) == (0, "")
+    assert (told.returncode, told.stderr) == (0, "")
     head, first, *_ = told.stdout.splitlines()
     assert head.split() == ["document", "page", "passage", "score"]
     assert first.startswith(NAME)
@@ -78,23 +78,23 @@ async def test_json_carries_the_ids(room: IndexedDocumentServer) -> None:
 
 async def test_a_stranger_finds_nothing_and_that_is_no_error(room: IndexedDocumentServer, seed: Seed) -> None:
     told = await room.run("search", "invoice", MUNIMENT_TOKEN=seed.person().token)
-    assert (told.code, told.stdout, told.stderr) == (0, "No results.\n", "")
+    assert (told.returncode, told.stdout, told.stderr) == (0, "No results.\n", "")
 
 
 async def test_a_knowledge_base_of_somebody_else_is_not_there(room: IndexedDocumentServer, seed: Seed) -> None:
     told = await room.run("search", "invoice", "--kb", str(room.kb_id), MUNIMENT_TOKEN=seed.person().token)
-    assert (told.code, told.stdout, told.stderr) == (1, "", "muniment: Knowledge base not found\n")
+    assert (told.returncode, told.stdout, told.stderr) == (1, "", "muniment: Knowledge base not found\n")
 
 
 async def test_without_a_token_a_sentence_says_how_to_get_one(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice", MUNIMENT_TOKEN="")
-    assert (told.code, told.stdout) == (1, "")
+    assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.startswith("muniment: No API token. Create one under Account and set MUNIMENT_TOKEN")
 
 
 async def test_a_token_that_is_not_known_is_refused_without_repeating_it(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice", "--token", "mun_hunter2", MUNIMENT_LOG_LEVEL="DEBUG")
-    assert told.code == 1
+    assert told.returncode == 1
     assert "muniment: Invalid API token" in told.stderr
     assert "hunter2" not in told.stderr
 
@@ -102,7 +102,7 @@ async def test_a_token_that_is_not_known_is_refused_without_repeating_it(room: I
 async def test_without_a_server_a_sentence_says_where_it_was_looked_for(room: IndexedDocumentServer) -> None:
     port = str(free_port())
     told = await room.run("search", "invoice", MUNIMENT_URL="", MUNIMENT_PORT=port)
-    assert told.code == 1
+    assert told.returncode == 1
     assert told.stderr.startswith(f"muniment: Cannot connect to Muniment at http://127.0.0.1:{port}. Start it with")
     assert told.stderr.count("\n") == 1
 
@@ -112,7 +112,7 @@ async def test_what_the_server_refuses_comes_as_its_sentence(
     room: IndexedDocumentServer, query: str, sentence: str
 ) -> None:
     told = await room.run("search", query)
-    assert told.code == 1
+    assert told.returncode == 1
     assert told.stderr.startswith(f"muniment: {sentence}")
     assert told.stderr.count("\n") == 1
 
@@ -187,11 +187,11 @@ async def test_index_status_and_switch_are_refused_and_carried_out(
     assert (answering["model"], answering["documents"], answering["is_active"]) == (room.desk.embedder.model, 1, True)
 
     refused = await room.run("index", "switch", **environment)
-    assert refused.code == 1
+    assert refused.returncode == 1
     assert refused.stderr.startswith("muniment: 1 of 1 completed documents are not indexed with all-MiniLM-L6-v2-int8")
 
     done = await room.run("index", "switch", "--anyway", **environment)
-    assert (done.code, done.stdout.splitlines()[0]) == (0, "Switched.")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Switched.")
     assert "Run `muniment reprocess`" in " ".join(done.stdout.split())
     again = json.loads((await room.run("index", "switch", "--json", **environment)).stdout)
     assert again["switched"] is False
@@ -200,4 +200,4 @@ async def test_index_status_and_switch_are_refused_and_carried_out(
 
 async def test_an_unknown_knowledge_base_is_a_sentence(room: IndexedDocumentServer) -> None:
     told = await room.run("search", "invoice", "--kb", str(new_id()))
-    assert (told.code, told.stderr) == (1, "muniment: Knowledge base not found\n")
+    assert (told.returncode, told.stderr) == (1, "muniment: Knowledge base not found\n")

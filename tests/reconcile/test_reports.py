@@ -12,8 +12,9 @@ from muniment.reconcile.report import store_report, update_gauge
 from muniment.reconcile.runner import GracePeriods, NightlyReconcile
 from muniment.storage.db.address import DatabaseAddress
 from muniment.telemetry.metrics import REGISTRY
-from tests.cli.test_commands import outside, run
+from tests.cli.test_commands import outside
 from tests.reconcile.harness import ReconcileHarness
+from tests.support.commands import run_command as run
 from tests.support.live_api import RunningApi
 
 LATEST = "/api/v1/reconcile/latest"

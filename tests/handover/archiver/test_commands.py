@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import sys
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from muniment.handover.archiver.pass_context import PassOutcome
 from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.handover.handover_api import INTERNAL_KEY
+from tests.support.commands import run_command
 from tests.support.fake_paperless.faults import refused
 
 pytestmark = pytest.mark.slow
@@ -18,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 async def muniment(stage: ArchiverEnvironment, *words: str, **environment: str) -> tuple[int, str, str]:
     """Exit code, output and log of one command."""
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     given = {
         "MUNIMENT_DATA_DIR": str(stage.office.api.settings.server.data_dir),
         "PAPERLESS_URL": stage.server.url,
@@ -27,14 +25,9 @@ async def muniment(stage: ArchiverEnvironment, *words: str, **environment: str) 
         "INTERNAL_API_KEY": INTERNAL_KEY,
         **environment,
     }
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "muniment", "archiver", *words),
-        env={**kept, **given},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    said, logged = await process.communicate()
-    return process.returncode or 0, said.decode(), logged.decode()
+    folder = stage.office.api.settings.server.data_dir
+    result = await asyncio.to_thread(run_command, folder, "archiver", *words, **given)
+    return result.returncode, result.stdout, result.stderr
 
 
 async def facts(stage: ArchiverEnvironment, *words: str) -> Any:
