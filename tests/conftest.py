@@ -13,7 +13,11 @@ from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from muniment.telemetry.logs import configure_logs
 from tests.support.cluster import PASSWORDS, Cluster, RunningCluster
+from tests.support.fake_paperless.fake import FakePaperlessServers
 from tests.support.live_api import RunningApi, running_api, settings_for
+from tests.support.run_folder import RunFolder
+from tests.support.running_server import prepare_data_dir
+from tests.support.seaweedfs import SeaweedFS, start_seaweedfs
 from tests.support.seed import Seed
 
 AMBIENT: tuple[str, ...] = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_", "DOCUMENT_HMAC_SECRET", "OTEL_")
@@ -21,6 +25,7 @@ AMBIENT += ("INTERNAL_API_KEY", "PAPERLESS_", "CF_ACCESS_")
 MEANT_FOR_TESTS = "MUNIMENT_TEST_"
 
 _cluster: RunningCluster | None = None
+_run_folder: RunFolder | None = None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,11 +46,20 @@ def pytest_configure_node(node: Any) -> None:
     """In a parallel run the first process starts the one cluster and tells the others where it is."""
     address = _start_once(node.config)
     node.workerinput["cluster"] = (address.host, address.port)
+    node.workerinput["run_folder"] = str(_create_run_folder_once().path)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _cluster:
         _cluster.stop()
+    if _run_folder:
+        _run_folder.remove()
+
+
+def _create_run_folder_once() -> RunFolder:
+    global _run_folder
+    _run_folder = _run_folder or RunFolder.create()
+    return _run_folder
 
 
 def _start_once(config: pytest.Config) -> Cluster:
@@ -61,6 +75,41 @@ def _start_once(config: pytest.Config) -> Cluster:
 def cluster(request: pytest.FixtureRequest) -> Cluster:
     given = getattr(request.config, "workerinput", {}).get("cluster")
     return Cluster(*given) if given else _start_once(request.config)
+
+
+@pytest.fixture(scope="session")
+def run_folder(request: pytest.FixtureRequest) -> RunFolder:
+    """Where the processes of a parallel run find what they share."""
+    given = getattr(request.config, "workerinput", {}).get("run_folder")
+    return RunFolder(Path(given)) if given else _create_run_folder_once()
+
+
+@pytest.fixture(scope="session")
+def prepared_data_dir(run_folder: RunFolder) -> Path:
+    """The data directory of an installation that has been started and stopped once: to be copied, not used."""
+    return Path(run_folder.make_once("prepared", prepare_data_dir)["data_dir"])
+
+
+@pytest.fixture(scope="session")
+def s3_server(run_folder: RunFolder, worker_id: str) -> SeaweedFS:
+    """One real S3 server for the whole run, and a bucket in it for each process of the run."""
+    server = SeaweedFS(**run_folder.make_once("seaweedfs", start_seaweedfs)["server"], bucket=f"documents-{worker_id}")
+    server.make_bucket()
+    return server
+
+
+@pytest.fixture
+def empty_s3_server(s3_server: SeaweedFS) -> SeaweedFS:
+    s3_server.empty()
+    return s3_server
+
+
+@pytest.fixture(scope="session")
+def paperless_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakePaperlessServers]:
+    """Fake servers that all tests of a process share one after the other."""
+    servers = FakePaperlessServers(tmp_path_factory.mktemp("paperless"))
+    yield servers
+    servers.close()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The stores that a contract suite runs against, each on its real engine."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import pytest
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.objects.s3.store import S3ObjectStore
-from tests.support.seaweedfs import SeaweedFS, seaweedfs
+from tests.support.seaweedfs import SeaweedFS
 
 
 @dataclass(frozen=True)
@@ -17,18 +17,6 @@ class Store:
     blobs: ObjectStore
     leftovers: Callable[[], list[str]]
     """What unfinished writers have left behind, seen past the port."""
-
-
-@pytest.fixture(scope="session")
-def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeaweedFS]:
-    with seaweedfs(tmp_path_factory.mktemp("seaweedfs")) as server:
-        yield server
-
-
-@pytest.fixture
-def empty_s3_server(s3_server: SeaweedFS) -> SeaweedFS:
-    s3_server.empty()
-    return s3_server
 
 
 def connect(server: SeaweedFS, **changes: str) -> S3ObjectStore:

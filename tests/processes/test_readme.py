@@ -20,11 +20,11 @@ def tour() -> list[str]:
     return BLOCK.findall(section)
 
 
-def test_the_tour_does_what_it_says(folder: Path) -> None:
+def test_the_tour_does_what_it_says(folder: Path, prepared_data_dir: Path) -> None:
     assert shutil.which("curl"), "This test types the README's commands: install curl (apt-get install curl)"
     start, *steps = tour()
     assert f"MUNIMENT_ADMIN_EMAIL={EMAIL} MUNIMENT_ADMIN_PASSWORD='{PASSWORD}' make serve" in start
-    with RunningServer(folder) as muniment:
+    with RunningServer(folder, prepared_data_dir) as muniment:
         muniment.start()
         script = "\n".join(steps).replace("http://127.0.0.1:8400", muniment.url)
         # The command beside the clone is this clone's own; the data is this installation's.

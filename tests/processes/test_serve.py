@@ -2,6 +2,7 @@ import os
 import re
 import signal
 import stat
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -12,88 +13,118 @@ from tests.support.running_server import RunningServer, free_port, upload, wait_
 pytestmark = pytest.mark.slow
 
 
-def test_one_command_starts_everything_and_says_where(folder: Path) -> None:
-    with RunningServer(folder) as muniment:
+def test_one_command_starts_everything_and_ctrl_c_ends_it(folder: Path) -> None:
+    """From an empty directory: one start for everything that can be seen of a server that runs undisturbed."""
+    worker = f"http://127.0.0.1:{free_port()}"
+    chosen = {"MUNIMENT_METRICS_PREFIX": "lumikb", "MUNIMENT_METRICS_TENANT_LABELS": "false"}
+    with RunningServer(folder, MUNIMENT_WORKER_METRICS_PORT=worker.rpartition(":")[2], **chosen) as muniment:
         muniment.start()
         assert muniment.url in muniment.said
         assert "admin@example.org" in muniment.said
         with muniment.client() as client:
             kb_id, document_id = upload(client, "lease.txt", b"The tenant pays.")
-            assert client.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}").json()["status"] == "pending"
+            document = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
+            wait_until(lambda: client.get(document).json()["status"] == "completed")
             wait_until(lambda: client.get("/health/ready").json()["checks"]["tasks"]["status"] == "ok")
+        check_metrics(muniment.url, worker)
+        check_a_second_start_is_refused(muniment)
+        check_a_taken_port_is_said_before_anything_starts(muniment)
+        assert _is_ready(muniment)
+        check_ctrl_c_stops_api_then_worker_then_postgres(muniment)
+        check_the_data_directory_is_closed_to_others(muniment.data_dir)
 
 
-def test_api_and_worker_show_their_metrics_as_the_settings_say(folder: Path) -> None:
-    worker = f"http://127.0.0.1:{free_port()}"
-    chosen = {"MUNIMENT_METRICS_PREFIX": "lumikb", "MUNIMENT_METRICS_TENANT_LABELS": "false"}
-    with RunningServer(folder, MUNIMENT_WORKER_METRICS_PORT=worker.rpartition(":")[2], **chosen) as muniment:
-        muniment.start()
-        wait_until(lambda: _answers(worker))
-        for url in (muniment.url, worker):
-            shown = httpx.get(f"{url}/metrics", trust_env=False).text
-            # A counter without labels is there from the start.
-            assert "\nlumikb_documents_archived_total 0.0\n" in shown
-            assert "muniment_" not in shown
+def check_metrics(*urls: str) -> None:
+    """API and worker show them as the settings say."""
+    for url in urls:
+        wait_until(partial(_has_metrics, url))
+        shown = httpx.get(f"{url}/metrics", trust_env=False).text
+        # A counter without labels is there from the start.
+        assert "\nlumikb_documents_archived_total 0.0\n" in shown
+        assert "muniment_" not in shown
 
 
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/metrics", trust_env=False).is_success
-    except httpx.ConnectError:
-        return False
+def check_a_second_start_is_refused(muniment: RunningServer) -> None:
+    second = muniment.run("serve")
+    assert second.returncode == 1
+    assert "already running" in second.stderr
+    assert "Traceback" not in second.stderr
 
 
-def test_ctrl_c_stops_api_then_worker_then_postgres_and_leaves_nobody(folder: Path) -> None:
-    with RunningServer(folder) as muniment:
-        muniment.start()
-        assert muniment.stop(signal.SIGINT) == 0
-        muniment.wait_until_nobody_is_left()
-        stops = [
-            match[1] or "postgres"
-            for match in re.finditer(
-                r'(?:"name": "(\w+)", )?"code": 0, "event": "supervisor.\w+_stopped"', muniment.said
-            )
-        ]
-        assert stops == ["api", "worker", "postgres"]
-        assert "Traceback" not in muniment.said
+def check_a_taken_port_is_said_before_anything_starts(muniment: RunningServer) -> None:
+    other = muniment.folder / "other"
+    other.mkdir()
+    second = RunningServer(other, MUNIMENT_PORT=str(muniment.port)).run("serve")
+    assert second.returncode == 1
+    assert "MUNIMENT_PORT" in second.stderr
 
 
-@pytest.mark.parametrize("killed", ["everybody", "api", "worker", "postgres", "supervisor"])
-def test_kill_9_loses_no_acknowledged_document(folder: Path, killed: str) -> None:
-    with RunningServer(folder) as muniment:
+def check_ctrl_c_stops_api_then_worker_then_postgres(muniment: RunningServer) -> None:
+    assert muniment.stop(signal.SIGINT) == 0
+    muniment.wait_until_nobody_is_left()
+    stops = [
+        match[1] or "postgres"
+        for match in re.finditer(r'(?:"name": "(\w+)", )?"code": 0, "event": "supervisor.\w+_stopped"', muniment.said)
+    ]
+    assert stops == ["api", "worker", "postgres"]
+    assert "Traceback" not in muniment.said
+
+
+def check_the_data_directory_is_closed_to_others(data_dir: Path) -> None:
+    for path in (data_dir / "secrets").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for name in ("secrets", "blobs"):
+        assert stat.S_IMODE((data_dir / name).stat().st_mode) == 0o700
+    assert stat.S_IMODE(data_dir.stat().st_mode) & 0o077 in (0, 0o011)
+
+
+def test_kill_9_loses_no_acknowledged_document(folder: Path, prepared_data_dir: Path) -> None:
+    """One after the other of the same server: API, worker and database alone, the supervisor, everybody at once."""
+    with RunningServer(folder, prepared_data_dir) as muniment:
         muniment.start()
         with muniment.client() as client:
             kb_id, document_id = upload(client, "lease.txt", b"The tenant pays.")
-        if killed in ("everybody", "supervisor"):
-            assert muniment.process is not None
-            muniment.kill_everybody() if killed == "everybody" else muniment.process.kill()
-            muniment.process.wait()
-            muniment.start()
-        else:
-            victim = muniment.child(r"postgres -D" if killed == "postgres" else rf"muniment {killed}$")
+        for number, pattern in enumerate((r"muniment api$", r"muniment worker$", r"postgres -D")):
+            victim = muniment.child(pattern)
             victim.kill()
-            wait_until(lambda: not victim.is_running())
-        wait_until(lambda: _is_ready(muniment))
-        with muniment.client() as client:
-            answer = client.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/download")
-            assert answer.content == b"The tenant pays."
-            upload(client, "second.txt", b"Life goes on.", kb_id)
+            wait_until(lambda: not victim.is_running())  # noqa: B023  # it is waited for here
+            check_nothing_is_lost(muniment, kb_id, document_id, f"after {number}.txt")
 
+        assert muniment.process is not None
+        muniment.process.kill()
+        muniment.process.wait()
+        check_below_the_disk_floor(muniment, kb_id, document_id)
 
-def test_a_second_start_in_the_same_directory_is_refused_and_harms_nothing(folder: Path) -> None:
-    with RunningServer(folder) as muniment:
+        muniment.kill_everybody()
+        muniment.change_settings(MUNIMENT_DISK_FLOOR_BYTES="0")
         muniment.start()
-        second = muniment.run("serve")
-        assert second.returncode == 1
-        assert "already running" in second.stderr
-        assert "Traceback" not in second.stderr
-        assert _is_ready(muniment)
+        check_nothing_is_lost(muniment, kb_id, document_id, "at last.txt")
 
 
-def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(folder: Path) -> None:
-    with RunningServer(folder) as muniment:
-        muniment.start()
-        muniment.stop()
+def check_nothing_is_lost(muniment: RunningServer, kb_id: str, document_id: str, next_name: str) -> None:
+    wait_until(lambda: _is_ready(muniment))
+    with muniment.client() as client:
+        answer = client.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/download")
+        assert answer.content == b"The tenant pays."
+        upload(client, next_name, b"Life goes on.", kb_id)
+
+
+def check_below_the_disk_floor(muniment: RunningServer, kb_id: str, document_id: str) -> None:
+    """Uploads are refused with 507, and reading goes on."""
+    muniment.change_settings(MUNIMENT_DISK_FLOOR_BYTES=str(2**60))
+    muniment.start()
+    with muniment.client() as client:
+        documents = f"/api/v1/knowledge-bases/{kb_id}/documents"
+        total = client.get(documents).json()["total"]
+        refused = client.post(documents, files={"file": ("second.txt", b"No room.")})
+        assert refused.status_code == 507
+        assert client.get(f"{documents}/{document_id}/download").content == b"The tenant pays."
+        assert client.get(documents).json()["total"] == total
+        assert client.get("/health/ready").json()["checks"]["disk"]["status"] == "failed"
+
+
+def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(folder: Path, prepared_data_dir: Path) -> None:
+    with RunningServer(folder, prepared_data_dir) as muniment:
         (muniment.data_dir / "postgres").rename(folder / "elsewhere")
         refused = muniment.run("serve")
         assert refused.returncode == 1
@@ -102,18 +133,11 @@ def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(folder: Path) -
         muniment.start()
 
 
-def test_a_taken_port_is_said_before_anything_starts(folder: Path) -> None:
-    (folder / "one").mkdir()
-    (folder / "two").mkdir()
-    with RunningServer(folder / "one") as first:
-        first.start()
-        second = RunningServer(folder / "two", MUNIMENT_PORT=str(first.port)).run("serve")
-    assert second.returncode == 1
-    assert "MUNIMENT_PORT" in second.stderr
-
-
 def test_without_a_password_the_link_signs_in_once(folder: Path) -> None:
-    with RunningServer(folder, MUNIMENT_ADMIN_EMAIL="", MUNIMENT_ADMIN_PASSWORD="") as muniment:
+    """In a directory that only its owner may enter."""
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    with RunningServer(closed, MUNIMENT_ADMIN_EMAIL="", MUNIMENT_ADMIN_PASSWORD="") as muniment:
         muniment.start()
         link = re.search(r"/sign-in#token=(\S+)", muniment.said)
         assert link is not None
@@ -123,49 +147,20 @@ def test_without_a_password_the_link_signs_in_once(folder: Path) -> None:
             assert client.get("/api/v1/auth/me").json()["is_operator"] is True
             assert client.post("/api/v1/auth/redeem", json={"token": link[1]}).status_code == 401
             assert client.put("/api/v1/auth/password", json={"new_password": "a new password"}).status_code == 204
+            upload(client, "lease.txt", b"The tenant pays.")
+        if os.geteuid() == 0:
+            # The server's user cannot pass through: the cluster is elsewhere, and the data directory says where.
+            assert "/var/lib/muniment/" in (muniment.data_dir / "postgres.json").read_text()
         muniment.stop()
         muniment.start()
         assert "#token=" not in muniment.said.split("is ready")[-1]
 
 
-def test_below_the_disk_floor_uploads_are_507_and_reading_goes_on(folder: Path) -> None:
-    with RunningServer(folder) as muniment:
-        muniment.start()
-        with muniment.client() as client:
-            kb_id, document_id = upload(client, "lease.txt", b"The tenant pays.")
-        muniment.stop()
-    with RunningServer(folder, MUNIMENT_DISK_FLOOR_BYTES=str(2**60)) as muniment:
-        muniment.start()
-        with muniment.client() as client:
-            documents = f"/api/v1/knowledge-bases/{kb_id}/documents"
-            refused = client.post(documents, files={"file": ("second.txt", b"No room.")})
-            assert refused.status_code == 507
-            assert client.get(f"{documents}/{document_id}/download").content == b"The tenant pays."
-            assert client.get(documents).json()["total"] == 1
-            assert client.get("/health/ready").json()["checks"]["disk"]["status"] == "failed"
-
-
-def test_what_lies_in_the_data_directory_is_closed_to_others(folder: Path) -> None:
-    with RunningServer(folder) as muniment:
-        muniment.start()
-        muniment.stop()
-    for path in (muniment.data_dir / "secrets").iterdir():
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    for name in ("secrets", "blobs"):
-        assert stat.S_IMODE((muniment.data_dir / name).stat().st_mode) == 0o700
-    assert stat.S_IMODE(muniment.data_dir.stat().st_mode) & 0o077 in (0, 0o011)
-
-
-def test_it_runs_below_a_directory_that_only_its_owner_may_enter(folder: Path) -> None:
-    closed = folder / "closed"
-    closed.mkdir(mode=0o700)
-    with RunningServer(closed) as muniment:
-        muniment.start()
-        with muniment.client() as client:
-            upload(client, "lease.txt", b"The tenant pays.")
-        if os.geteuid() == 0:
-            # The server's user cannot pass through: the cluster is elsewhere, and the data directory says where.
-            assert "/var/lib/muniment/" in (muniment.data_dir / "postgres.json").read_text()
+def _has_metrics(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/metrics", trust_env=False).is_success
+    except httpx.ConnectError:
+        return False
 
 
 def _is_ready(muniment: RunningServer) -> bool:

@@ -1,7 +1,6 @@
 """From an application's one call to a proven document in Paperless, everything on one machine by one command."""
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -9,21 +8,16 @@ import httpx
 import pytest
 
 from tests.documents.uploads import a_pdf
-from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
+from tests.support.fake_paperless.fake import FakePaperless, FakePaperlessServers
 from tests.support.running_server import RunningServer, free_port, wait_until
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def paperless(tmp_path: Path) -> Iterator[FakePaperless]:
-    with fake_paperless(tmp_path) as server:
-        yield server
-
-
-def installation(folder: Path, paperless: FakePaperless, port: int) -> RunningServer:
+def installation(folder: Path, prepared: Path, paperless: FakePaperless, port: int) -> RunningServer:
     return RunningServer(
         folder,
+        prepared,
         PAPERLESS_URL=paperless.url,
         PAPERLESS_API_TOKEN=paperless.token,
         MUNIMENT_ARCHIVER_INTERVAL="1s",
@@ -42,10 +36,18 @@ def hand_over(client: httpx.Client) -> str:
     return str(answer.json()["job_id"])
 
 
-def test_what_is_handed_over_ends_in_paperless_by_itself(folder: Path, paperless: FakePaperless) -> None:
-    port = free_port()
-    with installation(folder, paperless, port) as muniment:
+def test_what_is_handed_over_ends_in_paperless_by_itself(
+    folder: Path, prepared_data_dir: Path, paperless_servers: FakePaperlessServers
+) -> None:
+    """Also when the archiver was killed: another one takes its place."""
+    port, paperless = free_port(), paperless_servers.of(3)
+    with installation(folder, prepared_data_dir, paperless, port) as muniment:
         muniment.start()
+        archiver = muniment.child("archiver watch")
+        archiver.kill()
+        wait_until(lambda: muniment.said.count('"name": "archiver"') > 2)
+        assert muniment.child("archiver watch").pid != archiver.pid
+
         with muniment.client() as client:
             job = hand_over(client)
             wait_until(lambda: client.get("/api/v1/archive/queue").json()["total"] == 0)
@@ -58,12 +60,3 @@ def test_what_is_handed_over_ends_in_paperless_by_itself(folder: Path, paperless
         muniment.wait_until_nobody_is_left()
         assert "Traceback" not in muniment.said
         assert paperless.token not in muniment.said
-
-
-def test_the_archiver_may_be_killed_and_comes_back(folder: Path, paperless: FakePaperless) -> None:
-    with installation(folder, paperless, free_port()) as muniment:
-        muniment.start()
-        archiver = muniment.child("archiver watch")
-        archiver.kill()
-        wait_until(lambda: muniment.said.count('"name": "archiver"') > 2)
-        assert muniment.child("archiver watch").pid != archiver.pid

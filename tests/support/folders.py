@@ -18,7 +18,7 @@ def shared_folder() -> Iterator[Path]:
 
     Fails if a process is left in it, or in a cluster elsewhere that a data directory in it names.
     """
-    top = Path(tempfile.mkdtemp(prefix="mun-", dir=_fast_folder())).resolve()
+    top = Path(tempfile.mkdtemp(prefix="mun-", dir=fast_folder())).resolve()
     top.chmod(0o755)
     yield top
     folders = {top, *_clusters_elsewhere(top)}
@@ -30,7 +30,7 @@ def shared_folder() -> Iterator[Path]:
     assert not left
 
 
-def _fast_folder() -> Path | None:
+def fast_folder() -> Path | None:
     """Memory instead of disk where there is enough of it: making a cluster is four times as fast."""
     memory = Path("/dev/shm")
     return memory if memory.is_dir() and has_free_space(memory, 2 * GIBIBYTE) else None

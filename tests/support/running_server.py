@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 import psutil
+
+from tests.support.run_folder import PID
 
 EMAIL, PASSWORD = "admin@example.org", "correct horse battery"
 TIMEOUT_SECONDS = 60
@@ -27,12 +29,18 @@ def free_port() -> int:
 
 
 class RunningServer:
-    """One data directory. It can be started, killed and started again; at the end nothing of it runs."""
+    """One data directory. It can be started, killed and started again; at the end nothing of it runs.
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    Of `prepared`, the data directory of an installation that was stopped, it starts with a copy: making a database
+    takes longer than everything else. Its first account is the one of EMAIL and PASSWORD.
+    """
+
+    def __init__(self, folder: Path, prepared: Path | None = None, **environment: str) -> None:
         self.folder = folder
         self.data_dir = folder / "data"
-        self.port = free_port()
+        if prepared:
+            subprocess.run(["cp", "-a", prepared, self.data_dir], check=True)
+        self.port = int(environment.get("MUNIMENT_PORT") or free_port())
         self.url = f"http://127.0.0.1:{self.port}"
         self.output = folder / "output.txt"
         self._environment = {
@@ -68,6 +76,10 @@ class RunningServer:
         assert "is ready" in self.said[before:], self.said
         self._seen += self.everybody
         return self
+
+    def change_settings(self, **environment: str) -> None:
+        """For the next start."""
+        self._environment |= environment
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Another command beside it, as in a second terminal."""
@@ -136,6 +148,25 @@ class RunningServer:
 
     def _has_ended(self) -> bool:
         return self.process is not None and self.process.poll() is not None
+
+
+_STARTED: list[RunningServer] = []
+"""Kept as long as this process lives, which does not wait for them."""
+
+
+def prepare_data_dir(folder: Path) -> dict[str, Any]:
+    """Make a data directory in `folder` that `RunningServer` can copy."""
+    with RunningServer(folder) as server:
+        assert server.start().stop() == 0, server.said
+    return {"data_dir": str(server.data_dir)}
+
+
+def start_shared_server(folder: Path, prepared: Path) -> dict[str, Any]:
+    """Start a server for all processes of a run, which find it by these facts."""
+    server = RunningServer(folder, prepared).start()
+    _STARTED.append(server)
+    assert server.process is not None
+    return {"folder": str(folder), "port": str(server.port), PID: server.process.pid}
 
 
 def upload(client: httpx.Client, name: str, content: bytes, kb_id: str | None = None) -> tuple[str, str]:

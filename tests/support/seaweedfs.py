@@ -1,17 +1,15 @@
 """A real S3 server on the loopback, for as long as a test session needs one."""
 
 import json
-import os
 import random
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -19,6 +17,7 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from muniment.storage.objects.s3.connection import S3Address
+from tests.support.run_folder import IS_KILLED, LEFTOVERS, PID
 
 _PORTS = (
     "master.port",
@@ -78,9 +77,12 @@ class SeaweedFS:
             return bytes(response.read())
 
 
-@contextmanager
-def seaweedfs(folder: Path) -> Iterator[SeaweedFS]:
-    """Start the server with its data in `folder`, with one empty bucket; kill it at the end."""
+_STARTED: list[subprocess.Popen[bytes]] = []
+"""Kept as long as this process lives, which does not wait for them."""
+
+
+def start_seaweedfs(folder: Path) -> dict[str, Any]:
+    """Start the server with its data in `folder`; the facts that `RunFolder` hands to the processes of a run."""
     ports = dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True))
     server = SeaweedFS(f"http://127.0.0.1:{ports['s3.port']}", f"http://127.0.0.1:{ports['filer.port']}")
     with (folder / "weed.log").open("wb") as log:
@@ -112,17 +114,14 @@ def seaweedfs(folder: Path) -> Iterator[SeaweedFS]:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    try:
-        _wait_for(server, process, folder / "weed.log")
-        yield server
-    finally:
-        # Not asked to stop: that takes it up to half a minute.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for port in ports.values():
-            for left in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
-                left.unlink(missing_ok=True)
+    _STARTED.append(process)
+    _wait_for(server, process, folder / "weed.log")
+    return {
+        "server": {"endpoint": server.endpoint, "filer": server.filer},
+        PID: process.pid,
+        IS_KILLED: True,  # asked to stop it takes up to half a minute
+        LEFTOVERS: [f"seaweedfs-*-{port}.sock" for port in ports.values()],
+    }
 
 
 def _wait_for(server: SeaweedFS, process: subprocess.Popen[bytes], log: Path) -> None:

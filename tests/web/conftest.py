@@ -1,8 +1,10 @@
 """The real server with its own database and worker, one per process of the run; Chromium; an office for each test."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -10,8 +12,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.support.folders import shared_folder
-from tests.support.running_server import RunningServer
+from tests.support.run_folder import RunFolder
+from tests.support.running_server import RunningServer, start_shared_server
 from tests.web.demo_organization import DemoOrganization, create_demo_organization, new_client
 from tests.web.windows import SCREENSHOTS, Windows
 
@@ -28,9 +30,10 @@ HEADED_STEP_MS = 300
 
 
 @pytest.fixture(scope="session")
-def muniment() -> Iterator[RunningServer]:
-    with shared_folder() as folder, RunningServer(folder) as installation:
-        yield installation.start()
+def muniment(run_folder: RunFolder, prepared_data_dir: Path) -> RunningServer:
+    """One server for the whole run: each test has an organization of its own in it."""
+    shared = run_folder.make_once("serve", lambda folder: start_shared_server(folder, prepared_data_dir))
+    return RunningServer(Path(shared["folder"]), MUNIMENT_PORT=shared["port"])
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +44,9 @@ def operator(muniment: RunningServer) -> Iterator[httpx.Client]:
     client.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """For one module at a time: as long as it is there a loop runs in this thread, and no test that is async can."""
+@pytest.fixture(scope="session")
+def shared_browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """One for all modules, and the loop that it leaves running in this thread."""
     programs = CHROMIUM if IS_HEADED else (HEADLESS_SHELL, *CHROMIUM)
     program = next(filter(None, map(shutil.which, programs)), None)
     assert program, f"The browser tests need one of {', '.join(programs)}. Install it: `sudo apt-get install chromium`"
@@ -53,8 +56,26 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(
             executable_path=program, args=arguments, headless=not IS_HEADED, slow_mo=HEADED_STEP_MS if IS_HEADED else 0
         )
-        yield browser
+        with _put_aside(asyncio.get_running_loop()) as loop:
+            yield browser, loop
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser(shared_browser: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """For one module at a time: as long as its loop runs in this thread, no test that is async can."""
+    browser, loop = shared_browser
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
+
+
+@contextmanager
+def _put_aside(loop: asyncio.AbstractEventLoop) -> Iterator[asyncio.AbstractEventLoop]:
+    """Let other loops run in this thread for a while: this one goes on only when the browser is asked for something."""
+    asyncio._set_running_loop(None)
+    yield loop
+    asyncio._set_running_loop(loop)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.fake_paperless.fake import fake_paperless
+from tests.support.fake_paperless.fake import FakePaperlessServers
 from tests.support.folders import shared_folder
 from tests.support.running_server import EMAIL, PASSWORD, RunningServer, free_port, wait_until
 from tests.web.demo_organization import (
@@ -105,15 +105,18 @@ def test_the_page_appears_by_itself_when_the_document_has_been_read(office: Demo
     expect(text(page).get_by_text("This agreement enters into force").first).to_be_visible(timeout=60_000)
 
 
-def test_a_document_in_paperless_shows_the_way_there(browser: Browser, tmp_path: Path) -> None:
-    with fake_paperless(tmp_path) as paperless, shared_folder() as folder:
+def test_a_document_in_paperless_shows_the_way_there(
+    browser: Browser, prepared_data_dir: Path, paperless_servers: FakePaperlessServers
+) -> None:
+    paperless = paperless_servers.of(3)
+    with shared_folder() as folder:
         settings = {
             "PAPERLESS_URL": paperless.url,
             "PAPERLESS_API_TOKEN": paperless.token,
             "MUNIMENT_ARCHIVER_INTERVAL": "1s",
             "MUNIMENT_ARCHIVER_METRICS_PORT": str(free_port()),
         }
-        with RunningServer(folder, **settings) as muniment:
+        with RunningServer(folder, prepared_data_dir, **settings) as muniment:
             muniment.start()
             client = new_client(muniment)
             person = SignedInPerson("", EMAIL, PASSWORD, client)

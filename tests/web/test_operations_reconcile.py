@@ -16,10 +16,10 @@ from tests.web.windows import Windows
 pytestmark = pytest.mark.slow
 
 
-def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browser) -> None:
+def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browser, prepared_data_dir: Path) -> None:
     with (
         shared_folder() as folder,
-        RunningServer(Path(folder)) as muniment,
+        RunningServer(folder, prepared_data_dir) as muniment,
         closing(new_client(muniment.start())) as first,
     ):
         office = create_demo_organization(muniment, first)

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def own_muniment() -> Iterator[RunningServer]:
+def own_muniment(prepared_data_dir: Path) -> Iterator[RunningServer]:
     """One that the test may stop."""
-    with shared_folder() as folder, RunningServer(folder) as installation:
+    with shared_folder() as folder, RunningServer(folder, prepared_data_dir) as installation:
         yield installation.start()
 
 

@@ -1,5 +1,7 @@
 """The archiver may die after each of its effects; the next pass ends as if it had not (docs/design.md#i6)."""
 
+import re
+from collections.abc import Iterable
 from contextlib import suppress
 
 import pytest
@@ -8,6 +10,8 @@ from tests.handover.archiver.effects import Act, EffectRecorder, SimulatedCrash,
 from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
 
 JOBS = 5
+NAMES = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|[0-9]+")
+"""What differs between two effects of one kind: ids, hashes, counts."""
 
 
 async def put_jobs(stage: ArchiverEnvironment, name: str) -> None:
@@ -42,22 +46,43 @@ async def check_archived_once(stage: ArchiverEnvironment, after: str) -> None:
     assert stage.server.documents(is_trashed=True) == [], after
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-async def test_wherever_the_archiver_dies_the_next_one_ends_as_if_it_had_not(stage: ArchiverEnvironment) -> None:
-    await put_jobs(stage, "undisturbed")
-    effects = await passed(stage)
-    await check_archived_once(stage, "undisturbed")
-    assert len(effects) > 8 * JOBS
+async def undisturbed(stage: ArchiverEnvironment) -> list[str]:
+    """What a pass over these jobs does once tags and correspondents are there."""
+    for name in ("with everything to be made", "undisturbed"):
+        await put_jobs(stage, name)
+        effects = await passed(stage)
+        await check_archived_once(stage, name)
+    assert len(effects) > 6 * JOBS
+    return effects
 
-    # Without those after which nothing is left to do: the lease is given back, the alerts are noted.
+
+def one_of_each_kind(effects: list[str]) -> list[int]:
+    """One number for each kind of effect, of another job each time."""
+    kinds = dict[str, list[int]]()
     for number, effect in enumerate(effects):
+        kinds.setdefault(NAMES.sub("…", effect), []).append(number)
+    return sorted(numbers[turn % len(numbers)] for turn, numbers in enumerate(kinds.values()))
+
+
+async def check_deaths(stage: ArchiverEnvironment, effects: list[str], numbers: Iterable[int]) -> None:
+    for number in numbers:
         await put_jobs(stage, f"dead after {number}")
-        reached = await passed(stage, crash_after(number))
-        if len(reached) <= number:
-            break  # tags and correspondents of the first pass are there already: it has fewer effects
+        assert len(await passed(stage, crash_after(number))) > number
         stage.clock.advance(minutes=5)  # its lease ends
 
         await passed(stage)
 
-        await check_archived_once(stage, f"{number}: {effect}")
+        await check_archived_once(stage, f"{number}: {effects[number]}")
+
+
+@pytest.mark.slow
+async def test_wherever_the_archiver_dies_the_next_one_ends_as_if_it_had_not(stage: ArchiverEnvironment) -> None:
+    effects = await undisturbed(stage)
+    await check_deaths(stage, effects, one_of_each_kind(effects))
+
+
+@pytest.mark.every_fault
+@pytest.mark.timeout(1200)
+async def test_an_archiver_may_die_after_every_single_effect(stage: ArchiverEnvironment) -> None:
+    effects = await undisturbed(stage)
+    await check_deaths(stage, effects, range(len(effects)))

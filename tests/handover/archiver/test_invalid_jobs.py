@@ -74,36 +74,36 @@ async def test_what_the_archiver_does_not_know_in_a_sidecar_stays_there(stage3: 
 
 
 @pytest.mark.timeout(600)
-async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(stage: ArchiverEnvironment) -> None:
+async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(stage3: ArchiverEnvironment) -> None:
     effects = EffectRecorder()
-    await stage.put("undisturbed")
-    async with open_archiver(stage.archiver(record_stores(stage.stores, effects))) as archiver:
+    await stage3.put("undisturbed")
+    async with open_archiver(stage3.archiver(record_stores(stage3.stores, effects))) as archiver:
         effects.watch(archiver)
         await archiver.run()
 
     for number, effect in enumerate(effects.recorded):
-        key = await stage.put(f"rewritten after {number}")
-        fresh, rewritten_as = await stage.sidecar(key), uuid4()
+        key = await stage3.put(f"rewritten after {number}")
+        fresh, rewritten_as = await stage3.sidecar(key), uuid4()
 
         async def rewrite(reached: int, _what: str) -> None:
-            if reached == number and await stage.office.queue.exists(key.sidecar):  # noqa: B023
+            if reached == number and await stage3.office.queue.exists(key.sidecar):  # noqa: B023
                 anew = replace(fresh, bilko_document_id=rewritten_as)  # noqa: B023
-                await stage.write(key.sidecar, anew.to_bytes())  # noqa: B023
+                await stage3.write(key.sidecar, anew.to_bytes())  # noqa: B023
 
         during = EffectRecorder(rewrite)
-        async with open_archiver(stage.archiver(record_stores(stage.stores, during), concurrency=1)) as archiver:
+        async with open_archiver(stage3.archiver(record_stores(stage3.stores, during), concurrency=1)) as archiver:
             during.watch(archiver)
             await archiver.run()
-        await stage.run()
+        await stage3.run()
 
-        hashes = [document.sha256 for document in stage.documents()]
+        hashes = [document.sha256 for document in stage3.documents()]
         assert len(hashes) == len(set(hashes)), effect
         assert key.sha256 in hashes, effect
         reached = during.recorded[number] if number < len(during.recorded) else "delete"
         if not reached.startswith(("delete", "put archiver", "write")):  # then it was gone already
-            assert rewritten_as in stage.office.rows("bilko_document_id"), reached
-        assert await stage.waiting() == [], effect
-        assert set(stage.rows().values()) == {"archived"}, effect
+            assert rewritten_as in stage3.office.rows("bilko_document_id"), reached
+        assert await stage3.waiting() == [], effect
+        assert set(stage3.rows().values()) == {"archived"}, effect
 
 
 async def test_a_sidecar_without_its_pdf_whose_document_is_proven_is_closed(stage: ArchiverEnvironment) -> None:

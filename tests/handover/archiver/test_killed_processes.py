@@ -15,7 +15,7 @@ from tests.handover.handover_api import INTERNAL_KEY
 pytestmark = pytest.mark.slow
 
 SEED = 6
-SAMPLES = 3
+SAMPLES = 2
 
 
 async def killed_after(stage: ArchiverEnvironment, number: int) -> bool:
@@ -45,12 +45,12 @@ async def check_after_death(stage: ArchiverEnvironment, number: int) -> bool:
     return True
 
 
-async def test_a_second_archiver_finishes_what_a_killed_one_began(stage: ArchiverEnvironment) -> None:
-    await put_jobs(stage, "undisturbed")
-    effects = await passed(stage)
+async def test_a_second_archiver_finishes_what_a_killed_one_began(stage3: ArchiverEnvironment) -> None:
+    await put_jobs(stage3, "undisturbed")
+    effects = await passed(stage3)
 
     for number in random.Random(SEED).sample(range(len(effects) * 3 // 4), SAMPLES):
-        assert await check_after_death(stage, number)
+        assert await check_after_death(stage3, number)
 
 
 @pytest.mark.every_fault

@@ -21,7 +21,7 @@ from tests.support.seaweedfs import SeaweedFS
 
 @pytest.fixture
 async def stores(empty_s3_server: SeaweedFS) -> AsyncIterator[HandoverStores]:
-    letters = replace(empty_s3_server, bucket="dead-letters")
+    letters = replace(empty_s3_server, bucket=f"{empty_s3_server.bucket}-dead-letters")
     letters.make_bucket()
     letters.empty()
     stores = HandoverStores(build_s3_store(empty_s3_server), build_s3_store(letters))

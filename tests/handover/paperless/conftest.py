@@ -3,14 +3,13 @@
 import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.paperless.transport import Timeouts
 from tests.handover.paperless.uploads import UploadTarget, a_name
-from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
+from tests.support.fake_paperless.fake import FakePaperless, FakePaperlessServers
 
 REAL_URL = os.environ.get("MUNIMENT_TEST_PAPERLESS_URL")
 REAL_TOKEN = os.environ.get("MUNIMENT_TEST_PAPERLESS_TOKEN", "")
@@ -23,13 +22,12 @@ class ServerAddress:
     token: str
 
 
-@pytest.fixture(scope="session", params=[*FLAVOURS, *([pytest.param(None, id="real")] if REAL_URL else [])])
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddress]:
+@pytest.fixture(params=[*FLAVOURS, *([pytest.param(None, id="real")] if REAL_URL else [])])
+def place(request: pytest.FixtureRequest, paperless_servers: FakePaperlessServers) -> ServerAddress:
     if request.param is None:
-        yield ServerAddress(str(REAL_URL), REAL_TOKEN)
-        return
-    with fake_paperless(_folder(tmp_path_factory), flavour=request.param) as server:
-        yield ServerAddress(server.url, server.token)
+        return ServerAddress(str(REAL_URL), REAL_TOKEN)
+    server = paperless_servers.of(request.param)
+    return ServerAddress(server.url, server.token)
 
 
 @pytest.fixture
@@ -44,19 +42,17 @@ async def archive(paperless: PaperlessClient) -> UploadTarget:
     return await UploadTarget.create(paperless)
 
 
-@pytest.fixture(scope="session", params=FLAVOURS)
-def shared_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakePaperless]:
-    with fake_paperless(_folder(tmp_path_factory), flavour=request.param) as server:
-        yield server
+@pytest.fixture(params=FLAVOURS)
+def flavour(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 @pytest.fixture
-def server(shared_server: FakePaperless) -> Iterator[FakePaperless]:
-    """Fake Paperless that recovers from all faults after the test."""
-    shared_server.clear_requests()
-    yield shared_server
-    shared_server.clear()
-    shared_server.recover()
+def server(flavour: int, paperless_servers: FakePaperlessServers) -> Iterator[FakePaperless]:
+    """Fake Paperless that can be made to fail in every way."""
+    server = paperless_servers.of(flavour)
+    yield server
+    server.clear()  # releases hanging requests, so that their clients can be closed
 
 
 @pytest.fixture
@@ -77,7 +73,3 @@ def shelf(server: FakePaperless, client: PaperlessClient) -> UploadTarget:
         server.create_object("document_types", a_name("Invoice")),
         server.create_object("custom_fields", a_name("sha256"), data_type="string"),
     )
-
-
-def _folder(factory: pytest.TempPathFactory) -> Path:
-    return factory.mktemp("paperless")

@@ -22,7 +22,7 @@ from tests.support.fake_paperless import faults
 from tests.support.fake_paperless.fake import FakePaperless
 from tests.support.fake_paperless.faults import Fault
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("shared_server", FLAVOURS[1:], indirect=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("flavour", FLAVOURS[1:], indirect=True)]
 """On one flavour: none of these answers is one of Paperless's own making, or they are the same in both."""
 
 STOPS = (

@@ -3,27 +3,18 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.support.fake_paperless.fake import FakePaperless, fake_paperless
+from tests.support.fake_paperless.fake import FakePaperless, FakePaperlessServers
 from tests.support.fake_paperless.raw_client import RawClient
 
 
-@pytest.fixture(scope="module", params=[pytest.param(2, id="2.x"), pytest.param(3, id="3.x")])
-def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakePaperless]:
-    with fake_paperless(tmp_path_factory.mktemp("paperless"), flavour=request.param) as server:
-        yield server
+@pytest.fixture(params=[pytest.param(2, id="2.x"), pytest.param(3, id="3.x")])
+def flavour(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 @pytest.fixture
-def server(running: FakePaperless) -> Iterator[FakePaperless]:
-    running.clear_requests()
-    yield running
-    running.clear()
-    running.recover()
-
-
-@pytest.fixture
-def flavour(server: FakePaperless) -> int:
-    return int(server.switches["flavour"])
+def server(flavour: int, paperless_servers: FakePaperlessServers) -> FakePaperless:
+    return paperless_servers.of(flavour)
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,9 @@ def _set_switches(state: State, body: Body) -> None:
     state.switches = replace(state.switches, **body)
 
 
-def _reset_switches(state: State, body: Body) -> None:
-    state.switches = Switches(**body)
+def _wipe(state: State, body: Body) -> None:
+    """A server that has just been installed."""
+    vars(state).update(vars(State(Switches(**body))))
 
 
 def _put_document(state: State, body: Body) -> int:
@@ -135,7 +136,7 @@ ACTIONS: Mapping[str, Callable[[State, Body], Any]] = {
     "clear": _clear_faults,
     "outcomes": _add_outcome,
     "switches": _set_switches,
-    "reset": _reset_switches,
+    "wipe": _wipe,
     "documents": _documents,
     "tasks": _tasks,
     "things": _things,

@@ -114,9 +114,11 @@ class FakePaperless:
         """Change how the server is set up; see `Switches`."""
         self._control("switches", **switches)
 
-    def recover(self) -> None:
-        """Set it up again as it was at the start; what it holds stays."""
-        self._control("reset", **self.switches)
+    def wipe(self) -> None:
+        """Back to an empty server, set up as it was at the start; it runs afterwards, whatever was done to it."""
+        if self._process is None:
+            self.start()
+        self._control("wipe", **self.switches)
 
     def documents(self, *, is_trashed: bool = False) -> list[SeenDocument]:
         found = [SeenDocument(**row) for row in self._control("documents")]
@@ -176,6 +178,27 @@ class FakePaperless:
         request = Request(f"{self.url}/control/{action}", json.dumps(body).encode(), method="POST")
         with urlopen(request) as response:
             return json.loads(response.read())
+
+
+@dataclass(frozen=True)
+class FakePaperlessServers:
+    """One server of each version, started when it is first asked for: a process takes longer than most tests."""
+
+    folder: Path
+    _running: dict[int, FakePaperless] = field(default_factory=dict)
+
+    def of(self, flavour: int) -> FakePaperless:
+        """An empty server of this version."""
+        if flavour not in self._running:
+            folder = self.folder / str(flavour)
+            folder.mkdir()
+            self._running[flavour] = FakePaperless(folder, {"flavour": flavour})
+        self._running[flavour].wipe()
+        return self._running[flavour]
+
+    def close(self) -> None:
+        for server in self._running.values():
+            server.stop()
 
 
 @contextmanager
