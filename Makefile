@@ -20,8 +20,8 @@ test-faults: setup-dev ## Run the fault tests that take too long for `make test`
 coverage: setup-dev ## Run all tests and report line and branch coverage; details in htmlcov/index.html
 	@$(PYTEST) -n 3 --dist worksteal --cov --cov-report=html --cov-report=term:skip-covered
 
-check: setup-dev check-tools ## Run the linters, the type checkers and the fast tests
-	@$(PYTEST) -q -n 2 -m "not slow"
+check: setup-dev check-tools ## Run the linters, the type checkers and the tests that need no server
+	@$(PYTEST) -q -n 2 --dist worksteal -m "not slow and not servers and not every_fault"
 
 format: setup-dev ## Format the code and fix what the linters can fix
 	@$(BIN)/ruff format --quiet .

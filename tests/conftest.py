@@ -24,6 +24,11 @@ AMBIENT: tuple[str, ...] = ("MUNIMENT_", "DATABASE_URL", "S3_", "AWS_", "QDRANT_
 AMBIENT += ("INTERNAL_API_KEY", "PAPERLESS_", "CF_ACCESS_")
 MEANT_FOR_TESTS = "MUNIMENT_TEST_"
 
+SERVERS = {"cluster", "run_folder", "paperless_servers"}
+"""Fixtures behind which a server is started."""
+LONGEST = ("faults/moves", "faults/machine", "processes", "web/test_every_page", "faults", "upgrade", "web", "handover")
+"""Folders and files, the longest first."""
+
 _cluster: RunningCluster | None = None
 _run_folder: RunFolder | None = None
 
@@ -40,6 +45,26 @@ def pytest_configure(config: pytest.Config) -> None:
         if name.startswith(MEANT_FOR_TESTS):
             continue
         del os.environ[name]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what needs a database or a server, and let each process of the run begin with its longest files."""
+    for item in items:
+        if not SERVERS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("servers")
+    processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
+    files = dict[Path, list[pytest.Item]]()
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    longest_first = sorted(files, key=lambda path: (_rank(path), path))
+    # A run is cut into as many parts as it has processes, and whoever is done takes from the end of another's part.
+    items[:] = [item for part in range(processes) for path in longest_first[part::processes] for item in files[path]]
+
+
+def _rank(path: Path) -> int:
+    """The smaller, the longer the file takes."""
+    folders = path.relative_to(Path(__file__).parent).as_posix()
+    return next((rank for rank, folder in enumerate(LONGEST) if folders.startswith(folder)), len(LONGEST))
 
 
 def pytest_configure_node(node: Any) -> None:

@@ -151,13 +151,13 @@ async def test_a_server_that_is_away_is_said_when_a_tool_is_called(room: Indexed
 
 async def test_without_a_token_it_does_not_start_and_says_nothing_on_stdout(room: IndexedDocumentServer) -> None:
     told = await room.run("mcp", MUNIMENT_TOKEN="")
-    assert (told.code, told.stdout) == (1, "")
+    assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.startswith("muniment: No API token")
 
 
 async def test_it_ends_when_its_input_ends(room: IndexedDocumentServer) -> None:
     told = await room.run("mcp")
-    assert (told.code, told.stdout, told.stderr) == (0, "", "")
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
 
 
 async def test_it_ends_by_ctrl_c_while_it_waits_for_input(room: IndexedDocumentServer) -> None:

@@ -110,7 +110,7 @@ def request_head(kb_id: UUID, person: Person | None, length: int | None = None, 
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 15) -> None:
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 120) -> None:
     """Look again and again, and fail when the time is over."""
     async with asyncio.timeout(seconds):
         while not await condition():  # noqa: ASYNC110  # what it looks at is outside of this process

@@ -128,7 +128,7 @@ def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(folder: Path, p
         (muniment.data_dir / "postgres").rename(folder / "elsewhere")
         refused = muniment.run("serve")
         assert refused.returncode == 1
-        assert "are gone" in refused.stderr
+        assert "is missing" in refused.stderr
         (folder / "elsewhere").rename(muniment.data_dir / "postgres")
         muniment.start()
 
