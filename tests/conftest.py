@@ -13,6 +13,7 @@ from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.work import Database
 from muniment.telemetry.logs import configure_logs
 from tests.support.cluster import PASSWORDS, Cluster, RunningCluster
+from tests.support.compiled_statements import share_compiled_statements
 from tests.support.fake_paperless.fake import FakePaperlessServers
 from tests.support.live_api import RunningApi, running_api, settings_for
 from tests.support.run_folder import RunFolder
@@ -35,6 +36,7 @@ _run_folder: RunFolder | None = None
 
 def pytest_configure(config: pytest.Config) -> None:
     configure_logs("json", "ERROR")
+    share_compiled_statements()
     hypothesis_settings.register_profile("no clock", deadline=None)  # no timed assertion in a test
     hypothesis_settings.load_profile("no clock")
     # What the machine has set for itself must not decide what the tests see; a Qdrant that it names may be tested.

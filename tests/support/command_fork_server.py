@@ -1,8 +1,8 @@
 """The process `python -m tests.support.command_fork_server`: runs `muniment` commands in forks of itself.
 
-Each line of its input is a case: arguments, environment, folder, and the files that take output and errors. Each line of
-its output is the exit code of one. A fork has its own environment, folder, output and exit code, as a process that was
-started anew; it only has not loaded all the libraries again, which takes a second each time.
+Each line of its input is a case: arguments, environment, folder, and the files that take output and errors. Each line
+of its output is the exit code of one. A fork has its own environment, folder, output and exit code, as a process that
+was started anew; it only has not loaded all the libraries again, which takes a second each time.
 """
 
 import importlib
