@@ -42,6 +42,7 @@ async def running_worker(
     periodic: Sequence[PeriodicTask] = (),
     concurrency: int = 1,
     grace: timedelta = timedelta(seconds=0.2),
+    stalled_after: timedelta = STALLED_AFTER,
 ) -> AsyncIterator[asyncio.Task[None]]:
     """A worker in this process, stopped at the end as SIGTERM does it."""
     worker = ProcrastinateWorker(
@@ -50,7 +51,7 @@ async def running_worker(
         periodic=periodic,
         concurrency=concurrency,
         heartbeat=HEARTBEAT,
-        stalled_after=STALLED_AFTER,
+        stalled_after=stalled_after,
         grace=grace,
         connect_timeout=timedelta(seconds=1),
     )
