@@ -100,5 +100,5 @@ def choose_user(*, cluster_owner: int | None, preferred: str | None) -> SystemUs
         if (user := SystemUser.find(name)) and user.uid != 0:
             return user
     raise PostgresFailed(
-        f"PostgreSQL cannot run as root, and the user {preferred or ' or '.join(CANDIDATES)} does not exist"
+        f"PostgreSQL cannot run as root, and no unprivileged user was found ({preferred or ', '.join(CANDIDATES)})"
     )

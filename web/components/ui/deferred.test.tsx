@@ -27,7 +27,7 @@ describe("a component that comes later", () => {
         <Late />
       </ErrorBoundary>,
     );
-    expect((await screen.findByRole("alert")).textContent).toContain("A part of the page could not be fetched");
+    expect((await screen.findByRole("alert")).textContent).toContain("Part of this page could not be loaded");
     silent.mockRestore();
   });
 
