@@ -28,4 +28,6 @@ def progress_bar(*, show: bool, transient: bool = False) -> "Progress":
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), disable=not show, transient=transient)
+    console = Console(stderr=True)
+    is_hidden = not show or (transient and not console.is_terminal)
+    return Progress(*columns, console=console, disable=is_hidden, transient=transient)
