@@ -10,7 +10,7 @@ from pathlib import Path
 from prometheus_client import start_http_server
 
 from muniment.bootstrap.object_stores import build_archiver_stores
-from muniment.embedded.child_process import on_supervisor_exit
+from muniment.bootstrap.process import run_until_stopped
 from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.archiver.clock import Clock
 from muniment.handover.archiver.monitoring import Alerts, AppriseNotifier
@@ -90,13 +90,7 @@ async def run(settings: Settings) -> PassReport:
 
 async def run_forever(settings: Settings) -> None:
     """Run a pass every interval until SIGTERM, SIGINT or the end of the supervisor. The next start resumes its jobs."""
-    passes = asyncio.create_task(_run_passes(settings))
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, passes.cancel)
-    on_supervisor_exit(partial(loop.call_soon_threadsafe, passes.cancel))
-    with suppress(asyncio.CancelledError):
-        await passes
+    await run_until_stopped(_run_passes(settings))
 
 
 async def set_up(settings: Settings) -> Mapping[str, int]:

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from muniment.bootstrap.database import database_address, login_passwords
-from muniment.bootstrap.ocr import require_ocr_languages
-from muniment.bootstrap.process import responds_ok
 from muniment.bootstrap.tasks import build_task_engine
-from muniment.embedded.child_process import ChildProcess
+from muniment.embedded.child_process import ChildProcess, responds_ok
 from muniment.embedded.data_directory import DataDirectoryLock
 from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor

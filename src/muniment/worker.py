@@ -3,7 +3,7 @@
 from contextlib import AsyncExitStack
 
 from muniment.bootstrap.installation import open_stores
-from muniment.bootstrap.process import freeze_loaded_objects
+from muniment.bootstrap.process import freeze_loaded_objects, run_until_stopped
 from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.worker import build_worker
 from muniment.settings import Settings

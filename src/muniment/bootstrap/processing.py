@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from muniment.bootstrap.object_stores import secret_value
-from muniment.bootstrap.ocr import ocr_languages
 from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.readers.ocr.engine import find_engine
 from muniment.search.embedding.local import LocalEmbedder

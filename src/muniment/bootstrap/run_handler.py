@@ -7,14 +7,13 @@ from contextlib import asynccontextmanager, suppress
 import structlog
 
 from muniment.artifacts.keys import SharingScope, reading_variant
-from muniment.bootstrap.ocr import require_ocr_languages
 from muniment.bootstrap.processing import build_embedders, build_reader_options, build_sandbox
 from muniment.bootstrap.stores import Stores
 from muniment.errors import MunimentError
 from muniment.processing.pipeline.context import RunServices
 from muniment.processing.pipeline.processor import RunProcessor
 from muniment.processing.readers.fingerprint import reading_parameters
-from muniment.processing.readers.ocr.engine import find_engine
+from muniment.processing.readers.ocr.engine import find_engine, require_languages
 from muniment.processing.sandbox.client import Sandbox
 from muniment.search.external_index.copier import IndexCopier
 from muniment.search.indexing.repository import InstalledModels
@@ -27,7 +26,7 @@ log = structlog.get_logger()
 @asynccontextmanager
 async def open_run_handler(settings: Settings, stores: Stores) -> AsyncIterator[RunHandler]:
     """Provide the worker's handler of processing runs and close its resources at the end of the block."""
-    require_ocr_languages(settings)
+    require_languages(settings.reader.languages)
     options = build_reader_options(settings)
     sandbox = build_sandbox(settings)
     configured, *previous = embedders = build_embedders(settings)

@@ -16,9 +16,8 @@ async def run_backfill(
         progress = BackfillProgress(await backfill.count())
         if dry_run:
             return progress
-        columns = (TextColumn("queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True), disable=not show_progress) as bar:
-            task = bar.add_task("", total=progress.total)
+        with progress_bar(show=show_progress) as bar:
+            task = bar.add_task("queueing", total=progress.total)
             async for progress in backfill.run():
                 bar.update(task, total=progress.total, completed=progress.handed_over + progress.failed)
     return progress

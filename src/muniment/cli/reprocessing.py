@@ -18,11 +18,10 @@ async def reprocess_and_wait(
     An interruption ends only the waiting; queued documents are still processed.
     """
     async with open_stores(settings) as stores:
-        reprocessing = BulkReread(stores.database, stores.tasks, request)
-        progress = RereadProgress(total=await reprocessing.enqueue(kb_ids), completed=0, failed=0)
-        columns = (TextColumn("reprocessing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Bar(*columns, console=Console(stderr=True), disable=not show) as bar:
-            task = bar.add_task("", total=progress.total)
+        reread = BulkReread(stores.database, stores.tasks, request)
+        progress = RereadProgress(total=await reread.enqueue(kb_ids), completed=0, failed=0)
+        with progress_bar(show=show) as bar:
+            task = bar.add_task("reprocessing", total=progress.total)
             if wait:
                 async for progress in reread.watch():
                     bar.update(task, completed=progress.completed + progress.failed)

@@ -18,6 +18,7 @@ from muniment.documents.tables import Document, Status
 from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.search.external_index.copier import IndexCopier
 from muniment.search.external_index.state import IndexState, IndexStateRepository
+from muniment.search.tables import ArtifactIndex, IndexingVariantRow
 from muniment.storage.db.advisory_locks import AdvisoryLocks, document_lock_name
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, IndexingVariant, StoredPoint
@@ -113,14 +114,14 @@ class IndexCopyRepair:
         return after == before
 
     async def _find(self, session: AsyncSession, scope: ReconcileScope, document: IndexedDocument) -> IndexState | None:
-        said = IndexStateRepository(session)
-        found = await said.list_by_ids(document.kb_id, scope.unchanged_since, [document.document_id])
+        repository = IndexStateRepository(session)
+        found = await repository.list_by_ids(document.kb_id, scope.unchanged_since, [document.document_id])
         return found[0] if found else None
 
     async def _apply(self, scope: ReconcileScope, document: IndexedDocument, state: IndexState) -> None:
-        (tally,) = await self.count_vectors(document.kb_id, await self.list_variants(scope), [state])
-        if tally.stale_epochs:
-            await self.index.delete_epochs(document, sorted(tally.stale_epochs))
+        (count,) = await self.count_vectors(document.kb_id, await self.list_variants(scope), [state])
+        if count.stale_epochs:
+            await self.index.delete_epochs(document, sorted(count.stale_epochs))
         if not state.is_indexed:
             return
         assert state.text_id is not None

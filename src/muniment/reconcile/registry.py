@@ -93,8 +93,8 @@ def _global_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[Reconc
     orphans = OrphanedObjects(tools.database, tools.blobs, tools.ledger, any_organization=True)
     shared = TextPackObjects(tools.database, tools.blobs, are_shared=True)
     checks: list[ReconcileCheck] = [
-        ObjectCheck(tools.database, tools.blobs, litter, shared, sample),
-        DeletedKnowledgeBaseObjects(tools.database, tools.blobs, litter),
+        ObjectCheck(tools.database, tools.blobs, orphans, shared, sample),
+        DeletedKnowledgeBaseObjects(tools.database, tools.blobs, orphans),
     ]
     if tools.external_index is not None:
         checks.append(DeletedKnowledgeBaseCollections(tools.database, tools.external_index))

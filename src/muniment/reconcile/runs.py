@@ -214,8 +214,8 @@ class DocumentsWithoutRun:
         epoch = stuck.epoch
         if stuck.had_run:
             epoch += 1  # An epoch has at most one run. Raising it also fences off the worker of the last one.
-            await set_epoch(work.session, waiting.document_id, epoch)
-        document = await DocumentRepository(work.session).get(waiting.kb_id, waiting.document_id)
+            await set_epoch(work.session, stuck.document_id, epoch)
+        document = await DocumentRepository(work.session).get(stuck.kb_id, stuck.document_id)
         event = DocumentRetried(document.id, document.kb_id, document.name, purpose=FIRST_RUN.purpose, force=False)
         await AuditLog(work).record(event)
         await self.tasks.enqueue_run(work, stuck.document_id, epoch, FIRST_RUN)
