@@ -35,9 +35,6 @@ def allow(tables: str, reason: str) -> ForeignTables:
 
 
 EXCEPTIONS = {
-    "bootstrap/health_checks.py": allow(
-        "procrastinate_jobs procrastinate_workers", "until the task queue's port reports its health"
-    ),
     "documents/handovers.py": allow(
         "archive_audit_log", "handover is above documents; a port that lists open hand-overs will replace it"
     ),
@@ -45,7 +42,7 @@ EXCEPTIONS = {
         "documents organizations receipts", "one statement locks or updates the record together with its document"
     ),
     "knowledge_bases/repository.py": allow("documents", "documents is above knowledge_bases; needs a view of counts"),
-    "lifecycle/explain.py": allow("document_processing_runs index_intents", "to be read through documents.runs"),
+    "lifecycle/explain.py": allow("document_processing_runs", "to be read through documents.runs"),
     "lifecycle/moves/restore.py": allow(
         "document_processing_runs documents indexing_variants",
         "search is above lifecycle; needs an SQL function of search",
@@ -86,9 +83,6 @@ EXCEPTIONS = {
     ),
     "storage/vectors/pgvector/indexes.py": allow(
         "indexing_variants", "partial indexes per model; search is above storage"
-    ),
-    "storage/vectors/pgvector/search.py": allow(
-        "artifact_chunks documents", "pgvector keeps vectors in the chunks and filters by the caller's documents"
     ),
 }
 """Foreign tables by module, with the reason why they are still named there."""
