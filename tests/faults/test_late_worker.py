@@ -50,7 +50,7 @@ def tables(rows: Callable[[str], list[tuple[Any, ...]]]) -> Tables:
 async def end(stage: FaultHarness, document_id: UUID) -> None:
     """What its owner can do about the run: cancel it; archive a document that is read anew; retry one that failed."""
     desk, target = stage.desk, Target(stage.desk.owner.principal, stage.desk.kb_id, document_id)
-    index = ExternalIndexUpdates(desk.database, PgvectorSearch(desk.database))
+    index = NoExternalIndex(desk.database)
     unused: Any = None  # what only purge, replace and revert need
     engine = MoveEngine(desk.database, index, ProcrastinateQueue(), unused, unused, unused)
     match desk.status(document_id):

@@ -62,8 +62,8 @@ def are_completed(stage: FaultHarness, documents: list[UUID]) -> bool:
 async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(
     address: DatabaseAddress, stage: FaultHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # On a slow machine fifteen that look again each second would keep a slot busy by that alone, and a machine that
-    # stands still for a second would be taken for a dead worker: here nobody looks again or dies unless the test says so.
+    # On a slow machine fifteen runs that retry every second would keep a slot busy by that alone, and a pause of a
+    # second would be taken for a dead worker: here nothing is retried or taken over unless the test says so.
     monkeypatch.setattr(extract_text, "LOCKED_RETRY_SECONDS", NEVER.total_seconds())
     reader = stage.desk.reader = SlowReader()
     async with running_worker(address, stage.desk.worker(), concurrency=2, stalled_after=NEVER):

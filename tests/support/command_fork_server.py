@@ -36,7 +36,7 @@ def run() -> int:
         muniment.cli.main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:  # as the interpreter itself does
+    except BaseException:  # noqa: BLE001 as the interpreter itself does
         traceback.print_exc()
         return 1
     finally:

@@ -29,7 +29,7 @@ class RunFolder:
         return cls(path)
 
     def make_once(self, name: str, make: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
-        """What `make` said of what it made in the folder of this name; other processes wait while the first makes it."""
+        """Return what `make` says about the folder of this name. Only the first process calls it; others wait."""
         made = self.path / f"{name}.json"
         with (self.path / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
