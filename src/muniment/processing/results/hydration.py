@@ -1,6 +1,5 @@
-"""Link a document to an artifact with one statement per kind of part, whatever the number of pages.
-
-Running it twice changes nothing.
+"""Link a document to an artifact with one statement per kind of part, whatever the number of pages. Running it twice
+changes nothing.
 
 Annotations are kept: each is re-anchored to its text, or marked stale when that text is gone.
 """
@@ -22,7 +21,7 @@ from muniment.storage.db.base import now
 
 @dataclass(frozen=True)
 class ParagraphPosition:
-    """A paragraph that is there now."""
+    """Position of a paragraph in the current artifact."""
 
     page_number: int
     paragraph_index: int
@@ -36,7 +35,7 @@ class ParagraphPosition:
 
 @dataclass(frozen=True)
 class AnnotatedParagraph:
-    """A paragraph's row with what people wrote, found by the hash of the text it was written about."""
+    """An annotated paragraph, identified by the hash of the text it was written about."""
 
     page_number: int
     paragraph_index: int
@@ -51,18 +50,18 @@ class AnnotatedParagraph:
 class AnchorResult:
     paragraph: AnnotatedParagraph
     position: ParagraphPosition | None
-    """`None`: the text is gone. The note is kept, and marked stale."""
+    """`None` if the text is gone; the annotation is kept and marked stale."""
 
 
 class _UnclaimedParagraphs:
-    """Places of one text that no note has taken, in reading order."""
+    """Positions of one text that no annotation has claimed, in reading order."""
 
     def __init__(self, paragraphs: Iterable[ParagraphPosition]) -> None:
         self._paragraphs = sorted(paragraphs, key=lambda place: place.position)
         self._positions = [place.position for place in self._paragraphs]
 
     def claim(self, paragraph: AnnotatedParagraph, *, only_same_position: bool) -> ParagraphPosition | None:
-        """The nearest one, or only the one where the note was."""
+        """Claim the nearest position, or only the same position."""
         index = self._nearest(paragraph)
         if index is None or (only_same_position and self._positions[index] != paragraph.position):
             return None
@@ -197,14 +196,14 @@ async def save_diagrams(session: AsyncSession, run: ClaimedRun, artifact_id: UUI
 
 
 async def save_metrics(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
-    """The numbers that people see, and the reference to the artifact."""
+    """Save the document's counts and its reference to the artifact."""
     methods = await session.scalar(_METHODS, {"text_id": artifact_id})
     values = {"document_id": run.document_id, "revision": run.revision, "text_id": artifact_id, "epoch": run.epoch}
     await session.execute(_SAVE_METRICS, {**values, "method": extraction_method(methods or {})})
 
 
 def extraction_method(pages_by_method: Mapping[str, int]) -> str:
-    """`text`, `ocr`, `mixed`, or `none` where no page has any text."""
+    """Return `text`, `ocr`, `mixed`, or `none` if no page has any text."""
     used = [method for method, pages in pages_by_method.items() if pages and method != ExtractionMethod.NONE]
     if not used:
         return ExtractionMethod.NONE
@@ -212,7 +211,7 @@ def extraction_method(pages_by_method: Mapping[str, int]) -> str:
 
 
 async def save_paragraphs(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
-    """Paragraphs have rows only where somebody wrote something: those find their places again."""
+    """Re-anchor annotated paragraphs; others have no rows."""
     if await session.scalar(_HAS_ANNOTATED_PARAGRAPHS, {"document_id": run.document_id}) is None:
         return
     mine = select(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id)

@@ -22,7 +22,7 @@ from muniment.storage.objects.temporary_copy import open_temporary_copy
 
 
 class ImageCache:
-    """Holds at most `max_bytes`; what nobody has asked for longest goes first."""
+    """Least recently used cache of at most `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -36,7 +36,7 @@ class ImageCache:
         return found
 
     def put(self, key: Hashable, image: bytes) -> None:
-        """One that is larger than the whole cache is not kept."""
+        """Store an image, unless it is larger than the whole cache."""
         if len(image) > self._max_bytes:
             return
         self._size_bytes += len(image) - len(self._images.pop(key, b""))
@@ -98,7 +98,7 @@ class OriginalFile:
 
 
 class ImageRequest(Hashable, Protocol):
-    """What of an original is to be seen."""
+    """Part of an original that is to be rendered."""
 
     async def render(self, renderer: ImageRenderer, file: BinaryIO, media_type: str) -> RenderedImage: ...
 
@@ -141,7 +141,7 @@ class _Rendering:
 
 
 class ImageService:
-    """Two that ask for the same picture at the same time wait for one drawing."""
+    """Renders images; concurrent requests for the same image share one rendering."""
 
     def __init__(self, blobs: ObjectStore, renderer: ImageRenderer, *, cache_bytes: int = CACHE_BYTES) -> None:
         self._blobs = blobs
@@ -152,7 +152,7 @@ class ImageService:
         self._waiting: Counter[UUID] = Counter()
 
     async def get(self, original: OriginalFile, image_request: ImageRequest, user_id: UUID) -> bytes:
-        """The picture as PNG. One person waits for a few at a time, so that others get theirs."""
+        """Return the image as PNG. Waiting requests are limited per user, so that others are served too."""
         key = (original.document_id, original.revision, image_request)
         if (known := self._cache.find(key)) is not None:
             return known

@@ -21,7 +21,7 @@ class RunHistoryRepository:
         self._session = session
 
     async def list_(self, document_id: UUID, *, offset: int, limit: int) -> tuple[Sequence[RunWithSteps], int]:
-        """Newest first."""
+        """Return the runs of a document, newest first."""
         of_document = select(ProcessingRun).where(ProcessingRun.document_id == document_id)
         total = await self._session.scalar(select(func.count()).select_from(of_document.subquery()))
         # One run for each epoch, and epochs only grow.
@@ -45,7 +45,7 @@ WINDOW_HOURS = 24
 @dataclass(frozen=True)
 class RunCount:
     hour: datetime | None
-    """In which the runs ended; `None` for those that have not."""
+    """Hour in which the runs ended, or `None` for those that have not."""
     status: str
     runs: int
 
@@ -62,12 +62,12 @@ class StatisticsRepository:
         self._session = session
 
     async def count_runs(self, since: datetime) -> Sequence[RunCount]:
-        """Of the whole installation for an operator; nothing for anybody else."""
+        """Count the runs of the whole installation for an operator; return nothing for anyone else."""
         rows = await self._session.execute(text("SELECT * FROM processing_counts(:since)"), {"since": since})
         return [RunCount(row.hour, row.status, row.runs) for row in rows]
 
     async def find_savings(self) -> ReuseSavings | None:
-        """Over the documents that the caller may see; `None` when nothing was spared yet."""
+        """Return the time saved over all documents the caller may see, or `None` if nothing was saved yet."""
         spared = select(
             func.count(ProcessingRun.document_id.distinct()),
             func.sum(ProcessingRun.saved_seconds),
@@ -78,5 +78,5 @@ class StatisticsRepository:
 
 
 def statistics_window_start(now: datetime) -> datetime:
-    """Of a day's worth of hours, the running one included."""
+    """Return the first hour of the statistics: one day, including the current hour."""
     return now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=WINDOW_HOURS - 1)

@@ -41,7 +41,7 @@ class SemanticSearchUnavailable(Unavailable):
 
 
 class QueryEmbedder(Protocol):
-    """The part of an embedder that a question needs."""
+    """The part of an embedding model that queries need."""
 
     @property
     def model(self) -> str: ...
@@ -50,10 +50,10 @@ class QueryEmbedder(Protocol):
     def dimensions(self) -> int: ...
 
     async def embed_query(self, text: str) -> list[float]:
-        """Of unit length. `Unavailable` when the model does not answer."""
+        """Return a vector of unit length; raises `Unavailable` when the model does not respond."""
 
     async def close(self) -> None:
-        """Let go of threads and connections."""
+        """Release threads and connections."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class SearchHit:
 class SearchResult:
     hits: Sequence[SearchHit]
     mode: SearchMode
-    """What really answered: a hybrid question is answered by words alone while the model does not."""
+    """Mode that was used: hybrid falls back to text while the model is unavailable."""
     took_ms: float
 
 
@@ -76,16 +76,16 @@ class SearchService:
     database: Database
     index: VectorSearch
     embedders: Mapping[str, QueryEmbedder]
-    """By the name of their model: while the installation changes from one to another there are two."""
+    """Embedders by model name; there are two while the installation switches models."""
     audit_queries: bool = False
 
     async def close(self) -> None:
-        """Let go of the models; the index is closed by who opened it."""
+        """Close the models. The index is closed by its owner."""
         for embedder in self.embedders.values():
             await embedder.close()
 
     async def search(self, principal: Principal, request: SearchRequest) -> SearchResult:
-        """Raises `KnowledgeBaseNotFound` when one is named that the caller may not see."""
+        """Answer a query; raises `KnowledgeBaseNotFound` for a knowledge base that the caller may not see."""
         started = perf_counter()
         query = parse_query(request.query)
         hits: Sequence[SearchHit] = []
@@ -102,7 +102,7 @@ class SearchService:
     async def _resolve_target(
         self, principal: Principal, request: SearchRequest
     ) -> tuple[IndexingVariant, Sequence[UUID]] | None:
-        """Whose vectors answer, and in which knowledge bases; `None` where nothing can be found."""
+        """Return the active variant and the knowledge bases to search, or `None` if nothing can be found."""
         async with self.database.work(principal) as work:
             repository = SearchRepository(work.session)
             kb_ids = await repository.list_kb_ids(request.kb_ids)
@@ -171,7 +171,7 @@ class SearchService:
         return mode, Ranking(list(near))
 
     async def _embed_query(self, mode: SearchMode, query: ParsedQuery, model: IndexingVariant) -> Vector | None:
-        """The question's, if the model answers. No transaction waits for it."""
+        """Return the query's vector, or `None` if the model is unavailable. No transaction is open meanwhile."""
         embedder = self.embedders.get(model.model)
         if mode is SearchMode.TEXT or embedder is None:
             return None

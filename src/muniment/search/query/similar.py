@@ -18,7 +18,7 @@ from muniment.storage.vectors.port import Vector, VectorSearch
 
 @dataclass(frozen=True)
 class SimilarDocuments:
-    """Finds them on behalf of one person, in everything that they may see."""
+    """Finds similar documents among all that one user may see."""
 
     database: Database
     index: VectorSearch

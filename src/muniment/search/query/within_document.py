@@ -41,7 +41,7 @@ class PageMatch:
 
 @dataclass(frozen=True)
 class PassageMatch:
-    """A matching passage, and the artifact that it belongs to."""
+    """A matching passage and its artifact."""
 
     artifact_id: UUID
     page_number: int
@@ -72,7 +72,7 @@ class DocumentSearchRepository:
     async def list_matches(
         self, model: IndexingVariant, document_id: UUID, query: ParsedQuery, queries: Sequence[LanguageQuery]
     ) -> Sequence[PassageMatch]:
-        """Passages of the document that satisfy what was typed, or hold each of its terms as a part of words."""
+        """Return passages of the document that match the query or contain each of its terms within words."""
         asked = {
             "languages": [query.language for query in queries],
             "strict": [query.all_terms for query in queries],
@@ -83,7 +83,7 @@ class DocumentSearchRepository:
         return [PassageMatch(*row) for row in await self._session.execute(_FIND, {**asked, **of_document})]
 
     async def list_layouts(self, artifact_id: UUID, page_numbers: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
-        """By page. For the service login alone, once the caller's rights have been checked."""
+        """Return layouts by page number. For the service login only, after the caller's access was checked."""
         same_text = and_(*(getattr(ArtifactPage, name) == getattr(TextArtifact, name) for name in KEY_COLUMNS))
         wanted = (
             select(ArtifactPage.page_number, ArtifactPage.layout)
@@ -99,13 +99,13 @@ class DocumentSearchRepository:
 
 @dataclass(frozen=True)
 class DocumentSearch:
-    """Looks into documents on behalf of one person."""
+    """Searches inside single documents on behalf of one user."""
 
     database: Database
     principal: Principal
 
     async def search(self, kb_id: UUID, document_id: UUID, query_text: str, *, limit: int) -> Sequence[PageMatch]:
-        """One for each page, in their order. None for a document that is not completed. Raises `DocumentNotFound`."""
+        """Return one match per page, in page order; none for a document that is not completed."""
         query = parse_query(query_text)
         found, matching = await self._find_passages(kb_id, document_id, query)
         pages: dict[int, list[PassageMatch]] = {}
@@ -141,7 +141,7 @@ class DocumentSearch:
 
 
 def _match_spans(passage: PassageMatch, query: ParsedQuery, matching: set[tuple[str, str]]) -> list[Span]:
-    """In the passage: whole words that mean the same, and wherever a term stands as it was typed."""
+    """Return spans in the passage: words that share a lexeme with the query, and literal occurrences of its terms."""
     words = word_spans(passage.text, passage.language, matching)
     return merge_spans([*words, *substring_spans(passage.text, query.terms)])
 
@@ -169,5 +169,5 @@ def _match_boxes(layout: Mapping[str, Any], spans: Sequence[Span]) -> Sequence[B
 
 
 def _escape_like(term: str) -> str:
-    """As ILIKE takes it, letter for letter."""
+    """Escape a term for a literal match with ILIKE."""
     return term.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
