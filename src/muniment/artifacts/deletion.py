@@ -72,11 +72,11 @@ class UnreferencedArtifactRepository:
         return MarkCounts(marked=sum(mark is not None for mark in marks), unmarked=marks.count(None))
 
     async def delete_if_unreferenced(self, text_id: UUID) -> str | None:
-        """Remove it with all its parts if nothing refers to it: the key of its pack, which is to be erased after.
+        """Delete the artifact with its parts unless it is referenced. Return the key of its pack, to be deleted next.
 
-        Held first, and asked about in a second statement: whoever found it a moment ago (`ArtifactRepository.find`)
-        or is referring to it has ended by then, and what they wrote is seen. Nobody can find it from here on: they
-        wait for our end and find nothing. So no foreign key is ever hurt.
+        The row is locked first and checked in a second statement: transactions that found it before
+        (`ArtifactRepository.find`) have ended by then, and their references are visible. Later ones wait for this
+        transaction and find nothing, so no foreign key is ever violated.
         """
         await self._session.execute(select(TextArtifact.id).where(TextArtifact.id == text_id).with_for_update())
         uri = await self._session.scalar(
@@ -157,8 +157,10 @@ class ArtifactDeleter:
         return (await self.delete_batch([entry]))[0]
 
     async def delete_batch(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult]:
-        """A few statements, whatever their number. The packs' lines come with the rows' removal: whoever dies here
-        leaves both or neither."""
+        """Delete the artifacts of these entries with a few statements, however many there are.
+
+        The entries of their packs are written in the same transaction, so that a crash leaves both or neither.
+        """
         keys = {line.id: line.target.rpartition("/")[2] for line in entries}
         async with self._database.service_work(Service(entries[0].organization_id)) as work:
             taken, kept = await UnreferencedArtifactRepository(work.session).delete_unreferenced_of_contents(

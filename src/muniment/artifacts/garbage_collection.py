@@ -109,7 +109,7 @@ class ArtifactGarbageCollector:
         """Delete one artifact per transaction, so that nobody who needs another one waits."""
         async with self._database.service_work(scope.worker) as work:
             pack = await UnreferencedArtifactRepository(work.session).delete_if_unreferenced(item.text_id)
-            if pack is None:  # somebody took it into use, or away
+            if pack is None:  # it is referenced again, or already deleted
                 return None
             await AuditLog(work).record(ArtifactCollected(item.text_id, was_shared=scope.organization_id is None))
             line_ids = await add_pack_deletions(work, [pack])

@@ -44,7 +44,7 @@ class TextPackWriter:
     """Collects the pages of a text pack, compressed in memory until it is complete."""
 
     def __init__(self, organization_id: UUID | None) -> None:
-        # A fresh name: of two that compute the same, the row names the winner and the loser is litter.
+        # A fresh name: if two workers compute the same, the row names the winner and the other object is garbage.
         self.key = f"artifacts/{organization_id or 'shared'}/{new_id()}"
         self._frames = bytearray()
         self._full = hashlib.sha256()

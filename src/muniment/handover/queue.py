@@ -80,7 +80,7 @@ async def cancel_job(queue: VersionedObjectStore, placeholder: Sidecar, now: dat
     """Mark the job as cancelled, so that the archiver skips it and no document joins it.
 
     Raise `UploadAlreadyStarted` if the archiver has started its upload. If there is no sidecar yet, write
-    `placeholder`: whoever is enqueueing the job at this moment finds it.
+    `placeholder`: a concurrent enqueue of the job finds it.
     """
     key = placeholder.key
     for _ in range(_MAX_ATTEMPTS):

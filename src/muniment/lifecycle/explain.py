@@ -86,7 +86,7 @@ class MoveAssessment:
 
     move: Move
     is_possible: bool
-    """Whether the document allows it, whoever asks."""
+    """Whether the document allows it, regardless of the caller."""
     is_allowed: bool
     """Whether it is possible and the caller may do it."""
     reason: str | None

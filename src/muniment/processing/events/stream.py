@@ -14,7 +14,7 @@ from muniment.storage.db.work import Database
 
 BATCH_WINDOW_SECONDS = 0.25
 HEARTBEAT_SECONDS = 10.0
-"""How long a session that has ended, or a right that was taken away without a word, can go unnoticed."""
+"""Longest time until a session that ended, or access that was revoked without a notification, is noticed."""
 RETRY_SECONDS = 1.0
 MAX_IN_SNAPSHOT = 500
 MAX_REMEMBERED_DOCUMENTS = 10_000

@@ -44,7 +44,7 @@ class DocumentPage(DocumentPart, Table):
 
 
 class DocumentParagraph(DocumentPart, Table):
-    """Sparse: a row only where somebody wrote something. The hash of the text finds its place again."""
+    """Annotated paragraphs only; the hash of the text finds a paragraph again after a reread."""
 
     __tablename__ = "document_paragraphs"
     artifact_column = "artifact_paragraph_id"

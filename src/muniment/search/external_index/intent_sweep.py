@@ -79,7 +79,7 @@ class IntentSweep:
             )
             return False
         async with self._database.service_work(Service(intent.organization_id)) as work:
-            # Held until the intent is gone: whoever changes the row after us tells the index after us.
+            # Locked until the intent is deleted, so that a later change of the row tells the index after us.
             if await find_desired_state(work, document, is_held=True) != said:
                 return False
             await IntentRepository(work.session).delete(intent.id)

@@ -118,7 +118,7 @@ class SearchService:
         kb_ids: Sequence[UUID],
     ) -> tuple[Sequence[SearchHit], SearchMode]:
         depth = max(MIN_CANDIDATES, request.limit * 2)
-        # Side by side: nobody waits for what they do not need, and whoever asks waits for the slower half only.
+        # Concurrently: neither half waits for the other, and the caller waits for the slower one only.
         scoping = asyncio.create_task(self._build_scope(principal, request, query, model, kb_ids))
         words = asyncio.create_task(self._rank_lexical(principal, request.mode, query, scoping, depth))
         try:

@@ -26,7 +26,7 @@ INTERVAL_SECONDS = 0.5
 
 
 class ProgressReporter:
-    """Reports the pages of a step to whoever watches the document, at most twice a second."""
+    """Reports the pages of a step to everyone who watches the document, at most twice a second."""
 
     def __init__(self, context: RunContext, step: str, total_pages: int) -> None:
         self._context = context
