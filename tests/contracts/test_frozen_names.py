@@ -20,6 +20,7 @@ from muniment.processing.pipeline.nodes.extract_text import _lock_name
 from muniment.processing.readers.contract import ExtractionMethod, Figure, FigureKind, ParagraphKind, ReadingOptions
 from muniment.processing.readers.errors import UnreadableCode
 from muniment.processing.runs.tables import STEP_ORDER, StepStatus
+from muniment.search.indexing import model_switch
 from muniment.search.indexing.chunking import ChunkOptions
 from muniment.settings import Settings
 from muniment.settings.report import describe
@@ -42,6 +43,7 @@ def _operations() -> list[str]:
 
 
 def _events() -> list[str]:
+    assert issubclass(model_switch.IndexSwitched, events.Event)  # the one event that is defined by its feature
     concrete = [kind for kind in _subclasses(events.Event) if "action" in kind.__dict__]
     return sorted(f"{kind.action}: {' '.join(item.name for item in fields(kind))}" for kind in concrete)
 

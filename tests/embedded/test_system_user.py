@@ -41,7 +41,7 @@ def test_cluster_of_root_is_refused() -> None:
 @pytest.mark.parametrize("name", ["no-such-user", "root"])
 def test_user_that_cannot_run_postgresql_is_refused_by_name(name: str) -> None:
     if IS_ROOT:
-        with pytest.raises(PostgresFailed, match=f"the user {name} does not exist"):
+        with pytest.raises(PostgresFailed, match=rf"no unprivileged user was found \({name}\)"):
             choose_user(cluster_owner=None, preferred=name)
     else:
         assert choose_user(cluster_owner=None, preferred=name).uid == os.geteuid()

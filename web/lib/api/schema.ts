@@ -1710,6 +1710,7 @@ export interface components {
         };
         /**
          * DocumentType
+         * @description Type of a document, chosen on upload. The values are stored and appear in the API.
          * @enum {string}
          */
         DocumentType: "invoice" | "contract" | "care_plan" | "incident_report" | "onboarding" | "other";
@@ -1840,6 +1841,7 @@ export interface components {
         };
         /**
          * HandoverStatus
+         * @description Status of a hand-over. The values are stored and appear in the API as `archive_status`.
          * @enum {string}
          */
         HandoverStatus: "pending" | "archived" | "failed";
@@ -2045,6 +2047,7 @@ export interface components {
         };
         /**
          * Move
+         * @description A move of the lifecycle. The values appear in the API and in metric labels.
          * @enum {string}
          */
         Move: "start" | "complete" | "fail" | "cancel" | "retry" | "archive" | "restore" | "replace" | "revert" | "purge" | "clear";
@@ -2747,6 +2750,7 @@ export interface components {
         };
         /**
          * RunPurpose
+         * @description Why a run was queued. The values are stored.
          * @enum {string}
          */
         RunPurpose: "first" | "reread";
@@ -2784,6 +2788,7 @@ export interface components {
         };
         /**
          * RunStatus
+         * @description Status of a run. The values are stored.
          * @enum {string}
          */
         RunStatus: "queued" | "in_progress" | "completed" | "failed";
@@ -2817,7 +2822,7 @@ export interface components {
         };
         /**
          * Status
-         * @description Where a document stands in its lifecycle (docs/design.md#state-machine).
+         * @description Status of a document in its lifecycle (docs/design.md#state-machine).
          * @enum {string}
          */
         Status: "pending" | "processing" | "completed" | "failed" | "archived";
