@@ -28,7 +28,7 @@ from tests.support.jobs import wait_until
 Tables = dict[str, list[tuple[Any, ...]]]
 Overtake = Callable[[FaultHarness, UUID], Awaitable[None]]
 
-FENCE = "WITH held AS ( SELECT id FROM documents"
+FENCE = "WITH locked AS ( SELECT id FROM documents"
 TABLES = (
     "documents", "document_revisions", "document_processing_runs", "document_processing_steps", "document_pages",
     "document_paragraphs", "document_diagrams", "artifacts_full_text", "artifact_pages", "artifact_paragraphs",

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from muniment.processing.pipeline.nodes import extract_text
+from muniment.processing.pipeline import context
 from muniment.processing.readers.contract import ReadingOptions
 from muniment.processing.sandbox.client import OpenedFile
 from muniment.storage.db.address import DatabaseAddress
@@ -64,7 +64,7 @@ async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(
 ) -> None:
     # On a slow machine fifteen runs that retry every second would keep a slot busy by that alone, and a pause of a
     # second would be taken for a dead worker: here nothing is retried or taken over unless the test says so.
-    monkeypatch.setattr(extract_text, "LOCKED_RETRY_SECONDS", NEVER.total_seconds())
+    monkeypatch.setattr(context, "LOCKED_RETRY_SECONDS", NEVER.total_seconds())
     reader = stage.desk.reader = SlowReader()
     async with running_worker(address, stage.desk.worker(), concurrency=2, stalled_after=NEVER):
         documents = await queue_for_everybody(stage)
