@@ -9,13 +9,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.support.run_folder import RunFolder
 from tests.support.running_server import RunningServer, start_shared_server
 from tests.web.demo_organization import DemoOrganization, create_demo_organization, new_client
-from tests.web.windows import SCREENSHOTS, Windows
+from tests.web.windows import Windows
 
 # Of a machine that does everything else at the same time: nothing is proven by being early.
 PATIENCE_MS = 60_000
@@ -93,23 +92,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 HAS_FAILED = pytest.StashKey[bool]()
-
-
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """A journey that fails is made once more: browser, server, worker and half of the suite share the machine, and
-    what fails twice is broken. The picture of the first try stays in `.screenshots`, and `twice.txt` names it."""
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    if any(report.failed for report in reports):
-        SCREENSHOTS.mkdir(exist_ok=True)
-        with (SCREENSHOTS / "twice.txt").open("a") as twice:
-            twice.write(f"{item.nodeid}\n")
-        item.stash[HAS_FAILED] = False
-        reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
 
 
 @pytest.hookimpl(wrapper=True)

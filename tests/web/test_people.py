@@ -92,12 +92,13 @@ def test_an_operator_makes_and_renames_organizations_and_finds_their_people(
     window = windows.open(operator)
     page = window.page
     page.goto("/people?tab=organizations")
-    name = f"Weserblick {office.organization_id[-8:]}"
+    # Sorts before the organizations of all other tests, so that it is on the first page however many there are.
+    name = f"Aabenraa {office.organization_id[-8:]}"
     page.get_by_role("button", name="New organization").click()
     page.get_by_role("dialog").get_by_label("Name").fill(name)
     page.get_by_role("dialog").get_by_role("button", name="Create").click()
     expect(page.get_by_text(f"Created '{name}'")).to_be_visible()
-    organizations = operator.api.get("/api/v1/organizations", params={"limit": 100}).json()["items"]
+    organizations = operator.api.get("/api/v1/organizations").json()["items"]
     [made] = [one for one in organizations if one["name"] == name]
 
     page.goto(f"/people?organization={made['id']}")
@@ -106,8 +107,7 @@ def test_an_operator_makes_and_renames_organizations_and_finds_their_people(
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text(name)
 
-    place = [one["name"] for one in organizations].index(name)
-    page.goto(f"/people?tab=organizations&page={place // 20 + 1}")
+    page.goto("/people?tab=organizations")
     expect(row(page, name)).to_be_visible()
     window.shoot("people-organizations")
     choose(page, name, "Rename…")
