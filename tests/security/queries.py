@@ -23,7 +23,7 @@ from muniment.audit.receipts.repository import NewTombstone, ReceiptRepository, 
 from muniment.audit.receipts.tables import ReceiptMove
 from muniment.documents.names import name_key
 from muniment.documents.repository import DocumentFilter, DocumentRepository, RevisionRepository, UploadRepository
-from muniment.documents.runs import RunStatus
+from muniment.documents.runs import DocumentRunRepository, DocumentWithoutRunRepository, RunStatus
 from muniment.documents.tables import Document, Upload
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
 from muniment.knowledge_bases.tables import KnowledgeBase, Role
@@ -40,7 +40,6 @@ from muniment.reconcile.index_copies import UnindexedDocumentRepository
 from muniment.reconcile.object_references import ObjectReferenceRepository
 from muniment.reconcile.overdue import OverdueRepository
 from muniment.reconcile.report import Report, ReportRepository
-from muniment.reconcile.runs import DocumentWithoutRunRepository, OpenRunRepository
 from muniment.search.external_index.state import IndexStateRepository
 from muniment.search.indexing.repository import IndexRepository, NewIndex
 from muniment.search.query.lexical.repository import LexicalRepository
@@ -191,6 +190,7 @@ QUERIES: dict[str, Query] = {
         _departure(w), {"owner_id": str(w.owner.id), "is_being_read": False}
     ),
     "ReceiptRepository.find_by_document": lambda s, w: ReceiptRepository(s).find_by_document(w.kb_id, w.gone_id),
+    "ReceiptRepository.exists": lambda s, w: ReceiptRepository(s).exists(w.gone_id),
     "ReceiptRepository.get_signed": lambda s, w: ReceiptRepository(s).get_signed(w.signed_receipt_id),
     "ReceiptRepository.list_signed": lambda s, w: ReceiptRepository(s).list_signed(w.kb_id, **PAGE),
     "ReceiptRepository.list_unsigned_in": lambda s, w: ReceiptRepository(s).list_unsigned_in(w.kb_id, limit=100),
@@ -227,6 +227,8 @@ QUERIES: dict[str, Query] = {
     "KnowledgeBaseRepository.get_with_role": lambda s, w: KnowledgeBaseRepository(s).get_with_role(w.kb_id, w.owner.id),
     "KnowledgeBaseRepository.list_": lambda s, w: KnowledgeBaseRepository(s).list_(w.owner.id, search="", **PAGE),
     "KnowledgeBaseRepository.count_documents": lambda s, w: KnowledgeBaseRepository(s).count_documents(w.kb_id),
+    "KnowledgeBaseRepository.list_existing": lambda s, w: KnowledgeBaseRepository(s).list_existing([w.kb_id]),
+    "KnowledgeBaseRepository.list_ids": lambda s, _: KnowledgeBaseRepository(s).list_ids(),
     "KnowledgeBaseRepository.delete": lambda s, w: KnowledgeBaseRepository(s).delete(_empty_kb(w)),
     "KnowledgeBaseRepository.lock": lambda s, w: KnowledgeBaseRepository(s).lock(_kb(w)),
     "MemberRepository.find_role": lambda s, w: MemberRepository(s).find_role(w.kb_id, w.member.id),
@@ -261,7 +263,6 @@ QUERIES: dict[str, Query] = {
     "ArchivedRepository.list_": lambda s, w: ArchivedRepository(s).list_(
         w.owner.principal, ArchivedFilter(search=FILE_NAME)
     ),
-    "ExplainRepository.find_open_run": lambda s, w: ExplainRepository(s).find_open_run(w.document_id, 1),
     "ExplainRepository.list_events": lambda s, w: ExplainRepository(s).list_events(w.gone_id),
     "UploadRepository.add": lambda s, w: UploadRepository(s).add(_new_upload(w)),
     "UploadRepository.claim": lambda s, w: UploadRepository(s).claim(w.upload_id),
@@ -272,6 +273,7 @@ QUERIES: dict[str, Query] = {
     "LedgerRepository.mark_done": lambda s, w: LedgerRepository(s).mark_done([w.deletion_id], DeletionOutcome.DELETED),
     "LedgerRepository.mark_failed": lambda s, w: LedgerRepository(s).mark_failed(w.deletion_id, "test"),
     "LedgerRepository.list_reservations": lambda s, w: LedgerRepository(s).list_reservations([w.gone_id]),
+    "LedgerRepository.summarize": lambda s, w: LedgerRepository(s).summarize([w.gone_id]),
     "LedgerRepository.count_pending": lambda s, _: LedgerRepository(s).count_pending(),
     "ArtifactRepository.find": lambda s, w: ArtifactRepository(s).find(_artifact_key(w)),
     "ArtifactRepository.find_newest": lambda s, _: ArtifactRepository(s).find_newest(CONTENT_KEY, 1),
@@ -285,6 +287,9 @@ QUERIES: dict[str, Query] = {
     "UnreferencedArtifactRepository.list_unreferenced": lambda s, w: UnreferencedArtifactRepository(
         s
     ).list_unreferenced([w.artifact_id]),
+    "UnreferencedArtifactRepository.list_usage": lambda s, _: UnreferencedArtifactRepository(s).list_usage(
+        [CONTENT_KEY]
+    ),
     "UnreferencedArtifactRepository.update_marks": lambda s, w: UnreferencedArtifactRepository(s).update_marks(
         [w.artifact_id], LATER
     ),
@@ -393,9 +398,11 @@ QUERIES: dict[str, Query] = {
     "UnindexedDocumentRepository.list_among": lambda s, w: UnindexedDocumentRepository(s, needs_epoch=False).list_among(
         [w.kb_id], LATER, [w.lacking_id]
     ),
-    "OpenRunRepository.list_": lambda s, w: OpenRunRepository(s).list_([w.kb_id], [w.run.run_id]),
-    "OpenRunRepository.lock": lambda s, w: OpenRunRepository(s).lock(w.run.run_id),
-    "OpenRunRepository.fail_superseded": lambda s, w: OpenRunRepository(s).fail_superseded(w.run.run_id),
+    "DocumentRunRepository.find_open": lambda s, w: DocumentRunRepository(s).find_open(w.document_id, 1),
+    "DocumentRunRepository.count_ended": lambda s, w: DocumentRunRepository(s).count_ended([w.ended_run_id]),
+    "DocumentRunRepository.list_open": lambda s, w: DocumentRunRepository(s).list_open([w.kb_id], [w.run.run_id]),
+    "DocumentRunRepository.lock": lambda s, w: DocumentRunRepository(s).lock(w.run.run_id),
+    "DocumentRunRepository.fail_superseded": lambda s, w: DocumentRunRepository(s).fail_superseded(w.run.run_id),
     "DocumentWithoutRunRepository.list_": lambda s, w: DocumentWithoutRunRepository(s).list_([w.kb_id], LATER),
     "DocumentWithoutRunRepository.lock": lambda s, w: DocumentWithoutRunRepository(s).lock(w.waiting_id, LATER),
     "OverdueRepository.list_": lambda s, w: OverdueRepository(s, w.organization_id).list_(Compared.UPLOADS, LATER),

@@ -42,7 +42,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"IndexRepository.register_variant", "IndexRepository.activate"}
     | {"KeyRepository.add_once"},  # which key signs is the same for the whole installation
 }
-FOR_SERVICE = {"LedgerRepository.claim_due", "LedgerRepository.count_pending"}
+FOR_SERVICE = {"LedgerRepository.claim_due", "LedgerRepository.count_pending", "LedgerRepository.summarize"}
 FOR_SERVICE |= {
     "UploadRepository.extend_expiry",
     "UploadRepository.claim_expired",

@@ -29,6 +29,7 @@ class World:
     document_id: UUID
     archived_id: UUID
     run: ClaimedRun
+    ended_run_id: UUID
     upload_id: UUID
     deletion_id: UUID
     gone_id: UUID
@@ -67,6 +68,7 @@ def a_world(seed: Seed) -> World:
         document_id=seed.document(kb_id, owner, name=FILE_NAME),
         archived_id=seed.document(kb_id, owner, name=FILE_NAME, status="archived"),
         run=ClaimedRun(new_id(), owner.organization_id, new_id(), epoch=1, attempt=1),
+        ended_run_id=new_id(),
         upload_id=new_id(),
         deletion_id=new_id(),
         gone_id=new_id(),
@@ -108,6 +110,17 @@ def _with_run(seed: Seed, world: World) -> World:
         attempt=run.attempt,
         status="in_progress",
         saved_seconds=1.0,
+    )
+    seed.insert(
+        "document_processing_runs",
+        run_id=world.ended_run_id,
+        document_id=world.archived_id,
+        organization_id=run.organization_id,
+        user_id=world.owner.id,
+        epoch=1,
+        revision=1,
+        status="completed",
+        ended_at=now(),
     )
     return World(**{**vars(world), "run": run})
 

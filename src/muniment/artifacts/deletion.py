@@ -58,6 +58,15 @@ class UnreferencedArtifactRepository:
         )
         return [UnreferencedArtifact(text_id, pack_key(uri), marked_at) for text_id, uri, marked_at in found]
 
+    async def list_usage(self, content_keys: Iterable[str]) -> Sequence[tuple[str, UUID, bool]]:
+        """Return each artifact of these contents as content key, id and whether something references it."""
+        found = await self._session.execute(
+            select(TextArtifact.content_hmac, TextArtifact.id, _is_referenced()).where(
+                TextArtifact.content_hmac.in_(content_keys)
+            )
+        )
+        return [(content_key, text_id, is_used) for content_key, text_id, is_used in found]
+
     async def update_marks(self, ids: Sequence[UUID], at: datetime) -> MarkCounts:
         """Mark unreferenced artifacts and unmark referenced ones; existing marks keep their time."""
         # Takes no lock that a finder would wait for: the mark is no part of a key.

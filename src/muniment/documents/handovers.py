@@ -1,6 +1,7 @@
 """Hand-overs of a document to Paperless: list open ones, cancel one, request one in the transaction of a move.
 
-The hand-over feature lies above this one. Its table is read by name, and it implements the port `Handovers`.
+The hand-over feature is above this one: its records are read through the view `open_handovers`, and it implements the
+port `Handovers`.
 """
 
 from collections.abc import Sequence
@@ -20,8 +21,7 @@ from muniment.knowledge_bases.tables import HandoverPolicy, KnowledgeBase
 from muniment.storage.db.work import Work
 
 _OPEN_HANDOVERS = text("""
-    SELECT r2_object_key, archive_status FROM archive_audit_log
-     WHERE bilko_document_id = :id AND archive_status <> 'archived' ORDER BY r2_object_key
+    SELECT job_id, archive_status FROM open_handovers WHERE document_id = :id ORDER BY job_id
 """)
 
 

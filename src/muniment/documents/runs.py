@@ -1,5 +1,10 @@
-"""Table of processing runs. Claims, fences and steps belong to `processing.runs`."""
+"""Processing runs of documents: their table, and queries on runs that have not ended.
 
+Claims, fences and steps are in `processing.runs`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -13,9 +18,11 @@ from sqlalchemy import (
     Index,
     UniqueConstraint,
     func,
+    select,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
 from muniment.artifacts.tables import TextArtifact
@@ -80,3 +87,105 @@ class ProcessingRun(Table):
     created_at: Mapped[datetime] = created_at_column()
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
     ended_at: Mapped[datetime | None]
+
+
+OPEN_STATUSES = (RunStatus.QUEUED, RunStatus.IN_PROGRESS)
+
+
+_OPEN_RUNS = """
+      FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
+     WHERE r.status IN ('queued', 'in_progress')
+"""
+_LIST_OPEN_RUNS = text(f"""
+    SELECT r.run_id, d.knowledge_base_id, d.id {_OPEN_RUNS}
+       AND r.run_id = ANY(:run_ids) AND d.knowledge_base_id = ANY(:kb_ids) ORDER BY r.run_id
+""")
+_LOCK_OPEN_RUN = text(f"SELECT r.epoch = d.epoch {_OPEN_RUNS} AND r.run_id = :run_id FOR NO KEY UPDATE OF d")
+# Same end state as `revoke_run` writes.
+_FAIL_SUPERSEDED = text("""
+    UPDATE document_processing_runs
+       SET status = 'failed', ended_at = clock_timestamp(), updated_at = now(), artifact_text_id = NULL,
+           error = jsonb_build_object('code', 'superseded', 'message', 'Another run has taken over this document')
+     WHERE run_id = :run_id
+""")
+_WITHOUT_RUN = """
+    SELECT d.id, d.knowledge_base_id, d.epoch,
+           EXISTS (SELECT FROM document_processing_runs r WHERE r.document_id = d.id AND r.epoch = d.epoch)
+      FROM documents d
+     WHERE d.status IN ('pending', 'processing') AND d.updated_at < :unchanged_since
+       AND NOT EXISTS (SELECT FROM document_processing_runs r
+                        WHERE r.document_id = d.id AND r.epoch = d.epoch AND r.status IN ('queued', 'in_progress'))
+"""
+_LIST_WITHOUT_RUN = text(f"{_WITHOUT_RUN} AND d.knowledge_base_id = ANY(:kb_ids) ORDER BY d.id")
+_LOCK_WITHOUT_RUN = text(f"{_WITHOUT_RUN} AND d.id = :document_id FOR NO KEY UPDATE OF d")
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run that has not ended, and its document."""
+
+    run_id: UUID
+    kb_id: UUID
+    document_id: UUID
+
+
+@dataclass(frozen=True)
+class DocumentWithoutRun:
+    """A document that waits for a run that was never queued or has ended."""
+
+    document_id: UUID
+    kb_id: UUID
+    epoch: int
+    had_run: bool
+    """Whether this epoch has a run already; it cannot have another."""
+
+
+class DocumentRunRepository:
+    """Queries on runs for others than the worker that has claimed one."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def find_open(self, document_id: UUID, epoch: int) -> ProcessingRun | None:
+        """Return the run of this epoch if it has not ended."""
+        of_epoch = (ProcessingRun.document_id == document_id, ProcessingRun.epoch == epoch)
+        return await self._session.scalar(
+            select(ProcessingRun).where(*of_epoch, ProcessingRun.status.in_(OPEN_STATUSES))
+        )
+
+    async def count_ended(self, run_ids: Sequence[UUID]) -> Mapping[str, int]:
+        """Return how many of these runs have ended, by status."""
+        ended = select(ProcessingRun.status, func.count()).where(
+            ProcessingRun.run_id.in_(run_ids), ProcessingRun.ended_at.is_not(None)
+        )
+        rows = await self._session.execute(ended.group_by(ProcessingRun.status))
+        return dict(rows.all())
+
+    async def list_open(self, kb_ids: Sequence[UUID], run_ids: Sequence[UUID]) -> Sequence[OpenRun]:
+        """Return those of the runs whose documents are in these knowledge bases."""
+        parameters = {"kb_ids": list(kb_ids), "run_ids": list(run_ids)}
+        return [OpenRun(*row) for row in await self._session.execute(_LIST_OPEN_RUNS, parameters)]
+
+    async def lock(self, run_id: UUID) -> bool | None:
+        """Lock the document of the run until the transaction ends. Return whether the run is of the document's current
+        epoch, or `None` if it has ended."""
+        is_current: bool | None = await self._session.scalar(_LOCK_OPEN_RUN, {"run_id": run_id})
+        return is_current
+
+    async def fail_superseded(self, run_id: UUID) -> None:
+        """End a run of an older epoch."""
+        await self._session.execute(_FAIL_SUPERSEDED, {"run_id": run_id})
+
+
+class DocumentWithoutRunRepository:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def list_(self, kb_ids: Sequence[UUID], unchanged_since: datetime) -> Sequence[DocumentWithoutRun]:
+        values = {"kb_ids": list(kb_ids), "unchanged_since": unchanged_since}
+        return [DocumentWithoutRun(*row) for row in await self._session.execute(_LIST_WITHOUT_RUN, values)]
+
+    async def lock(self, document_id: UUID, unchanged_since: datetime) -> DocumentWithoutRun | None:
+        values = {"document_id": document_id, "unchanged_since": unchanged_since}
+        found = (await self._session.execute(_LOCK_WITHOUT_RUN, values)).one_or_none()
+        return DocumentWithoutRun(*found) if found else None

@@ -6,11 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, literal_column, not_, or_, select, text, update
+from sqlalchemy import Text, cast, delete, exists, func, literal_column, not_, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.accounts.repository import OrganizationNotFound
+from muniment.accounts.tables import Organization
+from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.tables import Document
 from muniment.handover.internal.contract import JobStatusUpdate
@@ -20,28 +22,28 @@ from muniment.handover.tables import HandoverRecord, Priority
 RECHECK_INTERVAL = timedelta(hours=1)
 """Time until the sweep verifies that a queued job is still in the queue."""
 
-_ORGANIZATION_NAME = text("SELECT name FROM organizations WHERE id = :id")
-_FIND_STATUS = text("""
-    SELECT name, (SELECT archive_status FROM archive_audit_log a WHERE a.organization_id = o.id
-                     AND a.bilko_document_id = :document_id AND a.r2_object_key = :key)
-      FROM organizations o WHERE id = :id
-""")
-_IS_PURGED = text("SELECT EXISTS (SELECT FROM receipts WHERE document_id = :id)")
-_SYNC_DOCUMENTS = """
-    UPDATE documents d SET archive_status = a.archive_status, paperless_doc_url = a.paperless_doc_url,
-                           handed_over_at = a.archived_at
-      FROM archive_audit_log a
-     WHERE a.bilko_document_id = d.id AND a.organization_id = d.organization_id AND a.r2_object_key = d.archive_job_id
-       AND (d.archive_status, d.paperless_doc_url, d.handed_over_at)
-           IS DISTINCT FROM (a.archive_status::text, a.paperless_doc_url, a.archived_at)
-"""
-_SYNC_DOCUMENTS_OF_KEY = text(f"{_SYNC_DOCUMENTS} AND d.archive_job_id = :key")
-# Archived documents are final, and there may be a hundred thousand of them.
-_SYNC_OPEN_DOCUMENTS = text(f"{_SYNC_DOCUMENTS} AND d.archive_job_id IS NOT NULL AND d.archive_status <> 'archived'")
-_HAS_ORIGINAL = text("""
-    EXISTS (SELECT FROM documents d
-             WHERE d.organization_id = archive_audit_log.organization_id AND d.sha256 = archive_audit_log.sha256)
-""")
+_SYNC_DOCUMENTS = (
+    update(Document)
+    .values(
+        archive_status=HandoverRecord.archive_status,
+        paperless_doc_url=HandoverRecord.paperless_doc_url,
+        handed_over_at=HandoverRecord.archived_at,
+    )
+    .where(
+        HandoverRecord.bilko_document_id == Document.id,
+        HandoverRecord.organization_id == Document.organization_id,
+        HandoverRecord.r2_object_key == Document.archive_job_id,
+        or_(
+            Document.archive_status.is_distinct_from(cast(HandoverRecord.archive_status, Text)),
+            Document.paperless_doc_url.is_distinct_from(HandoverRecord.paperless_doc_url),
+            Document.handed_over_at.is_distinct_from(HandoverRecord.archived_at),
+        ),
+    )
+    .execution_options(synchronize_session=False)
+)
+_HAS_ORIGINAL = exists().where(
+    Document.organization_id == HandoverRecord.organization_id, Document.sha256 == HandoverRecord.sha256
+)
 
 
 @dataclass(frozen=True)
@@ -70,18 +72,14 @@ class HandoverRepository:
         self._session = session
 
     async def get_organization_name(self, organization_id: UUID) -> str:
-        name: str | None = await self._session.scalar(_ORGANIZATION_NAME, {"id": organization_id})
+        name = await self._session.scalar(select(Organization.name).where(Organization.id == organization_id))
         if name is None:
             raise OrganizationNotFound
         return name
 
     async def open(self, job: HandoverJob) -> OpenedRecord:
         """Open the record of a hand-over, or reopen a failed one. An archived record stays archived."""
-        values = {"id": job.key.organization_id, "document_id": job.document_id, "key": job.key.pdf}
-        found = (await self._session.execute(_FIND_STATUS, values)).one_or_none()
-        if found is None:
-            raise OrganizationNotFound
-        name, previous_status = found
+        name, previous_status = await self._find_organization_and_status(job)
         reopened = {
             "archive_status": HandoverStatus.PENDING,
             "last_error": None,
@@ -109,6 +107,17 @@ class HandoverRepository:
         is_new = previous_status not in (HandoverStatus.PENDING, HandoverStatus.ARCHIVED)
         status = HandoverStatus.ARCHIVED if created_at is None else HandoverStatus.PENDING
         return OpenedRecord(status, is_new=is_new, organization_name=name, submitted_at=created_at or await self._now())
+
+    async def _find_organization_and_status(self, job: HandoverJob) -> tuple[str, str | None]:
+        """Return the name of the organization and the status of the job's record, if there is one."""
+        status = select(HandoverRecord.archive_status).where(*_matches(job.document_id, job.key)).scalar_subquery()
+        found = await self._session.execute(
+            select(Organization.name, status).where(Organization.id == job.key.organization_id)
+        )
+        row = found.one_or_none()
+        if row is None:
+            raise OrganizationNotFound
+        return row[0], row[1]
 
     async def mark_failed(self, document_id: UUID, key: JobKey, error: str, *, will_retry: bool) -> None:
         """Record that the job could not be queued. With `will_retry` the sweep tries again, first after one minute and
@@ -140,12 +149,12 @@ class HandoverRepository:
         may_change = () if status is HandoverStatus.ARCHIVED else (not_(is_final),)
         values = status_update.model_dump(exclude={"organization_id", "r2_object_key"})
         await update_records(self._session, *of_key, *may_change, **values, next_attempt_at=recheck_at)
-        await self._session.execute(_SYNC_DOCUMENTS_OF_KEY, {"key": key.pdf})
+        await self.sync_document_status(key)
         return changed
 
     async def _add_if_missing(self, document_id: UUID, key: JobKey) -> None:
         # A document may have been purged while others with its content wait: nothing more is recorded about it.
-        if await self._session.scalar(_IS_PURGED, {"id": document_id}):
+        if await ReceiptRepository(self._session).exists(document_id):
             return
         await self._session.execute(
             insert(HandoverRecord)
@@ -161,10 +170,12 @@ class HandoverRepository:
 
     async def sync_document_status(self, key: JobKey | None = None) -> None:
         """Copy the status of records to their documents, where a revert may have restored older values."""
-        if key is None:
-            await self._session.execute(_SYNC_OPEN_DOCUMENTS)
-        else:
-            await self._session.execute(_SYNC_DOCUMENTS_OF_KEY, {"key": key.pdf})
+        if key is not None:
+            await self._session.execute(_SYNC_DOCUMENTS.where(Document.archive_job_id == key.pdf))
+            return
+        # Archived documents are final, and there may be a hundred thousand of them.
+        is_open = (Document.archive_job_id.is_not(None), Document.archive_status != HandoverStatus.ARCHIVED)
+        await self._session.execute(_SYNC_DOCUMENTS.where(*is_open))
 
     async def find_latest_open(self, key: JobKey) -> HandoverRecord | None:
         """Return the newest record of this job that is pending or failed."""
@@ -184,7 +195,7 @@ class HandoverRepository:
             last_error=None,
             next_attempt_at=func.now() + RECHECK_INTERVAL,
         )
-        await self._session.execute(_SYNC_DOCUMENTS_OF_KEY, {"key": key.pdf})
+        await self.sync_document_status(key)
 
     async def delete_unarchived(self, document_id: UUID, key: JobKey) -> None:
         """Delete the record of a deleted document, unless it is archived."""

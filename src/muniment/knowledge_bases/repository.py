@@ -24,6 +24,13 @@ class KnowledgeBaseNotEmpty(Conflict):
     """The knowledge base is not empty. Archived and failed documents count too"""
 
 
+# A view of documents, which is above this feature.
+_DOCUMENT_COUNTS = text("""
+    SELECT knowledge_base_id, status, document_count FROM knowledge_base_document_counts
+     WHERE knowledge_base_id = ANY (:ids)
+""")
+
+
 @dataclass(frozen=True)
 class KnowledgeBaseSummary:
     kb: KnowledgeBase
@@ -67,18 +74,20 @@ class KnowledgeBaseRepository:
         return (await self._count_by_status([kb_id])).get(kb_id, {})
 
     async def _count_by_status(self, kb_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
-        # A statement instead of the table, because documents is above this feature.
-        rows = await self._session.execute(
-            text(
-                "SELECT knowledge_base_id, status, count(*) FROM documents"
-                " WHERE knowledge_base_id = ANY (:ids) GROUP BY 1, 2"
-            ),
-            {"ids": list(kb_ids)},
-        )
+        rows = await self._session.execute(_DOCUMENT_COUNTS, {"ids": list(kb_ids)})
         counts: dict[UUID, dict[str, int]] = {}
         for kb_id, status, number in rows:
             counts.setdefault(kb_id, {})[status] = number
         return counts
+
+    async def list_existing(self, kb_ids: Sequence[UUID]) -> Sequence[UUID]:
+        """Return those of the knowledge bases that exist and that the caller may see, ordered by id."""
+        found = select(KnowledgeBase.id).where(KnowledgeBase.id.in_(kb_ids))
+        return (await self._session.scalars(found.order_by(KnowledgeBase.id))).all()
+
+    async def list_ids(self) -> Sequence[UUID]:
+        """Return all knowledge bases that the caller may see, ordered by id."""
+        return (await self._session.scalars(select(KnowledgeBase.id).order_by(KnowledgeBase.id))).all()
 
     async def lock(self, kb: KnowledgeBase) -> None:
         """Reload and lock the row until the transaction ends. Other changes wait; uploads do not."""

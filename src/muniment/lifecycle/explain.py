@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.tables import AuditEvent
 from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.name_conflicts import DuplicateDocument
 from muniment.documents.repository import DocumentRepository
+from muniment.documents.runs import DocumentRunRepository, ProcessingRun
 from muniment.documents.schemas import PENDING_DETAIL, PROCESSING_DETAIL
 from muniment.documents.tables import Document, Status
 from muniment.errors import MunimentError
@@ -29,31 +30,13 @@ from muniment.storage.vectors.intents import IntentRepository
 MAX_EVENTS = 50
 
 
-# By name and not through the table, because processing lies above this feature.
-_OPEN_RUN = text("""
-    SELECT run_id, purpose, status, attempt, last_step, created_at FROM document_processing_runs
-     WHERE document_id = :document_id AND epoch = :epoch AND status IN ('queued', 'in_progress')
-""")
-
-
-@dataclass(frozen=True)
-class OpenRun:
-    """A run that is queued or in progress."""
-
-    id: UUID
-    purpose: str
-    status: str
-    attempt: int
-    last_step: str | None
-    created_at: datetime
-
-
 @dataclass(frozen=True)
 class DocumentFacts:
     """What the explanation of a document is based on."""
 
     document: Document
-    run: OpenRun | None
+    run: ProcessingRun | None
+    """The run of the current epoch, if it has not ended."""
     events: Sequence[AuditEvent] | None
     """Newest first. None if the caller may not read the audit trail."""
     index_update_pending: bool = False
@@ -65,11 +48,6 @@ class ExplainRepository:
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
-
-    async def find_open_run(self, document_id: UUID, epoch: int) -> OpenRun | None:
-        """Return the run of this epoch if it has not ended."""
-        row = (await self._session.execute(_OPEN_RUN, {"document_id": document_id, "epoch": epoch})).one_or_none()
-        return OpenRun(*row) if row else None
 
     async def list_events(self, document_id: UUID) -> Sequence[AuditEvent]:
         """Return the newest audit events of the document."""
@@ -176,7 +154,7 @@ def describe_status(facts: DocumentFacts) -> str:
     return " ".join(sentences)
 
 
-def _status_sentence(document: Document, run: OpenRun | None) -> str:
+def _status_sentence(document: Document, run: ProcessingRun | None) -> str:
     match Status(document.status):
         case Status.PENDING:
             return INTERRUPTED_NOTE if run and run.attempt else PENDING_DETAIL
@@ -225,9 +203,8 @@ async def explain(engine: MoveEngine, caller: Principal, kb_id: UUID, document_i
     async with engine.database.work(caller) as work:
         access = await get_document_access(work, kb_id)
         document = await DocumentRepository(work.session).get(kb_id, document_id)
-        explaining = ExplainRepository(work.session)
-        run = await explaining.find_open_run(document.id, document.epoch)
-        events = await explaining.list_events(document.id) if access.level in MANAGERS else None
+        run = await DocumentRunRepository(work.session).find_open(document.id, document.epoch)
+        events = await ExplainRepository(work.session).list_events(document.id) if access.level in MANAGERS else None
     holds_copies = engine.index.holds_copies
     async with engine.database.service_work(Service(caller.organization_id)) as work_of_service:
         assessments = await assess_moves(work_of_service, access, document, index_holds_copies=holds_copies)

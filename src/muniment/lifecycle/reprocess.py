@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Select, exists, select, text
+from sqlalchemy import Select, exists, select
 
 from muniment.artifacts.keys import READING_VERSION
 from muniment.artifacts.tables import TextArtifact
+from muniment.documents.runs import DocumentRunRepository, RunStatus
 from muniment.documents.tables import Document, Status
-from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound, KnowledgeBaseRepository
 from muniment.lifecycle.moves.retry import AlgorithmVersionUnavailable, reread
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
@@ -63,8 +64,7 @@ class BulkReread:
 
     async def _list_existing_kbs(self, organization_id: UUID, kb_ids: Sequence[UUID]) -> set[UUID]:
         async with self._database.service_work(Service(organization_id)) as work:
-            statement = text("SELECT id FROM knowledge_bases WHERE id = ANY(:ids)")
-            return set(await work.session.scalars(statement, {"ids": list(kb_ids)}))
+            return set(await KnowledgeBaseRepository(work.session).list_existing(kb_ids))
 
     async def _enqueue_all(self, organization_id: UUID, kb_ids: Sequence[UUID]) -> AsyncIterator[UUID]:
         documents, after = self._select_documents(kb_ids), UUID(int=0)
@@ -104,9 +104,7 @@ class BulkReread:
         ended: dict[str, int] = {}
         for organization_id, runs in self._runs.items():
             async with self._database.service_work(Service(organization_id)) as work:
-                statement = text("""SELECT status, count(*) FROM document_processing_runs
-                                     WHERE run_id = ANY(:runs) AND ended_at IS NOT NULL GROUP BY status""")
-                for status, count in await work.session.execute(statement, {"runs": runs}):
+                for status, count in (await DocumentRunRepository(work.session).count_ended(runs)).items():
                     ended[status] = ended.get(status, 0) + count
         total = sum(map(len, self._runs.values()))
-        return RereadProgress(total, ended.get("completed", 0), ended.get("failed", 0))
+        return RereadProgress(total, ended.get(RunStatus.COMPLETED, 0), ended.get(RunStatus.FAILED, 0))

@@ -7,9 +7,10 @@ from uuid import UUID
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from muniment.audit.tables import AuditEvent
+from muniment.documents.runs import ProcessingRun
 from muniment.documents.tables import Document, Status
 from muniment.lifecycle.bulk import BulkArchived, BulkPurged
-from muniment.lifecycle.explain import Explanation, MoveAssessment, OpenRun
+from muniment.lifecycle.explain import Explanation, MoveAssessment
 from muniment.lifecycle.knowledge_base_purge import PurgeProgress
 from muniment.lifecycle.moves.purge import PurgeResult
 from muniment.lifecycle.rules import Move
@@ -135,8 +136,15 @@ class OpenRunRead(BaseModel):
     created_at: datetime
 
     @classmethod
-    def of(cls, run: OpenRun) -> "OpenRunRead":
-        return cls(**vars(run))
+    def of(cls, run: ProcessingRun) -> "OpenRunRead":
+        return cls(
+            id=run.run_id,
+            purpose=run.purpose,
+            status=run.status,
+            attempt=run.attempt,
+            last_step=run.last_step,
+            created_at=run.created_at,
+        )
 
 
 class HandoverRead(BaseModel):

@@ -5,114 +5,18 @@ Everything unfinished must be queued or in progress.
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
-
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.audit.events import DocumentRetried
 from muniment.audit.log import AuditLog
 from muniment.documents.repository import DocumentRepository
+from muniment.documents.runs import DocumentRunRepository, DocumentWithoutRun, DocumentWithoutRunRepository, OpenRun
 from muniment.lifecycle.status import set_epoch
 from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.tasks.port import FIRST_RUN, TaskQueue
-
-
-@dataclass(frozen=True)
-class StalledRun:
-    run_id: UUID
-    kb_id: UUID
-    document_id: UUID
-
-
-_OPEN = """
-      FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
-     WHERE r.status IN ('queued', 'in_progress')
-"""
-
-
-_LIST = text(f"""
-    SELECT r.run_id, d.knowledge_base_id, d.id {_OPEN}
-       AND r.run_id = ANY(:run_ids) AND d.knowledge_base_id = ANY(:kb_ids) ORDER BY r.run_id
-""")
-
-
-_LOCK = text(f"SELECT r.epoch = d.epoch {_OPEN} AND r.run_id = :run_id FOR NO KEY UPDATE OF d")
-
-
-# Same end state as `revoke_run` writes.
-_FAIL = text("""
-    UPDATE document_processing_runs
-       SET status = 'failed', ended_at = clock_timestamp(), updated_at = now(), artifact_text_id = NULL,
-           error = jsonb_build_object('code', 'superseded', 'message', 'Another run has taken over this document')
-     WHERE run_id = :run_id
-""")
-
-
-_WITHOUT_RUN = """
-    SELECT d.id, d.knowledge_base_id, d.epoch,
-           EXISTS (SELECT FROM document_processing_runs r WHERE r.document_id = d.id AND r.epoch = d.epoch)
-      FROM documents d
-     WHERE d.status IN ('pending', 'processing') AND d.updated_at < :settled_before
-       AND NOT EXISTS (SELECT FROM document_processing_runs r
-                        WHERE r.document_id = d.id AND r.epoch = d.epoch AND r.status IN ('queued', 'in_progress'))
-"""
-
-
-_LIST_WITHOUT_RUN = text(f"{_WITHOUT_RUN} AND d.knowledge_base_id = ANY(:kb_ids) ORDER BY d.id")
-
-
-_LOCK_WITHOUT_RUN = text(f"{_WITHOUT_RUN} AND d.id = :document_id FOR NO KEY UPDATE OF d")
-
-
-@dataclass(frozen=True)
-class DocumentWithoutRun:
-    """A document that waits for a run that was never queued or has ended."""
-
-    document_id: UUID
-    kb_id: UUID
-    epoch: int
-    had_run: bool
-    """Whether this epoch has a run already; it cannot have another."""
-
-
-class OpenRunRepository:
-    """Queries on runs that have not ended."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
-    async def list_(self, kb_ids: Sequence[UUID], run_ids: Sequence[UUID]) -> Sequence[StalledRun]:
-        """Return those of the runs whose documents are in these knowledge bases."""
-        parameters = {"kb_ids": list(kb_ids), "run_ids": list(run_ids)}
-        return [StalledRun(*row) for row in await self._session.execute(_LIST, parameters)]
-
-    async def lock(self, run_id: UUID) -> bool | None:
-        """Lock the document of the run until the transaction ends. Return whether the run is of the document's current
-        epoch, or `None` if it has ended."""
-        is_current: bool | None = await self._session.scalar(_LOCK, {"run_id": run_id})
-        return is_current
-
-    async def fail_superseded(self, run_id: UUID) -> None:
-        """End a run of an older epoch."""
-        await self._session.execute(_FAIL, {"run_id": run_id})
-
-
-class DocumentWithoutRunRepository:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
-    async def list_(self, kb_ids: Sequence[UUID], unchanged_since: datetime) -> Sequence[DocumentWithoutRun]:
-        values = {"kb_ids": list(kb_ids), "settled_before": unchanged_since}
-        return [DocumentWithoutRun(*row) for row in await self._session.execute(_LIST_WITHOUT_RUN, values)]
-
-    async def lock(self, document_id: UUID, unchanged_since: datetime) -> DocumentWithoutRun | None:
-        values = {"document_id": document_id, "settled_before": unchanged_since}
-        found = (await self._session.execute(_LOCK_WITHOUT_RUN, values)).one_or_none()
-        return DocumentWithoutRun(*found) if found else None
 
 
 @dataclass(frozen=True)
@@ -132,18 +36,18 @@ class StalledRuns:
         still = {str(stalled.run_id) for stalled in await self._list(scope)}
         return [drift for drift in seen if drift.target in still]
 
-    async def _list(self, scope: ReconcileScope) -> Sequence[StalledRun]:
+    async def _list(self, scope: ReconcileScope) -> Sequence[OpenRun]:
         async with self.database.service_work(scope.service) as work:
             run_ids = await self.tasks.list_stalled_runs(
                 work, stalled_after=self.stalled_after, unchanged_since=scope.unchanged_since
             )
-            return await OpenRunRepository(work.session).list_(scope.kb_ids, run_ids)
+            return await DocumentRunRepository(work.session).list_open(scope.kb_ids, run_ids)
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
         """Queue the run again. Claiming it counts the death of its worker, and ends it after too many of them."""
         run_id = UUID(drift.target)
         async with self.database.service_work(scope.service) as work:
-            runs = OpenRunRepository(work.session)
+            runs = DocumentRunRepository(work.session)
             is_current = await runs.lock(run_id)
             # After the lock: the run may have continued while we waited for it.
             is_stalled = await self.tasks.list_stalled_runs(

@@ -80,6 +80,11 @@ class ReceiptRepository:
         named = select(Receipt).where(Receipt.document_id == document_id, Receipt.kb_id == kb_id)
         return await self._session.scalar(named)
 
+    async def exists(self, document_id: UUID) -> bool:
+        """Return whether the document was purged."""
+        found = select(Receipt.id).where(Receipt.document_id == document_id).limit(1)
+        return await self._session.scalar(found) is not None
+
     async def get_signed(self, receipt_id: UUID) -> Receipt:
         found = await self._session.scalar(
             select(Receipt).where(Receipt.id == receipt_id, Receipt.signed_at.is_not(None))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from muniment.audit.events import DocumentRestored
@@ -15,15 +15,6 @@ from muniment.lifecycle.rules import Move
 from muniment.lifecycle.status import change_status_of
 from muniment.storage.db.work import Work
 from muniment.storage.tasks.port import RunRequest
-
-# By name and not through the tables, because search lies above this feature. The copies in an external index are those
-# of the models that were known when the run that wrote them ended, whatever other documents of the same content have.
-_INDEX_IS_OUTDATED = text("""
-    SELECT NOT EXISTS (SELECT FROM indexed_documents i WHERE i.document_id = d.id AND i.fingerprint = v.fingerprint)
-           OR :are_copies AND NOT EXISTS (SELECT FROM document_processing_runs r WHERE r.document_id = d.id
-                                             AND r.epoch = d.index_epoch AND r.ended_at >= v.created_at)
-      FROM documents d, indexing_variants v WHERE d.id = :document_id AND v.is_active
-""")
 
 
 class Restore(DocumentMove[Document]):
@@ -52,5 +43,5 @@ async def reread_if_index_outdated(work: Work[Any], engine: MoveEngine, document
 
 async def _index_is_outdated(work: Work[Any], document: Document, *, is_external: bool) -> bool:
     """Return whether the embedding model was changed while the document was hidden."""
-    values = {"document_id": document.id, "are_copies": is_external}
-    return bool(await work.session.scalar(_INDEX_IS_OUTDATED, values))
+    # A function of search, which is above this feature.
+    return bool(await work.session.scalar(select(func.document_needs_reindex(document.id, is_external))))

@@ -13,13 +13,14 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from muniment.artifacts.deletion import UnreferencedArtifactRepository
 from muniment.audit.receipts.tables import Receipt
 from muniment.documents.handover_status import HandoverStatus
 from muniment.errors import Unavailable
 from muniment.lifecycle.proof.deletion import indexed_document_of
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
-from muniment.storage.deletions.tables import RESERVATION
+from muniment.storage.deletions.ledger import LedgerRepository
 from muniment.storage.objects.port import ObjectNotFound, ObjectStore
 from muniment.storage.tasks.port import TaskQueue
 from muniment.storage.vectors.port import ExternalIndex
@@ -30,38 +31,9 @@ CONCURRENCY = 8
 ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE, ROWS = "artifacts", "blobs", "index", "jobs", "queue", "rows"
 
 
-_ROW_COUNTS = text("""
-    SELECT id, (SELECT count(*) FROM documents d WHERE d.id = gone.id)
-             + (SELECT count(*) FROM document_revisions d WHERE d.document_id = gone.id)
-             + (SELECT count(*) FROM document_pages d WHERE d.document_id = gone.id)
-             + (SELECT count(*) FROM document_paragraphs d WHERE d.document_id = gone.id)
-             + (SELECT count(*) FROM document_diagrams d WHERE d.document_id = gone.id)
-             + (SELECT count(*) FROM document_processing_runs d WHERE d.document_id = gone.id)
-      FROM unnest(CAST(:ids AS uuid[])) AS gone (id)
-""")
-
-
-_LEDGER_ENTRIES = text(f"""
-    SELECT document_id,
-           count(*) FILTER (WHERE store = 'blobs' AND done_at IS NULL AND reason <> '{RESERVATION}'),
-           count(*) FILTER (WHERE store = 'artifacts' AND done_at IS NULL),
-           coalesce(array_agg(DISTINCT target) FILTER (WHERE store = 'blobs'), '{{}}'),
-           coalesce(array_agg(DISTINCT split_part(target, '/', 3)) FILTER (WHERE store = 'artifacts'), '{{}}'),
-           count(*) FILTER (WHERE store IN ('queue', 'dead_letters') AND done_at IS NULL),
-           coalesce(array_agg(DISTINCT target) FILTER (WHERE store = 'queue' AND outcome = 'erased'), '{{}}')
-      FROM deletions WHERE document_id = ANY (CAST(:ids AS uuid[])) GROUP BY document_id
-""")  # noqa: S608  # our own constant
-
-
-_TEXTS = text("""
-    SELECT content_hmac, id, app_artifact_is_used(id) FROM artifacts_full_text WHERE content_hmac = ANY (:keys)
-""")
-
-
-_PASSAGES = text("""
-    SELECT artifact_text_id, count(*) FROM artifact_chunks
-     WHERE artifact_text_id = ANY (CAST(:ids AS uuid[])) GROUP BY artifact_text_id
-""")
+# Functions of the features above, which know all tables with rows of a document or an artifact.
+_ROW_COUNTS = text("SELECT document_id, row_count FROM count_document_rows(CAST(:ids AS uuid[]))")
+_PASSAGES = text("SELECT artifact_text_id, passages FROM count_passages(CAST(:ids AS uuid[]))")
 
 
 @dataclass
@@ -162,13 +134,11 @@ async def _count_rows(work: Work[Service], inventories: Mapping[UUID, Inventory]
     ids = {"ids": list(inventories)}
     for document_id, count in await work.session.execute(_ROW_COUNTS, ids):
         inventories[document_id].rows = count
-    for document_id, blob_entries, artifact_entries, keys, content_keys, *queue in await work.session.execute(
-        _LEDGER_ENTRIES, ids
-    ):
-        inventory = inventories[document_id]
-        inventory.blob_entries, inventory.artifact_entries = blob_entries, artifact_entries
-        inventory.keys, inventory.content_keys = keys, content_keys
-        inventory.queue_entries, inventory.deleted_jobs = queue
+    for entries in await LedgerRepository(work.session).summarize(list(inventories)):
+        inventory = inventories[entries.document_id]
+        inventory.blob_entries, inventory.artifact_entries = entries.open_objects, entries.open_artifacts
+        inventory.keys, inventory.content_keys = entries.object_keys, entries.content_keys
+        inventory.queue_entries, inventory.deleted_jobs = entries.open_jobs, entries.deleted_jobs
 
 
 async def _check_artifacts(
@@ -192,7 +162,7 @@ async def _check_artifacts(
 
 async def _list_texts(work: Work[Service], content_keys: set[str]) -> Mapping[str, Sequence[tuple[UUID, bool]]]:
     found: dict[str, list[tuple[UUID, bool]]] = defaultdict(list)
-    for content_key, text_id, is_used in await work.session.execute(_TEXTS, {"keys": list(content_keys)}):
+    for content_key, text_id, is_used in await UnreferencedArtifactRepository(work.session).list_usage(content_keys):
         found[content_key].append((text_id, is_used))
     return found
 

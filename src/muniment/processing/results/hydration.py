@@ -13,6 +13,8 @@ from uuid import UUID
 from sqlalchemy import delete, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from muniment.artifacts.tables import ArtifactDiagram, ArtifactPage, ArtifactParagraph, TextArtifact
+from muniment.documents.tables import Document, Revision
 from muniment.processing.readers.contract import ExtractionMethod
 from muniment.processing.results.tables import DocumentParagraph
 from muniment.processing.runs.repository import ClaimedRun
@@ -95,8 +97,11 @@ def _distance(paragraph: AnnotatedParagraph, position: tuple[int, int]) -> tuple
     return abs(position[0] - paragraph.page_number), abs(position[1] - paragraph.paragraph_index)
 
 
-_OF_ARTIFACT = """
-    JOIN artifacts_full_text t ON (t.content_hmac, t.algorithm_version, t.params_fingerprint)
+_TEXTS, _DOCUMENTS, _REVISIONS = TextArtifact.__table__, Document.__table__, Revision.__table__
+
+
+_OF_ARTIFACT = f"""
+    JOIN {_TEXTS} t ON (t.content_hmac, t.algorithm_version, t.params_fingerprint)
                                 = (a.content_hmac, a.algorithm_version, a.params_fingerprint)
    WHERE t.id = :text_id
 """
@@ -125,7 +130,7 @@ _SAVE = """
 _SAVE_PAGES = text(
     _SAVE.format(
         table="document_pages",
-        artifacts="artifact_pages",
+        artifacts=ArtifactPage.__table__,
         artifact="artifact_page_id",
         key="",
         of_text=_OF_ARTIFACT,
@@ -142,14 +147,14 @@ _HAS_PAGES = text("SELECT 1 FROM document_pages WHERE document_id = :document_id
 
 _FIRST_PAGES = text(f"""
     INSERT INTO document_pages (document_id, organization_id, page_number, artifact_page_id)
-    SELECT :document_id, :organization_id, a.page_number, a.id FROM artifact_pages a {_OF_ARTIFACT}
+    SELECT :document_id, :organization_id, a.page_number, a.id FROM {ArtifactPage.__table__} a {_OF_ARTIFACT}
 """)
 
 
 _SAVE_DIAGRAMS = text(
     _SAVE.format(
         table="document_diagrams",
-        artifacts="artifact_diagrams",
+        artifacts=ArtifactDiagram.__table__,
         artifact="artifact_diagram_id",
         key=", diagram_key",
         of_text=_OF_ARTIFACT,
@@ -160,7 +165,8 @@ _SAVE_DIAGRAMS = text(
 
 
 _PARAGRAPH_POSITIONS = text(f"""
-    SELECT a.page_number, a.paragraph_index, a.paragraph_text_sha256, a.id FROM artifact_paragraphs a {_OF_ARTIFACT}
+    SELECT a.page_number, a.paragraph_index, a.paragraph_text_sha256, a.id
+      FROM {ArtifactParagraph.__table__} a {_OF_ARTIFACT}
        AND a.paragraph_text_sha256 = ANY(:hashes)
 """)
 
@@ -169,21 +175,21 @@ _HAS_ANNOTATED_PARAGRAPHS = text("SELECT 1 FROM document_paragraphs WHERE docume
 
 
 # The revision too: as long as it can be brought back, what it showed is kept.
-_SAVE_METRICS = text("""
+_SAVE_METRICS = text(f"""
     WITH shown AS (
-        SELECT id, total_pages, total_words FROM artifacts_full_text WHERE id = :text_id
+        SELECT id, total_pages, total_words FROM {_TEXTS} WHERE id = :text_id
     ), of_revision AS (
-        UPDATE document_revisions SET artifact_text_id = shown.id FROM shown
+        UPDATE {_REVISIONS} SET artifact_text_id = shown.id FROM shown
          WHERE document_id = :document_id AND revision = :revision
     )
-    UPDATE documents
+    UPDATE {_DOCUMENTS} d
        SET artifact_text_id = shown.id, total_pages = shown.total_pages, total_word_count = shown.total_words,
            text_extraction_method = :method, index_epoch = :epoch, updated_at = now()
-      FROM shown WHERE documents.id = :document_id
+      FROM shown WHERE d.id = :document_id
 """)
 
 
-_METHODS = text("SELECT methods FROM artifacts_full_text WHERE id = :text_id")
+_METHODS = text(f"SELECT methods FROM {_TEXTS} WHERE id = :text_id")
 
 
 async def save_pages(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:

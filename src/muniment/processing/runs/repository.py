@@ -9,7 +9,8 @@ from uuid import UUID
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.documents.runs import RunPurpose, RunStatus
+from muniment.documents.runs import ProcessingRun, RunPurpose, RunStatus
+from muniment.documents.tables import Document
 from muniment.errors import MunimentError
 from muniment.processing.runs.tables import StepStatus
 
@@ -54,12 +55,14 @@ class ClaimedRun:
         return self.purpose == RunPurpose.REREAD
 
 
+_DOCUMENTS, _RUNS = Document.__table__, ProcessingRun.__table__
+
 # Fence and record in one statement. The document is locked before the run, in the same order as by lifecycle moves.
-_RECORD_STEPS = text("""
+_RECORD_STEPS = text(f"""
     WITH locked AS (
-        SELECT id FROM documents WHERE id = :document_id AND epoch = :epoch FOR NO KEY UPDATE
+        SELECT id FROM {_DOCUMENTS} WHERE id = :document_id AND epoch = :epoch FOR NO KEY UPDATE
     ), claimed AS (
-        UPDATE document_processing_runs r SET last_step = :last_step, updated_at = now() FROM locked
+        UPDATE {_RUNS} r SET last_step = :last_step, updated_at = now() FROM locked
          WHERE r.run_id = :run_id AND r.attempt = :attempt AND r.status = 'in_progress'
         RETURNING r.run_id
     )
@@ -80,24 +83,24 @@ _RECORD_STEPS = text("""
 """)
 
 
-_PEEK = text("""
+_PEEK = text(f"""
     SELECT r.run_id, r.organization_id, r.document_id, r.epoch, r.attempt, r.revision, r.purpose, r.force,
            r.algorithm_version, r.failures, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
            d.artifact_text_id, d.processing_status
-      FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
+      FROM {_RUNS} r JOIN {_DOCUMENTS} d ON d.id = r.document_id
      WHERE r.run_id = :run_id AND d.epoch = r.epoch AND r.status IN ('queued', 'in_progress')
 """)
 
 
 # The document is locked first here too. A run that is `in_progress` was left by a worker that died.
-_CLAIM = text("""
+_CLAIM = text(f"""
     WITH locked AS (
         SELECT r.run_id, d.content_hmac, d.original_uri, d.media_type, d.knowledge_base_id,
                d.artifact_text_id AS shown, d.processing_status
-          FROM document_processing_runs r JOIN documents d ON d.id = r.document_id
+          FROM {_RUNS} r JOIN {_DOCUMENTS} d ON d.id = r.document_id
          WHERE r.run_id = :run_id AND d.epoch = r.epoch FOR NO KEY UPDATE OF d
     )
-    UPDATE document_processing_runs r
+    UPDATE {_RUNS} r
        SET attempt = r.attempt + 1, failures = r.failures + (r.status = 'in_progress')::integer,
            status = 'in_progress', updated_at = now()
       FROM locked WHERE r.run_id = locked.run_id AND r.status IN ('queued', 'in_progress')
@@ -110,21 +113,21 @@ _CLAIM = text("""
 _RUN_COLUMNS = 10
 
 
-_REQUEUE = text("""
-    UPDATE document_processing_runs SET status = 'queued', failures = failures + :failures, updated_at = now()
+_REQUEUE = text(f"""
+    UPDATE {_RUNS} SET status = 'queued', failures = failures + :failures, updated_at = now()
      WHERE run_id = :run_id AND attempt = :attempt AND status = 'in_progress'
 """)
 
 
-_SET_ARTIFACT = text("""
-    UPDATE document_processing_runs
+_SET_ARTIFACT = text(f"""
+    UPDATE {_RUNS}
        SET artifact_text_id = :artifact_text_id, saved_seconds = :saved_seconds, updated_at = now()
      WHERE run_id = :run_id
 """)
 
 
-_FINISH = text("""
-    UPDATE document_processing_runs
+_FINISH = text(f"""
+    UPDATE {_RUNS}
        SET status = :status, error = CAST(:error AS jsonb), artifact_text_id = NULL, ended_at = clock_timestamp(),
            updated_at = now()
      WHERE run_id = :run_id

@@ -8,9 +8,11 @@ from uuid import UUID
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.documents.tables import Status
+from muniment.documents.runs import ProcessingRun
+from muniment.documents.tables import Document, Revision, Status
 from muniment.search.tables import IndexingVariantRow
 from muniment.storage.vectors.port import IndexingVariant
+from muniment.storage.vectors.tables import IndexIntent
 
 
 @dataclass(frozen=True)
@@ -35,33 +37,33 @@ class IndexState:
         return self.status in (Status.COMPLETED, Status.ARCHIVED) and None not in (self.index_epoch, self.text_id)
 
 
-_STATE = """
+_STATE = f"""
     SELECT d.id, d.status, d.index_epoch, d.artifact_text_id,
-           ARRAY(SELECT (r.shelved->>'index_epoch')::integer FROM document_revisions r
+           ARRAY(SELECT (r.shelved->>'index_epoch')::integer FROM {Revision.__table__} r
                   WHERE r.document_id = d.id AND r.shelved->>'index_epoch' IS NOT NULL),
            (SELECT coalesce(jsonb_object_agg(i.fingerprint, i.total_chunks), '{{}}') FROM artifact_indexes i
              WHERE i.artifact_text_id = d.artifact_text_id),
            d.updated_at < :settled_before
-               AND NOT EXISTS (SELECT FROM index_intents i WHERE i.document_id = d.id)
-               AND NOT EXISTS (SELECT FROM document_processing_runs r
+               AND NOT EXISTS (SELECT FROM {IndexIntent.__table__} i WHERE i.document_id = d.id)
+               AND NOT EXISTS (SELECT FROM {ProcessingRun.__table__} r
                                 WHERE r.document_id = d.id AND r.status IN ('queued', 'in_progress'))
-      FROM documents d WHERE d.knowledge_base_id = :kb_id {which}
+      FROM {Document.__table__} d WHERE d.knowledge_base_id = :kb_id
 """
 
 
-_NEXT = text(_STATE.format(which="AND d.id > :after ORDER BY d.id LIMIT :limit"))
+_NEXT = text(f"{_STATE} AND d.id > :after ORDER BY d.id LIMIT :limit")
 
 
-_THESE = text(_STATE.format(which="AND d.id = ANY(:ids)"))
+_THESE = text(f"{_STATE} AND d.id = ANY(:ids)")
 
 
-_LOCKED = text(_STATE.format(which="AND d.id = ANY(:ids) FOR NO KEY UPDATE OF d"))
+_LOCKED = text(f"{_STATE} AND d.id = ANY(:ids) FOR NO KEY UPDATE OF d")
 
 
 # A document that is being deleted has an intent and no row.
-_EXISTING = text("""
-    SELECT id FROM documents WHERE knowledge_base_id = :kb_id AND id = ANY(:ids)
-    UNION SELECT document_id FROM index_intents WHERE document_id = ANY(:ids)
+_EXISTING = text(f"""
+    SELECT id FROM {Document.__table__} WHERE knowledge_base_id = :kb_id AND id = ANY(:ids)
+    UNION SELECT document_id FROM {IndexIntent.__table__} WHERE document_id = ANY(:ids)
 """)
 
 

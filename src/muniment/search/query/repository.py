@@ -10,7 +10,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
+from muniment.documents.tables import Document
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound, KnowledgeBaseRepository
 from muniment.search.query.lexical.sql import IN_SCOPE, LANGUAGES_TABLE
 from muniment.search.query.request import LanguageQuery, ParsedQuery, PassageKey, SearchScope
 from muniment.storage.vectors.port import Candidate, IndexingVariant
@@ -86,10 +87,10 @@ class SearchRepository:
 
     async def list_kb_ids(self, kb_ids: Sequence[UUID]) -> Sequence[UUID]:
         """Return these knowledge bases, or all that the caller may see; raise `KnowledgeBaseNotFound` for any other."""
+        knowledge_bases = KnowledgeBaseRepository(self._session)
         if not kb_ids:
-            return (await self._session.scalars(text("SELECT id FROM knowledge_bases ORDER BY id"))).all()
-        named = text("SELECT id FROM knowledge_bases WHERE id = ANY (CAST(:kb_ids AS uuid[])) ORDER BY id")
-        found = (await self._session.scalars(named, {"kb_ids": list(kb_ids)})).all()
+            return await knowledge_bases.list_ids()
+        found = await knowledge_bases.list_existing(kb_ids)
         if len(found) < len(set(kb_ids)):
             raise KnowledgeBaseNotFound
         return found
@@ -156,7 +157,7 @@ _CONFIRM = """
 """
 
 
-_CURRENT_EPOCH = "JOIN documents d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
+_CURRENT_EPOCH = f"JOIN {Document.__table__} d ON d.id = p.document_id AND d.index_epoch = proposed.epoch"
 
 
 CONFIRM_SHARED = text(_CONFIRM.format(languages=LANGUAGES_TABLE, in_scope=IN_SCOPE, live=""))

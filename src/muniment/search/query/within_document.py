@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from muniment.artifacts.access_log import ArtifactContent, log_artifact_read
 from muniment.artifacts.tables import KEY_COLUMNS, ArtifactPage, TextArtifact
 from muniment.documents.repository import DocumentRepository
+from muniment.documents.tables import Document
 from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import LanguageQuery, ParsedQuery, parse_query
 from muniment.search.query.snippets import (
@@ -52,9 +53,9 @@ class PassageMatch:
 
 
 # The artifact in the same statement: another one may take its place at any moment, with other places of the words.
-_FIND = text("""
+_FIND = text(f"""
     SELECT d.artifact_text_id, p.page_number, p.start_char, p.end_char, p.text, p.language::text
-      FROM passages p JOIN documents d ON d.id = p.document_id
+      FROM passages p JOIN {Document.__table__} d ON d.id = p.document_id
       JOIN unnest(CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST(:strict AS text[]) AS tsquery[]),
                   CAST(CAST(:excluded AS text[]) AS tsquery[])) AS l (language, strict, excluded)
            ON l.language = p.language

@@ -36,7 +36,7 @@ def newest_version() -> str:
 
 READINESS_QUERY = """
     SELECT (SELECT version_num FROM alembic_version),
-           (SELECT array_agg(email) FROM (SELECT email FROM users WHERE password_hash IS NOT NULL LIMIT 2) people)
+           (SELECT array_agg(email) FROM list_password_logins() AS email)
 """
 
 
@@ -59,6 +59,6 @@ def find_ready_installation(
             is_current = version == newest_version() and tasks.has_current_schema(connection)
         for login, password in ((APP_LOGIN, passwords.app), (SERVICE_LOGIN, passwords.service)):
             psycopg.connect(address.as_login(login, password).conninfo, connect_timeout=5).close()
-    except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
+    except (psycopg.OperationalError, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedFunction):
         return None  # migrating repairs it or reports the error
     return ReadyInstallation(emails[0] if len(emails) == 1 else None) if is_current and emails else None

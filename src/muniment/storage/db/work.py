@@ -253,7 +253,7 @@ class PendingWork(StrEnum):
 async def list_organizations(database: Database) -> Sequence[UUID]:
     """Return all organizations, for sweeps that then work in one at a time."""
     async with database.service_work(Service()) as work:
-        return (await work.session.scalars(text("SELECT id FROM organizations ORDER BY id"))).all()
+        return (await work.session.scalars(select(func.list_organizations()))).all()
 
 
 async def list_organizations_with(database: Database, pending: PendingWork) -> Sequence[UUID]:

@@ -27,8 +27,18 @@ MAX_CONCURRENT_DELETIONS = 4
 BATCH_SIZE = 50
 """Entries in one transaction of a deleter, so that nobody waits long for the rows it locks."""
 
-# As text, because this package does not know the table of the documents.
-_DOCUMENT_IS_GONE = text("NOT EXISTS (SELECT FROM documents WHERE documents.id = deletions.document_id)")
+# A function of documents, which is above this package.
+_DOCUMENT_IS_GONE = func.app_document_is_gone(LedgerEntry.document_id)
+_SUMMARY = text("""
+    SELECT document_id,
+           count(*) FILTER (WHERE store = 'blobs' AND done_at IS NULL AND reason <> :reservation),
+           count(*) FILTER (WHERE store = 'artifacts' AND done_at IS NULL),
+           count(*) FILTER (WHERE store IN ('queue', 'dead_letters') AND done_at IS NULL),
+           coalesce(array_agg(DISTINCT target) FILTER (WHERE store = 'blobs'), '{}'),
+           coalesce(array_agg(DISTINCT split_part(target, '/', 3)) FILTER (WHERE store = 'artifacts'), '{}'),
+           coalesce(array_agg(DISTINCT target) FILTER (WHERE store = 'queue' AND outcome = 'erased'), '{}')
+      FROM deletions WHERE document_id = ANY (CAST(:document_ids AS uuid[])) GROUP BY document_id
+""")
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,22 @@ class NewLedgerEntry:
     reason: str
     not_before: datetime | None = None
     """Earliest time of the deletion. A purge of the document makes the entry due immediately."""
+
+
+@dataclass(frozen=True)
+class LedgerSummary:
+    """The entries of one document: how many are open per store, and what they name."""
+
+    document_id: UUID
+    open_objects: int
+    """Without reservations."""
+    open_artifacts: int
+    open_jobs: int
+    object_keys: Sequence[str]
+    content_keys: Sequence[str]
+    """Contents whose artifacts were to be deleted."""
+    deleted_jobs: Sequence[str]
+    """Jobs that were deleted from the hand-over queue."""
 
 
 class LedgerRepository:
@@ -93,6 +119,11 @@ class LedgerRepository:
             .returning(LedgerEntry)
         )
         return claimed.all()
+
+    async def summarize(self, document_ids: Sequence[UUID]) -> Sequence[LedgerSummary]:
+        """Return the entries of each of these documents that has any."""
+        values = {"document_ids": list(document_ids), "reservation": RESERVATION}
+        return [LedgerSummary(*row) for row in await self._session.execute(_SUMMARY, values)]
 
     async def list_reservations(self, document_ids: Sequence[UUID]) -> Sequence[tuple[UUID, str]]:
         """Return the unconfirmed objects of those of the documents that are gone. While a document exists, its run may

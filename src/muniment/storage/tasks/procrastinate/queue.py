@@ -28,15 +28,15 @@ _FAIL_RUNNING_JOB = text("""
 """)
 # As in `enqueue_run`: at most one job of a run waits.
 _DEFER_JOB = text("""
-    UPDATE document_processing_runs r SET updated_at = now(), job_id = (procrastinate_defer_jobs_v1(ARRAY[ROW(
+    SELECT set_run_job(r.run_id, (procrastinate_defer_jobs_v1(ARRAY[ROW(
                'fast', 'processing.run', 0, NULL, r.run_id::text,
                jsonb_build_object('run_id', r.run_id, 'organization_id', r.organization_id), NULL
-           )]::procrastinate_job_to_defer_v1[]))[1]
-     WHERE r.run_id = :run_id
+           )]::procrastinate_job_to_defer_v1[]))[1])
+      FROM open_runs r WHERE r.run_id = :run_id
 """)
 _STALLED_RUNS = """
-    SELECT r.run_id FROM document_processing_runs r
-     WHERE r.status IN ('queued', 'in_progress') AND r.updated_at < :unchanged_since
+    SELECT r.run_id FROM open_runs r
+     WHERE r.updated_at < :unchanged_since
        AND NOT EXISTS (
            SELECT FROM procrastinate_jobs j WHERE j.id = r.job_id
               AND (j.status = 'todo' OR (j.status = 'doing' AND EXISTS (
@@ -48,8 +48,7 @@ _FIND_STALLED = text(f"{_STALLED_RUNS} AND r.run_id = :run_id")
 _ORPHANED_JOBS = """
     SELECT CAST(j.id AS text) FROM procrastinate_jobs j
      WHERE j.task_name = 'processing.run' AND j.status = 'todo' AND j.args->>'organization_id' = :organization_id
-       AND NOT EXISTS (SELECT FROM document_processing_runs r
-                        WHERE r.run_id::text = j.args->>'run_id' AND r.status IN ('queued', 'in_progress'))
+       AND NOT EXISTS (SELECT FROM open_runs r WHERE r.run_id::text = j.args->>'run_id')
        AND NOT EXISTS (SELECT FROM procrastinate_events e WHERE e.job_id = j.id AND e.at >= :unchanged_since)
 """
 _LIST_ORPHANED = text(f"{_ORPHANED_JOBS} ORDER BY j.id")

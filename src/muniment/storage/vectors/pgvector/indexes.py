@@ -16,8 +16,7 @@ rows."""
 
 _BUNDLED_MODEL = "all-MiniLM-L6-v2-int8"
 _OTHER_MODELS = text("""
-    SELECT model, max(dimensions) FROM indexing_variants WHERE model <> :bundled
-     GROUP BY model HAVING count(DISTINCT dimensions) = 1 ORDER BY model
+    SELECT model, dimensions FROM list_embedding_models() WHERE model <> :bundled ORDER BY model
 """)
 _HNSW_INDEX = sql.SQL("""
     CREATE INDEX IF NOT EXISTS {name} ON artifact_chunks
