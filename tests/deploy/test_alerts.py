@@ -32,7 +32,7 @@ def asked_for() -> set[str]:
 def shown() -> set[str]:
     # A metric with labels shows its name from the first label on.
     metrics.RECONCILE_DRIFT.set({("vectors", "orphan"): 0})
-    metrics.JOBS.labels("deletions.carry_out", "success")
+    metrics.JOBS.labels("deletions.carry_out", "ok")
     families = [
         *text_string_to_metric_families(metrics.render()[0].decode()),
         *ArchiverMetrics().registry.collect(),

@@ -30,7 +30,10 @@ ARTIFACT_ENTRY_DELAY = timedelta(days=365)
 
 
 async def may_purge(work: Work[Any], document: Document) -> None:
-    """Raise if something protects the document. Nothing does yet: holds and retention will be decided here."""
+    """Raise if a hold or a retention period protects the document. Neither exists yet; they will be decided here.
+
+    Who may purge is decided before, by `lifecycle.rules`.
+    """
     del work, document
 
 

@@ -59,7 +59,7 @@ archived_router = APIRouter(prefix="/documents/archived", tags=["lifecycle"])
 async def archive_document(
     kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentStatusRead:
-    """Archive a completed document, which removes it from search. Only for the owner and admins, like all moves."""
+    """Archive a completed document, which removes it from search. Only for the owner and admins."""
     return DocumentStatusRead.of(await parts.engine.run(Archive(), Target(principal, kb_id, doc_id)))
 
 

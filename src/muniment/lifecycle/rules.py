@@ -66,16 +66,20 @@ class Rule:
     """Everything that is fixed about one move."""
 
     targets: Mapping[Status, Status | Removed]
+    allowed: Set[AccessLevel]
+    """Who may make the move. Nobody, if a worker makes it."""
     refusal: str
     refusals: Mapping[Status, str] = field(default_factory=dict)
     """Messages for single statuses, instead of `refusal`."""
-    allowed: Set[AccessLevel] = MANAGERS
     obstacles: tuple[Obstacle, ...] = ()
     """Checked in this order. The first one found is reported."""
     visibility: Visibility | None = None
     """None if the move does not change what search shows, or deletes the document."""
     is_automatic: bool = False
     """Made by a worker, which passes the fence instead of a permission check."""
+
+
+WORKER_ONLY: Set[AccessLevel] = frozenset()
 
 
 REPLACEABLE = (Status.PENDING, Status.COMPLETED, Status.FAILED, Status.ARCHIVED)
@@ -85,32 +89,37 @@ RULES: dict[Move, Rule] = {
     # A worker that takes over finds the document already `processing`, so START also leads from there.
     Move.START: Rule(
         targets={Status.PENDING: Status.PROCESSING, Status.PROCESSING: Status.PROCESSING},
+        allowed=WORKER_ONLY,
         refusal="Only pending documents can be processed",
         is_automatic=True,
     ),
     Move.COMPLETE: Rule(
         targets={Status.PROCESSING: Status.COMPLETED},
+        allowed=WORKER_ONLY,
         refusal="Only documents in processing can be completed",
         is_automatic=True,
     ),
     Move.FAIL: Rule(
         targets={Status.PENDING: Status.FAILED, Status.PROCESSING: Status.FAILED},
+        allowed=WORKER_ONLY,
         refusal="Only pending documents and those in processing can fail",
         is_automatic=True,
     ),
     Move.CANCEL: Rule(
         targets={Status.PENDING: Status.FAILED, Status.PROCESSING: Status.FAILED},
+        allowed=MANAGERS,
         refusal="Only PROCESSING or PENDING documents can be cancelled",
     ),
     # A completed document is reread: its status stays, and its previous result stays available.
     Move.RETRY: Rule(
         targets={Status.FAILED: Status.PENDING, Status.COMPLETED: Status.COMPLETED},
-        refusal="Only failed or completed documents can be retried",
         allowed=UPLOADERS,
+        refusal="Only failed or completed documents can be retried",
         obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NAME_TAKEN),
     ),
     Move.ARCHIVE: Rule(
         targets={Status.COMPLETED: Status.ARCHIVED},
+        allowed=MANAGERS,
         refusal="Only completed documents can be archived",
         refusals={Status.ARCHIVED: "Document is already archived"},
         obstacles=(Obstacle.INDEX_UPDATE_PENDING,),
@@ -118,18 +127,21 @@ RULES: dict[Move, Rule] = {
     ),
     Move.RESTORE: Rule(
         targets={Status.ARCHIVED: Status.COMPLETED},
+        allowed=MANAGERS,
         refusal="Only archived documents can be restored",
         obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NAME_TAKEN, Obstacle.INDEX_UPDATE_PENDING),
         visibility=Visibility.VISIBLE,
     ),
     Move.REPLACE: Rule(
         targets=dict.fromkeys(REPLACEABLE, Status.PENDING),
+        allowed=MANAGERS,
         refusal="Cannot replace document while processing is in progress",
         obstacles=(Obstacle.KB_BEING_DELETED, Obstacle.NAME_TAKEN),
     ),
     # Back to the status before the replace, which may also be `archived`.
     Move.REVERT: Rule(
         targets={Status.FAILED: Status.COMPLETED},
+        allowed=MANAGERS,
         refusal="Only a failed replacement can be reverted",
         obstacles=(
             Obstacle.KB_BEING_DELETED,
@@ -141,11 +153,13 @@ RULES: dict[Move, Rule] = {
     ),
     Move.PURGE: Rule(
         targets={Status.ARCHIVED: REMOVED},
+        allowed=MANAGERS,
         refusal="Only archived documents can be purged",
         obstacles=(Obstacle.HANDOVER_OPEN,),
     ),
     Move.CLEAR: Rule(
         targets={Status.FAILED: REMOVED},
+        allowed=MANAGERS,
         refusal="Only failed documents can be cleared",
         refusals={Status.PROCESSING: "Cannot clear document while processing is in progress"},
     ),

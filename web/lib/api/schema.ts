@@ -510,7 +510,7 @@ export interface paths {
         put?: never;
         /**
          * Archive Document
-         * @description Archive a completed document, which removes it from search. Only for the owner and admins, like all moves.
+         * @description Archive a completed document, which removes it from search. Only for the owner and admins.
          */
         post: operations["archive_document_api_v1_knowledge_bases__kb_id__documents__doc_id__archive_post"];
         delete?: never;

@@ -1,4 +1,5 @@
-"""Nodes that publish the result: the publish steps, MarkBasicComplete and BuildSummary."""
+"""Nodes that complete the run: MarkBasicComplete, which publishes the result, and BuildSummary. The publish steps are a
+table in `pipeline.publishing`."""
 
 from langgraph.runtime import Runtime
 
