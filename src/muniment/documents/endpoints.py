@@ -72,7 +72,7 @@ class UnknownDocumentType(Invalid):
     openapi_extra=UPLOAD_BODY,
 )
 async def upload_document(
-    request: Request, access: KBAccess, parts: CurrentServices, now: Now
+    request: Request, access: KBAccess, services: CurrentServices, now: Now
 ) -> DocumentCreatedAfterAutoClear | DocumentRead:
     """Upload a document: multipart `file`, optional `document_type`. Access is checked before the body is read."""
     access.require_upload()
@@ -80,9 +80,9 @@ async def upload_document(
     with count_rejected_uploads():
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
         name = await read_file_name(form)
-        async with parts.intake.stage(access, name, form.iter_chunks(), now=now) as staged:
+        async with services.intake.stage(access, name, form.iter_chunks(), now=now) as staged:
             await form.finish()
-            received = await parts.intake.receive(access, staged, _document_type(form.fields))
+            received = await services.intake.receive(access, staged, _document_type(form.fields))
     if received.auto_cleared_id:
         return DocumentCreatedAfterAutoClear.after_auto_clear(received.document, received.auto_cleared_id)
     return DocumentCreated.of(received.document)
@@ -155,10 +155,10 @@ async def get_document(kb_id: UUID, doc_id: UUID, work: CurrentWork) -> Document
 
 @router.get("/{doc_id}/download", response_class=Response)
 async def download_document(
-    kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, parts: CurrentServices
+    kb_id: UUID, doc_id: UUID, request: Request, access: KBAccess, services: CurrentServices
 ) -> Response:
     """Download the original file. Supports `Range`."""
-    async with parts.database.work(access.principal) as work:
+    async with services.database.work(access.principal) as work:
         document = await DocumentRepository(work.session).get(kb_id, doc_id)
     headers = _download_headers(document)
     asked = request.headers.get("range")
@@ -173,7 +173,9 @@ async def download_document(
     if wanted:
         headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{document.file_size}"
     try:
-        pieces = await prefetch_first_chunk(parts.objects.read(document.original_uri, start=span.start, end=span.end))
+        pieces = await prefetch_first_chunk(
+            services.objects.read(document.original_uri, start=span.start, end=span.end)
+        )
     except ObjectNotFound:
         log.error("documents.original_missing", document_id=str(document.id), key=document.original_uri)
         raise OriginalMissing from None

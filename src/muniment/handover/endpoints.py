@@ -69,7 +69,7 @@ QUEUE_FAILURE_RESPONSES: dict[int | str, dict[str, Any]] = {503: {"model": Queue
 
 @organization_router.post("", status_code=202, openapi_extra=SUBMISSION_FORM, responses=QUEUE_FAILURE_RESPONSES)
 async def hand_over(
-    organization_id: UUID, request: Request, principal: CurrentPrincipal, parts: CurrentServices
+    organization_id: UUID, request: Request, principal: CurrentPrincipal, services: CurrentServices
 ) -> SubmissionRead:
     """Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless."""
     if organization_id != principal.organization_id:
@@ -78,14 +78,14 @@ async def hand_over(
     part = await form.next_file()
     if part is None or part.name != "file":
         raise MalformedUpload("Send the document in the form field `file`")
-    with SpooledUpload(max_bytes=parts.handover.max_bytes) as upload:
+    with SpooledUpload(max_bytes=services.handover.max_bytes) as upload:
         await upload.receive(form.iter_chunks())
         await form.finish()
         fields = parse_form(form.fields)
         if fields.sha256:
             upload.verify_sha256(fields.sha256)
         submitted = _build_request(organization_id, fields, upload)
-        submission = await parts.handover.submissions.submit(
+        submission = await services.handover.submissions.submit(
             submitted, priority=fields.priority, actor=Actor.from_principal(principal)
         )
         return SubmissionRead.from_submission(submission)
@@ -104,11 +104,11 @@ def _build_request(organization_id: UUID, form: HandoverForm, upload: SpooledUpl
 
 @document_router.post("", status_code=202, responses=QUEUE_FAILURE_RESPONSES)
 async def hand_over_document(
-    kb_id: UUID, doc_id: UUID, principal: CurrentPrincipal, parts: CurrentServices
+    kb_id: UUID, doc_id: UUID, principal: CurrentPrincipal, services: CurrentServices
 ) -> SubmissionRead:
     """Queue a completed or archived PDF for Paperless, as its owner or an admin. If the queue fails (503), it is
     retried automatically."""
-    return SubmissionRead.from_submission(await parts.handover.documents.request(principal, kb_id, doc_id))
+    return SubmissionRead.from_submission(await services.handover.documents.request(principal, kb_id, doc_id))
 
 
 operator_router = APIRouter(prefix="/archive", tags=["archive"])
@@ -116,20 +116,20 @@ operator_router = APIRouter(prefix="/archive", tags=["archive"])
 
 @operator_router.get("/queue")
 async def list_queue(
-    parts: CurrentServices, principal: CurrentPrincipal, paging: Paging
+    services: CurrentServices, principal: CurrentPrincipal, paging: Paging
 ) -> PaginatedRead[QueueEntryRead]:
     """List the Paperless queue of all organizations. Operators only."""
     require_operator(principal)
-    return await _list_page(parts.handover.dead_letters.stores.queue, paging)
+    return await _list_page(services.handover.dead_letters.stores.queue, paging)
 
 
 @operator_router.get("/dead-letters")
 async def list_dead_letters(
-    parts: CurrentServices, principal: CurrentPrincipal, paging: Paging
+    services: CurrentServices, principal: CurrentPrincipal, paging: Paging
 ) -> PaginatedRead[QueueEntryRead]:
     """List dead letters for operators. Requeue them when the cause is fixed, or discard them."""
     require_operator(principal)
-    return await _list_page(parts.handover.dead_letters.stores.dead_letters, paging)
+    return await _list_page(services.handover.dead_letters.stores.dead_letters, paging)
 
 
 async def _list_page(store: VersionedObjectStore, paging: Paging) -> PaginatedRead[QueueEntryRead]:
@@ -139,19 +139,19 @@ async def _list_page(store: VersionedObjectStore, paging: Paging) -> PaginatedRe
 
 
 @operator_router.post("/dead-letters/{key:path}/requeue")
-async def requeue_dead_letter(key: str, parts: CurrentServices, principal: CurrentPrincipal) -> RequeuedRead:
+async def requeue_dead_letter(key: str, services: CurrentServices, principal: CurrentPrincipal) -> RequeuedRead:
     """Put a dead letter back into the queue and reset its attempts."""
     require_operator(principal)
     job = parse_job_key(key)
-    await parts.handover.dead_letters.requeue(job, Actor.from_principal(principal))
+    await services.handover.dead_letters.requeue(job, Actor.from_principal(principal))
     return RequeuedRead(job_id=job.pdf)
 
 
 @operator_router.delete("/dead-letters/{key:path}", status_code=204)
-async def discard_dead_letter(key: str, parts: CurrentServices, principal: CurrentPrincipal) -> None:
+async def discard_dead_letter(key: str, services: CurrentServices, principal: CurrentPrincipal) -> None:
     """Permanently delete a dead letter. The original file in Muniment is kept."""
     require_operator(principal)
-    await parts.handover.dead_letters.discard(parse_job_key(key), Actor.from_principal(principal))
+    await services.handover.dead_letters.discard(parse_job_key(key), Actor.from_principal(principal))
 
 
 def parse_job_key(key: str) -> JobKey:

@@ -57,35 +57,35 @@ archived_router = APIRouter(prefix="/documents/archived", tags=["lifecycle"])
 
 @router.post("/archive")
 async def archive_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentStatusRead:
     """Archive a completed document, which removes it from search. Only for the owner and admins."""
-    return DocumentStatusRead.of(await parts.engine.run(Archive(), Target(principal, kb_id, doc_id)))
+    return DocumentStatusRead.of(await services.engine.run(Archive(), Target(principal, kb_id, doc_id)))
 
 
 @router.post("/restore")
 async def restore_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentStatusRead:
     """Restore an archived document. Returns 409 while an active document has its name."""
-    return DocumentStatusRead.of(await parts.engine.run(Restore(), Target(principal, kb_id, doc_id)))
+    return DocumentStatusRead.of(await services.engine.run(Restore(), Target(principal, kb_id, doc_id)))
 
 
 @router.post("/cancel")
 async def cancel_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
 ) -> MessageRead:
     """Cancel processing of a document. It becomes `failed` and can be retried or cleared."""
-    await parts.engine.run(Cancel(), Target(principal, kb_id, doc_id))
+    await services.engine.run(Cancel(), Target(principal, kb_id, doc_id))
     return MessageRead(message="Document processing cancelled")
 
 
 @bulk_router.post("/bulk-archive")
 async def archive_documents(
-    kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, wanted: BulkRequest, services: CurrentServices, principal: CurrentPrincipal
 ) -> BulkArchivedRead:
     """Archive up to 100 documents. Documents that are not completed are skipped and listed."""
-    return BulkArchivedRead.of(await bulk_archive(parts.engine, principal, kb_id, wanted.document_ids))
+    return BulkArchivedRead.of(await bulk_archive(services.engine, principal, kb_id, wanted.document_ids))
 
 
 @archived_router.get("")
@@ -115,20 +115,20 @@ async def list_archived(
 
 @router.get("/explain")
 async def explain_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
 ) -> ExplanationRead:
     """Explain the status of a document, which moves are possible, and who can make them."""
-    return ExplanationRead.of(await explain(parts.engine, principal, kb_id, doc_id))
+    return ExplanationRead.of(await explain(services.engine, principal, kb_id, doc_id))
 
 
 @router.post("/retry", responses={409: {"model": DuplicateBody}})
 async def retry_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal, wish: RetryRequest | None = None
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal, wish: RetryRequest | None = None
 ) -> DocumentRead:
     """Retry a failed document or reprocess a completed one. Previous results stay available until it is done."""
     wish = wish or RetryRequest()
     run = RunRequest(force=wish.force, algorithm_version=wish.algorithm_version)
-    return DocumentRead.of(await parts.engine.run(Retry(run), Target(principal, kb_id, doc_id)))
+    return DocumentRead.of(await services.engine.run(Retry(run), Target(principal, kb_id, doc_id)))
 
 
 purge_router = APIRouter(prefix="/knowledge-bases/{kb_id}", tags=["lifecycle"])
@@ -154,7 +154,7 @@ PENDING_RESPONSE: dict[int | str, dict[str, Any]] = {
 async def purge_document(
     kb_id: UUID,
     doc_id: UUID,
-    parts: CurrentServices,
+    services: CurrentServices,
     principal: CurrentPrincipal,
     response: Response,
     cancel_hand_over: Annotated[
@@ -163,7 +163,7 @@ async def purge_document(
 ) -> PurgedRead | PurgePendingRead:
     """Permanently delete an archived document from every store, with a receipt. Repeating the call is safe."""
     move = Purge(cancel_hand_over=cancel_hand_over)
-    result = await run_purge(parts.engine, move, Target(principal, kb_id, doc_id))
+    result = await run_purge(services.engine, move, Target(principal, kb_id, doc_id))
     response.status_code = 202 if result.pending else 200
     return purge_result_read(result, PURGED, PURGE_PENDING)
 
@@ -172,20 +172,20 @@ async def purge_document(
     "/documents/{doc_id}/clear", responses=PENDING_RESPONSE, response_model=PurgedRead | PurgePendingRead
 )
 async def clear_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal, response: Response
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal, response: Response
 ) -> PurgedRead | PurgePendingRead:
     """Permanently delete a failed document and its partial data, with a receipt. Missing data is not an error."""
-    result = await run_purge(parts.engine, Clear(), Target(principal, kb_id, doc_id))
+    result = await run_purge(services.engine, Clear(), Target(principal, kb_id, doc_id))
     response.status_code = 202 if result.pending else 200
     return purge_result_read(result, CLEARED, CLEAR_PENDING)
 
 
 @purge_router.post("/documents/bulk-purge")
 async def purge_documents(
-    kb_id: UUID, wanted: BulkRequest, parts: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, wanted: BulkRequest, services: CurrentServices, principal: CurrentPrincipal
 ) -> BulkPurgedRead:
     """Purge up to 100 documents, 10 calls per minute. Documents that are not archived are skipped and listed."""
-    return BulkPurgedRead.of(await bulk_purge(parts.engine, principal, kb_id, wanted.document_ids))
+    return BulkPurgedRead.of(await bulk_purge(services.engine, principal, kb_id, wanted.document_ids))
 
 
 @purge_router.delete(
@@ -202,18 +202,18 @@ async def purge_documents(
 )
 async def delete_knowledge_base(
     kb_id: UUID,
-    parts: CurrentServices,
+    services: CurrentServices,
     principal: CurrentPrincipal,
     response: Response,
     purge: Annotated[bool, Query(description="Delete all its documents too, each with a receipt")] = False,
 ) -> KnowledgeBasePurgeRead | Response:
     """Delete a knowledge base. Without `purge`, returns 409 if it has documents, including archived and failed ones."""
     if not purge:
-        async with parts.database.work(principal) as work:
+        async with services.database.work(principal) as work:
             await knowledge_bases.delete(work, kb_id)
-        await parts.engine.index.delete_collection(kb_id)
+        await services.engine.index.delete_collection(kb_id)
         return Response(status_code=204)
-    progress = await KnowledgeBasePurge(parts.engine).run(principal, kb_id)
+    progress = await KnowledgeBasePurge(services.engine).run(principal, kb_id)
     response.status_code = 200 if progress.is_complete else 202
     return KnowledgeBasePurgeRead.of(progress)
 
@@ -239,10 +239,10 @@ FILE_BODY = {
 
 @replace_router.post("", responses={409: {"model": DuplicateBody}}, openapi_extra=FILE_BODY)
 async def replace_document(
-    kb_id: UUID, doc_id: UUID, request: Request, parts: CurrentServices, principal: CurrentPrincipal, now: Now
+    kb_id: UUID, doc_id: UUID, request: Request, services: CurrentServices, principal: CurrentPrincipal, now: Now
 ) -> ReplacedRead:
     """Replace content and name of a document with the multipart `file`. The document keeps its ID."""
-    replacement = await open_replacement(parts.engine, parts.staging, Target(principal, kb_id, doc_id))
+    replacement = await open_replacement(services.engine, services.staging, Target(principal, kb_id, doc_id))
     with count_rejected_uploads():
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
         name = await read_file_name(form)
@@ -253,8 +253,8 @@ async def replace_document(
 
 @replace_router.post("/revert", responses={409: {"model": DuplicateBody}})
 async def revert_document(
-    kb_id: UUID, doc_id: UUID, parts: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal
 ) -> DocumentRead:
     """Revert a failed replacement to the previous version with its name, status and annotations."""
-    reverted = await parts.engine.run(Revert(), Target(principal, kb_id, doc_id))
+    reverted = await services.engine.run(Revert(), Target(principal, kb_id, doc_id))
     return DocumentRead.of(reverted.document)

@@ -24,17 +24,17 @@ QueryParameter = Annotated[
 MAX_KNOWLEDGE_BASES = 1000
 
 
-async def get_similar_documents(parts: CurrentServices, principal: CurrentPrincipal) -> SimilarDocuments:
-    return SimilarDocuments(parts.database, parts.search.index, principal)
+async def get_similar_documents(services: CurrentServices, principal: CurrentPrincipal) -> SimilarDocuments:
+    return SimilarDocuments(services.database, services.search.index, principal)
 
 
-async def get_document_search(parts: CurrentServices, principal: CurrentPrincipal) -> DocumentSearch:
-    return DocumentSearch(parts.database, principal)
+async def get_document_search(services: CurrentServices, principal: CurrentPrincipal) -> DocumentSearch:
+    return DocumentSearch(services.database, principal)
 
 
 @router.get("/search")
 async def search(
-    parts: CurrentServices,
+    services: CurrentServices,
     principal: CurrentPrincipal,
     q: QueryParameter,
     kb_id: Annotated[list[UUID] | None, Query(max_length=MAX_KNOWLEDGE_BASES, description="All by default")] = None,
@@ -44,7 +44,7 @@ async def search(
 ) -> SearchRead:
     """Search completed documents the caller has access to. Best passages first, at most three per document."""
     question = SearchRequest(q, kb_id or (), mode, document_type or (), limit)
-    return SearchRead.from_result(await parts.search.search(principal, question))
+    return SearchRead.from_result(await services.search.search(principal, question))
 
 
 @router.get("/knowledge-bases/{kb_id}/documents/{doc_id}/similar")

@@ -21,11 +21,11 @@ from muniment.storage.db.principal import Actor, Service
 from muniment.storage.db.work import list_organizations
 
 
-async def require_archiver(request: Request, parts: CurrentServices) -> None:
+async def require_archiver(request: Request, services: CurrentServices) -> None:
     """Require `Authorization: Bearer` with one of the archiver's keys. Tokens of users are rejected."""
     credentials = request.headers.get("authorization", "")
     # Compare with every key, so that the duration reveals nothing.
-    matches = [secrets_equal(credentials, f"Bearer {key}") for key in parts.handover.internal_keys]
+    matches = [secrets_equal(credentials, f"Bearer {key}") for key in services.handover.internal_keys]
     if not any(matches):
         raise NotSignedIn
 
@@ -67,17 +67,17 @@ class PaperlessIdsNotFound(NotFound):
 
 @router.patch("/archive-audit/{bilko_document_id}", status_code=204)
 async def patch_archive_audit(
-    bilko_document_id: UUID, body: JobStatusUpdate, parts: CurrentServices, actor: ArchiverActor
+    bilko_document_id: UUID, body: JobStatusUpdate, services: CurrentServices, actor: ArchiverActor
 ) -> None:
     """Record the status of a job. Idempotent. 404 for an unknown organization."""
     _ = body.key  # before the transaction: a key of another organization is invalid
-    async with parts.database.service_work(actor.as_service(body.organization_id)) as work:
+    async with services.database.service_work(actor.as_service(body.organization_id)) as work:
         await apply_status_update(work, bilko_document_id, body)
 
 
 @router.get("/paperless-cache/{organization_id}")
-async def get_paperless_cache(organization_id: UUID, parts: CurrentServices) -> OrganizationIds:
-    async with parts.database.service_work(Service(organization_id)) as work:
+async def get_paperless_cache(organization_id: UUID, services: CurrentServices) -> OrganizationIds:
+    async with services.database.service_work(Service(organization_id)) as work:
         found = await OrganizationIdsRepository(work.session).find(organization_id)
     if found is None:
         raise PaperlessIdsNotFound
@@ -86,9 +86,9 @@ async def get_paperless_cache(organization_id: UUID, parts: CurrentServices) -> 
 
 @router.put("/paperless-cache/{organization_id}")
 async def put_paperless_cache(
-    organization_id: UUID, body: OrganizationIds, parts: CurrentServices, actor: ArchiverActor
+    organization_id: UUID, body: OrganizationIds, services: CurrentServices, actor: ArchiverActor
 ) -> OrganizationIds:
-    async with parts.database.service_work(actor.as_service(organization_id)) as work:
+    async with services.database.service_work(actor.as_service(organization_id)) as work:
         await HandoverRepository(work.session).get_organization_name(organization_id)  # 404 where there is none
         if await OrganizationIdsRepository(work.session).store(organization_id, body):
             await AuditLog(work).record(PaperlessObjectsNoted(**body.model_dump()))
@@ -96,23 +96,23 @@ async def put_paperless_cache(
 
 
 @router.post("/dead-letters/{key:path}/requeue")
-async def requeue(key: str, parts: CurrentServices, actor: ArchiverActor) -> RequeuedRead:
+async def requeue(key: str, services: CurrentServices, actor: ArchiverActor) -> RequeuedRead:
     job = _parse_job_key(key)
-    await parts.handover.dead_letters.requeue(job, actor)
+    await services.handover.dead_letters.requeue(job, actor)
     return RequeuedRead(job_id=job.pdf)
 
 
 @router.post("/dead-letters/{key:path}/discard", status_code=204)
-async def discard(key: str, parts: CurrentServices, actor: ArchiverActor) -> None:
-    await parts.handover.dead_letters.discard(_parse_job_key(key), actor)
+async def discard(key: str, services: CurrentServices, actor: ArchiverActor) -> None:
+    await services.handover.dead_letters.discard(_parse_job_key(key), actor)
 
 
 @router.post("/failed/requeue")
-async def requeue_failed(parts: CurrentServices, actor: ArchiverActor) -> RequeuedFailedRead:
+async def requeue_failed(services: CurrentServices, actor: ArchiverActor) -> RequeuedFailedRead:
     """Requeue all failed hand-overs whose original Muniment still has. The next sweep submits them."""
     requeued = 0
-    for organization_id in await list_organizations(parts.database):
-        async with parts.database.service_work(actor.as_service(organization_id)) as work:
+    for organization_id in await list_organizations(services.database):
+        async with services.database.service_work(actor.as_service(organization_id)) as work:
             count = await HandoverRepository(work.session).schedule_failed_now()
             if count:
                 await AuditLog(work).record(FailedHandOversHastened(count))

@@ -26,14 +26,14 @@ EVENT_STREAM_RESPONSE: dict[int | str, dict[str, Any]] = {
 
 @router.get("/events", response_class=Response, responses=EVENT_STREAM_RESPONSE)
 async def follow_events(
-    request: Request, parts: CurrentServices, principal: CurrentPrincipal, address: ClientAddress
+    request: Request, services: CurrentServices, principal: CurrentPrincipal, address: ClientAddress
 ) -> Response:
     """Stream server-sent events about all documents you have access to.
 
     Starts with `snapshot` `{"documents": […], "truncated"}` with unfinished documents, repeated if events may have been
     missed. Then `document` for each change, and `gone` `{"document_id"}` when a document is no longer accessible.
     """
-    stream = parts.events.open(principal, partial(get_principal, request, parts, address))
+    stream = services.events.open(principal, partial(get_principal, request, services, address))
     return EventStreamResponse(_encode_events(stream), end=stream.close)
 
 

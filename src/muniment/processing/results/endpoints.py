@@ -30,12 +30,12 @@ CACHE_SECONDS = 60
 """Short: a replaced document shows other pictures at the same address."""
 
 
-async def get_viewer(parts: CurrentServices, principal: CurrentPrincipal) -> ResultViewer:
-    return ResultViewer(parts.database, parts.objects, principal)
+async def get_viewer(services: CurrentServices, principal: CurrentPrincipal) -> ResultViewer:
+    return ResultViewer(services.database, services.objects, principal)
 
 
-async def get_annotation_service(parts: CurrentServices, principal: CurrentPrincipal) -> AnnotationService:
-    return AnnotationService(parts.database, parts.objects, principal)
+async def get_annotation_service(services: CurrentServices, principal: CurrentPrincipal) -> AnnotationService:
+    return AnnotationService(services.database, services.objects, principal)
 
 
 CurrentViewer = Annotated[ResultViewer, Depends(get_viewer)]
@@ -114,21 +114,21 @@ async def get_page_image(
     number: Number,
     request: Request,
     viewer: CurrentViewer,
-    parts: CurrentServices,
+    services: CurrentServices,
     width: Width = 1000,
 ) -> Response:
     """Return the page image of a PDF or an image file. Other file types have none."""
     original, view = await viewer.page_image_request(kb_id, doc_id, number, width)
     view.require_page_images(original.media_type)
-    return await _image_response(request, parts.images, original, view)
+    return await _image_response(request, services.images, original, view)
 
 
 @router.get("/diagrams/{key}/image", response_class=Response, responses={**PNG})
 async def get_diagram_image(
-    kb_id: UUID, doc_id: UUID, key: DiagramKey, request: Request, viewer: CurrentViewer, parts: CurrentServices
+    kb_id: UUID, doc_id: UUID, key: DiagramKey, request: Request, viewer: CurrentViewer, services: CurrentServices
 ) -> Response:
     original, view = await viewer.figure_image_request(kb_id, doc_id, key)
-    return await _image_response(request, parts.images, original, view)
+    return await _image_response(request, services.images, original, view)
 
 
 async def _image_response(
