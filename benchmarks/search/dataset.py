@@ -39,12 +39,12 @@ class SearchDataset:
         key = a_key(self.shelf.owner.organization_id)
         pack = TextPackWriter(key.organization_id)
         new = _reading(pack, pages)
-        await self.shelf.blobs.put(pack.key, pack.getvalue)
+        await self.shelf.objects.put(pack.key, pack.getvalue)
         async with self.database.service_work(self.shelf.service) as work:
             full, _ = await ArtifactRepository(work.session).add_once(key, new)
         began = perf_counter()
         owner = self.shelf.owner.organization_id
-        index = await build_index(self.database, self.shelf.blobs, self.embedder, full, organization_id=owner)
+        index = await build_index(self.database, self.shelf.objects, self.embedder, full, organization_id=owner)
         async with self.database.service_work(self.shelf.service) as work:
             await IndexRepository(work.session).add_once(index)
         return self.shelf.document(full, kb_id=kb_id), index, perf_counter() - began

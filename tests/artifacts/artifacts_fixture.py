@@ -65,7 +65,7 @@ class ArtifactsFixture:
 
     seed: Seed
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     owner: Person = field(init=False)
     kb_id: UUID = field(init=False)
 
@@ -80,8 +80,8 @@ class ArtifactsFixture:
     @property
     def ledger(self) -> Ledger:
         erasers: Mapping[LedgerStore, Deleter] = {
-            LedgerStore.OBJECTS: ObjectDeleter(self.blobs),
-            LedgerStore.ARTIFACTS: ArtifactDeleter(self.database, self.blobs),
+            LedgerStore.OBJECTS: ObjectDeleter(self.objects),
+            LedgerStore.ARTIFACTS: ArtifactDeleter(self.database, self.objects),
         }
         return Ledger(self.database, erasers)
 
@@ -90,7 +90,7 @@ class ArtifactsFixture:
         key = key or a_key(self.owner.organization_id)
         pack = TextPackWriter(key.organization_id)
         new = a_reading(pack)
-        await self.blobs.put(pack.key, pack.getvalue)
+        await self.objects.put(pack.key, pack.getvalue)
         async with self.database.service_work(service or self.service) as work:
             artifacts = ArtifactRepository(work.session)
             full, _ = await artifacts.add_once(key, new)
@@ -117,7 +117,7 @@ class ArtifactsFixture:
 
     @property
     def collection(self) -> ArtifactGarbageCollector:
-        return ArtifactGarbageCollector(self.database, self.blobs, self.ledger, grace=GRACE)
+        return ArtifactGarbageCollector(self.database, self.objects, self.ledger, grace=GRACE)
 
     async def collect(self, at: datetime, *, dry_run: bool = False) -> CollectionResult:
         return await self.collection.collect(at, dry_run=dry_run)
@@ -130,7 +130,7 @@ class ArtifactsFixture:
         return [self.seed.one(f"SELECT count(*) FROM {table}") for table in parts]
 
     async def packs(self) -> set[str]:
-        return {info.key async for info in self.blobs.list("artifacts/")}
+        return {info.key async for info in self.objects.list("artifacts/")}
 
     def list_open_entries(self) -> int:
         return int(self.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL"))

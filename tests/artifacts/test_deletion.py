@@ -50,7 +50,7 @@ def is_nothing_left(shelf: ArtifactsFixture) -> bool:
 
 async def test_artifact_goes_with_its_only_document(shelf: ArtifactsFixture) -> None:
     full = await shelf.add_artifact()
-    size, freed = await shelf.blobs.size_bytes(full.full_text_uri), FREED()
+    size, freed = await shelf.objects.size_bytes(full.full_text_uri), FREED()
     assert shelf.part_counts() == [1, 1, 1]
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
 
@@ -136,13 +136,13 @@ async def test_what_an_earlier_reading_of_the_same_content_left_goes_too(shelf: 
 
 async def test_pack_that_could_not_be_erased_is_erased_by_the_sweep(shelf: ArtifactsFixture, tmp_path: Path) -> None:
     full = await shelf.add_artifact()
-    blobs = shelf.blobs = UnresponsiveStore(tmp_path)
+    objects = shelf.objects = UnresponsiveStore(tmp_path)
     line_ids = await shelf.remove_document(shelf.document(full), full.content_hmac)
 
     assert await shelf.ledger.process(shelf.owner.organization_id, line_ids) == 1
 
     assert (shelf.ids(), shelf.list_open_entries(), await shelf.packs()) == (set(), 1, {full.full_text_uri})
-    blobs.is_silent = False
+    objects.is_silent = False
     shelf.make_entries_due()
     assert await shelf.ledger.process(shelf.owner.organization_id) == 0
     assert is_nothing_left(shelf)

@@ -26,7 +26,7 @@ def marks(shelf: ArtifactsFixture) -> dict[UUID, datetime | None]:
 
 async def test_unused_is_marked_and_removed_when_its_grace_is_over(shelf: ArtifactsFixture) -> None:
     full = await shelf.add_artifact()
-    size, freed = await shelf.blobs.size_bytes(full.full_text_uri), FREED()
+    size, freed = await shelf.objects.size_bytes(full.full_text_uri), FREED()
 
     assert await shelf.collect(NOW) == CollectionResult(marked=1)
     assert await shelf.collect(NOW + GRACE - SECOND) == CollectionResult()
@@ -72,7 +72,7 @@ async def test_a_dry_run_says_the_same_and_changes_nothing(shelf: ArtifactsFixtu
 
     assert [shelf.seed.rows(question) for question in EVERYTHING] == before
     assert await shelf.packs() == packs
-    assert told == CollectionResult(removed=1, freed_bytes=await shelf.blobs.size_bytes(old.full_text_uri), marked=1)
+    assert told == CollectionResult(removed=1, freed_bytes=await shelf.objects.size_bytes(old.full_text_uri), marked=1)
     assert await shelf.collect(NOW + GRACE) == replace(told, unmarked=1)
 
 
@@ -145,7 +145,7 @@ async def test_batches_leave_nothing_out(shelf: ArtifactsFixture, monkeypatch: p
 
 async def test_pack_that_is_missing_already_does_not_stop_the_others(shelf: ArtifactsFixture) -> None:
     fulls = [await shelf.add_artifact() for _ in range(2)]
-    await shelf.blobs.delete(fulls[0].full_text_uri)
+    await shelf.objects.delete(fulls[0].full_text_uri)
     await shelf.collect(NOW)
 
     assert (await shelf.collect(NOW + GRACE)).removed == 2

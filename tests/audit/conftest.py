@@ -18,11 +18,11 @@ def signer() -> Signer:
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> FolderObjectStore:
+def objects(tmp_path: Path) -> FolderObjectStore:
     return FolderObjectStore(tmp_path / "blobs")
 
 
 @pytest.fixture
-def trail(database: Database, seed: Seed, blobs: FolderObjectStore, signer: Signer) -> Trail:
-    heads, verification = HeadSigner(database, blobs, signer), Verification(database, blobs, signer)
+def trail(database: Database, seed: Seed, objects: FolderObjectStore, signer: Signer) -> Trail:
+    heads, verification = HeadSigner(database, objects, signer), Verification(database, objects, signer)
     return Trail(seed, Sealer(database, signer), heads, verification, seed.organization())

@@ -59,40 +59,40 @@ async def test_a_key_that_was_replaced_does_not_come_back(database: Database, si
         await rotate_key(database, signer)
 
 
-def with_key(trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer) -> Trail:
-    heads, verification = HeadSigner(database, blobs, signer), Verification(database, blobs, signer)
+def with_key(trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer) -> Trail:
+    heads, verification = HeadSigner(database, objects, signer), Verification(database, objects, signer)
     return Trail(trail.seed, trail.sealer, heads, verification, trail.organization_id)
 
 
 async def test_what_older_keys_signed_is_in_order_after_each_replacement(
-    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
+    trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
 ) -> None:
     await register_first_key(database, signer)
     await trail.write_sealed(2)
     for key in (SECOND, THIRD):
         await rotate_key(database, key)
-        trail = with_key(trail, database, blobs, key)
+        trail = with_key(trail, database, objects, key)
         await trail.write_sealed(2)
     assert await trail.problems() == []
     assert (await trail.verification.verify(None)).is_intact
 
 
 async def test_a_head_by_a_key_that_had_been_replaced_is_found(
-    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
+    trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
 ) -> None:
     await register_first_key(database, signer)
     await rotate_key(database, SECOND)
-    new = with_key(trail, database, blobs, SECOND)
+    new = with_key(trail, database, objects, SECOND)
     await new.write_sealed()
     await trail.write_sealed()  # somebody still has the old key
     assert "which had already been replaced" in (await new.problems())[0]
 
 
 async def test_a_key_that_was_slipped_in_vouches_for_nothing(
-    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
+    trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
 ) -> None:
     await register_first_key(database, signer)
-    forged = with_key(trail, database, blobs, SECOND)
+    forged = with_key(trail, database, objects, SECOND)
     trail.seed.insert(
         "audit_keys",
         key_id=SECOND.key_id, public_key=SECOND.public_key, previous_key_id=signer.key_id,
@@ -105,7 +105,7 @@ async def test_a_key_that_was_slipped_in_vouches_for_nothing(
 
 
 async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
-    trail: Trail, database: Database, blobs: FolderObjectStore, signer: Signer
+    trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
 ) -> None:
     await register_first_key(database, signer)
     trail.cheat("UPDATE audit_keys SET previous_key_id = %s", SECOND.key_id)
@@ -113,7 +113,7 @@ async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
         "audit_keys",
         key_id=SECOND.key_id, public_key=SECOND.public_key, at="2026-01-01T00:00:00Z", signature=b"rubbish",
     )  # fmt: skip
-    await with_key(trail, database, blobs, SECOND).write_sealed()
+    await with_key(trail, database, objects, SECOND).write_sealed()
     assert "does not belong to this installation" in (await trail.problems())[0]
 
 

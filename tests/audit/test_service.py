@@ -15,8 +15,8 @@ BROKEN, OLDEST = "muniment_audit_chains_broken", "muniment_audit_unsealed_oldest
 
 
 @pytest.fixture
-def sweeps(database: Database, blobs: FolderObjectStore, signer: Signer) -> AuditMaintenance:
-    return AuditMaintenance(database, Sealer(database, signer), HeadSigner(database, blobs, signer))
+def sweeps(database: Database, objects: FolderObjectStore, signer: Signer) -> AuditMaintenance:
+    return AuditMaintenance(database, Sealer(database, signer), HeadSigner(database, objects, signer))
 
 
 async def test_every_chain_is_sealed_and_signed(trail: Trail, seed: Seed, sweeps: AuditMaintenance) -> None:

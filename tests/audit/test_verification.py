@@ -143,11 +143,11 @@ async def remove_end(trail: Trail, *, after: int) -> None:
     trail.cheat("DELETE FROM audit_seals WHERE seq > %s", after)
 
 
-async def test_an_end_that_was_removed_is_found_by_the_signed_head(trail: Trail, blobs: FolderObjectStore) -> None:
+async def test_an_end_that_was_removed_is_found_by_the_signed_head(trail: Trail, objects: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     await trail.write_sealed(3)
     await remove_end(trail, after=2)
-    await blobs.delete(head_object_key(trail.chain, 5))
+    await objects.delete(head_object_key(trail.chain, 5))
     problems = await trail.problems()
     assert "seq 5 is missing: its end was removed" in problems[0]
 
@@ -223,35 +223,37 @@ async def test_a_rewritten_chain_is_not_signed_anew(trail: Trail) -> None:
         await trail.sign()
 
 
-async def test_a_head_signed_by_a_key_that_nobody_vouches_for_is_forged(trail: Trail, blobs: FolderObjectStore) -> None:
+async def test_a_head_signed_by_a_key_that_nobody_vouches_for_is_forged(
+    trail: Trail, objects: FolderObjectStore
+) -> None:
     await trail.write_sealed(2)
     stranger = Signer.from_text("A" * 43)
     hash_ = trail.seed.one("SELECT encode(hash, 'hex') FROM audit_seals WHERE seq = 2")
     head = Head(trail.chain, 2, hash_, to_rfc3339(now()), 0, stranger.key_id).signed_by(stranger)
-    await blobs.put(head_object_key(trail.chain, 2), json.dumps(head.as_json()).encode())
+    await objects.put(head_object_key(trail.chain, 2), json.dumps(head.as_json()).encode())
     assert "which does not belong to this installation" in (await trail.problems())[0]
 
 
 @pytest.mark.parametrize("what", [b"", b"[]", b"{}", b'{"seq": 2}', b"\xff"])
 async def test_a_head_outside_that_was_overwritten_is_found(
-    trail: Trail, blobs: FolderObjectStore, what: bytes
+    trail: Trail, objects: FolderObjectStore, what: bytes
 ) -> None:
     await trail.write_sealed(2)
-    await blobs.put(head_object_key(trail.chain, 2), what)
+    await objects.put(head_object_key(trail.chain, 2), what)
     assert "is not a signed head" in (await trail.problems())[0]
 
 
-async def test_an_older_head_in_the_place_of_the_newest_is_found(trail: Trail, blobs: FolderObjectStore) -> None:
+async def test_an_older_head_in_the_place_of_the_newest_is_found(trail: Trail, objects: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     await trail.write_sealed(2)
-    await blobs.put(head_object_key(trail.chain, 4), await blobs.get(head_object_key(trail.chain, 2)))
+    await objects.put(head_object_key(trail.chain, 4), await objects.get(head_object_key(trail.chain, 2)))
     assert "is not a signed head" in (await trail.problems())[0]
 
 
-async def test_a_head_that_is_missing_outside_is_found(trail: Trail, blobs: FolderObjectStore) -> None:
+async def test_a_head_that_is_missing_outside_is_found(trail: Trail, objects: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     await trail.write_sealed(2)
-    await blobs.delete(head_object_key(trail.chain, 2))
+    await objects.delete(head_object_key(trail.chain, 2))
     assert await trail.problems() == ["The signed head of seq 2 is missing outside the database"]
 
 

@@ -14,7 +14,7 @@ from tests.support.seaweedfs import SeaweedFS
 
 @dataclass(frozen=True)
 class Store:
-    blobs: ObjectStore
+    objects: ObjectStore
     leftovers: Callable[[], list[str]]
     """What unfinished writers have left behind, seen past the port."""
 
@@ -34,9 +34,9 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         server: SeaweedFS = request.getfixturevalue("empty_s3_server")
         store = Store(connect(server), server.open_uploads)
     yield store
-    await store.blobs.close()
+    await store.objects.close()
 
 
 @pytest.fixture
-def blobs(store: Store) -> ObjectStore:
-    return store.blobs
+def objects(store: Store) -> ObjectStore:
+    return store.objects

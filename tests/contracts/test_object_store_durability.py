@@ -27,13 +27,13 @@ class SyncLog:
         self.entries.append((os.fstat(descriptor).st_ino, self.watched.exists()))
 
 
-async def store(blobs: FolderObjectStore, way: str, key: str) -> None:
+async def store(objects: FolderObjectStore, way: str, key: str) -> None:
     if way == "put":
-        await blobs.put(key, b"bytes")
+        await objects.put(key, b"bytes")
     elif way == "put_if_absent":
-        await blobs.put_if_absent(key, b"bytes")
+        await objects.put_if_absent(key, b"bytes")
     else:
-        async with blobs.writer(key) as writer:
+        async with objects.writer(key) as writer:
             await writer.write(b"bytes")
 
 
@@ -53,10 +53,10 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("way", ["put", "put_if_absent", "writer"])
 async def test_bytes_are_synced_before_the_name_and_every_folder_after_it(root: Path, way: str) -> None:
     log = SyncLog(root / "a/b/x")
-    blobs = FolderObjectStore(root, sync=log)
+    objects = FolderObjectStore(root, sync=log)
     log.entries.clear()
 
-    await store(blobs, way, "a/b/x")
+    await store(objects, way, "a/b/x")
 
     assert log.entries == [
         (inode(root / "a/b/x"), False),
@@ -87,13 +87,13 @@ async def test_loser_of_put_if_absent_makes_sure_that_the_winner_is_durable(root
 
 async def test_delete_is_synced_also_when_somebody_else_has_just_removed_the_file(root: Path) -> None:
     log = SyncLog(root / "a/x")
-    blobs = FolderObjectStore(root, sync=log)
-    await blobs.put("a/x", b"bytes")
-    await blobs.put("a/y", b"bytes")
+    objects = FolderObjectStore(root, sync=log)
+    await objects.put("a/x", b"bytes")
+    await objects.put("a/y", b"bytes")
     log.entries.clear()
 
-    await blobs.delete("a/x")
-    await blobs.delete("a/x")
+    await objects.delete("a/x")
+    await objects.delete("a/x")
 
     assert log.entries == [(inode(root / "a"), False)] * 2
 
@@ -119,8 +119,8 @@ async def test_cancellation_during_the_last_sync_leaves_a_whole_object_and_no_dr
             is_syncing.set()
             may_go_on.wait(10)
 
-    blobs = FolderObjectStore(root, sync=wait)
-    storing = asyncio.create_task(store(blobs, way, "a/x"))
+    objects = FolderObjectStore(root, sync=wait)
+    storing = asyncio.create_task(store(objects, way, "a/x"))
     await asyncio.to_thread(is_syncing.wait, 10)
     for task in asyncio.all_tasks() - {asyncio.current_task()}:  # as the end of an event loop does
         task.cancel()
@@ -129,7 +129,7 @@ async def test_cancellation_during_the_last_sync_leaves_a_whole_object_and_no_dr
     with pytest.raises(asyncio.CancelledError):
         await storing
 
-    assert await blobs.get("a/x") == b"bytes"
+    assert await objects.get("a/x") == b"bytes"
     assert pending_files(root) == []
 
 
@@ -141,17 +141,17 @@ async def test_killed_writer_leaves_no_object_and_its_draft_can_be_removed(root:
     assert await child.stdout.readline() == b"half written\n"
     child.kill()
     await child.wait()
-    blobs = FolderObjectStore(root)
-    async with blobs.writer("a/y") as writer:
+    objects = FolderObjectStore(root)
+    async with objects.writer("a/y") as writer:
         await writer.write(bytes(MIB))
         [old] = [draft for draft in pending_files(root) if draft.stat().st_size == 2 * MIB]
         an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
         os.utime(old, (an_hour_ago.timestamp() - 1, an_hour_ago.timestamp() - 1))
 
-        assert [info.key async for info in blobs.list()] == []
-        assert await blobs.delete_stale_uploads(before=an_hour_ago - timedelta(minutes=1)) == 0
-        assert await blobs.delete_stale_uploads(before=an_hour_ago) == 1
-        assert await blobs.delete_stale_uploads(before=an_hour_ago) == 0
+        assert [info.key async for info in objects.list()] == []
+        assert await objects.delete_stale_uploads(before=an_hour_ago - timedelta(minutes=1)) == 0
+        assert await objects.delete_stale_uploads(before=an_hour_ago) == 1
+        assert await objects.delete_stale_uploads(before=an_hour_ago) == 0
 
-    assert [info.key async for info in blobs.list()] == ["a/y"]
+    assert [info.key async for info in objects.list()] == ["a/y"]
     assert pending_files(root) == []

@@ -35,10 +35,10 @@ def no_umask() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_umask")
 async def test_files_and_folders_are_for_their_owner_alone(root: Path) -> None:
-    blobs = FolderObjectStore(root)
-    await blobs.put("a/b/x", b"bytes")
+    objects = FolderObjectStore(root)
+    await objects.put("a/b/x", b"bytes")
 
-    async with blobs.writer("a/y") as writer:
+    async with objects.writer("a/y") as writer:
         await writer.write(bytes(MIB))
         [draft] = pending_files(root)
         assert stat.S_IMODE(draft.stat().st_mode) == 0o600
@@ -49,37 +49,37 @@ async def test_files_and_folders_are_for_their_owner_alone(root: Path) -> None:
 
 
 async def test_keys_are_sorted_as_strings_and_not_folder_by_folder(root: Path) -> None:
-    blobs = FolderObjectStore(root)
+    objects = FolderObjectStore(root)
     for key in ("a/x", "a-b/x", "a.b", "a0", "a/y/z", "A"):
-        await blobs.put(key, b"")
+        await objects.put(key, b"")
 
-    listed = [info.key async for info in blobs.list()]
+    listed = [info.key async for info in objects.list()]
 
     assert listed == ["A", "a-b/x", "a.b", "a/x", "a/y/z", "a0"]
     for key in listed:
-        assert [info.key async for info in blobs.list(after=key)] == listed[listed.index(key) + 1 :]
+        assert [info.key async for info in objects.list(after=key)] == listed[listed.index(key) + 1 :]
 
 
 async def test_empty_folders_are_removed_and_others_stay(root: Path) -> None:
-    blobs = FolderObjectStore(root)
-    await blobs.put("a/b/c/x", b"")
-    await blobs.put("a/y", b"")
+    objects = FolderObjectStore(root)
+    await objects.put("a/b/c/x", b"")
+    await objects.put("a/y", b"")
 
-    await blobs.delete("a/b/c/x")
+    await objects.delete("a/b/c/x")
 
     assert not (root / "a/b").exists()
-    assert await blobs.get("a/y") == b""
-    await blobs.delete("a/y")
+    assert await objects.get("a/y") == b""
+    await objects.delete("a/y")
     assert [path.name for path in root.iterdir()] == [".incoming"]
 
 
 async def test_writer_survives_that_a_delete_next_door_takes_its_folder(root: Path) -> None:
-    blobs = FolderObjectStore(root, sync=lambda descriptor: None)  # faster, and so more often at the same time
+    objects = FolderObjectStore(root, sync=lambda descriptor: None)  # faster, and so more often at the same time
 
     async def come_and_go(number: int) -> None:
         for _ in range(300):
-            await blobs.put(f"a/b/{number}", b"bytes")
-            await blobs.delete(f"a/b/{number}")
+            await objects.put(f"a/b/{number}", b"bytes")
+            await objects.delete(f"a/b/{number}")
 
     await asyncio.gather(*(come_and_go(number) for number in range(3)))
 
@@ -90,36 +90,36 @@ async def test_links_inside_the_folder_lead_nowhere(root: Path, tmp_path: Path) 
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret").write_bytes(b"secret")
-    blobs = FolderObjectStore(root)
+    objects = FolderObjectStore(root)
     (root / "folder").symlink_to(outside)
     (root / "file").symlink_to(outside / "secret")
 
     for key in ("folder/secret", "file", "folder"):
         with pytest.raises(ObjectNotFound):
-            await blobs.get(key)
-    assert [info.key async for info in blobs.list()] == []
+            await objects.get(key)
+    assert [info.key async for info in objects.list()] == []
     with pytest.raises(ValueError, match="key"):
-        await blobs.put("folder/new", b"bytes")
-    await blobs.delete("folder/secret")
-    await blobs.put("file", b"bytes")
+        await objects.put("folder/new", b"bytes")
+    await objects.delete("folder/secret")
+    await objects.put("file", b"bytes")
 
     assert [path.name for path in outside.iterdir()] == ["secret"]
     assert (outside / "secret").read_bytes() == b"secret"
 
 
 async def test_key_below_another_key_is_refused(root: Path) -> None:
-    blobs = FolderObjectStore(root)
-    await blobs.put("a/x", b"bytes")
+    objects = FolderObjectStore(root)
+    await objects.put("a/x", b"bytes")
 
     with pytest.raises(ValueError, match="below another key"):
-        await blobs.put("a/x/y", b"bytes")
+        await objects.put("a/x/y", b"bytes")
     with pytest.raises(ValueError, match="below another key"):
-        await blobs.put("a", b"bytes")
+        await objects.put("a", b"bytes")
     with pytest.raises(ObjectNotFound):
-        await blobs.get("a")
-    await blobs.delete("a")
+        await objects.get("a")
+    await objects.delete("a")
 
-    assert await blobs.get("a/x") == b"bytes"
+    assert await objects.get("a/x") == b"bytes"
     assert pending_files(root) == []
 
 
@@ -130,16 +130,16 @@ async def test_full_disk_is_said_so_and_leaves_the_older_object(root: Path, code
     def full(descriptor: int) -> None:
         raise OSError(code, os.strerror(code))
 
-    blobs = FolderObjectStore(root, sync=full)
+    objects = FolderObjectStore(root, sync=full)
     with pytest.raises(StorageFull):
-        await blobs.put("a/x", b"newer")
+        await objects.put("a/x", b"newer")
     with pytest.raises(StorageFull):
-        async with blobs.writer("a/x") as writer:
+        async with objects.writer("a/x") as writer:
             await writer.write(b"newer")
     with pytest.raises(Unavailable, match=os.strerror(code)):
-        await blobs.check()
+        await objects.check()
 
-    assert await blobs.get("a/x") == b"older"
+    assert await objects.get("a/x") == b"older"
     assert pending_files(root) == []
 
 
@@ -153,10 +153,10 @@ def small_files_only() -> Iterator[None]:
 
 @pytest.mark.usefixtures("small_files_only")
 async def test_block_that_goes_on_after_a_failed_write_stores_nothing(root: Path) -> None:
-    blobs = FolderObjectStore(root)
+    objects = FolderObjectStore(root)
 
     async def go_on() -> None:
-        async with blobs.writer("a/x") as writer:
+        async with objects.writer("a/x") as writer:
             await writer.write(bytes(2 * MIB))
             with pytest.raises(Unavailable):
                 await writer.write(bytes(2 * MIB))
@@ -164,20 +164,20 @@ async def test_block_that_goes_on_after_a_failed_write_stores_nothing(root: Path
     with pytest.raises(Unavailable):
         await go_on()
 
-    assert [info.key async for info in blobs.list()] == []
+    assert [info.key async for info in objects.list()] == []
     assert pending_files(root) == []
 
 
 async def test_folder_that_is_gone_is_unavailable_and_not_empty(root: Path) -> None:
-    blobs = FolderObjectStore(root)
+    objects = FolderObjectStore(root)
     (root / ".incoming").rmdir()
     root.rmdir()
 
-    for work in (blobs.get("a/x"), blobs.put("a/x", b""), blobs.delete("a/x"), anext(blobs.list())):
+    for work in (objects.get("a/x"), objects.put("a/x", b""), objects.delete("a/x"), anext(objects.list())):
         with pytest.raises(Unavailable):
             await work
     with pytest.raises(Unavailable, match=str(root)):
-        await blobs.check()
+        await objects.check()
 
 
 def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -15,14 +15,14 @@ class Interruption(Exception):
 
 
 async def write_and_raise(store: Store, size: int) -> None:
-    async with store.blobs.writer("a/x") as writer:
+    async with store.objects.writer("a/x") as writer:
         await writer.write(bytes(size))
         raise Interruption
 
 
 async def assert_nothing_is_left(store: Store) -> None:
     assert store.leftovers() == []
-    assert [info.key async for info in store.blobs.list()] == []
+    assert [info.key async for info in store.objects.list()] == []
 
 
 @pytest.mark.parametrize("size", [0, 100, 12 * MIB])
@@ -35,18 +35,18 @@ async def test_block_that_raises_leaves_no_object_and_nothing_temporary(store: S
 
 
 async def test_block_that_raises_leaves_the_older_object_alone(store: Store) -> None:
-    await store.blobs.put("a/x", b"older")
+    await store.objects.put("a/x", b"older")
 
     with pytest.raises(Interruption):
         await write_and_raise(store, 12 * MIB)
 
-    assert await store.blobs.get("a/x") == b"older"
+    assert await store.objects.get("a/x") == b"older"
     assert store.leftovers() == []
 
 
 async def test_cancelled_block_leaves_nothing_whenever_it_is_cancelled(store: Store) -> None:
     async def write_forever() -> None:
-        async with store.blobs.writer("a/x") as writer:
+        async with store.objects.writer("a/x") as writer:
             while True:
                 await writer.write(bytes(MIB))
 
@@ -65,7 +65,7 @@ async def test_second_cancellation_does_not_interrupt_the_tidying_up(store: Stor
     is_written = asyncio.Event()
 
     async def write_and_wait() -> None:
-        async with store.blobs.writer("a/x") as writer:
+        async with store.objects.writer("a/x") as writer:
             await writer.write(bytes(12 * MIB))
             is_written.set()
             await asyncio.Event().wait()
@@ -82,7 +82,7 @@ async def test_second_cancellation_does_not_interrupt_the_tidying_up(store: Stor
 
 
 async def test_nothing_is_abandoned_in_a_store_whose_writers_ended_well(store: Store) -> None:
-    await store.blobs.put("a/x", b"bytes")
+    await store.objects.put("a/x", b"bytes")
 
-    assert await store.blobs.delete_stale_uploads(before=datetime.now(UTC)) == 0
-    assert await store.blobs.get("a/x") == b"bytes"
+    assert await store.objects.delete_stale_uploads(before=datetime.now(UTC)) == 0
+    assert await store.objects.get("a/x") == b"bytes"

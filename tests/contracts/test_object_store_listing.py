@@ -9,68 +9,68 @@ import pytest
 from muniment.storage.objects.port import ObjectInfo, ObjectStore
 
 
-async def put_all(blobs: ObjectStore, keys: Iterable[str]) -> None:
+async def put_all(objects: ObjectStore, keys: Iterable[str]) -> None:
     at_once = asyncio.Semaphore(30)
 
     async def put(key: str) -> None:
         async with at_once:
-            await blobs.put(key, key.encode())
+            await objects.put(key, key.encode())
 
     await asyncio.gather(*(put(key) for key in keys))
 
 
-async def keys(blobs: ObjectStore, prefix: str = "", after: str = "") -> list[str]:
-    return [info.key async for info in blobs.list(prefix, after=after)]
+async def keys(objects: ObjectStore, prefix: str = "", after: str = "") -> list[str]:
+    return [info.key async for info in objects.list(prefix, after=after)]
 
 
-async def test_empty_store_lists_nothing(blobs: ObjectStore) -> None:
-    assert await keys(blobs) == []
-    assert await keys(blobs, "a/") == []
+async def test_empty_store_lists_nothing(objects: ObjectStore) -> None:
+    assert await keys(objects) == []
+    assert await keys(objects, "a/") == []
 
 
-async def test_listing_tells_key_size_and_time(blobs: ObjectStore) -> None:
-    await blobs.put("a/x", b"bytes")
+async def test_listing_tells_key_size_and_time(objects: ObjectStore) -> None:
+    await objects.put("a/x", b"bytes")
 
-    [info] = [info async for info in blobs.list()]
+    [info] = [info async for info in objects.list()]
 
     assert info == ObjectInfo("a/x", 5, info.modified_at)
     assert abs(datetime.now(UTC) - info.modified_at) < timedelta(minutes=1)
 
 
-async def test_fifteen_hundred_keys_come_in_order_and_from_any_point_on(blobs: ObjectStore) -> None:
+async def test_fifteen_hundred_keys_come_in_order_and_from_any_point_on(objects: ObjectStore) -> None:
     expected = sorted(f"{number % 7}/{number % 3}/{number:04}" for number in range(1500))
-    await put_all(blobs, expected)
+    await put_all(objects, expected)
 
-    assert await keys(blobs) == expected
-    assert await keys(blobs, after=expected[700]) == expected[701:]
-    assert await keys(blobs, after="3/1/07") == [key for key in expected if key > "3/1/07"]
-    assert await keys(blobs, "3/1/", after="3/1/07") == [key for key in expected if "3/1/07" < key < "3/2"]
+    assert await keys(objects) == expected
+    assert await keys(objects, after=expected[700]) == expected[701:]
+    assert await keys(objects, after="3/1/07") == [key for key in expected if key > "3/1/07"]
+    assert await keys(objects, "3/1/", after="3/1/07") == [key for key in expected if "3/1/07" < key < "3/2"]
 
 
-async def test_prefix_is_the_start_of_a_key_and_need_not_end_at_a_slash(blobs: ObjectStore) -> None:
-    await put_all(blobs, ["a/x", "ab/x", "ab/y", "b/x", "b/xy/z", "c"])
+async def test_prefix_is_the_start_of_a_key_and_need_not_end_at_a_slash(objects: ObjectStore) -> None:
+    await put_all(objects, ["a/x", "ab/x", "ab/y", "b/x", "b/xy/z", "c"])
 
-    assert await keys(blobs, "a") == ["a/x", "ab/x", "ab/y"]
-    assert await keys(blobs, "a/") == ["a/x"]
-    assert await keys(blobs, "b/x") == ["b/x", "b/xy/z"]
-    assert await keys(blobs, "c") == ["c"]
-    assert await keys(blobs, "c/") == []
-    assert await keys(blobs, "ab/", after="ab/x") == ["ab/y"]
-    assert await keys(blobs, "ab/", after="b") == []
-    assert await keys(blobs, "b/", after="a/x") == ["b/x", "b/xy/z"]
+    assert await keys(objects, "a") == ["a/x", "ab/x", "ab/y"]
+    assert await keys(objects, "a/") == ["a/x"]
+    assert await keys(objects, "b/x") == ["b/x", "b/xy/z"]
+    assert await keys(objects, "c") == ["c"]
+    assert await keys(objects, "c/") == []
+    assert await keys(objects, "ab/", after="ab/x") == ["ab/y"]
+    assert await keys(objects, "ab/", after="b") == []
+    assert await keys(objects, "b/", after="a/x") == ["b/x", "b/xy/z"]
 
 
 @pytest.mark.parametrize(("prefix", "after"), [("/", ""), ("../", ""), ("a//", ""), ("", "a/"), ("", "..")])
-async def test_prefix_that_no_key_can_have_is_refused(blobs: ObjectStore, prefix: str, after: str) -> None:
+async def test_prefix_that_no_key_can_have_is_refused(objects: ObjectStore, prefix: str, after: str) -> None:
     with pytest.raises(ValueError, match="key"):
-        await keys(blobs, prefix, after)
+        await keys(objects, prefix, after)
 
 
-async def test_object_that_is_deleted_during_a_listing_does_not_break_it(blobs: ObjectStore) -> None:
-    await put_all(blobs, [f"{number:04}/x" for number in range(520)])
-    listing = blobs.list()
+async def test_object_that_is_deleted_during_a_listing_does_not_break_it(objects: ObjectStore) -> None:
+    await put_all(objects, [f"{number:04}/x" for number in range(520)])
+    listing = objects.list()
     first = await anext(listing)
-    await blobs.delete("0519/x")
+    await objects.delete("0519/x")
 
     rest = [info.key async for info in listing]
 

@@ -23,8 +23,8 @@ from tests.support.seaweedfs import SeaweedFS
 MIB = 1024 * 1024
 
 
-async def write(blobs: ObjectStore) -> None:
-    async with blobs.writer("a/x") as writer:
+async def write(objects: ObjectStore) -> None:
+    async with objects.writer("a/x") as writer:
         await writer.write(bytes(6 * MIB))
 
 
@@ -50,18 +50,18 @@ def deaf() -> Iterator[str]:
 
 
 async def test_server_that_is_down_is_unavailable_soon(nobody: str) -> None:
-    blobs = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
+    objects = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
     started = time.monotonic()
 
     answers = await asyncio.gather(
-        write(blobs),
-        blobs.put("a/x", b"bytes"),
-        blobs.put_if_absent("a/x", b"bytes"),
-        blobs.get("a/x"),
-        blobs.size_bytes("a/x"),
-        anext(blobs.read("a/x", start=3)),
-        blobs.delete("a/x"),
-        anext(blobs.list()),
+        write(objects),
+        objects.put("a/x", b"bytes"),
+        objects.put_if_absent("a/x", b"bytes"),
+        objects.get("a/x"),
+        objects.size_bytes("a/x"),
+        anext(objects.read("a/x", start=3)),
+        objects.delete("a/x"),
+        anext(objects.list()),
         return_exceptions=True,
     )
 
@@ -71,15 +71,15 @@ async def test_server_that_is_down_is_unavailable_soon(nobody: str) -> None:
 
 @pytest.mark.slow
 async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(deaf: str) -> None:
-    blobs = S3ObjectStore(S3Address("documents", deaf, "us-east-1", "key", "secret"))
+    objects = S3ObjectStore(S3Address("documents", deaf, "us-east-1", "key", "secret"))
     started = time.monotonic()
 
     answers = await asyncio.gather(
-        blobs.size_bytes("a/x"),
-        blobs.get("a/x"),
-        blobs.delete("a/x"),
-        anext(blobs.list()),
-        blobs.check(),
+        objects.size_bytes("a/x"),
+        objects.get("a/x"),
+        objects.delete("a/x"),
+        anext(objects.list()),
+        objects.check(),
         return_exceptions=True,
     )
 
@@ -88,10 +88,10 @@ async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(deaf: str) -
 
 
 async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(nobody: str) -> None:
-    blobs = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
+    objects = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
 
     async def go_on() -> None:
-        async with blobs.writer("a/x") as writer:
+        async with objects.writer("a/x") as writer:
             for size in (6 * MIB, MIB):  # the second is too small for a request of its own
                 with pytest.raises(Unavailable):
                     await writer.write(bytes(size))
@@ -111,22 +111,22 @@ async def test_check_says_that_the_keys_are_refused(s3_server: SeaweedFS) -> Non
 
 
 async def test_missing_bucket_is_unavailable_and_check_says_so(s3_server: SeaweedFS) -> None:
-    blobs = connect(s3_server, bucket="nowhere")
+    objects = connect(s3_server, bucket="nowhere")
 
     with pytest.raises(Unavailable):
-        await blobs.get("a/x")
+        await objects.get("a/x")
     with pytest.raises(Unavailable, match="no bucket `nowhere`"):
-        await blobs.check()
+        await objects.check()
 
 
 async def test_store_that_lists_out_of_order_is_an_error_and_not_a_wrong_list(empty_s3_server: SeaweedFS) -> None:
     # SeaweedFS 4.48 goes folder by folder: `a/x` before `a-b/x`. Amazon's own order is that of the whole key.
-    blobs = connect(empty_s3_server)
-    await blobs.put("a/x", b"bytes")
-    await blobs.put("a-b/x", b"bytes")
+    objects = connect(empty_s3_server)
+    await objects.put("a/x", b"bytes")
+    await objects.put("a-b/x", b"bytes")
 
     async def list_all() -> list[str]:
-        return [info.key async for info in blobs.list()]
+        return [info.key async for info in objects.list()]
 
     [answer] = await asyncio.gather(list_all(), return_exceptions=True)
 
@@ -144,15 +144,15 @@ async def test_given_endpoint_wins_over_the_environment(
 
 
 async def test_store_is_asked_to_encrypt(empty_s3_server: SeaweedFS) -> None:
-    blobs = connect(empty_s3_server, server_side_encryption="AES256")
-    await blobs.put("a/small", b"bytes")
-    async with blobs.writer("a/large") as writer:
+    objects = connect(empty_s3_server, server_side_encryption="AES256")
+    await objects.put("a/small", b"bytes")
+    async with objects.writer("a/large") as writer:
         await writer.write(bytes(6 * MIB))
 
     for key in ("a/small", "a/large"):
-        address = await sign_async(blobs._client, "GET", key, timedelta(minutes=1))
+        address = await sign_async(objects._client, "GET", key, timedelta(minutes=1))
         assert (await asyncio.to_thread(headers_of, address))["x-amz-server-side-encryption"] == "AES256"
-    assert await blobs.get("a/small") == b"bytes"
+    assert await objects.get("a/small") == b"bytes"
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Seed
 
 
-class BrittleBlobs(FolderObjectStore):
+class BrittleObjects(FolderObjectStore):
     """A real store that fails at one moment."""
 
     fails_at = ""
@@ -58,9 +58,9 @@ class BrittleBlobs(FolderObjectStore):
             raise Unavailable("The store does not answer")
 
 
-def brittle_stores(settings: Settings) -> tuple[Stores, BrittleBlobs]:
-    stores, blobs = build_stores(settings), BrittleBlobs(settings.server.data_dir / "blobs")
-    return replace(stores, objects=blobs, ledger=build_ledger(stores.database, blobs, stores.handover)), blobs
+def brittle_stores(settings: Settings) -> tuple[Stores, BrittleObjects]:
+    stores, objects = build_stores(settings), BrittleObjects(settings.server.data_dir / "blobs")
+    return replace(stores, objects=objects, ledger=build_ledger(stores.database, objects, stores.handover)), objects
 
 
 @pytest.mark.parametrize("moment", ["before the end", "after the end"])
@@ -69,9 +69,9 @@ async def test_store_that_fails_while_writing_leaves_no_row_and_no_object(
 ) -> None:
     owner = seed.person()
     kb_id = seed.knowledge_base(owner)
-    stores, blobs = brittle_stores(settings)
+    stores, objects = brittle_stores(settings)
     async with running_api(settings, stores) as api, api.client(owner) as client:
-        blobs.fails_at = moment
+        objects.fails_at = moment
         answer = await upload(client, kb_id)
 
         assert answer.status_code == 503
@@ -83,17 +83,17 @@ async def test_bytes_that_could_not_be_deleted_are_deleted_by_the_sweep(settings
     owner = seed.person()
     kb_id = seed.knowledge_base(owner)
     failed = seed.document(kb_id, owner, name="report.pdf", status="failed")
-    stores, blobs = brittle_stores(settings)
+    stores, objects = brittle_stores(settings)
     async with running_api(settings, stores) as api, api.client(owner) as client:
-        await blobs.put(f"{kb_id}/{failed}/1/original", b"older bytes")
-        blobs.fails_at = "delete"
+        await objects.put(f"{kb_id}/{failed}/1/original", b"older bytes")
+        objects.fails_at = "delete"
 
         answer = await upload(client, kb_id)
 
         assert (answer.status_code, answer.json()["auto_cleared_document_id"]) == (201, str(failed))
         [(target, error)] = seed.rows("SELECT target, last_error FROM deletions WHERE done_at IS NULL")
         assert (target, error) == (f"{kb_id}/{failed}/1/original", "The store does not answer")
-        blobs.fails_at = ""
+        objects.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
         await build_upload_sweep(settings, stores).process_ledger()
         assert await stored_keys(api) == [f"{kb_id}/{answer.json()['id']}/1/original"]
@@ -103,12 +103,12 @@ async def test_bytes_that_could_not_be_deleted_are_deleted_by_the_sweep(settings
 async def test_refused_upload_that_could_not_be_cleared_is_cleared_by_the_sweep(settings: Settings, seed: Seed) -> None:
     owner = seed.person()
     kb_id = seed.knowledge_base(owner)
-    stores, blobs = brittle_stores(settings)
+    stores, objects = brittle_stores(settings)
     async with running_api(settings, stores) as api, api.client(owner) as client:
-        blobs.fails_at = "delete"
+        objects.fails_at = "delete"
         assert (await upload(client, kb_id, document_type="unknown")).status_code == 422
         assert len(await stored_keys(api)) == 1
-        blobs.fails_at = ""
+        objects.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
         await build_upload_sweep(settings, stores).process_ledger()
         assert await is_nothing_left(api, seed)

@@ -30,17 +30,17 @@ class StagingHarness:
 
     def __init__(self, database: Database, folder: Path) -> None:
         self.database = database
-        self.blobs = FolderObjectStore(folder / "blobs")
-        self.ledger = Ledger(database, {LedgerStore.OBJECTS: ObjectDeleter(self.blobs)})
+        self.objects = FolderObjectStore(folder / "blobs")
+        self.ledger = Ledger(database, {LedgerStore.OBJECTS: ObjectDeleter(self.objects)})
 
     def staging(self, *, has_room: Callable[[], bool] = lambda: True, lifetime: timedelta = timedelta(1)) -> Staging:
         keys = ContentKeyFactory("secret", SharingScope.ORGANIZATION)
         return Staging(
-            self.database, self.blobs, self.ledger, keys, has_room=has_room, max_bytes=10**9, lifetime=lifetime
+            self.database, self.objects, self.ledger, keys, has_room=has_room, max_bytes=10**9, lifetime=lifetime
         )
 
     async def is_empty(self) -> bool:
-        return not [info async for info in self.blobs.list()]
+        return not [info async for info in self.objects.list()]
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ async def test_no_object_appears_for_an_upload_that_the_sweep_took_before_its_en
     bench: StagingHarness, access: Access, seed: Seed
 ) -> None:
     lifetime = timedelta(microseconds=1)
-    sweeps = UploadSweep(bench.database, bench.ledger, [bench.blobs], upload_lifetime=timedelta(1))
+    sweeps = UploadSweep(bench.database, bench.ledger, [bench.objects], upload_lifetime=timedelta(1))
 
     async def slow() -> AsyncIterator[bytes]:
         yield PIECE

@@ -40,8 +40,8 @@ class FaultHarness:
         """Back to an organization without documents."""
         for table in ("documents", "artifacts_full_text", "deletions", "procrastinate_jobs", "indexing_variants"):
             self.seed.execute(f"DELETE FROM {table}")
-        for key in await stored(self.desk.blobs):
-            await self.desk.blobs.delete(key)
+        for key in await stored(self.desk.objects):
+            await self.desk.objects.delete(key)
         self.desk.reader.pages, self.desk.reader.error, self.desk.reader.opened = PAGES, None, 0
         self.desk.reading = OLDER
 
@@ -59,15 +59,15 @@ class FaultHarness:
     async def process(self, effects: EffectRecorder) -> AsyncIterator[RunProcessor]:
         """A worker process: a fresh application, and its connections end with it."""
         # Of the database only the compiled statements outlive it: they are what costs the time.
-        database, locks, blobs = (
+        database, locks, objects = (
             self.desk.database,
             self.desk.locks,
             RecordingObjectStore(self.folder, sync=lambda _: None),
         )
-        blobs.effects = effects
+        objects.effects = effects
         reader = RecordingReader(self.desk.reader, effects)
         with effects.watch(database, locks):
-            tools = replace(self.desk.services, database=database, blobs=blobs, locks=locks, reader=reader)
+            tools = replace(self.desk.services, database=database, objects=objects, locks=locks, reader=reader)
             yield RunProcessor(tools)
         for engine in (database.service_engine, locks._engine):
             await engine.dispose()
@@ -89,11 +89,11 @@ class FaultHarness:
 
     async def carry_out_ledger(self) -> None:
         self.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE done_at IS NULL")
-        ledger = Ledger(self.desk.database, {LedgerStore.OBJECTS: ObjectDeleter(self.desk.blobs)})
+        ledger = Ledger(self.desk.database, {LedgerStore.OBJECTS: ObjectDeleter(self.desk.objects)})
         assert await ledger.process(self.desk.owner.organization_id) == 0
 
     async def outcome(self) -> Results:
         """What is there in the end, once nothing is left that no row names."""
         await self.carry_out_ledger()
-        assert await stored(self.desk.blobs) == referenced(self.seed)
-        return await everything(self.seed, self.desk.blobs)
+        assert await stored(self.desk.objects) == referenced(self.seed)
+        return await everything(self.seed, self.desk.objects)

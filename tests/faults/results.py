@@ -82,9 +82,9 @@ def shown(seed: Seed) -> Results:
     return _asked(seed, SHOWN)
 
 
-async def everything(seed: Seed, blobs: ObjectStore) -> Results:
+async def everything(seed: Seed, objects: ObjectStore) -> Results:
     """And what was computed, with its text out of the packs, and how it is said to have come about."""
-    pages, texts = await _pages(seed, blobs)
+    pages, texts = await _pages(seed, objects)
     return {
         **_asked(seed, {**SHOWN, **RECORDED, **COMPUTED}),
         "computed pages": pages,
@@ -96,10 +96,10 @@ def _asked(seed: Seed, questions: dict[str, str]) -> Results:
     return {name: sorted(seed.rows(question), key=repr) for name, question in questions.items()}
 
 
-async def _pages(seed: Seed, blobs: ObjectStore) -> tuple[Rows, dict[str, str]]:
+async def _pages(seed: Seed, objects: ObjectStore) -> tuple[Rows, dict[str, str]]:
     rows, texts = [], {}
     for *row, sha256, uri in seed.rows(_PAGES):
-        texts[uri] = await read_page_text(blobs, uri, sha256)  # which proves the hash
+        texts[uri] = await read_page_text(objects, uri, sha256)  # which proves the hash
         rows.append((*row, sha256, texts[uri]))
     return sorted(rows, key=repr), texts
 
@@ -122,5 +122,5 @@ def referenced(seed: Seed) -> set[str]:
     return {pack_key(uri) for (uri,) in seed.rows(f"{uris} UNION {parts}")}
 
 
-async def stored(blobs: ObjectStore) -> set[str]:
-    return {info.key async for info in blobs.list()}
+async def stored(objects: ObjectStore) -> set[str]:
+    return {info.key async for info in objects.list()}

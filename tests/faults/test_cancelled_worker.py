@@ -37,7 +37,7 @@ async def test_a_worker_that_goes_on_after_its_first_statement_writes_nothing_an
     said = stage.seed.rows("SELECT status, last_error, processing_status FROM documents")
     assert said == [("failed", MESSAGE, "failed")]
     await stage.carry_out_ledger()
-    assert await stored(stage.desk.blobs) == referenced(stage.seed)
+    assert await stored(stage.desk.objects) == referenced(stage.seed)
 
 
 async def test_a_cancelled_document_that_is_retried_is_the_new_runs_alone(stage: FaultHarness, api: RunningApi) -> None:

@@ -129,7 +129,7 @@ async def check_overtaken(
     fences = [effect for effect in late.reached[number:] if effect.what.startswith(FENCE)]
     assert len(fences) <= 1, reached[number]  # the first stops it
     await stage.carry_out_ledger()
-    assert await stored(stage.desk.blobs) == referenced(stage.seed), reached[number]
+    assert await stored(stage.desk.objects) == referenced(stage.seed), reached[number]
 
 
 @computing
@@ -149,7 +149,7 @@ async def test_whoever_moves_the_document_waits_for_the_fence_and_then_nothing_i
             then = await mover
         assert tables(stage.seed.rows) == then, reached[number]
         await stage.carry_out_ledger()
-        assert await stored(stage.desk.blobs) == referenced(stage.seed), reached[number]
+        assert await stored(stage.desk.objects) == referenced(stage.seed), reached[number]
 
 
 def moved(stage: FaultHarness, document_id: UUID) -> Tables:

@@ -71,7 +71,7 @@ class SandboxedWorkerFixture:
 
     desk: WorkerFixture
     worker: RunProcessor
-    blobs_folder: Path
+    objects_folder: Path
     temporary_folder: Path
 
     async def process(self, content: bytes, media_type: str) -> ProcessingOutcome:
@@ -91,7 +91,7 @@ class SandboxedWorkerFixture:
         (row,) = self.desk.seed.rows(question, document_id)
         pages = """SELECT page_text_uri, page_text_sha256 FROM artifact_pages a JOIN document_pages p
                        ON p.artifact_page_id = a.id WHERE p.document_id = %s ORDER BY a.page_number"""
-        texts = [await read_page_text(self.desk.blobs, *page) for page in self.desk.seed.rows(pages, document_id)]
+        texts = [await read_page_text(self.desk.objects, *page) for page in self.desk.seed.rows(pages, document_id)]
         return ProcessingOutcome(*row, texts)  # type: ignore[call-arg]  # how long a row is, nobody knows
 
     async def require_sound(self, build: Callable[[str], bytes], media_type: str) -> None:
@@ -111,7 +111,9 @@ class SandboxedWorkerFixture:
         known = """SELECT original_uri FROM documents UNION SELECT full_text_uri FROM artifacts_full_text
                    UNION SELECT target FROM deletions WHERE reason = 'never_kept'"""
         referenced = {key for (key,) in self.desk.seed.rows(known)}
-        objects = {str(path.relative_to(self.blobs_folder)) for path in self.blobs_folder.rglob("*") if path.is_file()}
+        objects = {
+            str(path.relative_to(self.objects_folder)) for path in self.objects_folder.rglob("*") if path.is_file()
+        }
         opened = [str(path.readlink()) for path in Path("/proc/self/fd").glob("*") if path.is_symlink()]
         return [
             *map(str, self.temporary_folder.iterdir()),
@@ -135,10 +137,10 @@ async def open_sandboxed_worker(
     temporary, usual = folder / "temporary", tempfile.tempdir
     temporary.mkdir()
     with cluster.new_database() as address:
-        seed, blobs = Seed(address), FolderObjectStore(folder / "blobs")
+        seed, objects = Seed(address), FolderObjectStore(folder / "blobs")
         database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
         locks = AdvisoryLocks(service_login(address), max_connections=4)
-        desk = WorkerFixture(seed, database, blobs, locks)
+        desk = WorkerFixture(seed, database, objects, locks)
         tempfile.tempdir = str(temporary)
         try:
             await sandbox.probe()

@@ -81,7 +81,7 @@ class WorkerFixture:
 
     seed: Seed
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     locks: AdvisoryLocks
     reader: FixedReader = field(default_factory=FixedReader)
     reading: ReadingVariant = field(default_factory=lambda: reading_variant({"of": "the tests"}))
@@ -100,7 +100,7 @@ class WorkerFixture:
         is_shared = self.scope is SharingScope.SHARED
         indexing = InstalledModels(self.embedder, self.other_embedders)
         return RunServices(
-            self.database, self.blobs, self.locks, self.reader, ReadingOptions(), self.reading, is_shared, indexing
+            self.database, self.objects, self.locks, self.reader, ReadingOptions(), self.reading, is_shared, indexing
         )
 
     def worker(self) -> RunProcessor:
@@ -118,7 +118,7 @@ class WorkerFixture:
         )
         hashed.update(content)
         self.seed.execute("UPDATE documents SET content_hmac = %s WHERE id = %s", hashed.content_key, document_id)
-        await self.blobs.put(f"{kb_id}/{document_id}/1/original", content)
+        await self.objects.put(f"{kb_id}/{document_id}/1/original", content)
         await self.enqueue(document_id, owner=owner)
         return document_id
 

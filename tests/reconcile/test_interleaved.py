@@ -56,7 +56,7 @@ class MeddledIndex(QdrantIndex):
         await self._meddler.meddle("points were removed")
 
 
-class MeddledBlobs(FolderObjectStore):
+class MeddledObjects(FolderObjectStore):
     meddler: Meddler
 
     async def put(self, key: str, data: bytes) -> None:
@@ -77,11 +77,11 @@ def meddler() -> Meddler:
 
 @pytest.fixture
 async def meddled(floor: ReconcileHarness, meddler: Meddler) -> AsyncIterator[ReconcileHarness]:
-    index, blobs = MeddledIndex(meddler), MeddledBlobs(floor.settings.server.data_dir / "blobs")
-    blobs.meddler = meddler
-    ledger = build_ledger(floor.stores.database, blobs, floor.stores.handover)
-    floor.stores = replace(with_vectors(floor.stores, index), objects=blobs, ledger=ledger)
-    desk = IndexedHarness(floor.seed, floor.stores.database, blobs, floor.stores.locks)
+    index, objects = MeddledIndex(meddler), MeddledObjects(floor.settings.server.data_dir / "blobs")
+    objects.meddler = meddler
+    ledger = build_ledger(floor.stores.database, objects, floor.stores.handover)
+    floor.stores = replace(with_vectors(floor.stores, index), objects=objects, ledger=ledger)
+    desk = IndexedHarness(floor.seed, floor.stores.database, objects, floor.stores.locks)
     desk.index = index
     floor.desk = desk
     yield floor

@@ -193,7 +193,7 @@ async def test_an_upload_on_its_way_is_left_alone(floor: ReconcileHarness) -> No
     await parts.search.close()
 
 
-class HookedBlobs(FolderObjectStore):
+class HookedObjects(FolderObjectStore):
     """Something happens just before a knowledge base is listed."""
 
     hook: Callable[[], Awaitable[None]] | None = None
@@ -208,27 +208,27 @@ class HookedBlobs(FolderObjectStore):
 
 async def test_a_document_that_is_removed_while_we_look_is_no_loss(floor: ReconcileHarness) -> None:
     document_id = await floor.completed()
-    key, blobs = floor.original(document_id), HookedBlobs(floor.settings.server.data_dir / "blobs")
+    key, objects = floor.original(document_id), HookedObjects(floor.settings.server.data_dir / "blobs")
 
     async def remove() -> None:
         """As a purge does it: the row first."""
         floor.seed.execute("DELETE FROM documents")
-        await blobs.delete(key)
+        await objects.delete(key)
 
-    blobs.hook = remove
-    floor.stores = replace(floor.stores, objects=blobs)
+    objects.hook = remove
+    floor.stores = replace(floor.stores, objects=objects)
     assert await floor.drift() == {}
-    assert blobs.hook is None
+    assert objects.hook is None
 
 
 async def test_a_document_that_comes_in_while_we_look_is_no_litter(floor: ReconcileHarness) -> None:
-    blobs, came = HookedBlobs(floor.settings.server.data_dir / "blobs"), list[UUID]()
+    objects, came = HookedObjects(floor.settings.server.data_dir / "blobs"), list[UUID]()
 
     async def come() -> None:
         """After its rows were asked for, and before its object is seen."""
         came.append(await floor.document())
 
-    blobs.hook = come
-    floor.stores = replace(floor.stores, objects=blobs)
+    objects.hook = come
+    floor.stores = replace(floor.stores, objects=objects)
     assert await floor.drift(repair=True) == {}
     assert await floor.keys() == {floor.original(came[0])}

@@ -94,7 +94,7 @@ def _new_document(world: World) -> Document:
         epoch=1,
         revision=1,
         media_type="application/pdf",
-        original_uri=world.blob_key(document_id),
+        original_uri=world.object_key(document_id),
         file_size=1,
         sha256="0" * 64,
         content_hmac="0:0",
@@ -115,14 +115,14 @@ def _new_upload(world: World) -> Upload:
         organization_id=world.organization_id,
         kb_id=world.kb_id,
         document_id=document_id,
-        blob_key=world.blob_key(document_id),
+        blob_key=world.object_key(document_id),
         uploaded_by=world.owner.id,
         expires_at=LATER,
     )
 
 
 def _line(world: World) -> NewLedgerEntry:
-    key = world.blob_key(world.document_id)
+    key = world.object_key(world.document_id)
     return NewLedgerEntry(world.organization_id, world.kb_id, world.document_id, LedgerStore.OBJECTS, key, "test")
 
 
@@ -256,7 +256,7 @@ QUERIES: dict[str, Query] = {
     "RevisionRepository.next_revision": lambda s, w: RevisionRepository(s).next_revision(w.document_id),
     "RevisionRepository.list_epochs_after": lambda s, w: RevisionRepository(s).list_epochs_after(w.document_id, 0),
     "RevisionRepository.references_object": lambda s, w: RevisionRepository(s).references_object(
-        w.document_id, w.blob_key(w.document_id)
+        w.document_id, w.object_key(w.document_id)
     ),
     "RevisionRepository.delete_all_except": lambda s, w: RevisionRepository(s).delete_all_except(w.document_id, 7),
     "RevisionRepository.clear_snapshot": lambda s, w: RevisionRepository(s).clear_snapshot(w.document_id, 1),
@@ -379,10 +379,10 @@ QUERIES: dict[str, Query] = {
         w.organization_id, after="", limit=100
     ),
     "ObjectReferenceRepository.list_referenced_keys": lambda s, w: ObjectReferenceRepository(s).list_referenced_keys(
-        [w.blob_key(w.document_id)]
+        [w.object_key(w.document_id)]
     ),
     "ObjectReferenceRepository.list_owners": lambda s, w: ObjectReferenceRepository(s).list_owners(
-        [w.blob_key(w.document_id)]
+        [w.object_key(w.document_id)]
     ),
     "IndexStateRepository.list_next": lambda s, w: IndexStateRepository(s).list_next(
         w.kb_id, LATER, after=FIRST_ID, limit=100

@@ -102,7 +102,7 @@ async def test_no_row_of_ones_own_names_the_objects_of_others(database: Database
     world, stranger = a_world(seed), seed.person()
     own_kb = seed.knowledge_base(stranger)
     own_document = seed.document(own_kb, stranger)
-    foreign = world.blob_key(world.document_id)
+    foreign = world.object_key(world.document_id)
     own: dict[str, Any] = {"organization": stranger.organization_id, "kb": own_kb, "user": stranger.id}
     read = "UPDATE documents SET original_uri = :key WHERE id = :id"
     assert await state_of(database, stranger, read, key=foreign, id=own_document) == RIGHT

@@ -50,7 +50,7 @@ class World:
     def organization_id(self) -> UUID:
         return self.owner.organization_id
 
-    def blob_key(self, document_id: UUID) -> str:
+    def object_key(self, document_id: UUID) -> str:
         return f"{self.kb_id}/{document_id}/1/original"
 
 
@@ -134,7 +134,7 @@ def _fill(seed: Seed, world: World) -> None:
     """An upload that has expired, a deletion that is due, a session, a line of the audit trail."""
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
     of_document = {**in_kb, "document_id": world.gone_id}
-    key = world.blob_key(world.gone_id)
+    key = world.object_key(world.gone_id)
     late = now() - timedelta(hours=1)
     seed.insert("uploads", id=world.upload_id, **of_document, blob_key=key, uploaded_by=world.owner.id, expires_at=late)
     reserved = {**in_kb, "document_id": world.gone_id, "target": key}

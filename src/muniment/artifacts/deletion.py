@@ -157,9 +157,9 @@ def artifact_deletions(
 class ArtifactDeleter:
     """Processes ledger entries for artifacts; their packs become entries of their own in the same transaction."""
 
-    def __init__(self, database: Database, blobs: ObjectStore) -> None:
+    def __init__(self, database: Database, objects: ObjectStore) -> None:
         self._database = database
-        self._blobs = blobs
+        self._objects = objects
 
     async def delete(self, entry: LedgerEntry) -> DeletionResult:
         """Delete the artifacts of this content, except those that a document or a run still references."""
@@ -180,7 +180,7 @@ class ArtifactDeleter:
             pack_lines = [_pack_deletion(line.organization_id, pack, line) for line, pack in packs]
             pack_line_ids = await LedgerRepository(work.session).add(pack_lines)
         for _, pack in packs:
-            ARTIFACT_BYTES_FREED.inc(await pack_size_bytes(self._blobs, pack))
+            ARTIFACT_BYTES_FREED.inc(await pack_size_bytes(self._objects, pack))
         further_ids = defaultdict(list)
         for (line, _), pack_line_id in zip(packs, pack_line_ids, strict=True):
             further_ids[line.id].append(pack_line_id)
@@ -210,9 +210,9 @@ def _pack_deletion(organization_id: UUID, pack: str, cause: LedgerEntry | None =
     return NewLedgerEntry(organization_id, kb_id, document_id, LedgerStore.OBJECTS, pack, reason)
 
 
-async def pack_size_bytes(blobs: ObjectStore, pack_key: str) -> int:
+async def pack_size_bytes(objects: ObjectStore, pack_key: str) -> int:
     """Return the size of a pack for metrics, or 0 if the store cannot tell; deletion must not depend on it."""
     try:
-        return await blobs.size_bytes(pack_key)
+        return await objects.size_bytes(pack_key)
     except MunimentError:
         return 0

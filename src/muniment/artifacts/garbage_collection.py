@@ -55,9 +55,9 @@ class CollectionScope:
 
 
 class ArtifactGarbageCollector:
-    def __init__(self, database: Database, blobs: ObjectStore, ledger: Ledger, *, grace: timedelta) -> None:
+    def __init__(self, database: Database, objects: ObjectStore, ledger: Ledger, *, grace: timedelta) -> None:
         self._database = database
-        self._blobs = blobs
+        self._objects = objects
         self._ledger = ledger
         self._grace = grace
 
@@ -113,7 +113,7 @@ class ArtifactGarbageCollector:
                 return None
             await AuditLog(work).record(ArtifactCollected(item.text_id, was_shared=scope.organization_id is None))
             line_ids = await add_pack_deletions(work, [pack])
-        size_bytes = await pack_size_bytes(self._blobs, pack)
+        size_bytes = await pack_size_bytes(self._objects, pack)
         ARTIFACT_BYTES_FREED.inc(size_bytes)
         assert scope.worker.organization_id is not None
         await self._ledger.process(scope.worker.organization_id, line_ids)
@@ -122,7 +122,7 @@ class ArtifactGarbageCollector:
     async def _count_batch(self, scope: CollectionScope, ids: Sequence[UUID], at: datetime) -> CollectionResult:
         async with self._database.service_work(scope.worker) as work:
             unused = await UnreferencedArtifactRepository(work.session).list_unreferenced(ids)
-        sizes = [await pack_size_bytes(self._blobs, item.pack_key) for item in self._filter_due(unused, at)]
+        sizes = [await pack_size_bytes(self._objects, item.pack_key) for item in self._filter_due(unused, at)]
         return CollectionResult(
             removed=len(sizes), freed_bytes=sum(sizes), marked=sum(item.marked_at is None for item in unused)
         )

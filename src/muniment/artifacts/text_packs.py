@@ -79,13 +79,13 @@ def pack_key(uri: str) -> str:
     return uri.partition("#")[0]
 
 
-async def read_page_text(blobs: ObjectStore, uri: str, sha256: str) -> str:
+async def read_page_text(objects: ObjectStore, uri: str, sha256: str) -> str:
     """Return the text of one page, or raise `ArtifactDamaged` if it is not what was stored."""
     match = _URI.fullmatch(uri)
     if match is None:
         raise ArtifactDamaged
     frame = bytearray()
-    async for piece in blobs.read(match["key"], start=int(match["start"]), end=int(match["end"])):
+    async for piece in objects.read(match["key"], start=int(match["start"]), end=int(match["end"])):
         frame += piece
     text = _unpack(bytes(frame)).removesuffix(PAGE_SEPARATOR)
     if text_sha256(text) != sha256:
@@ -111,13 +111,13 @@ def _unpack(frame: bytes) -> str:
         raise ArtifactDamaged from None
 
 
-async def stream_full_text(blobs: ObjectStore, key: str, sha256: str) -> AsyncIterator[str]:
+async def stream_full_text(objects: ObjectStore, key: str, sha256: str) -> AsyncIterator[str]:
     """Stream the full text in pieces of whole characters; raise `ArtifactDamaged` by the end if it is damaged."""
     # `decompress` would stop after the first frame and not notice a truncated object.
     decompressor = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
     rest, seen = b"", hashlib.sha256()
     try:
-        async for piece in blobs.read(key):
+        async for piece in objects.read(key):
             for start in range(0, len(piece), _DECOMPRESS_BYTES):
                 unpacked = decompressor.decompress(piece[start : start + _DECOMPRESS_BYTES])
                 seen.update(unpacked)

@@ -101,9 +101,9 @@ class HeadRepository:
 class HeadSigner:
     """Sign the ends of chains, in the object store first and then in the database, so that each row has its object."""
 
-    def __init__(self, database: Database, blobs: ObjectStore, signer: Signer) -> None:
+    def __init__(self, database: Database, objects: ObjectStore, signer: Signer) -> None:
         self._database = database
-        self._blobs = blobs
+        self._objects = objects
         self._signer = signer
 
     async def sign_chain(self, organization_id: UUID | None) -> None:
@@ -128,9 +128,9 @@ class HeadSigner:
     async def _store_object(self, head: Head) -> Head:
         """Store the head as an object. Return an existing one, left by a process that died after writing it."""
         key = head_object_key(head.chain, head.seq)
-        if await self._blobs.put_if_absent(key, json.dumps(head.as_json()).encode()):
+        if await self._objects.put_if_absent(key, json.dumps(head.as_json()).encode()):
             return head
-        existing = Head.from_json(json.loads(await self._blobs.get(key)))
+        existing = Head.from_json(json.loads(await self._objects.get(key)))
         if existing.hash != head.hash:
             raise ChainBroken
         return existing
@@ -165,10 +165,10 @@ class UnreadableHead(Exception):  # a result, not an error
 class StoredHeads:
     """Iterator over the stored heads of one chain, in constant memory."""
 
-    def __init__(self, blobs: ObjectStore, chain: UUID) -> None:
-        self._blobs = blobs
+    def __init__(self, objects: ObjectStore, chain: UUID) -> None:
+        self._objects = objects
         self._chain = chain
-        self._keys = list_head_keys(blobs, chain)
+        self._keys = list_head_keys(objects, chain)
         self._current_key = ""
 
     async def has(self, seq: int) -> bool:
@@ -191,7 +191,7 @@ class StoredHeads:
 
     async def _read(self, key: str) -> Head:
         try:
-            head = Head.from_json(json.loads(await self._blobs.get(key)))
+            head = Head.from_json(json.loads(await self._objects.get(key)))
         except (ValueError, KeyError, TypeError):
             raise UnreadableHead(key) from None
         if head_object_key(self._chain, head.seq) != key:  # an older head under the key of the newest one
@@ -199,15 +199,15 @@ class StoredHeads:
         return head
 
 
-async def list_head_keys(blobs: ObjectStore, chain: UUID) -> AsyncIterator[str]:
-    async for found in blobs.list(f"{OBJECT_PREFIX}/{chain}/"):
+async def list_head_keys(objects: ObjectStore, chain: UUID) -> AsyncIterator[str]:
+    async for found in objects.list(f"{OBJECT_PREFIX}/{chain}/"):
         yield found.key
 
 
-async def list_stored_chains(blobs: ObjectStore) -> AsyncIterator[UUID]:
+async def list_stored_chains(objects: ObjectStore) -> AsyncIterator[UUID]:
     """Return the chains that have a stored head; other names are ignored."""
     after = ""
-    while key := await _first_key_after(blobs, after):
+    while key := await _first_key_after(objects, after):
         name = key.removeprefix(f"{OBJECT_PREFIX}/").partition("/")[0]
         after = f"{OBJECT_PREFIX}/{name}/~"  # sorts after all digits: one step per chain, not per head
         try:
@@ -216,7 +216,7 @@ async def list_stored_chains(blobs: ObjectStore) -> AsyncIterator[UUID]:
             continue
 
 
-async def _first_key_after(blobs: ObjectStore, after: str) -> str | None:
-    async for found in blobs.list(f"{OBJECT_PREFIX}/", after=after):
+async def _first_key_after(objects: ObjectStore, after: str) -> str | None:
+    async for found in objects.list(f"{OBJECT_PREFIX}/", after=after):
         return found.key
     return None

@@ -65,20 +65,20 @@ class VerificationRepository:
 
 
 class Verification:
-    def __init__(self, database: Database, blobs: ObjectStore, signer: Signer) -> None:
+    def __init__(self, database: Database, objects: ObjectStore, signer: Signer) -> None:
         self._database = database
-        self._blobs = blobs
+        self._objects = objects
         self._signer = signer
 
     async def list_chains(self) -> Sequence[UUID | None]:
         """Return all chains: the installation's (`None`), the organizations', and any known only by stored heads."""
         known = [INSTALLATION_CHAIN, *await list_organizations(self._database)]
-        gone = [chain async for chain in list_stored_chains(self._blobs) if chain not in known]
+        gone = [chain async for chain in list_stored_chains(self._objects) if chain not in known]
         return [None if chain == INSTALLATION_CHAIN else chain for chain in (*known, *gone)]
 
     async def verify(self, organization_id: UUID | None, progress: Progress = lambda done, total: None) -> Verdict:
         """Verify the whole chain in batches; no transaction lasts longer than one batch."""
-        walk = _ChainWalk(self._database, StoredHeads(self._blobs, chain_of(organization_id)), organization_id)
+        walk = _ChainWalk(self._database, StoredHeads(self._objects, chain_of(organization_id)), organization_id)
         return await walk.verify(self._signer.public_key, progress)
 
 

@@ -32,7 +32,7 @@ async def open_run_handler(settings: Settings, stores: Stores) -> AsyncIterator[
     configured, *previous = embedders = build_embedders(settings)
     services = RunServices(
         database=stores.database,
-        blobs=stores.objects,
+        objects=stores.objects,
         locks=stores.locks,
         reader=sandbox,
         options=options,

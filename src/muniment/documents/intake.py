@@ -99,7 +99,7 @@ def _new_document(staged: StagedUpload, access: Access, document_type: DocumentT
         epoch=1,
         revision=1,
         media_type=staged.media_type.media_type,
-        original_uri=staged.blob_key,
+        original_uri=staged.object_key,
         file_size=staged.file_size,
         sha256=staged.sha256,
         content_hmac=staged.content_key,

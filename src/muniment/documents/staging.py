@@ -64,7 +64,7 @@ class StagedUpload:
     upload_id: UUID
     document_id: UUID
     name: str
-    blob_key: str
+    object_key: str
     media_type: MediaType
     file_size: int
     sha256: str
@@ -109,7 +109,7 @@ class Staging:
     def __init__(
         self,
         database: Database,
-        blobs: ObjectStore,
+        objects: ObjectStore,
         ledger: Ledger,
         content_keys: ContentKeyFactory,
         *,
@@ -118,7 +118,7 @@ class Staging:
         lifetime: timedelta,
     ) -> None:
         self._database = database
-        self._blobs = blobs
+        self._objects = objects
         self._ledger = ledger
         self._content_keys = content_keys
         self._has_room = has_room
@@ -170,7 +170,7 @@ class Staging:
     async def _stream(self, upload: Upload, name: str, chunks: AsyncIterator[bytes]) -> StagedUpload:
         content = self._content_keys.new_hasher(organization_id=upload.organization_id, document_id=upload.document_id)
         inspector = UploadInspector(content, max_bytes=self._max_bytes)
-        async with self._blobs.writer(upload.blob_key) as writer:
+        async with self._objects.writer(upload.blob_key) as writer:
             async for chunk in chunks:
                 inspector.feed(chunk)
                 if not self._has_room():  # again: concurrent uploads could fill the disk together
@@ -182,7 +182,7 @@ class Staging:
             upload_id=upload.id,
             document_id=upload.document_id,
             name=name,
-            blob_key=upload.blob_key,
+            object_key=upload.blob_key,
             media_type=media_type,
             file_size=inspector.size_bytes,
             sha256=content.sha256,

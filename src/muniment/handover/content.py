@@ -39,11 +39,11 @@ class ContentSource(Protocol):
 class OriginalContent(ContentSource):
     """The original of a document in Muniment."""
 
-    blobs: ObjectStore
+    objects: ObjectStore
     key: str
 
     def iter_chunks(self) -> AsyncIterator[bytes]:
-        return self.blobs.read(self.key)
+        return self.objects.read(self.key)
 
 
 class SpooledUpload(ContentSource):

@@ -104,7 +104,7 @@ class DeadLetterSweep:
 
     database: Database
     stores: HandoverStores
-    blobs: ObjectStore
+    objects: ObjectStore
 
     async def expire(self) -> None:
         """Delete old dead letters whose original Muniment has, and count those that exist nowhere else."""
@@ -139,7 +139,7 @@ class DeadLetterSweep:
         if original is None:
             return False
         try:
-            return await self.blobs.size_bytes(original.original_uri) == original.file_size
+            return await self.objects.size_bytes(original.original_uri) == original.file_size
         except ObjectNotFound:
             return False
 

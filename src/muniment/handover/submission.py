@@ -155,7 +155,7 @@ class DocumentHandover:
     """Hands over documents of Muniment itself."""
 
     submissions: SubmissionService
-    blobs: ObjectStore
+    objects: ObjectStore
     locks: AdvisoryLocks
 
     async def request(self, caller: Principal, kb_id: UUID, document_id: UUID) -> Submission:
@@ -174,7 +174,7 @@ class DocumentHandover:
                 record = await open_record(work, job, kb_id=document.kb_id)
                 await _record_on_document(work, document, job, record)
             if record.status is HandoverStatus.PENDING:
-                content = OriginalContent(self.blobs, document.original_uri)
+                content = OriginalContent(self.objects, document.original_uri)
                 await self.submissions.enqueue(job, record, content, will_retry=True)
         return Submission(job.key.pdf, record.status)
 

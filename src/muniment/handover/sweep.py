@@ -130,7 +130,7 @@ class HandoverSweep:
         record = OpenedRecord(HandoverStatus.PENDING, is_new=False, organization_name=name, submitted_at=row.created_at)
         with suppress(MunimentError):  # stored on the record
             await self.documents.submissions.enqueue(
-                job, record, OriginalContent(self.documents.blobs, original.original_uri), will_retry=True
+                job, record, OriginalContent(self.documents.objects, original.original_uri), will_retry=True
             )
         return True
 

@@ -101,7 +101,7 @@ class ObjectKind(Protocol):
 @dataclass(frozen=True)
 class ObjectCheck:
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     orphans: OrphanedObjects
     object_kind: ObjectKind
     sample: ReadSample
@@ -114,7 +114,7 @@ class ObjectCheck:
         for prefix in self.object_kind.prefixes(scope):
             pairs = merge_join(
                 self.object_kind.list_referenced(scope, prefix),
-                self.blobs.list(prefix.path),
+                self.objects.list(prefix.path),
                 left_key=lambda referenced: referenced.key,
                 right_key=lambda info: info.key,
             )
@@ -160,7 +160,7 @@ class ObjectCheck:
         if drift.kind is DriftKind.DAMAGED:
             return True
         try:
-            await self.blobs.size_bytes(drift.target)
+            await self.objects.size_bytes(drift.target)
         except ObjectNotFound:
             return True
         return False
@@ -179,7 +179,7 @@ FIRST = UUID(int=0)
 @dataclass(frozen=True)
 class OriginalObjects:
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     store: StoreName = StoreName.ORIGINALS
 
     def prefixes(self, scope: ReconcileScope) -> Sequence[Prefix]:
@@ -203,7 +203,7 @@ class OriginalObjects:
 
     async def is_intact(self, referenced: ReferencedObject) -> bool:
         digest, size_bytes = hashlib.sha256(), 0
-        async for piece in self.blobs.read(referenced.key):
+        async for piece in self.objects.read(referenced.key):
             digest.update(piece)
             size_bytes += len(piece)
         return (digest.hexdigest(), size_bytes) == (referenced.sha256, referenced.size_bytes)
@@ -217,7 +217,7 @@ class TextPackObjects:
     """Text packs of one organization, or with `None` those shared by all."""
 
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     are_shared: bool
     store: StoreName = StoreName.PACKS
 
@@ -240,7 +240,7 @@ class TextPackObjects:
 
     async def is_intact(self, referenced: ReferencedObject) -> bool:
         try:
-            async for _ in stream_full_text(self.blobs, referenced.key, referenced.sha256):
+            async for _ in stream_full_text(self.objects, referenced.key, referenced.sha256):
                 pass
         except ArtifactDamaged:
             return False

@@ -22,7 +22,7 @@ REASON = "reconciled"
 @dataclass(frozen=True)
 class OrphanedObjects:
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     ledger: Ledger
     any_organization: bool = False
     """Whether the objects may belong to any organization, so that all must be checked."""
@@ -59,7 +59,7 @@ class OrphanedObjects:
 
     async def _exists(self, key: str) -> bool:
         try:
-            await self.blobs.size_bytes(key)
+            await self.objects.size_bytes(key)
         except ObjectNotFound:
             return False
         return True
@@ -72,7 +72,7 @@ AFTER_ALL_KEYS = "~"
 @dataclass(frozen=True)
 class DeletedKnowledgeBaseObjects:
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     orphans: OrphanedObjects
     store: StoreName = StoreName.ORIGINALS
 
@@ -80,13 +80,13 @@ class DeletedKnowledgeBaseObjects:
         known, after = await list_kb_ids(self.database), ""
         while folder := await self._next_folder(after):
             if (kb_id := _parse_id(folder)) and kb_id not in known:
-                async for info in self.blobs.list(f"{folder}/"):
+                async for info in self.objects.list(f"{folder}/"):
                     if info.modified_at < scope.orphans_before:
                         yield Drift(self.store, DriftKind.ORPHANED, info.key)
             after = f"{folder}/{AFTER_ALL_KEYS}"
 
     async def _next_folder(self, after: str) -> str | None:
-        async for info in self.blobs.list(after=after):
+        async for info in self.objects.list(after=after):
             return info.key.partition("/")[0]
         return None
 

@@ -33,7 +33,7 @@ class ReconcileTools:
     """Stores that are compared, and the tools for repairs."""
 
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     ledger: Ledger
     external_index: ExternalIndex | None
     locks: AdvisoryLocks
@@ -73,12 +73,12 @@ def _run_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
 
 
 def _object_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[ReconcileCheck]:
-    orphans = OrphanedObjects(tools.database, tools.blobs, tools.ledger)
+    orphans = OrphanedObjects(tools.database, tools.objects, tools.ledger)
     object_kinds = (
-        OriginalObjects(tools.database, tools.blobs),
-        TextPackObjects(tools.database, tools.blobs, are_shared=False),
+        OriginalObjects(tools.database, tools.objects),
+        TextPackObjects(tools.database, tools.objects, are_shared=False),
     )
-    return [ObjectCheck(tools.database, tools.blobs, orphans, object_kind, sample) for object_kind in object_kinds]
+    return [ObjectCheck(tools.database, tools.objects, orphans, object_kind, sample) for object_kind in object_kinds]
 
 
 def _index_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
@@ -90,11 +90,11 @@ def _index_checks(tools: ReconcileTools) -> Sequence[ReconcileCheck]:
 
 
 def _global_checks(tools: ReconcileTools, sample: ReadSample) -> Sequence[ReconcileCheck]:
-    orphans = OrphanedObjects(tools.database, tools.blobs, tools.ledger, any_organization=True)
-    shared = TextPackObjects(tools.database, tools.blobs, are_shared=True)
+    orphans = OrphanedObjects(tools.database, tools.objects, tools.ledger, any_organization=True)
+    shared = TextPackObjects(tools.database, tools.objects, are_shared=True)
     checks: list[ReconcileCheck] = [
-        ObjectCheck(tools.database, tools.blobs, orphans, shared, sample),
-        DeletedKnowledgeBaseObjects(tools.database, tools.blobs, orphans),
+        ObjectCheck(tools.database, tools.objects, orphans, shared, sample),
+        DeletedKnowledgeBaseObjects(tools.database, tools.objects, orphans),
     ]
     if tools.external_index is not None:
         checks.append(DeletedKnowledgeBaseCollections(tools.database, tools.external_index))

@@ -9,11 +9,11 @@ from muniment.storage.objects.s3.store import S3ObjectStore
 
 
 async def main() -> None:
-    blobs = S3ObjectStore(S3Address("documents", sys.argv[1], "us-east-1", "key", "secret"))
+    objects = S3ObjectStore(S3Address("documents", sys.argv[1], "us-east-1", "key", "secret"))
     try:
-        await blobs.size_bytes("a/x")
+        await objects.size_bytes("a/x")
     except Unavailable:
-        await blobs.close()
+        await objects.close()
 
 
 asyncio.run(main())

@@ -105,12 +105,12 @@ class InProcessInstallation:
     def _begin(self) -> None:
         """A fresh process."""
         index = QdrantIndex(self.qdrant) if self.qdrant else PgvectorSearch(self.stores.database)
-        blobs = FaultyObjectStore(self.folder, sync=lambda _: None)
-        ledger = build_ledger(self.stores.database, blobs, self.stores.handover)
-        self.stores = replace(with_vectors(self.stores, index), objects=blobs, ledger=ledger)
+        objects = FaultyObjectStore(self.folder, sync=lambda _: None)
+        ledger = build_ledger(self.stores.database, objects, self.stores.handover)
+        self.stores = replace(with_vectors(self.stores, index), objects=objects, ledger=ledger)
         desk = self.floor.desk
         assert isinstance(desk, IndexedHarness)
-        self.floor.stores, desk.blobs, desk.index = self.stores, blobs, index
+        self.floor.stores, desk.objects, desk.index = self.stores, objects, index
         self.floor._workers[desk.reading] = self.worker = replace_tools(self.worker, desk)
         embedder = desk.embedder
         searching = SearchService(self.stores.database, index, embedders={embedder.model: embedder})

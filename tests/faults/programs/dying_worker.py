@@ -54,9 +54,9 @@ class Doomed(EffectRecorder):
 @asynccontextmanager
 async def watched(settings: Settings, stores: Stores, effects: EffectRecorder) -> AsyncIterator[RunProcessor]:
     """What `muniment worker` reads with, and each of its effects noted."""
-    blobs = RecordingObjectStore(settings.server.data_dir / "blobs")
-    blobs.effects = effects
-    async with open_run_handler(settings, replace(stores, objects=blobs)) as process:
+    objects = RecordingObjectStore(settings.server.data_dir / "blobs")
+    objects.effects = effects
+    async with open_run_handler(settings, replace(stores, objects=objects)) as process:
         assert isinstance(process, RunProcessor)
         tools = process._services
         with effects.watch(tools.database, tools.locks):

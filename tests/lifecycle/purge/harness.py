@@ -58,7 +58,7 @@ class PurgeHarness:
     stores: Stores
     parts: Services
     url: str
-    blobs: FlakyObjectStore
+    objects: FlakyObjectStore
     _number: int = field(default=0)
 
     def client_of(self, person: Person) -> httpx.AsyncClient:
@@ -132,7 +132,7 @@ class PurgeHarness:
         for table in (*OF_ARTIFACTS, *OF_PASSAGES):
             rows[table] = self.desk.seed.one(f"SELECT count(*) FROM {table}")
         rows["jobs"] = self.desk.seed.one("SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'processing.run'")
-        rows["objects"] = len([info async for info in self.blobs.list() if not info.key.startswith("audit/")])
+        rows["objects"] = len([info async for info in self.objects.list() if not info.key.startswith("audit/")])
         if index := self.stores.external_index:
             rows["points"] = sum([await index.count(self.indexed(one)) for one in document_ids])
         return {name: count for name, count in rows.items() if count}
@@ -142,12 +142,12 @@ class PurgeHarness:
 async def open_harness(
     desk: WorkerFixture, settings: Settings, index: VectorSearch | None = None, *, patience_seconds: float = 2
 ) -> AsyncIterator[PurgeHarness]:
-    blobs = FlakyObjectStore(settings.server.data_dir / "blobs")
+    objects = FlakyObjectStore(settings.server.data_dir / "blobs")
     plain = build_stores(settings)
     stores = replace(
         with_vectors(plain, index or plain.vectors),
-        objects=blobs,
-        ledger=build_ledger(plain.database, _as_blobs(blobs), plain.handover),
+        objects=objects,
+        ledger=build_ledger(plain.database, _as_objects(objects), plain.handover),
     )
     parts = build_services(settings, stores, Passwords(CHEAP_HASHER))
     finishing = replace(parts.engine.prover, lock_timeout_seconds=patience_seconds)
@@ -156,11 +156,11 @@ async def open_harness(
         async with serving(with_middleware(app, settings)) as anonymous:
             url = str(anonymous.base_url)
             async with local_client(url, headers=desk.owner.headers, timeout=60) as client:
-                yield PurgeHarness(desk, client, stores, parts, url, blobs)
+                yield PurgeHarness(desk, client, stores, parts, url, objects)
     await parts.events.close()
     await parts.images.close()
     await stores.close()
 
 
-def _as_blobs(blobs: FolderObjectStore) -> ObjectStore:
-    return blobs
+def _as_objects(objects: FolderObjectStore) -> ObjectStore:
+    return objects

@@ -78,7 +78,7 @@ async def test_one_to_a_hundred_ids_are_taken(house: PurgeHarness, number: int) 
 
 async def test_a_store_that_does_not_delete_leaves_them_pending(house: PurgeHarness) -> None:
     gone, stays = await house.archived(), seeded(house, "completed")
-    house.blobs.is_unavailable = True
+    house.objects.is_unavailable = True
     answer = (await bulk(house, [gone, stays])).json()
     assert (answer["purged"], answer["pending_ids"], answer["skipped_ids"]) == (0, [str(gone)], [str(stays)])
     assert answer["message"] == "0 documents purged, 1 skipped (not archived), 1 pending"

@@ -113,11 +113,11 @@ async def test_a_pending_hand_over_blocks_and_is_reported_and_the_next_call_goes
 
 async def test_a_store_that_does_not_delete_keeps_it_until_the_receipts_are_signed(house: PurgeHarness) -> None:
     document_id = await house.completed()
-    house.blobs.is_unavailable = True
+    house.objects.is_unavailable = True
     answer = await remove(house)
     assert (answer.status_code, answer.json()["remaining"], answer.json()["pending"]) == (202, 0, 1)
     assert is_there(house)
-    house.blobs.is_unavailable = False
+    house.objects.is_unavailable = False
     assert (await remove(house)).status_code == 200
     assert await house.left(document_id) == {}
 

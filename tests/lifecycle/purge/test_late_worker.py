@@ -36,7 +36,7 @@ class Pause:
         await self.over.wait()
 
 
-class SlowBlobs(FolderObjectStore):
+class SlowObjects(FolderObjectStore):
     pause = Pause()
 
     async def put(self, key: str, data: bytes) -> None:
@@ -98,9 +98,9 @@ async def prove(house: PurgeHarness, document_id: UUID) -> None:
 
 
 async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after(house: PurgeHarness) -> None:
-    document_id, blobs = await house.desk.document(), SlowBlobs(house.blobs._root)
-    blobs.pause = Pause()
-    async with held_up(house, document_id, blobs.pause, blobs=blobs):
+    document_id, objects = await house.desk.document(), SlowObjects(house.objects._root)
+    objects.pause = Pause()
+    async with held_up(house, document_id, objects.pause, objects=objects):
         answer = await cancel_and_clear(house, document_id)
         assert (answer["status"], answer["pending"]) == (202, STORES)
         await house.sweep()
@@ -136,7 +136,7 @@ async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_i
     house: PurgeHarness,
 ) -> None:
     document_id, key = await house.archived(), "artifacts/somebody/unkept"
-    await house.blobs.put(key, b"text")
+    await house.objects.put(key, b"text")
     house.desk.seed.insert(
         "deletions",
         id=new_id(),
@@ -154,9 +154,9 @@ async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_i
 
 
 async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: PurgeHarness) -> None:
-    document_id, blobs = await house.desk.document(), SlowBlobs(house.blobs._root)
-    blobs.pause = Pause()
-    async with held_up(house, document_id, blobs.pause, blobs=blobs):
+    document_id, objects = await house.desk.document(), SlowObjects(house.objects._root)
+    objects.pause = Pause()
+    async with held_up(house, document_id, objects.pause, objects=objects):
         assert (await house.client.post(f"{house.path(document_id)}/cancel")).status_code == 200
         other = replace(house.desk.reading, params_fingerprint="another")  # so that it computes something else
         assert (await house.client.post(f"{house.path(document_id)}/retry")).status_code == 200

@@ -81,7 +81,7 @@ async def test_missing_pieces_are_no_error(house: PurgeHarness) -> None:
 
 async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_unavailable = True
+    house.objects.is_unavailable = True
     answer = await house.purge(document_id)
     assert answer.status_code == 202
     assert answer.json()["receipt_id"] is None
@@ -89,7 +89,7 @@ async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(
     assert (await house.client.get(house.path(document_id))).status_code == 404
     assert set(await house.left(document_id)) == {"objects"}
     assert (await house.purge(document_id)).status_code == 202
-    house.blobs.is_unavailable = False
+    house.objects.is_unavailable = False
     await house.sweep()
     assert await house.left(document_id) == {}
     again = await house.purge(document_id)
@@ -99,15 +99,15 @@ async def test_a_store_that_does_not_delete_gives_202_and_the_sweep_signs_later(
 
 async def test_a_store_that_only_says_so_is_not_believed(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.ignores_deletes = True
+    house.objects.ignores_deletes = True
     assert (await house.purge(document_id)).json()["pending"] == ["blobs"]
 
 
 async def test_an_object_that_came_back_after_its_deletion_is_found_by_the_second_look(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_unavailable = True
+    house.objects.is_unavailable = True
     assert (await house.purge(document_id)).status_code == 202
-    house.blobs.is_unavailable = False
+    house.objects.is_unavailable = False
     house.desk.seed.execute("UPDATE deletions SET done_at = now(), outcome = 'erased'")  # and yet it is there
     assert (await house.purge(document_id)).json()["pending"] == ["blobs"]
     await house.sweep()

@@ -77,7 +77,7 @@ async def test_who_owns_the_knowledge_base_last_reads_its_receipts_also_when_it_
 
 async def test_what_is_not_signed_is_no_receipt(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_unavailable = True
+    house.objects.is_unavailable = True
     await house.purge(document_id)
     receipt_id = house.desk.seed.one("SELECT id FROM receipts")
     assert (await house.client.get(f"/api/v1/receipts/{receipt_id}")).status_code == 404
@@ -101,7 +101,7 @@ async def test_a_failed_upload_that_makes_way_leaves_a_receipt_that_the_sweep_fi
 
 async def test_what_waits_for_its_receipt_is_told_with_its_age(house: PurgeHarness) -> None:
     document_id = await house.archived()
-    house.blobs.is_unavailable = True
+    house.objects.is_unavailable = True
     await house.purge(document_id)
     house.desk.seed.execute("UPDATE receipts SET created_at = now() - interval '1 hour'")
     await house.sweep()
@@ -109,7 +109,7 @@ async def test_what_waits_for_its_receipt_is_told_with_its_age(house: PurgeHarne
     assert "muniment_receipts_unfinished 1.0" in shown
     (age,) = [line for line in shown.splitlines() if line.startswith("muniment_receipts_oldest_seconds ")]
     assert float(age.split()[1]) >= 3600
-    house.blobs.is_unavailable = False
+    house.objects.is_unavailable = False
     await house.sweep()
     assert "muniment_receipts_unfinished 0.0" in render()[0].decode()
 

@@ -170,7 +170,7 @@ async def test_a_late_clearing_up_does_not_take_what_the_next_replacement_is_abo
     await bench.failed_replacement(document_id)
     await bench.revert(document_id)
     await bench.replace(document_id, a_pdf("once more"))
-    bench.desk.blobs = sweeping = Sweeping(settings.server.data_dir / "blobs")
+    bench.desk.objects = sweeping = Sweeping(settings.server.data_dir / "blobs")
     sweeping.bench = bench
     bench.desk.reader.pages = NEW_PAGES
     await bench.process(document_id)

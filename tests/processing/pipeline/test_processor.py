@@ -65,13 +65,13 @@ async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(desk: Worker
 async def test_the_text_of_each_page_is_in_the_pack(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     pages = desk.seed.rows("SELECT page_text_uri, page_text_sha256 FROM artifact_pages ORDER BY page_number")
-    assert [await read_page_text(desk.blobs, *page) for page in pages] == [FIRST_TEXT, SECOND_TEXT]
+    assert [await read_page_text(desk.objects, *page) for page in pages] == [FIRST_TEXT, SECOND_TEXT]
 
 
 async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_file(desk: WorkerFixture) -> None:
     await desk.process(await desk.document())
     second = await desk.document()
-    await desk.blobs.delete(f"{desk.kb_id}/{second}/1/original")
+    await desk.objects.delete(f"{desk.kb_id}/{second}/1/original")
     assert await desk.process(second) == FAST
     assert desk.status(second) == "completed"
     assert desk.reader.opened == 1
@@ -221,7 +221,7 @@ class FullDisk(FolderObjectStore):
 
 
 async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(desk: WorkerFixture, tmp_path: Path) -> None:
-    desk.blobs = FullDisk(desk, tmp_path / "blobs")
+    desk.objects = FullDisk(desk, tmp_path / "blobs")
     await desk.process(await desk.document())
     due = "SELECT count(*) FROM deletions WHERE reason = 'never_kept' AND next_attempt_at <= now()"
     assert desk.seed.one(due) == 1
@@ -231,7 +231,7 @@ async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(desk: W
 async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(desk: WorkerFixture) -> None:
     document_id = await desk.document()
     key = "artifacts/somebody/unkept"
-    await desk.blobs.put(key, b"text")
+    await desk.objects.put(key, b"text")
     service = Service(desk.owner.organization_id)
     async with desk.database.service_work(service) as work:
         await reserve(work, key, kb_id=desk.kb_id, document_id=document_id)
@@ -242,13 +242,13 @@ async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(desk:
     ledger = Ledger(
         desk.database,
         {
-            LedgerStore.OBJECTS: ObjectDeleter(desk.blobs),
-            LedgerStore.ARTIFACTS: ArtifactDeleter(desk.database, desk.blobs),
+            LedgerStore.OBJECTS: ObjectDeleter(desk.objects),
+            LedgerStore.ARTIFACTS: ArtifactDeleter(desk.database, desk.objects),
         },
     )
     assert await ledger.process(desk.owner.organization_id, line_ids) == 0
     with pytest.raises(ObjectNotFound):
-        await desk.blobs.size_bytes(key)
+        await desk.objects.size_bytes(key)
 
 
 async def test_a_document_over_which_workers_die_again_and_again_is_given_up(desk: WorkerFixture) -> None:

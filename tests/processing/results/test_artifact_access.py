@@ -135,8 +135,8 @@ async def test_bytes_that_a_purge_took_away_meanwhile_are_no_damage(
     shelf: ResultsFixture, lines: Lines, tmp_path: Path
 ) -> None:
     document_id = await shelf.document()
-    blobs = StorePurgedDuringRead(tmp_path / "purged", shelf.seed)
-    viewer = ResultViewer(shelf.api.stores.database, blobs, shelf.owner.principal)
+    objects = StorePurgedDuringRead(tmp_path / "purged", shelf.seed)
+    viewer = ResultViewer(shelf.api.stores.database, objects, shelf.owner.principal)
     with pytest.raises(DocumentNotFound):
         await viewer.get_page(shelf.kb_id, document_id, 1)
     assert [line for line in lines() if line["level"] == "error"] == []
@@ -153,8 +153,8 @@ class ByteByByteStore(FolderObjectStore):
 
 async def test_the_text_is_the_same_however_its_bytes_come_in(shelf: ResultsFixture) -> None:
     document_id = await shelf.document()
-    blobs = ByteByByteStore(shelf.api.settings.server.data_dir / "blobs")
-    viewer = ResultViewer(shelf.api.stores.database, blobs, shelf.owner.principal)
+    objects = ByteByByteStore(shelf.api.settings.server.data_dir / "blobs")
+    viewer = ResultViewer(shelf.api.stores.database, objects, shelf.owner.principal)
     pieces = [piece async for piece in viewer.stream_text(await viewer.get_published(shelf.kb_id, document_id))]
     assert len(pieces) > 1
     assert b"".join(pieces).decode() == f"{FIRST}\f{SECOND}\f\f"

@@ -23,10 +23,10 @@ PDF = "application/pdf"
 
 @pytest.mark.slow
 async def test_pages_and_figures_are_drawn_by_the_sandbox(settings: Settings) -> None:
-    blobs = FolderObjectStore(settings.server.data_dir / "drawn")
-    await blobs.put("good", a_pdf("Words on a page"))
-    await blobs.put("bad", b"%PDF-1.7 nothing of the kind")
-    pictures = ImageService(blobs, build_sandbox(settings))
+    objects = FolderObjectStore(settings.server.data_dir / "drawn")
+    await objects.put("good", a_pdf("Words on a page"))
+    await objects.put("bad", b"%PDF-1.7 nothing of the kind")
+    pictures = ImageService(objects, build_sandbox(settings))
     try:
         good = OriginalFile(new_id(), 1, "good", PDF)
         page = Image.open(io.BytesIO(await pictures.get(good, PageImageRequest(1, 400), new_id())))

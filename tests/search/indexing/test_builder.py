@@ -52,7 +52,7 @@ async def a_text(shelf: ArtifactsFixture, pages: Sequence[str], *, is_shared: bo
     key = a_key(None if is_shared else shelf.owner.organization_id)
     pack = TextPackWriter(key.organization_id)
     new = a_reading(pack, pages)
-    await shelf.blobs.put(pack.key, pack.getvalue)
+    await shelf.objects.put(pack.key, pack.getvalue)
     async with shelf.database.service_work(shelf.service) as work:
         full, _ = await ArtifactRepository(work.session).add_once(key, new)
     return full
@@ -174,7 +174,7 @@ async def test_a_text_is_indexed_page_by_page_and_its_meaning_is_found(
     pages = [f"Seite {n}: Die Rechnung ist innerhalb von dreißig Tagen zahlbar." for n in range(PAGES_PER_BATCH + 1)]
     pages[5] = ""
     full = await a_text(shelf, pages, is_shared=is_shared)
-    new = await build_index(shelf.database, shelf.blobs, embedder, full, organization_id=shelf.owner.organization_id)
+    new = await build_index(shelf.database, shelf.objects, embedder, full, organization_id=shelf.owner.organization_id)
     assert (new.language, new.organization_id) == ("german", full.organization_id)
     assert [item.chunk.text for item in new.chunks] == [page for page in pages if page]
     assert [item.chunk.page_number for item in new.chunks] == [n for n, page in enumerate(pages, 1) if page]
@@ -196,7 +196,7 @@ async def test_no_transaction_is_open_while_the_model_computes(shelf: ArtifactsF
 
     watched = Watched(threads=1)
     full = await a_text(shelf, ["One page", "and another"])
-    await build_index(shelf.database, shelf.blobs, watched, full, organization_id=shelf.owner.organization_id)
+    await build_index(shelf.database, shelf.objects, watched, full, organization_id=shelf.owner.organization_id)
     await watched.close()
     assert open_ones == [0]
 

@@ -148,18 +148,18 @@ async def test_pending_lines_are_counted_with_the_age_of_the_oldest(database: Da
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> FolderObjectStore:
+def objects(tmp_path: Path) -> FolderObjectStore:
     return FolderObjectStore(tmp_path)
 
 
-async def test_erased_object_was_seen_to_be_gone(blobs: FolderObjectStore) -> None:
-    await blobs.put("a/x", b"bytes")
+async def test_erased_object_was_seen_to_be_gone(objects: FolderObjectStore) -> None:
+    await objects.put("a/x", b"bytes")
     for _ in range(2):  # what is not there is no error
-        await ObjectDeleter(blobs).delete(LedgerEntry(target="a/x"))
-    assert [info.key async for info in blobs.list()] == []
+        await ObjectDeleter(objects).delete(LedgerEntry(target="a/x"))
+    assert [info.key async for info in objects.list()] == []
 
 
-async def test_store_that_only_says_so_is_not_believed(blobs: FolderObjectStore, tmp_path: Path) -> None:
-    await blobs.put("a/x", b"bytes")
+async def test_store_that_only_says_so_is_not_believed(objects: FolderObjectStore, tmp_path: Path) -> None:
+    await objects.put("a/x", b"bytes")
     with pytest.raises(ObjectStillExists):
         await ObjectDeleter(NonDeletingObjectStore(tmp_path)).delete(LedgerEntry(target="a/x"))

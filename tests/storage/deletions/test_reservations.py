@@ -31,14 +31,14 @@ class ReservationHarness:
 
     def __init__(self, database: Database, seed: Seed, folder: Path) -> None:
         self.database, self.seed = database, seed
-        self.blobs = FolderObjectStore(folder)
-        self.ledger = Ledger(database, {LedgerStore.OBJECTS: ObjectDeleter(self.blobs)})
+        self.objects = FolderObjectStore(folder)
+        self.ledger = Ledger(database, {LedgerStore.OBJECTS: ObjectDeleter(self.objects)})
         self.organization_id = seed.organization()
 
     async def reserve(self) -> Reservation:
         async with self.database.service_work(Service(self.organization_id)) as work:
             reservation = await reserve(work, KEY, kb_id=new_id(), document_id=new_id())
-        await self.blobs.put(KEY, b"bytes")
+        await self.objects.put(KEY, b"bytes")
         return reservation
 
     async def confirm(self, reservation: Reservation) -> None:
@@ -52,7 +52,7 @@ class ReservationHarness:
         self.seed.execute("UPDATE deletions SET next_attempt_at = now()")
 
     async def keys(self) -> list[str]:
-        return [info.key async for info in self.blobs.list()]
+        return [info.key async for info in self.objects.list()]
 
 
 @pytest.fixture

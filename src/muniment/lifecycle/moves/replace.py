@@ -110,7 +110,7 @@ class Replace(DocumentMove[Replaced]):
             "name": staged.name,
             "name_key": name_key(staged.name),
             "media_type": staged.media_type.media_type,
-            "original_uri": staged.blob_key,
+            "original_uri": staged.object_key,
             "file_size": staged.file_size,
             "sha256": staged.sha256,
             "content_hmac": staged.content_key,

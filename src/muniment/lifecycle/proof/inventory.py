@@ -28,7 +28,7 @@ from muniment.storage.vectors.port import ExternalIndex
 CONCURRENCY = 8
 
 
-ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE, ROWS = "artifacts", "blobs", "index", "jobs", "queue", "rows"
+ARTIFACTS, OBJECTS, INDEX, JOBS, QUEUE, ROWS = "artifacts", "blobs", "index", "jobs", "queue", "rows"
 
 
 # Functions of the features above, which know all tables with rows of a document or an artifact.
@@ -41,7 +41,7 @@ class Inventory:
     """What the stores still hold of one purged document."""
 
     rows: int = 0
-    blob_entries: int = 0
+    object_entries: int = 0
     """Ledger entries that are not done."""
     artifact_entries: int = 0
     queue_entries: int = 0
@@ -66,7 +66,7 @@ class Inventory:
         """Return how many items each store still holds. A store that did not respond counts as not empty."""
         return {
             ROWS: self.rows,
-            BLOBS: self.blob_entries + (1 if self.remaining_keys is None else len(self.remaining_keys)),
+            OBJECTS: self.object_entries + (1 if self.remaining_keys is None else len(self.remaining_keys)),
             ARTIFACTS: self.artifact_entries + len(self.unused_texts) + self.passages,
             INDEX: 1 if self.points is None else self.points,
             JOBS: self.jobs,
@@ -79,7 +79,7 @@ class StoreInventory:
     """Counts what the stores hold of purged documents."""
 
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     external_index: ExternalIndex | None
     tasks: TaskQueue
 
@@ -119,12 +119,12 @@ class StoreInventory:
     async def _list_remaining_keys(self, inventory: Inventory, receipt: Receipt) -> Sequence[str]:
         """Return the known keys that still exist, and every key below the document's prefix."""
         known = {key for key in inventory.keys if await self._exists(key)}
-        below_prefix = {info.key async for info in self.blobs.list(f"{receipt.kb_id}/{receipt.document_id}/")}
+        below_prefix = {info.key async for info in self.objects.list(f"{receipt.kb_id}/{receipt.document_id}/")}
         return sorted(known | below_prefix)
 
     async def _exists(self, key: str) -> bool:
         try:
-            await self.blobs.size_bytes(key)
+            await self.objects.size_bytes(key)
         except (ObjectNotFound, ValueError):  # ValueError: no store can hold such a key
             return False
         return True
@@ -136,7 +136,7 @@ async def _count_rows(work: Work[Service], inventories: Mapping[UUID, Inventory]
         inventories[document_id].rows = count
     for entries in await LedgerRepository(work.session).summarize(list(inventories)):
         inventory = inventories[entries.document_id]
-        inventory.blob_entries, inventory.artifact_entries = entries.open_objects, entries.open_artifacts
+        inventory.object_entries, inventory.artifact_entries = entries.open_objects, entries.open_artifacts
         inventory.keys, inventory.content_keys = entries.object_keys, entries.content_keys
         inventory.queue_entries, inventory.deleted_jobs = entries.open_jobs, entries.deleted_jobs
 

@@ -18,9 +18,9 @@ from muniment.errors import MunimentError
 from muniment.lifecycle.proof.deletion import TraceDeletion
 from muniment.lifecycle.proof.inventory import (
     ARTIFACTS,
-    BLOBS,
     INDEX,
     JOBS,
+    OBJECTS,
     QUEUE,
     ROWS,
     Inventory,
@@ -45,7 +45,7 @@ LOCK_TIMEOUT_SECONDS = 2.0
 RECEIPT = "receipt"
 
 
-ALL_STORES = (ARTIFACTS, BLOBS, INDEX, JOBS, QUEUE)
+ALL_STORES = (ARTIFACTS, OBJECTS, INDEX, JOBS, QUEUE)
 """Reported as pending if nothing is known about any store."""
 
 
@@ -154,7 +154,7 @@ def _inventory_result(receipt: Receipt, inventory: Inventory) -> InventoryResult
     artifacts = receipt.found["artifacts"]
     looked_for = {
         ROWS: sum(receipt.found["rows"].values()),
-        BLOBS: len(inventory.keys),
+        OBJECTS: len(inventory.keys),
         ARTIFACTS: len(artifacts) + sum(artifact["passages"] for artifact in artifacts),
         INDEX: receipt.points or 0,
         JOBS: len(receipt.found["jobs"]),
@@ -164,7 +164,7 @@ def _inventory_result(receipt: Receipt, inventory: Inventory) -> InventoryResult
 
 
 def _missing_entries(receipt: Receipt, inventory: Inventory) -> list[NewLedgerEntry]:
-    if inventory.blob_entries or inventory.artifact_entries:  # they will be tried again anyway
+    if inventory.object_entries or inventory.artifact_entries:  # they will be tried again anyway
         return []
     targets = [(LedgerStore.OBJECTS, key) for key in inventory.remaining_keys or ()]
     prefix = f"{receipt.kb_id}/{receipt.document_id}"

@@ -64,7 +64,7 @@ class RunServices:
     """Services and settings shared by all runs of a worker."""
 
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     locks: AdvisoryLocks
     reader: FileReader
     options: ReadingOptions

@@ -61,7 +61,7 @@ class ArtifactAccess:
     """Reads artifacts on behalf of one user. A `PublishedResult` proves that the user's access was checked."""
 
     database: Database
-    blobs: ObjectStore
+    objects: ObjectStore
     principal: Principal
 
     async def find_published(self, work: Work[Principal], kb_id: UUID, document_id: UUID) -> PublishedResult | None:
@@ -92,7 +92,7 @@ class ArtifactAccess:
 
     async def read_page_text(self, result: PublishedResult, page: ArtifactPage) -> str:
         try:
-            return await read_page_text(self.blobs, page.page_text_uri, page.page_text_sha256)
+            return await read_page_text(self.objects, page.page_text_uri, page.page_text_sha256)
         except (ArtifactDamaged, ObjectNotFound):
             raise await self._explain_unreadable_text(result, page.page_number) from None
 
@@ -109,7 +109,7 @@ class ArtifactAccess:
         previous = b""
         try:
             async for piece in stream_full_text(
-                self.blobs, pack_key(artifact.full_text_uri), artifact.full_text_sha256
+                self.objects, pack_key(artifact.full_text_uri), artifact.full_text_sha256
             ):
                 if piece and previous:
                     yield previous

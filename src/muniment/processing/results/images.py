@@ -143,8 +143,8 @@ class _Rendering:
 class ImageService:
     """Renders images; concurrent requests for the same image share one rendering."""
 
-    def __init__(self, blobs: ObjectStore, renderer: ImageRenderer, *, cache_bytes: int = CACHE_BYTES) -> None:
-        self._blobs = blobs
+    def __init__(self, objects: ObjectStore, renderer: ImageRenderer, *, cache_bytes: int = CACHE_BYTES) -> None:
+        self._objects = objects
         self._renderer = renderer
         self._cache = ImageCache(cache_bytes)
         self._render_slots = asyncio.Semaphore(MAX_CONCURRENT_RENDERS)
@@ -186,7 +186,7 @@ class ImageService:
 
     async def _render(self, original: OriginalFile, image_request: ImageRequest) -> bytes:
         try:
-            async with open_temporary_copy(self._blobs, original.key) as file:
+            async with open_temporary_copy(self._objects, original.key) as file:
                 return (await image_request.render(self._renderer, file, original.media_type)).png
         except ObjectNotFound:
             log.error("documents.original_missing", document_id=str(original.document_id), key=original.key)

@@ -37,7 +37,7 @@ def keep_in_memory(page_count: int) -> bool:
 
 async def build_index(
     database: Database,
-    blobs: ObjectStore,
+    objects: ObjectStore,
     embedder: Embedder,
     artifact: TextArtifact,
     *,
@@ -52,7 +52,7 @@ async def build_index(
     options = ChunkOptions(max_tokens=embedder.max_tokens)
     chunks: list[EmbeddedChunk] = []
     sample = ""
-    fetched = _load_batches(database, blobs, artifact, Service(organization_id))
+    fetched = _load_batches(database, objects, artifact, Service(organization_id))
     async for batch in fetched if pages is None else _single_batch(pages):
         for page in batch:
             if len(sample) < _SAMPLE_CHARACTERS:
@@ -76,7 +76,7 @@ async def _single_batch(pages: Sequence[SourcePage]) -> AsyncIterator[Sequence[S
 
 
 async def _load_batches(
-    database: Database, blobs: ObjectStore, artifact: TextArtifact, service: Service
+    database: Database, objects: ObjectStore, artifact: TextArtifact, service: Service
 ) -> AsyncIterator[Sequence[SourcePage]]:
     for first in range(1, artifact.total_pages + 1, PAGES_PER_BATCH):
         numbers = range(first, min(first + PAGES_PER_BATCH, artifact.total_pages + 1))
@@ -90,7 +90,7 @@ async def _load_batches(
 
         async def read(page: tuple[int, str, str]) -> str:
             _, uri, sha256 = page
-            return await read_page_text(blobs, uri, sha256)
+            return await read_page_text(objects, uri, sha256)
 
         texts = await read_concurrently(read, pages)
         yield [

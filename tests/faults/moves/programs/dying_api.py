@@ -54,9 +54,9 @@ class Server(uvicorn.Server):
 
 async def serve_one(settings: Settings, socket: str, effects: Doomed, channel: TextIO) -> None:
     stores = build_stores(settings)
-    blobs = FaultyObjectStore(settings.server.data_dir / "blobs")
-    blobs.faults = effects
-    stores = replace(stores, objects=blobs, ledger=build_ledger(stores.database, blobs, stores.handover))
+    objects = FaultyObjectStore(settings.server.data_dir / "blobs")
+    objects.faults = effects
+    stores = replace(stores, objects=objects, ledger=build_ledger(stores.database, objects, stores.handover))
     app = with_middleware(create_app(build_services(settings, stores)), settings)
     config = uvicorn.Config(
         app, uds=socket, http=HeaderLimitProtocol, log_config=None, lifespan="off", limit_max_requests=1

@@ -92,9 +92,9 @@ async def _extract(
     context: RunContext, key: ArtifactKey, builder: ArtifactBuilder, reservation: Reservation
 ) -> TextArtifact:
     began = time.monotonic()
-    async with open_temporary_copy(context.services.blobs, context.record.original_key) as file:
+    async with open_temporary_copy(context.services.objects, context.record.original_key) as file:
         await _read_pages(context, file, builder)
-    await context.services.blobs.put(builder.pack.key, builder.pack.getvalue)
+    await context.services.objects.put(builder.pack.key, builder.pack.getvalue)
     async with context.transaction(EXTRACT_TEXT) as work:
         new = builder.build(time.monotonic() - began)
         artifact, is_new = await ArtifactRepository(work.session).add_once(key, new)

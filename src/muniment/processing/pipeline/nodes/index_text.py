@@ -42,7 +42,7 @@ async def _build_missing(context: RunContext, artifact_id: UUID) -> None:
     for embedder in missing.values():
         new = await build_index(
             services.database,
-            services.blobs,
+            services.objects,
             embedder,
             artifact,
             organization_id=context.run.organization_id,
