@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -46,7 +45,7 @@ from muniment.search.query.lexical.repository import LexicalRepository
 from muniment.search.query.repository import SearchRepository
 from muniment.search.query.request import LanguageQuery, SearchScope, parse_query
 from muniment.search.query.within_document import DocumentSearchRepository
-from muniment.storage.db.base import new_id, now
+from muniment.storage.db.base import FIRST_ID, new_id, now
 from muniment.storage.deletions.ledger import LedgerRepository, NewLedgerEntry
 from muniment.storage.deletions.tables import DeletionOutcome, LedgerStore
 from muniment.storage.vectors.intents import IntentRepository
@@ -61,7 +60,6 @@ Query = Callable[[AsyncSession, World], Awaitable[Any]]
 PAGE = {"offset": 0, "limit": 100}
 LATER = now() + timedelta(days=1)
 KEY = name_key(FILE_NAME)
-FIRST_ID = UUID(int=0)
 
 
 def _kb(world: World) -> KnowledgeBase:

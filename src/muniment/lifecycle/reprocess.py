@@ -13,6 +13,7 @@ from muniment.documents.runs import DocumentRunRepository, RunStatus
 from muniment.documents.tables import Document, Status
 from muniment.knowledge_bases.repository import KnowledgeBaseNotFound, KnowledgeBaseRepository
 from muniment.lifecycle.moves.retry import AlgorithmVersionUnavailable, reread
+from muniment.storage.db.base import FIRST_ID
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
 from muniment.storage.tasks.port import RunRequest, TaskQueue
@@ -67,7 +68,7 @@ class BulkReread:
             return set(await KnowledgeBaseRepository(work.session).list_existing(kb_ids))
 
     async def _enqueue_all(self, organization_id: UUID, kb_ids: Sequence[UUID]) -> AsyncIterator[UUID]:
-        documents, after = self._select_documents(kb_ids), UUID(int=0)
+        documents, after = self._select_documents(kb_ids), FIRST_ID
         while True:
             async with self._database.service_work(Service(organization_id)) as work:
                 following = documents.where(Document.id > after).order_by(Document.id).limit(BATCH)

@@ -20,6 +20,7 @@ from muniment.search.external_index.copier import IndexCopier
 from muniment.search.external_index.state import IndexState, IndexStateRepository
 from muniment.search.tables import ArtifactIndex, IndexingVariantRow
 from muniment.storage.db.advisory_locks import AdvisoryLocks, document_lock_name
+from muniment.storage.db.base import FIRST_ID
 from muniment.storage.db.work import Database
 from muniment.storage.vectors.port import ExternalIndex, IndexedDocument, IndexingVariant, StoredPoint
 
@@ -139,9 +140,6 @@ DOCUMENT_BATCH = 100
 POINT_BATCH = 1000
 
 
-FIRST = UUID(int=0)
-
-
 @dataclass(frozen=True)
 class IndexCopyCheck:
     database: Database
@@ -160,7 +158,7 @@ class IndexCopyCheck:
                 yield Drift(self.store, DriftKind.ORPHANED, str(document_id), kb_id, document_id)
 
     async def _batches(self, scope: ReconcileScope, kb_id: UUID) -> AsyncIterator[Sequence[IndexState]]:
-        after = FIRST
+        after = FIRST_ID
         while True:
             async with self.database.service_work(scope.service) as work:
                 states = await IndexStateRepository(work.session).list_next(
@@ -274,7 +272,7 @@ class UnindexedDocuments:
     store: StoreName = StoreName.ARTIFACTS
 
     async def scan(self, scope: ReconcileScope) -> AsyncIterator[Drift]:
-        after = FIRST
+        after = FIRST_ID
         while True:
             async with self.database.service_work(scope.service) as work:
                 found = await UnindexedDocumentRepository(work.session, needs_epoch=self.needs_epoch).list_next(

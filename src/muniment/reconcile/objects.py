@@ -18,6 +18,7 @@ from muniment.errors import Invalid
 from muniment.reconcile.drift import Drift, DriftKind, ReconcileScope, StoreName
 from muniment.reconcile.object_references import ObjectReferenceRepository, ReferencedObject
 from muniment.reconcile.orphans import OrphanedObjects
+from muniment.storage.db.base import FIRST_ID
 from muniment.storage.db.work import Database
 from muniment.storage.objects.port import ObjectInfo, ObjectNotFound, ObjectStore
 
@@ -173,9 +174,6 @@ class ObjectCheck:
 ORIGINALS_BATCH = 500
 
 
-FIRST = UUID(int=0)
-
-
 @dataclass(frozen=True)
 class OriginalObjects:
     database: Database
@@ -187,7 +185,7 @@ class OriginalObjects:
 
     async def list_referenced(self, scope: ReconcileScope, prefix: Prefix) -> AsyncIterator[ReferencedObject]:
         assert prefix.kb_id is not None
-        after = FIRST
+        after = FIRST_ID
         while batch := await self._batch(scope, prefix.kb_id, after):
             for named in batch:
                 yield named

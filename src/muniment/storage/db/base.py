@@ -30,6 +30,10 @@ class Table(DeclarativeBase):
     }
 
 
+FIRST_ID = UUID(int=0)
+"""Sorts before every other id: where paging by id starts."""
+
+
 def new_id() -> UUID:
     """Return a new UUID of version 7, which sorts by time, so that an index on it grows at one end."""
     return uuid7()
