@@ -18,6 +18,7 @@ from muniment.errors import Unavailable
 from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.base import now
+from muniment.storage.deletions.sweep import LedgerSweep
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.objects.port import ObjectWriter
 from tests.documents.uploads import (
@@ -95,7 +96,7 @@ async def test_bytes_that_could_not_be_deleted_are_deleted_by_the_sweep(settings
         assert (target, error) == (f"{kb_id}/{failed}/1/original", "The store does not answer")
         objects.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
-        await build_upload_sweep(settings, stores).process_ledger()
+        await LedgerSweep(stores.database, stores.ledger).run()
         assert await stored_keys(api) == [f"{kb_id}/{answer.json()['id']}/1/original"]
         assert seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL") == 0
 
@@ -110,7 +111,7 @@ async def test_refused_upload_that_could_not_be_cleared_is_cleared_by_the_sweep(
         assert len(await stored_keys(api)) == 1
         objects.fails_at = ""
         seed.execute("UPDATE deletions SET next_attempt_at = now()")
-        await build_upload_sweep(settings, stores).process_ledger()
+        await LedgerSweep(stores.database, stores.ledger).run()
         assert await is_nothing_left(api, seed)
 
 

@@ -22,6 +22,7 @@ from muniment.lifecycle.proof.prover import ReceiptSweep
 from muniment.reconcile.runner import NightlyReconcile
 from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.settings import Settings
+from muniment.storage.deletions.sweep import LedgerSweep
 from muniment.storage.tasks.port import NIGHTLY, PeriodicTask, RunHandler, TaskWorker
 
 
@@ -39,14 +40,13 @@ def build_worker(settings: Settings, stores: Stores, handler: RunHandler | None 
 
 def build_periodic_tasks(settings: Settings, stores: Stores) -> Sequence[PeriodicTask]:
     """Build all sweeps with the times at which they run."""
-    uploads = build_upload_sweep(settings, stores)
     nightly = NightlyReconcile(stores.database, build_reconciliation(settings, stores))
     audit = AuditMaintenance(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
     dead_letters = DeadLetterSweep(stores.database, stores.handover, stores.objects)
     handovers = HandoverSweep(build_document_handover(settings, stores))
     return [
-        PeriodicTask("documents.sweep_uploads", "0 * * * * *", uploads.run),
-        PeriodicTask("deletions.carry_out", "*/10 * * * * *", uploads.process_ledger),
+        PeriodicTask("documents.sweep_uploads", "0 * * * * *", build_upload_sweep(settings, stores).run),
+        PeriodicTask("deletions.carry_out", "*/10 * * * * *", LedgerSweep(stores.database, stores.ledger).run),
         PeriodicTask("artifacts.collect", "45 37 * * * *", build_garbage_collector(settings, stores).sweep),
         PeriodicTask("index.put_right", "*/5 * * * * *", IntentSweep(stores.database, stores.external_index).sweep),
         PeriodicTask("archive.hand_over", "*/10 * * * * *", handovers.sweep),

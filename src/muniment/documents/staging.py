@@ -22,12 +22,11 @@ from muniment.knowledge_bases.access import Access, get_access
 from muniment.storage.db import base
 from muniment.storage.db.base import new_id, now
 from muniment.storage.db.principal import Principal, Service
-from muniment.storage.db.work import Database, PendingWork, Work, list_organizations, list_organizations_with
+from muniment.storage.db.work import Database, Work, list_organizations
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository, NewLedgerEntry
 from muniment.storage.deletions.tables import LedgerStore
 from muniment.storage.objects.async_io import run_to_completion
 from muniment.storage.objects.port import ObjectStore
-from muniment.telemetry.metrics import DELETIONS_OLDEST_SECONDS, DELETIONS_PENDING
 
 log = structlog.get_logger()
 
@@ -242,7 +241,7 @@ BATCH = 100
 
 
 class UploadSweep:
-    """Expire uploads that never became a document, and process the deletion ledger.
+    """Expires uploads that never became a document.
 
     `stores` are all object stores whose abandoned temporary files are deleted: also those of the hand-over queue, where
     no row and no ledger entry names them.
@@ -284,14 +283,3 @@ class UploadSweep:
         if expired:
             await self._ledger.process(organization_id, deletion_ids)
             log.info("uploads.expired", organization_id=str(organization_id), count=len(expired))
-
-    async def process_ledger(self) -> None:
-        """Process due ledger entries, and update the gauges of what is left."""
-        pending, oldest_seconds = 0, 0.0
-        for organization_id in await list_organizations_with(self._database, PendingWork.DELETIONS):
-            await self._ledger.process(organization_id, limit=BATCH)
-            async with self._database.service_work(Service(organization_id)) as work:
-                count, age = await LedgerRepository(work.session).count_pending()
-            pending, oldest_seconds = pending + count, max(oldest_seconds, age)
-        DELETIONS_PENDING.set(pending)
-        DELETIONS_OLDEST_SECONDS.set(oldest_seconds)

@@ -27,6 +27,7 @@ from muniment.search.external_index.intent_sweep import IntentSweep
 from muniment.search.query.service import SearchService
 from muniment.settings import Settings
 from muniment.storage.db.principal import Service
+from muniment.storage.deletions.sweep import LedgerSweep
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
 from tests.faults.effects import SimulatedCrash
@@ -158,9 +159,8 @@ class InProcessInstallation:
         """As the worker's periodic jobs do, when everything is due."""
         self.seed.execute(DUE)
         settings, stores = self.settings, self.stores
-        sweeps = build_upload_sweep(settings, stores)
-        await sweeps.run()
-        await sweeps.process_ledger()
+        await build_upload_sweep(settings, stores).run()
+        await LedgerSweep(stores.database, stores.ledger).run()
         await IntentSweep(stores.database, stores.external_index).sweep()
         await ReceiptSweep(build_purge_prover(settings, stores)).run()
         audit = AuditMaintenance(stores.database, build_sealer(settings, stores), build_heads(settings, stores))
