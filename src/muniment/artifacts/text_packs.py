@@ -15,6 +15,7 @@ from uuid import UUID
 import zstandard
 
 from muniment.errors import MunimentError
+from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.base import new_id
 from muniment.storage.objects.port import ObjectStore
 
@@ -95,13 +96,7 @@ async def read_page_text(objects: ObjectStore, uri: str, sha256: str) -> str:
 
 async def read_concurrently(read: Callable[[PageT], Awaitable[str]], pages: Collection[PageT]) -> list[str]:
     """Read the texts of several pages, a few at a time, and return them in the same order."""
-    slots = asyncio.Semaphore(MAX_CONCURRENT_READS)
-
-    async def read_one(page: PageT) -> str:
-        async with slots:
-            return await read(page)
-
-    return await asyncio.gather(*map(read_one, pages))
+    return await asyncio.gather(*map(limit_concurrency(read, MAX_CONCURRENT_READS), pages))
 
 
 def _unpack(frame: bytes) -> str:

@@ -22,6 +22,7 @@ from muniment.lifecycle.observability import OperationStatus, observe
 from muniment.lifecycle.obstacles import HandoverPending
 from muniment.lifecycle.proof.prover import Tombstone
 from muniment.lifecycle.rules import MoveNotAllowed
+from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.principal import Principal
 
 MAX_UNAVAILABLE = 3
@@ -144,13 +145,12 @@ async def _check_rate_limit(engine: MoveEngine, caller: Principal, kb_id: UUID) 
 async def _purge_all(
     engine: MoveEngine, caller: Principal, kb_id: UUID, document_ids: Sequence[UUID]
 ) -> Sequence[Tombstone | BaseException]:
-    slots = asyncio.Semaphore(CONCURRENCY)
-
     async def purge_one(document_id: UUID) -> Tombstone:
-        async with slots:
-            return await commit_purge(engine, Purge(bulk=True), Target(caller, kb_id, document_id))
+        return await commit_purge(engine, Purge(bulk=True), Target(caller, kb_id, document_id))
 
-    return await asyncio.gather(*map(purge_one, document_ids), return_exceptions=True)
+    purges = map(limit_concurrency(purge_one, CONCURRENCY), document_ids)
+    results: list[Tombstone | BaseException] = await asyncio.gather(*purges, return_exceptions=True)
+    return results
 
 
 def _classify(totals: BulkPurged, document_id: UUID, result: Tombstone | BaseException, *, is_pending: bool) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from uuid import UUID
 
 import structlog
@@ -31,6 +32,7 @@ from muniment.lifecycle.observability import OperationStatus, observe
 from muniment.lifecycle.obstacles import HandoverPending
 from muniment.lifecycle.proof.prover import Tombstone
 from muniment.lifecycle.rules import MoveNotAllowed
+from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
@@ -113,17 +115,14 @@ class KnowledgeBasePurge:
     async def _purge_batch(
         self, caller: Principal, kb_id: UUID, batch: Sequence[tuple[UUID, Status]]
     ) -> Sequence[Tombstone | MunimentError]:
-        slots = asyncio.Semaphore(CONCURRENCY)
-
         async def purge_one(document_id: UUID, status: Status) -> Tombstone | MunimentError:
-            async with slots:
-                try:
-                    return await self._purge_document(Target(caller, kb_id, document_id), status)
-                except MunimentError as error:
-                    log.info("knowledge_bases.document_not_purged", document_id=str(document_id), error=error.message)
-                    return error
+            try:
+                return await self._purge_document(Target(caller, kb_id, document_id), status)
+            except MunimentError as error:
+                log.info("knowledge_bases.document_not_purged", document_id=str(document_id), error=error.message)
+                return error
 
-        return await asyncio.gather(*(purge_one(document_id, status) for document_id, status in batch))
+        return await asyncio.gather(*starmap(limit_concurrency(purge_one, CONCURRENCY), batch))
 
     async def _purge_document(self, target: Target, status: Status) -> Tombstone:
         """Make the moves that lead from this status to the removal of the document."""

@@ -11,6 +11,7 @@ import structlog
 from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.audit.receipts.tables import Receipt
 from muniment.errors import Unavailable
+from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository
@@ -60,19 +61,15 @@ class TraceDeletion:
         self, receipts: Sequence[Receipt], call: Callable[[IndexedDocument], Awaitable[T]]
     ) -> Mapping[UUID, T]:
         """Call the index for each receipt. Return the answers by receipt, without those that failed."""
-        slots = asyncio.Semaphore(CONCURRENCY)
         answers: dict[UUID, T] = {}
 
         async def call_for(receipt: Receipt) -> None:
-            async with slots:
-                try:
-                    answers[receipt.id] = await call(indexed_document_of(receipt))
-                except Unavailable as error:
-                    log.warning(
-                        "external_index.delete_failed", document_id=str(receipt.document_id), error=error.message
-                    )
+            try:
+                answers[receipt.id] = await call(indexed_document_of(receipt))
+            except Unavailable as error:
+                log.warning("external_index.delete_failed", document_id=str(receipt.document_id), error=error.message)
 
-        await asyncio.gather(*map(call_for, receipts))
+        await asyncio.gather(*map(limit_concurrency(call_for, CONCURRENCY), receipts))
         return answers
 
     async def _process_ledger(self, organization_id: UUID, receipts: Sequence[Receipt]) -> None:

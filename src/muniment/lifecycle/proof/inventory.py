@@ -18,6 +18,7 @@ from muniment.audit.receipts.tables import Receipt
 from muniment.documents.handover_status import HandoverStatus
 from muniment.errors import Unavailable
 from muniment.lifecycle.proof.deletion import indexed_document_of
+from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import LedgerRepository
@@ -90,9 +91,8 @@ class StoreInventory:
             await _count_rows(work, inventories)
             await _check_artifacts(work, inventories, receipts)
             await self._count_jobs(work, inventories, receipts)
-        slots = asyncio.Semaphore(CONCURRENCY)
-        checks = (self._check_stores(inventories[receipt.document_id], receipt, slots) for receipt in receipts)
-        await asyncio.gather(*checks)
+        check = limit_concurrency(self._check_stores, CONCURRENCY)
+        await asyncio.gather(*(check(inventories[receipt.document_id], receipt) for receipt in receipts))
         return inventories
 
     async def _count_jobs(
@@ -104,12 +104,11 @@ class StoreInventory:
         for receipt in receipts:
             inventories[receipt.document_id].jobs = len(existing.intersection(map(str, receipt.found["jobs"])))
 
-    async def _check_stores(self, inventory: Inventory, receipt: Receipt, slots: asyncio.Semaphore) -> None:
-        async with slots:
-            with suppress(Unavailable):
-                inventory.remaining_keys = await self._list_remaining_keys(inventory, receipt)
-            with suppress(Unavailable):
-                inventory.points = await self._count_points(receipt)
+    async def _check_stores(self, inventory: Inventory, receipt: Receipt) -> None:
+        with suppress(Unavailable):
+            inventory.remaining_keys = await self._list_remaining_keys(inventory, receipt)
+        with suppress(Unavailable):
+            inventory.points = await self._count_points(receipt)
 
     async def _count_points(self, receipt: Receipt) -> int:
         if self.external_index is None:  # the passages are those of the artifacts

@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, delete, func, insert, literal_column, or_, sel
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from muniment.errors import MunimentError, Unavailable
+from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.base import new_id, now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
@@ -206,17 +207,12 @@ class Ledger:
 
     async def _delete_all(self, entries: Sequence[LedgerEntry]) -> Sequence[DeletionResult | str]:
         """Return the result of each entry, or why it failed."""
-        slots = asyncio.Semaphore(MAX_CONCURRENT_DELETIONS)
-
-        async def delete_group(group: Sequence[LedgerEntry]) -> Sequence[DeletionResult | str]:
-            async with slots:
-                return await self._delete_batch(group)
-
-        groups = list(self._batches(entries))
+        batches = list(self._batches(entries))
+        delete_batch = limit_concurrency(self._delete_batch, MAX_CONCURRENT_DELETIONS)
         outcomes = {
             entry.id: outcome
-            for group, found in zip(groups, await asyncio.gather(*map(delete_group, groups)), strict=True)
-            for entry, outcome in zip(group, found, strict=True)
+            for batch, found in zip(batches, await asyncio.gather(*map(delete_batch, batches)), strict=True)
+            for entry, outcome in zip(batch, found, strict=True)
         }
         return [outcomes[entry.id] for entry in entries]
 
