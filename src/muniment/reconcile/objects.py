@@ -158,13 +158,7 @@ class ObjectCheck:
         return [*orphaned, *confirmed]
 
     async def _is_lost(self, drift: Drift) -> bool:
-        if drift.kind is DriftKind.DAMAGED:
-            return True
-        try:
-            await self.objects.size_bytes(drift.target)
-        except ObjectNotFound:
-            return True
-        return False
+        return drift.kind is DriftKind.DAMAGED or not await self.objects.exists(drift.target)
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:
         """Schedule the deletion of an orphan. A row without its object is a loss, which cannot be repaired."""

@@ -12,8 +12,8 @@ from muniment.reconcile.object_references import ObjectReferenceRepository
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
 from muniment.storage.deletions.ledger import Ledger, LedgerRepository, NewLedgerEntry
-from muniment.storage.deletions.tables import LedgerStore as Kept
-from muniment.storage.objects.port import ObjectNotFound, ObjectStore
+from muniment.storage.deletions.tables import LedgerStore
+from muniment.storage.objects.port import ObjectStore
 from muniment.storage.vectors.port import ExternalIndex
 
 REASON = "reconciled"
@@ -30,7 +30,7 @@ class OrphanedObjects:
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
         known = await self._list_referenced(scope, [drift.target for drift in seen])
         # The object last, because a ledger entry is done only after its object is deleted.
-        return [drift for drift in seen if drift.target not in known and await self._exists(drift.target)]
+        return [drift for drift in seen if drift.target not in known and await self.objects.exists(drift.target)]
 
     async def schedule_deletion(self, scope: ReconcileScope, drift: Drift) -> bool:
         """Add a ledger entry for the object.
@@ -42,9 +42,9 @@ class OrphanedObjects:
         async with self.database.service_work(scope.service) as work:
             if await ObjectReferenceRepository(work.session).list_referenced_keys([drift.target]):
                 return False
-            line = NewLedgerEntry(scope.organization_id, None, None, Kept.OBJECTS, drift.target, REASON)
-            line_ids = await LedgerRepository(work.session).add([line])
-        await self.ledger.process(scope.organization_id, line_ids)
+            entry = NewLedgerEntry(scope.organization_id, None, None, LedgerStore.OBJECTS, drift.target, REASON)
+            entry_ids = await LedgerRepository(work.session).add([entry])
+        await self.ledger.process(scope.organization_id, entry_ids)
         return True
 
     async def _list_referenced(self, scope: ReconcileScope, keys: Sequence[str]) -> set[str]:
@@ -56,13 +56,6 @@ class OrphanedObjects:
 
     async def _organizations(self, scope: ReconcileScope) -> Sequence[UUID]:
         return await list_organizations(self.database) if self.any_organization else [scope.organization_id]
-
-    async def _exists(self, key: str) -> bool:
-        try:
-            await self.objects.size_bytes(key)
-        except ObjectNotFound:
-            return False
-        return True
 
 
 AFTER_ALL_KEYS = "~"

@@ -53,8 +53,9 @@ class FaultyObjectStore(FolderObjectStore):
             await self._met("put if absent", partial(super().put_if_absent, content_type=content_type), key, data)
         )
 
-    async def size_bytes(self, key: str) -> int:
-        return int(await self._met("size", super().size_bytes, key))
+    async def find(self, key: str) -> ObjectInfo | None:
+        found: ObjectInfo | None = await self._met("find", super().find, key)
+        return found
 
     async def delete(self, key: str) -> None:
         await self._met("delete", super().delete, key)

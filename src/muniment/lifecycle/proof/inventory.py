@@ -22,7 +22,7 @@ from muniment.storage.concurrency import limit_concurrency
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, Work
 from muniment.storage.deletions.ledger import LedgerRepository
-from muniment.storage.objects.port import ObjectNotFound, ObjectStore
+from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import TaskQueue
 from muniment.storage.vectors.port import ExternalIndex
 
@@ -123,10 +123,9 @@ class StoreInventory:
 
     async def _exists(self, key: str) -> bool:
         try:
-            await self.objects.size_bytes(key)
-        except (ObjectNotFound, ValueError):  # ValueError: no store can hold such a key
+            return await self.objects.exists(key)
+        except ValueError:  # no store can hold such a key
             return False
-        return True
 
 
 async def _count_rows(work: Work[Service], inventories: Mapping[UUID, Inventory]) -> None:
