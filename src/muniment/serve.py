@@ -41,17 +41,18 @@ def serve(settings: Settings, announce: Callable[[Settings, SignInHint], None]) 
         settings = settings.with_secrets()
         _require_free_port(settings)
         require_languages(settings.reader.languages)
-        hints = [SignInHint(None, None)]
+        hint = SignInHint(None, None)
 
         def prepare_embedded() -> None:
+            nonlocal hint
             if settings.database.is_embedded:
-                hints.append(prepare_database(settings))
+                hint = prepare_database(settings)
 
         return Supervisor(
             postgres=_build_postgres(settings),
             prepare=prepare_embedded,
             children=_build_children(settings),
-            on_ready=lambda: announce(settings, hints[-1]),
+            on_ready=lambda: announce(settings, hint),
         ).run()
 
 
@@ -67,10 +68,10 @@ def _build_children(settings: Settings) -> list[ChildProcess]:
 
 
 def prepare_database(settings: Settings) -> SignInHint:
-    """Migrate and see to the first account, unless a quick look tells that there is nothing to do."""
+    """Migrate and create the first account, unless a quick check finds that both are done."""
     if settled := find_ready_installation(database_address(settings), login_passwords(settings), build_task_engine()):
         return SignInHint(settled.email, link=None)
-    from muniment.bootstrap.migration import migrate_with_first_account  # loads Alembic and half of the rest
+    from muniment.bootstrap.migration import migrate_with_first_account  # loads Alembic
 
     first = migrate_with_first_account(settings)
     return SignInHint(first.email, sign_in_link(settings, first.link_secret)) if first else SignInHint(None, None)

@@ -13,29 +13,23 @@ from muniment.storage.db.migrate import migrate
 def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
     """Upgrade the database to this version and create the first account if there is none."""
     password = settings.server.admin_password
-    made: list[FirstAccount | None] = []
 
-    def then(connection: Connection) -> None:
-        made.append(
-            ensure_first_account(
-                connection,
-                email=settings.server.admin_email,
-                password=password.get_secret_value() if password else None,
-                now=now(),
-            )
+    def create_first_account(connection: Connection) -> FirstAccount | None:
+        return ensure_first_account(
+            connection,
+            email=settings.server.admin_email,
+            password=password.get_secret_value() if password else None,
+            now=now(),
         )
 
-    migrate(database_address(settings), login_passwords(settings), build_task_engine(), then)
-    return made[0]
+    return migrate(database_address(settings), login_passwords(settings), build_task_engine(), create_first_account)
 
 
 def reset_password_link(settings: Settings, email: str) -> FirstAccount:
     """Remove the password of an account and create a one-time sign-in link."""
-    made: list[FirstAccount] = []
-    migrate(
+    return migrate(
         database_address(settings),
         login_passwords(settings),
         build_task_engine(),
-        lambda connection: made.append(reset_password(connection, email, now=now())),
+        lambda connection: reset_password(connection, email, now=now()),
     )
-    return made[0]

@@ -4,6 +4,7 @@ The only code that logs in with DATABASE_URL itself.
 """
 
 from collections.abc import Callable
+from typing import TypeVar, overload
 
 from alembic import command
 from alembic.config import Config
@@ -19,6 +20,8 @@ from muniment.storage.tasks.port import TaskEngine
 from muniment.storage.vectors.pgvector import indexes
 
 MIN_PGVECTOR_VERSION = (0, 8)
+
+Result = TypeVar("Result")
 
 
 class PgvectorMissing(MunimentError):
@@ -46,14 +49,27 @@ def ensure_pgvector(connection: Connection) -> None:
 MIGRATION_LOCK = 6_110_426_853_002  # arbitrary, but not used by anything else in this database
 
 
+@overload
+def migrate(address: DatabaseAddress, passwords: LoginPasswords, tasks: TaskEngine) -> None: ...
+
+
+@overload
 def migrate(
     address: DatabaseAddress,
     passwords: LoginPasswords,
     tasks: TaskEngine,
-    after_upgrade: Callable[[Connection], None] | None = None,
-) -> None:
-    """Create roles, the tables of the task engine and ours, then call `after_upgrade` as the owner. Only one of several
-    concurrent calls works at a time; the others wait."""
+    after_upgrade: Callable[[Connection], Result],
+) -> Result: ...
+
+
+def migrate(
+    address: DatabaseAddress,
+    passwords: LoginPasswords,
+    tasks: TaskEngine,
+    after_upgrade: Callable[[Connection], Result] | None = None,
+) -> Result | None:
+    """Create roles, the tables of the task engine and ours, then call `after_upgrade` as the owner and return its
+    result. Only one of several concurrent calls works at a time; the others wait."""
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool, hide_parameters=True)
     try:
         with engine.connect() as connection:
@@ -67,9 +83,9 @@ def migrate(
             connection.commit()
             command.upgrade(_alembic_config(connection), "head")
             indexes.ensure_model_indexes(connection)
-            if after_upgrade:
-                after_upgrade(connection)
+            result = after_upgrade(connection) if after_upgrade else None
             connection.commit()
+            return result
     except OperationalError as error:
         raise DatabaseUnreachable(f"Cannot connect to the database at {address.host}: {error.orig}") from None
     finally:
