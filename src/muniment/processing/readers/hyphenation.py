@@ -1,8 +1,5 @@
 """Join the lines of a paragraph into running text, including words split at line ends."""
 
-from collections.abc import Sequence
-from itertools import zip_longest
-
 SOFT_HYPHEN = "\u00ad"
 HYPHENS = ("-", "\u2010")
 
@@ -19,14 +16,6 @@ def join_at_line_end(line: str, following: str) -> tuple[str, str]:
     if following.split(maxsplit=1)[0] in _CONJUNCTIONS:
         return line, " "
     return (line[:-1], "") if _is_soft_break(line, following) else (line, "")
-
-
-def join_lines(lines: Sequence[str]) -> str:
-    """Join lines into running text."""
-    parts: list[str] = []
-    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
-        parts.extend(join_at_line_end(line, following) if following else (line,))
-    return "".join(parts)
 
 
 def _is_soft_break(line: str, following: str) -> bool:

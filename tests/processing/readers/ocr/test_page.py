@@ -19,7 +19,7 @@ def a_recognised(*lines: str, height: int = 20, block: int = 1, paragraph: int =
 
 
 def a_page(*words: OcrWord) -> ExtractedPage:
-    return build_page(1, OcrResult(words, 1000, 2000, 200), width=500, height=1000)
+    return build_page(1, OcrResult(words, 1000, 2000), width=500, height=1000)
 
 
 def words_of(page: ExtractedPage) -> list[str]:

@@ -55,7 +55,7 @@ class OcrPool:
         if problem := self._unavailable_reason():
             self._done[ticket] = OcrFailed(problem)
         elif min(image.size) < MIN_SIDE:
-            self._done[ticket] = OcrResult((), image.width, image.height, dpi)
+            self._done[ticket] = OcrResult((), image.width, image.height)
         else:
             self._waiting.append(_Job(ticket, *_fit_image(image, dpi)))
             self._start_waiting()
@@ -125,7 +125,7 @@ class OcrPool:
             self._selector.unregister(process.stdin)
         try:
             table = process.finish()
-            self._accept_or_retry(job, parse_tsv(table, width=job.image.width, height=job.image.height, dpi=job.dpi))
+            self._accept_or_retry(job, parse_tsv(table, width=job.image.width, height=job.image.height))
         except OcrFailed as failure:
             self._done[job.ticket] = failure
         except ValueError:

@@ -40,7 +40,6 @@ class OcrResult:
     words: tuple[OcrWord, ...]
     width: int
     height: int
-    dpi: int
 
     @property
     def confidence(self) -> float:
@@ -56,14 +55,14 @@ class OcrResult:
         return replace(word, box=(self.width - right, self.height - bottom, self.width - left, self.height - top))
 
 
-def parse_tsv(table: bytes, *, width: int, height: int, dpi: int) -> OcrResult:
+def parse_tsv(table: bytes, *, width: int, height: int) -> OcrResult:
     """Parse Tesseract's table (TSV). Raise `ValueError` if it is malformed."""
     lines = table.decode("utf-8").splitlines()
     if not lines or not lines[0].startswith("level\t"):
         raise ValueError("no table")
     rows = (line.split("\t") for line in lines[1:])
     words = tuple(_word(row) for row in rows if row[0] == _WORD and row[11].strip())
-    return OcrResult(words, width, height, dpi)
+    return OcrResult(words, width, height)
 
 
 def _word(row: list[str]) -> OcrWord:

@@ -32,7 +32,6 @@ class RtfToken:
     word: str = ""
     number: int | None = None
     content: bytes = b""
-    is_escaped: bool = False
 
 
 def tokenize(data: bytes) -> Iterator[RtfToken]:
@@ -45,7 +44,7 @@ def tokenize(data: bytes) -> Iterator[RtfToken]:
         elif word:
             yield RtfToken(TokenType.CONTROL_WORD, word.decode("ascii"), int(number) if number else None)
         elif escaped:
-            yield RtfToken(TokenType.BYTES, content=bytes.fromhex(escaped.decode("ascii")), is_escaped=True)
+            yield RtfToken(TokenType.BYTES, content=bytes.fromhex(escaped.decode("ascii")))
         elif sign:
             yield RtfToken(TokenType.CONTROL_SYMBOL, sign.decode("latin-1"))
         elif brace:
