@@ -15,9 +15,6 @@ from muniment.storage.tasks.port import RetryLater
 log = structlog.get_logger()
 
 
-ERROR_HANDLING = "ErrorHandling"
-
-
 INTERNAL_ERROR = "internal"
 
 
