@@ -1,4 +1,4 @@
-"""Settle open intents: bring the external index to what the document's row says now."""
+"""Settle open intents: change the external index to match the current row of each document."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -22,26 +22,29 @@ BATCH = 100
 
 
 MAX_FAILURES_PER_SWEEP = 3
-"""An index that is down is not asked a hundred times over, and one bad document does not stop the others."""
+"""Stops the sweep early when the index is unavailable, without letting one bad document block the others."""
 
 
 @dataclass(frozen=True)
 class DesiredIndexState:
-    """What a document's row says of its passages."""
+    """What the external index should hold of a document: whether its points are visible, and their epoch.
+
+    Two of them are equal if the index needs no further change. `IndexState` also has what reconciliation compares.
+    """
 
     is_visible: bool
     index_epoch: int | None
 
 
 class IntentSweep:
-    """Closes the open intents. Without an external index it discards them: those of a former one would stay open."""
+    """Settles open intents. Without an external index it deletes those that a former one left."""
 
     def __init__(self, database: Database, index: ExternalIndex | None) -> None:
         self._database = database
         self._index = index
 
     async def sweep(self) -> None:
-        """Every open intent whose writer had its time, in all organizations; says how much is left."""
+        """Settle the due intents of all organizations, and update the gauges of what is left."""
         still_open, oldest_seconds = 0, 0.0
         for organization_id in await list_organizations_with(self._database, PendingWork.INTENTS):
             await self.settle_due(organization_id)
@@ -52,7 +55,7 @@ class IntentSweep:
         INTENTS_OLDEST_SECONDS.set(oldest_seconds)
 
     async def settle_due(self, organization_id: UUID) -> int:
-        """Those of one organization that are due; how many were settled."""
+        """Settle the due intents of one organization. Return how many were settled."""
         settled, failed = 0, 0
         while settled + failed < BATCH and failed < MAX_FAILURES_PER_SWEEP:
             async with self._database.service_work(Service(organization_id)) as work:
@@ -66,9 +69,9 @@ class IntentSweep:
     async def _settle(self, intent: IndexIntent) -> bool:
         document = IndexedDocument(intent.document_id, intent.kb_id, intent.organization_id)
         async with self._database.service_work(Service(intent.organization_id)) as work:
-            said = await find_desired_state(work, document)
+            desired = await find_desired_state(work, document)
         try:
-            await self._apply(document, said)
+            await self._apply(document, desired)
         except MunimentError as error:
             log.warning(
                 "index.intent_failed",
@@ -79,8 +82,8 @@ class IntentSweep:
             )
             return False
         async with self._database.service_work(Service(intent.organization_id)) as work:
-            # Locked until the intent is deleted, so that a later change of the row tells the index after us.
-            if await find_desired_state(work, document, is_held=True) != said:
+            # The row stays locked until the intent is deleted, so that a later change reaches the index after ours.
+            if await find_desired_state(work, document, lock=True) != desired:
                 return False
             await IntentRepository(work.session).delete(intent.id)
         return True
@@ -97,16 +100,16 @@ class IntentSweep:
 
 
 async def find_desired_state(
-    work: Work[Service], document: IndexedDocument, *, is_held: bool = False
+    work: Work[Service], document: IndexedDocument, *, lock: bool = False
 ) -> DesiredIndexState | None:
-    """`None`: it is gone, or was never in this knowledge base."""
+    """Return what the index should hold of the document, or `None` if the knowledge base has no such document."""
     index_epoch: ColumnElement[int | None] = literal_column("documents.index_epoch")
     row = select(Document.status, index_epoch).where(
         Document.id == document.document_id, Document.kb_id == document.kb_id
     )
-    if is_held:
+    if lock:
         row = row.with_for_update(key_share=True)
     found = (await work.session.execute(row)).one_or_none()
-    # Only an archived one is hidden. One that is being read shows its passages the moment it is complete, and the index
-    # is not told once more; until then PostgreSQL shows none of them.
+    # Only archived documents are hidden. The passages of a document in processing are visible in the index already,
+    # because completing it does not update the index again; until then PostgreSQL filters them out.
     return DesiredIndexState(found[0] != Status.ARCHIVED, found[1]) if found else None

@@ -1,4 +1,4 @@
-"""What the rows expect an external index to hold of a document."""
+"""Query what an external index should hold of each document, according to PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,23 +17,26 @@ from muniment.storage.vectors.tables import IndexIntent
 
 @dataclass(frozen=True)
 class IndexState:
-    """What PostgreSQL says about a document that an external index holds."""
+    """Everything PostgreSQL knows about the copies of one document in an external index.
+
+    Reconciliation compares it with the stored points. Settling an intent needs only a `DesiredIndexState`.
+    """
 
     document_id: UUID
     status: str
     index_epoch: int | None
-    """Epoch of the run whose passages answer."""
+    """Epoch of the run whose passages search returns."""
     text_id: UUID | None
     snapshot_epochs: frozenset[int]
     """Index epochs of earlier revisions that can still be restored."""
     expected: Mapping[str, int]
     """Number of passages per variant, by fingerprint."""
     is_idle: bool
-    """Whether nothing is changing it: no run, no open intent and no recent change."""
+    """Whether nothing is changing the document: it has no run, no open intent and no recent change."""
 
     @property
     def is_indexed(self) -> bool:
-        """Whether the index must hold its passages, visible or hidden."""
+        """Whether the index must hold the passages of the document, visible or hidden."""
         return self.status in (Status.COMPLETED, Status.ARCHIVED) and None not in (self.index_epoch, self.text_id)
 
 
@@ -79,6 +82,7 @@ class IndexStateRepository:
         return [_to_state(*row) for row in await self._session.execute(_NEXT, values)]
 
     async def list_by_ids(self, kb_id: UUID, unchanged_since: datetime, ids: Sequence[UUID]) -> Sequence[IndexState]:
+        """Return the given documents that exist in this knowledge base."""
         values = {"kb_id": kb_id, "settled_before": unchanged_since, "ids": list(ids)}
         return [_to_state(*row) for row in await self._session.execute(_THESE, values)]
 
