@@ -1,4 +1,4 @@
-"""Validate annotations: any JSON object within bounds. The bounds are part of the API."""
+"""Validate annotations: any JSON object within limits. The limits are part of the API."""
 
 import json
 import math
@@ -14,19 +14,19 @@ _MAX_NUMBER: int = 10**MAX_DIGITS
 
 
 def validate_annotation(value: dict[str, Any]) -> dict[str, Any]:
-    """The same, or `ValueError` when PostgreSQL could not keep it or nobody should."""
+    """Return the value, or raise `ValueError` if it exceeds a limit or PostgreSQL cannot store it."""
     if _is_nested_deeper(value, MAX_DEPTH):
         raise ValueError(f"must not be nested deeper than {MAX_DEPTH} levels")
     if not all(map(_is_storable_number, _numbers(value))):
         raise ValueError(f"must contain numbers with at most {MAX_DIGITS} digits before and after the decimal point")
     try:
-        # UTF-8 knows no half of a surrogate pair, and JSON neither NaN nor infinity, though Python reads them.
-        written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        # UTF-8 cannot encode half of a surrogate pair, and JSON has no NaN and no infinity, although Python reads them.
+        encoded = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except ValueError:
         raise ValueError("must be valid JSON with valid Unicode and finite numbers") from None
-    if len(written) > MAX_ANNOTATION_BYTES:
+    if len(encoded) > MAX_ANNOTATION_BYTES:
         raise ValueError(f"must have at most {MAX_ANNOTATION_BYTES} bytes")
-    if b"\\u0000" in written.replace(b"\\\\", b""):
+    if b"\\u0000" in encoded.replace(b"\\\\", b""):
         raise ValueError("must not contain NUL characters")
     return value
 
@@ -40,7 +40,7 @@ def _numbers(value: Any) -> Iterator[int | float]:
 
 
 def _is_storable_number(number: float) -> bool:
-    """PostgreSQL writes numbers out: 1e308 comes back with 309 digits."""
+    """Return whether the number has few enough digits. PostgreSQL writes all of them: 1e308 is returned with 309."""
     if isinstance(number, int):
         return abs(number) < _MAX_NUMBER
     return number == 0 or not math.isfinite(number) or 1 / _MAX_NUMBER < abs(number) < _MAX_NUMBER

@@ -1,4 +1,4 @@
-"""Annotate pages, paragraphs and diagrams. The last writer wins per field; the audit trail records who, not what.
+"""Annotate pages, paragraphs and diagrams. The last writer of a field wins. The audit log records who wrote, not what.
 
 The document row is locked while an annotation is written, so that a reread that re-anchors annotations cannot lose one.
 """
@@ -39,13 +39,18 @@ _POSITION_COLUMNS = [DocumentParagraph.document_id, DocumentParagraph.page_numbe
 
 
 class AnnotationRepository:
+    """Writes the annotations of a document's pages, paragraphs and diagrams."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def lock_document(self, document_id: UUID) -> Document:
-        """As it is now, until the transaction ends: workers wait for it and it for them, other writers do not."""
-        held = select(Document).where(Document.id == document_id).with_for_update(read=True)
-        found = await self._session.scalar(held.execution_options(populate_existing=True))
+        """Return the current document and share-lock its row until the transaction ends.
+
+        Workers that change the row wait for this transaction and it waits for them; other annotations do not wait.
+        """
+        locked = select(Document).where(Document.id == document_id).with_for_update(read=True)
+        found = await self._session.scalar(locked.execution_options(populate_existing=True))
         if found is None:
             raise DocumentNotFound
         return found
@@ -53,13 +58,15 @@ class AnnotationRepository:
     async def update_page(
         self, document_id: UUID, number: int, changes: Mapping[str, AnnotationValue]
     ) -> DocumentPage | None:
-        place = (DocumentPage.document_id == document_id, DocumentPage.page_number == number)
+        """Set the given fields of a page. Return its row, or `None` if there is no such page."""
+        is_page = (DocumentPage.document_id == document_id, DocumentPage.page_number == number)
         columns = {name: _json_or_null(value) for name, value in changes.items()}
         return await self._session.scalar(
-            update(DocumentPage).where(*place).values(**columns, updated_at=func.now()).returning(DocumentPage)
+            update(DocumentPage).where(*is_page).values(**columns, updated_at=func.now()).returning(DocumentPage)
         )
 
     async def update_diagram(self, document_id: UUID, key: str, annotations: AnnotationValue) -> DocumentDiagram | None:
+        """Set the annotations of a diagram. Return its row, or `None` if there is no such diagram."""
         return await self._session.scalar(
             update(DocumentDiagram)
             .where(DocumentDiagram.document_id == document_id, DocumentDiagram.diagram_key == key)
@@ -70,8 +77,8 @@ class AnnotationRepository:
     async def upsert_paragraph(
         self, document: Document, paragraph: ArtifactParagraph, annotations: dict[str, Any]
     ) -> DocumentParagraph:
-        """A paragraph gets its row with the first thing that is written on it."""
-        added = insert(DocumentParagraph).values(
+        """Set the annotations of a paragraph, which has no row before its first annotation."""
+        row = insert(DocumentParagraph).values(
             document_id=document.id,
             organization_id=document.organization_id,
             page_number=paragraph.page_number,
@@ -80,25 +87,25 @@ class AnnotationRepository:
             paragraph_text_sha256=paragraph.paragraph_text_sha256,
             annotations=annotations,
         )
-        changed = {"annotations": added.excluded.annotations, "updated_at": func.now()}
-        written = added.on_conflict_do_update(index_elements=_POSITION_COLUMNS, set_=changed)
-        return (await self._session.scalars(written.returning(DocumentParagraph))).one()
+        changes = {"annotations": row.excluded.annotations, "updated_at": func.now()}
+        upsert = row.on_conflict_do_update(index_elements=_POSITION_COLUMNS, set_=changes)
+        return (await self._session.scalars(upsert.returning(DocumentParagraph))).one()
 
     async def update_paragraph(
         self, document_id: UUID, number: int, index: int, annotations: dict[str, Any]
     ) -> DocumentParagraph | None:
-        """One that has its row, if only because its place is gone."""
-        place = _is_paragraph(document_id, number, index)
+        """Set the annotations of a paragraph that has a row, such as a stale one. Return `None` if it has none."""
+        is_paragraph = _is_paragraph(document_id, number, index)
         columns = {"annotations": annotations, "updated_at": func.now()}
         return await self._session.scalar(
-            update(DocumentParagraph).where(*place).values(**columns).returning(DocumentParagraph)
+            update(DocumentParagraph).where(*is_paragraph).values(**columns).returning(DocumentParagraph)
         )
 
     async def delete_paragraph(self, document_id: UUID, number: int, index: int) -> bool:
-        """Whether anything was written there."""
-        place = _is_paragraph(document_id, number, index)
-        gone = delete(DocumentParagraph).where(*place).returning(DocumentParagraph.paragraph_index)
-        return await self._session.scalar(gone) is not None
+        """Delete the annotations of a paragraph. Return whether there were any."""
+        is_paragraph = _is_paragraph(document_id, number, index)
+        deleted = delete(DocumentParagraph).where(*is_paragraph).returning(DocumentParagraph.paragraph_index)
+        return await self._session.scalar(deleted) is not None
 
 
 def _is_paragraph(document_id: UUID, number: int, index: int) -> tuple[ColumnElement[bool], ...]:
@@ -110,7 +117,7 @@ def _is_paragraph(document_id: UUID, number: int, index: int) -> tuple[ColumnEle
 
 
 def _json_or_null(value: AnnotationValue) -> Any:
-    """Without this, `None` would become the JSON value `null`, which is not nothing."""
+    """Return SQL NULL for `None`, which would otherwise be stored as the JSON value `null`."""
     return null() if value is None else value
 
 
@@ -121,61 +128,64 @@ class ResultReplaced(Conflict):
 
 
 class AnnotationService(ArtifactAccess):
+    """Writes annotations for one caller, who must be allowed to upload to the knowledge base."""
+
     async def annotate_page(
         self, kb_id: UUID, document_id: UUID, number: int, changes: Mapping[str, AnnotationValue]
     ) -> PageAnnotations:
         async with self.database.work(self.principal) as work:
-            shown = await _lock_result(work, kb_id, document_id, not_found=PageNotFound)
+            result = await _lock_result(work, kb_id, document_id, not_found=PageNotFound)
             row = await AnnotationRepository(work.session).update_page(document_id, number, changes)
             if row is None:
                 raise PageNotFound
-            await _record_event(work, shown.document, "page", changes, page_number=number)
+            await _record_event(work, result.document, "page", changes, page_number=number)
             return PageAnnotations.from_row(row)
 
     async def annotate_diagram(
         self, kb_id: UUID, document_id: UUID, key: str, annotations: AnnotationValue
     ) -> DiagramAnnotations:
         async with self.database.work(self.principal) as work:
-            shown = await _lock_result(work, kb_id, document_id, not_found=DiagramNotFound)
+            result = await _lock_result(work, kb_id, document_id, not_found=DiagramNotFound)
             row = await AnnotationRepository(work.session).update_diagram(document_id, key, annotations)
             if row is None:
                 raise DiagramNotFound
-            await _record_event(work, shown.document, "diagram", page_number=row.page_number, key=key)
+            await _record_event(work, result.document, "diagram", page_number=row.page_number, key=key)
             return DiagramAnnotations.from_row(row)
 
     async def annotate_paragraph(
         self, kb_id: UUID, document_id: UUID, number: int, index: int, annotations: AnnotationValue
     ) -> ParagraphAnnotations:
-        """A negative index names what was written on a paragraph that is gone."""
-        seen = await self._get_writable_result(kb_id, document_id)
-        paragraph = await self._get_paragraph(seen, number, index) if index >= 0 else None
+        """Set or delete the annotations of a paragraph. A negative index identifies those of a paragraph that no longer
+        exists."""
+        result = await self._get_writable_result(kb_id, document_id)
+        paragraph = await self._get_paragraph(result, number, index) if index >= 0 else None
         async with self.database.work(self.principal) as work:
-            held = await _lock_result(work, kb_id, document_id, not_found=ParagraphNotFound)
-            if held.artifact_id != seen.artifact_id:
+            locked = await _lock_result(work, kb_id, document_id, not_found=ParagraphNotFound)
+            if locked.artifact_id != result.artifact_id:
                 raise ResultReplaced
             if annotations is None:
-                return await _delete_paragraph_annotation(work, held.document, number, index)
-            notes = AnnotationRepository(work.session)
+                return await _delete_paragraph_annotation(work, locked.document, number, index)
+            repository = AnnotationRepository(work.session)
             row = (
-                await notes.upsert_paragraph(held.document, paragraph, annotations)
+                await repository.upsert_paragraph(locked.document, paragraph, annotations)
                 if paragraph
-                else await notes.update_paragraph(document_id, number, index, annotations)
+                else await repository.update_paragraph(document_id, number, index, annotations)
             )
             if row is None:
                 raise ParagraphNotFound
-            await _record_event(work, held.document, "paragraph", page_number=number, paragraph_index=index)
+            await _record_event(work, locked.document, "paragraph", page_number=number, paragraph_index=index)
             return ParagraphAnnotations.from_row(row)
 
     async def _get_writable_result(self, kb_id: UUID, document_id: UUID) -> PublishedResult:
         async with self.database.work(self.principal) as work:
-            seen = published_result(await _get_writable_document(work, kb_id, document_id))
-        if seen is None:
+            result = published_result(await _get_writable_document(work, kb_id, document_id))
+        if result is None:
             raise ParagraphNotFound
-        return seen
+        return result
 
     async def _get_paragraph(self, result: PublishedResult, number: int, index: int) -> ArtifactParagraph:
-        async with self.open_artifact(result, ArtifactContent.PARAGRAPHS, number) as parts:
-            found = await parts.find_paragraph(result.artifact_id, number, index)
+        async with self.open_artifact(result, ArtifactContent.PARAGRAPHS, number) as artifacts:
+            found = await artifacts.find_paragraph(result.artifact_id, number, index)
         if found is None:
             raise ParagraphNotFound
         return found
@@ -192,16 +202,16 @@ async def _lock_result(
     work: Work[Principal], kb_id: UUID, document_id: UUID, *, not_found: type[NotFound]
 ) -> PublishedResult:
     await _get_writable_document(work, kb_id, document_id)
-    shown = published_result(await AnnotationRepository(work.session).lock_document(document_id))
-    if shown is None:
+    result = published_result(await AnnotationRepository(work.session).lock_document(document_id))
+    if result is None:
         raise not_found
-    return shown
+    return result
 
 
 async def _delete_paragraph_annotation(
     work: Work[Principal], document: Document, number: int, index: int
 ) -> ParagraphAnnotations:
-    """The row goes with what was written; where nothing was, nothing happens and nothing is recorded."""
+    """Delete the row of the paragraph, and record an event only if there was one."""
     if await AnnotationRepository(work.session).delete_paragraph(document.id, number, index):
         await _record_event(work, document, "paragraph", page_number=number, paragraph_index=index)
     elif index < 0:
@@ -210,9 +220,9 @@ async def _delete_paragraph_annotation(
 
 
 async def _record_event(
-    work: Work[Principal], document: Document, kind: str, fields: Iterable[str] = ("annotations",), **place: Any
+    work: Work[Principal], document: Document, kind: str, fields: Iterable[str] = ("annotations",), **position: Any
 ) -> None:
     event = DocumentAnnotated(
-        document.id, document.kb_id, document.name, document.revision, kind, place, fields=sorted(fields)
+        document.id, document.kb_id, document.name, document.revision, kind, position, fields=sorted(fields)
     )
     await AuditLog(work).record(event)

@@ -1,4 +1,4 @@
-"""Request-independent response bodies of results, annotations and the document summary."""
+"""Response bodies of results, annotations and the document summary."""
 
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -27,6 +27,7 @@ class ResultSummary(BaseModel):
 
 
 def summarize(artifact: TextArtifact) -> ResultSummary:
+    """Summarize an artifact without reading its text."""
     return ResultSummary(
         total_pages=artifact.total_pages,
         total_words=artifact.total_words,
@@ -51,7 +52,7 @@ BOX_DESCRIPTION = (
 
 
 class PartAnnotations(BaseModel):
-    """What people wrote at a place of a document."""
+    """Annotations of one position in a document."""
 
     page_number: int
     annotations: AnnotationValue
@@ -159,7 +160,7 @@ class DiagramRead(DiagramAnnotations):
 
 
 class AnnotatedList(BaseModel, Generic[ItemT, StaleT]):
-    """A page of a list, and beside it what was written at places that are gone, cut by the same page and limit."""
+    """A page of a list, and the same page of the annotations whose positions no longer exist."""
 
     items: list[ItemT]
     total: int
