@@ -1,4 +1,4 @@
-"""Split pages into chunks that a model can take in. Pure: the same page always gives the same chunks."""
+"""Split pages into chunks that fit into a model. Pure: the same page always gives the same chunks."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 TextSpan = tuple[int, int]
 
 
-# Behind a mark that ends a sentence, its closing quotes and a blank; Chinese and Japanese write no blank there.
+# A punctuation mark, closing quotes and a space. Chinese and Japanese use no space there.
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'»«”“’)\]]*(?=\s)|[。！？]+[」』）]*")
 
 
@@ -26,6 +26,7 @@ _WORD = re.compile(r"\S+")
 
 
 def sentence_spans(text: str, start: int, end: int) -> Iterator[TextSpan]:
+    """Yield the sentences between `start` and `end`."""
     begin = start
     for match in _SENTENCE_END.finditer(text, start, end):
         if _continues(text, match, end):
@@ -36,7 +37,7 @@ def sentence_spans(text: str, start: int, end: int) -> Iterator[TextSpan]:
 
 
 def _continues(text: str, mark: re.Match[str], end: int) -> bool:
-    """An abbreviation or the like: the sentence does not end here."""
+    """Return whether the sentence continues after the mark, for example because it ends an abbreviation."""
     following = text[mark.end() : min(mark.end() + 8, end)].lstrip()
     if following[:1].islower():
         return True
@@ -48,7 +49,7 @@ def _continues(text: str, mark: re.Match[str], end: int) -> bool:
 
 
 def line_spans(text: str, start: int, end: int) -> Iterator[TextSpan]:
-    """Rows of a table."""
+    """Return the non-empty lines, such as the rows of a table."""
     return (match.span() for match in _LINE.finditer(text, start, end))
 
 
@@ -57,7 +58,7 @@ def word_spans(text: str, start: int, end: int) -> Iterator[TextSpan]:
 
 
 def bisect_span(start: int, end: int, is_small: Callable[[int, int], bool]) -> Iterator[TextSpan]:
-    """The span itself if it is small enough, or else its halves, and theirs."""
+    """Yield the span if it is small enough, or else halve it until the parts are."""
     if end - start <= 1 or is_small(start, end):
         yield start, end
         return
@@ -77,16 +78,16 @@ CountTokens = Callable[[str], int]
 
 
 HEADING, TABLE, TEXT = "heading", "table", "text"
-"""Kinds of paragraphs that are treated differently from all others; they are those of the readers."""
+"""Paragraph kinds of the readers that are treated differently from each other. All others are treated as text."""
 
 
 _CHARACTERS_PER_TOKEN = 8
-"""More than any language needs. A word that the model does not know is one token, however long it is."""
+"""More than in any language. It limits the length of unknown words, each of which the model counts as one token."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParagraphSpan:
-    """A paragraph: characters of the page's text, up to, not including, `end`."""
+    """A paragraph: the characters of the page's text from `start` up to, not including, `end`."""
 
     start: int
     end: int
@@ -102,7 +103,7 @@ class SourcePage:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`text` is the page's text from `start` up to `end`."""
+    """A piece of a page: `text` is the page's text from `start` up to, not including, `end`."""
 
     page_number: int
     start: int
@@ -112,70 +113,75 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkOptions:
-    """Everything that decides where a page is cut; it goes into the fingerprint of the indexing variant."""
+    """All options that affect where pages are split. They are hashed into the fingerprint of the indexing variant."""
 
     target_tokens: int = 200
     max_tokens: int = 254
-    """Without the special tokens that the model adds itself."""
+    """Without the special tokens that the model adds."""
     overlap_sentences: int = 2
 
     @property
     def overlap_budget(self) -> int:
-        """For what is carried over from the chunk before."""
+        """Number of tokens that may be repeated from the previous chunk."""
         return self.max_tokens - self.target_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
+    """The smallest unit of a chunk: a heading, a sentence, a table row, or a part of a long sentence."""
+
     start: int
     end: int
     tokens: int
     is_heading: bool = False
     is_sentence: bool = False
-    """Whole, and so worth repeating."""
+    """Whether it is a complete sentence, which may be repeated in the next chunk."""
     is_last: bool = False
-    """Of its paragraph."""
+    """Whether it ends its paragraph."""
 
 
 @dataclass
 class _ChunkDraft:
-    """The chunk that is being put together; the first `carried` pieces stood in the one before, or belong to it."""
+    """The chunk that is being built. Its first `carried` pieces are repeated from the previous chunk."""
 
-    iter_chunks: list[_Piece] = field(default_factory=list)
+    pieces: list[_Piece] = field(default_factory=list)
     carried: int = 0
 
     @property
     def tokens(self) -> int:
-        return sum(piece.tokens for piece in self.iter_chunks)
+        return sum(piece.tokens for piece in self.pieces)
 
     @property
     def has_new(self) -> bool:
-        return len(self.iter_chunks) > self.carried
+        return len(self.pieces) > self.carried
 
     @property
     def is_heading(self) -> bool:
-        return all(piece.is_heading for piece in self.iter_chunks)
+        return all(piece.is_heading for piece in self.pieces)
 
 
 def make_chunks(page: SourcePage, count_tokens: CountTokens, options: ChunkOptions) -> list[Chunk]:
-    """In reading order; none has more than `max_tokens`. Every word of every paragraph is in at least one."""
+    """Return the chunks of a page in reading order.
+
+    None has more than `max_tokens`, and every word of every paragraph is in at least one.
+    """
     draft, chunks = _ChunkDraft(), []
     for piece in _pieces(page, count_tokens, options):
         if draft.has_new and not _fits(draft, piece, options):
             following = _carry_over(draft, piece, options)
-            chunks.append(_chunk(page, draft.iter_chunks[: len(draft.iter_chunks) - following.headings]))
+            chunks.append(_chunk(page, draft.pieces[: len(draft.pieces) - following.headings]))
             draft = following.draft
-        draft.iter_chunks.append(piece)
+        draft.pieces.append(piece)
     if draft.has_new:
-        chunks.append(_chunk(page, draft.iter_chunks))
+        chunks.append(_chunk(page, draft.pieces))
     return chunks
 
 
 def _fits(draft: _ChunkDraft, piece: _Piece, options: ChunkOptions) -> bool:
     tokens = draft.tokens + piece.tokens
-    if piece.is_heading and not draft.iter_chunks[-1].is_heading and 2 * draft.tokens >= options.target_tokens:
-        return False  # a new section begins, and what we have is enough for a passage of its own
-    # Beyond the target: what stands below headings only, and a paragraph's end, rather than a tail of a few words.
+    if piece.is_heading and not draft.pieces[-1].is_heading and 2 * draft.tokens >= options.target_tokens:
+        return False  # a new section begins, and the draft is long enough for a passage
+    # The text after headings and the end of a paragraph may exceed the target, which avoids chunks of a few words.
     may_exceed = not piece.is_heading and (piece.is_last or draft.is_heading)
     return tokens <= (options.max_tokens if may_exceed else options.target_tokens)
 
@@ -184,13 +190,13 @@ def _fits(draft: _ChunkDraft, piece: _Piece, options: ChunkOptions) -> bool:
 class _NextChunk:
     draft: _ChunkDraft
     headings: int
-    """How many pieces leave the chunk before, instead of being repeated."""
+    """Number of pieces that move from the previous chunk instead of being repeated."""
 
 
 def _carry_over(draft: _ChunkDraft, piece: _Piece, options: ChunkOptions) -> _NextChunk:
-    """What the next chunk begins with: the headings above `piece`, or else the last sentences once more."""
-    # Not all of it, or the chunk before would be empty.
-    candidates = draft.iter_chunks[max(draft.carried, 1) :]
+    """Return the start of the next chunk: the headings above `piece`, or else the last sentences again."""
+    # Not all pieces, or the previous chunk would be empty.
+    candidates = draft.pieces[max(draft.carried, 1) :]
     headings = (
         [] if piece.is_heading else _last_pieces(candidates, options.overlap_budget, len(candidates), _is_heading)
     )
@@ -212,11 +218,11 @@ def _is_sentence(piece: _Piece) -> bool:
     return piece.is_sentence
 
 
-def _last_pieces(pieces: Sequence[_Piece], room: int, most: int, wanted: Callable[[_Piece], bool]) -> list[_Piece]:
+def _last_pieces(pieces: Sequence[_Piece], room: int, limit: int, matches: Callable[[_Piece], bool]) -> list[_Piece]:
     taken: list[_Piece] = []
     for piece in reversed(pieces):
         room -= piece.tokens
-        if len(taken) == most or room < 0 or not wanted(piece):
+        if len(taken) == limit or room < 0 or not matches(piece):
             break
         taken.insert(0, piece)
     return taken
@@ -228,11 +234,11 @@ def _chunk(page: SourcePage, pieces: Sequence[_Piece]) -> Chunk:
 
 
 def _pieces(page: SourcePage, count_tokens: CountTokens, options: ChunkOptions) -> Iterator[_Piece]:
-    def weigh(start: int, end: int) -> int:
+    def count_span(start: int, end: int) -> int:
         return max(count_tokens(page.text[start:end]), -(-(end - start) // _CHARACTERS_PER_TOKEN))
 
     for paragraph in page.paragraphs or [ParagraphSpan(0, len(page.text))]:
-        parts = list(_split_paragraph(page.text, paragraph, weigh, options))
+        parts = list(_split_paragraph(page.text, paragraph, count_span, options))
         yield from parts[:-1]
         for part in parts[-1:]:
             yield replace(part, is_last=True)
@@ -247,7 +253,7 @@ def _split_paragraph(text: str, paragraph: ParagraphSpan, count: CountSpan, opti
         if tokens <= options.overlap_budget:
             yield _Piece(paragraph.start, paragraph.end, tokens, is_heading=True)
             return
-        # Too long to be one: it is text that only looks like it.
+        # Too long for a heading: text that only looks like one.
     is_table = paragraph.kind == TABLE
     for start, end in (line_spans if is_table else sentence_spans)(text, paragraph.start, paragraph.end):
         tokens = count(start, end)
@@ -258,7 +264,7 @@ def _split_paragraph(text: str, paragraph: ParagraphSpan, count: CountSpan, opti
 
 
 def _split_sentence(text: str, start: int, end: int, count: CountSpan, max_tokens: int) -> Iterator[_Piece]:
-    """A sentence that is too long, at words; a word that is too long, in halves."""
+    """Split a long sentence between words, and halve words that are too long."""
     begin, last, tokens = start, start, 0
     for word_start, word_end in word_spans(text, start, end):
         for part_start, part_end in bisect_span(word_start, word_end, lambda a, b: count(a, b) <= max_tokens):

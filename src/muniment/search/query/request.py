@@ -1,4 +1,4 @@
-"""Values of a search: the request, the parsed query, its form in each language, and the scope."""
+"""Values of a search: the request, the parsed query, its form in each language, and the search scope."""
 
 import re
 from collections.abc import Sequence
@@ -17,25 +17,28 @@ _HAS_LETTER = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True)
 class ParsedQuery:
+    """The words, phrases and exclusions of a query as typed."""
+
     raw: str
     words: tuple[str, ...]
-    """Wanted, outside of quotes."""
+    """Words outside quotes."""
     phrases: tuple[str, ...]
-    """Wanted exactly; none where an `or` makes everything a choice."""
+    """Quoted phrases that must match exactly. Empty if the query contains `or`, which makes all terms optional."""
     excluded: tuple[str, ...]
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Everything that is wanted, each a word or a phrase."""
+        """All words and phrases that are not excluded."""
         return self.words + self.phrases
 
     @property
     def plain_text(self) -> str:
-        """What a model is asked: the wanted words without any signs. Empty when nothing is wanted."""
+        """The terms without quotes and operators, as they are embedded. Empty if there are only exclusions."""
         return " ".join(self.terms)
 
 
 def parse_query(raw: str) -> ParsedQuery:
+    """Parse a query: words, "phrases", -exclusions, and `or` between alternatives."""
     words: list[str] = []
     phrases: list[str] = []
     excluded: list[str] = []
@@ -49,44 +52,44 @@ def parse_query(raw: str) -> ParsedQuery:
         term = " ".join(phrase.split()) if word is None else word.lstrip("-").replace('"', "")
         if not _HAS_LETTER.search(term):
             continue
-        place = excluded if is_excluded else words if word is not None else phrases
-        place.append(term)
+        terms = excluded if is_excluded else words if word is not None else phrases
+        terms.append(term)
     if is_choice:
         words, phrases = words + phrases, []
     return ParsedQuery(raw, tuple(words), tuple(phrases), tuple(excluded))
 
 
 _LEXEME = re.compile(r"'(?:[^']|'')*'")
-"""In a query as PostgreSQL writes it; each is a query of its own."""
+"""A lexeme in a query as PostgreSQL prints it. It is also a valid query by itself."""
 
 
 PassageKey = tuple[UUID, int]
-"""A passage: its document and its place among the chunks of that."""
+"""A passage: its document and its chunk index."""
 
 
 @dataclass(frozen=True)
 class LanguageQuery:
-    """The same question as queries of one language's words; `None` where nothing is left of it."""
+    """The query in the lexemes of one language. A part is `None` if it is empty or has only stop words."""
 
     language: str
     all_terms: str | None
-    """Everything that was typed."""
+    """The whole query as typed, with its operators."""
     any_term: str | None
-    """Any of the wanted terms."""
+    """Any of the terms."""
     phrases: str | None
     excluded: str | None
     chunk_count: int
-    """Passages in scope that are written in it."""
+    """Number of passages in scope in this language."""
 
     @property
     def lexemes(self) -> Sequence[str]:
-        """The wanted words, each as a query."""
+        """The lexemes of all terms, each as a query."""
         return list(dict.fromkeys(_LEXEME.findall(self.any_term or "")))
 
 
 @dataclass(frozen=True)
 class SearchScope:
-    """Where to look, and for what."""
+    """The passages that a search covers, and the query in each of their languages."""
 
     model: IndexingVariant
     kb_ids: Sequence[UUID]
@@ -117,9 +120,11 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True)
 class SearchRequest:
+    """A search as requested by a caller."""
+
     query: str
     kb_ids: Sequence[UUID] = ()
-    """All that the caller may see when empty."""
+    """Empty: all knowledge bases that the caller may search."""
     mode: SearchMode = SearchMode.HYBRID
     document_types: Sequence[str] = ()
     limit: int = 10

@@ -1,4 +1,4 @@
-"""Execute lexical search on a view that shows a caller the completed documents of their own knowledge bases."""
+"""Run lexical searches on the view `passages`, which has only the completed documents that the caller may see."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,24 +23,26 @@ from muniment.search.query.request import PassageKey, SearchScope
 
 
 class LexicalRepository:
+    """Finds passages by keywords."""
+
     def __init__(self, session: AsyncSession, *, limits: ScanLimits = ScanLimits()) -> None:  # noqa: B008  # it is frozen
         self._session = session
         self._limits = limits
 
     async def match(self, scope: SearchScope, *, limit: int) -> Sequence[PassageKey]:
-        """Passages that hold any of the wanted terms and none that is excluded; more and rarer ones first."""
-        one_of = _any_of([query.any_term for query in scope.queries])
-        if not one_of:
+        """Return passages with any of the terms and none of the excluded ones. More and rarer terms rank higher."""
+        any_query = _any_of([query.any_term for query in scope.queries])
+        if not any_query:
             return []
-        wanted = [(query.language, lexeme) for query in scope.queries for lexeme in query.lexemes]
-        asked = {
+        lexemes = [(query.language, lexeme) for query in scope.queries for lexeme in query.lexemes]
+        parameters = {
             **scope.parameters,
-            "any": one_of,
+            "any": any_query,
             "all": _any_of([query.all_terms for query in scope.queries]),
             "queries": [query.any_term for query in scope.queries],
             "strict": [query.all_terms for query in scope.queries],
-            **{f"language_{n}": language for n, (language, _) in enumerate(wanted)},
-            **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(wanted)},
+            **{f"language_{n}": language for n, (language, _) in enumerate(lexemes)},
+            **{f"lexeme_{n}": lexeme for n, (_, lexeme) in enumerate(lexemes)},
             "most_ranked": self._limits.max_ranked,
             "most_ranked_of_each": _per_knowledge_base(self._limits.max_ranked, scope),
             "looked_through_of_each": _per_knowledge_base(self._limits.max_scanned, scope),
@@ -49,9 +51,9 @@ class LexicalRepository:
         }
         await self._session.execute(SET_PLANNER)
         rows: Sequence[Any] = ()
-        for way in await self._choose_strategies(scope, asked):
-            rows = await self._match(way, len(wanted), asked)
-            # Half of it, as not every knowledge base may have its share.
+        for strategy in await self._choose_strategies(scope, parameters):
+            rows = await self._match(strategy, len(lexemes), parameters)
+            # Half of the limit is enough: some knowledge bases may have fewer matches than their share.
             if rows and rows[0].ranked * 2 >= self._limits.max_ranked:
                 break
         return [(document_id, chunk_index) for document_id, chunk_index, _ in rows]
@@ -59,7 +61,7 @@ class LexicalRepository:
     async def _choose_strategies(self, scope: SearchScope, parameters: dict[str, Any]) -> Sequence[MatchStrategy]:
         if scope.chunk_count <= self._limits.small_scope:
             return [MatchStrategy.SCAN_SCOPE]
-        if scope.document_types or len(scope.kb_ids) > SAMPLE_SIZE:  # a sample would be a costly or a poor one
+        if scope.document_types or len(scope.kb_ids) > SAMPLE_SIZE:  # sampling would be slow or inaccurate
             return [MatchStrategy.USE_INDEX]
         sample = (await self._session.execute(SELECTIVITY_SAMPLE, parameters)).one()
         return choose_strategies(scope.chunk_count, SelectivitySample(*sample), self._limits)
@@ -74,10 +76,10 @@ class LexicalRepository:
 
 
 def _per_knowledge_base(total: int, scope: SearchScope) -> int:
-    """Knowledge base, rounded up."""
+    """Return the share of one knowledge base in the total, rounded up."""
     return -(-total // max(1, len(scope.kb_ids)))
 
 
 def _any_of(queries: Sequence[str | None]) -> str | None:
-    """What any of these asks for: a constant, which an index can look up."""
+    """Combine the queries into one that matches what any of them matches, so that an index can look it up."""
     return " | ".join(f"({query})" for query in dict.fromkeys(filter(None, queries))) or None

@@ -6,15 +6,15 @@ from sqlalchemy import TextClause, text
 
 from muniment.search.query.lexical.strategy import MatchStrategy
 
-# A plan for any words and any knowledge bases is a bad one for these: a tenth of the speed, after five questions. With
-# the memory as it is set usually, what was found would be kept on the disk.
+# A generic plan, which PostgreSQL would choose after five executions, is ten times slower than a plan for the actual
+# words and knowledge bases. With the default `work_mem` the matches would be written to disk.
 SET_PLANNER = text(
     "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '64MB', true)"
 )
 
 
-# The planner takes a scope for a twentieth of what it is, because the view compares knowledge bases once more. Left
-# alone it would ask the index of the words again for every single document.
+# The planner estimates the scope at a twentieth of its size, because the view compares knowledge bases a second time.
+# It would therefore choose a nested loop that searches the full-text index once per document.
 DISABLE_NESTED_LOOPS = text("SELECT set_config('enable_nestloop', 'off', true)")
 
 
@@ -41,8 +41,8 @@ LANGUAGES_TABLE = """
 """
 
 
-# No more than these are ranked, and those that satisfy everything that was typed are never left out for others. The
-# inner one stands by itself, or the planner asks the index of the words for every single document.
+# Limits how many matches are ranked, and prefers those of the whole query. `OFFSET 0` keeps the inner query separate;
+# otherwise the planner searches the full-text index once per document.
 _SCAN_SCOPE = """
     found AS MATERIALIZED (
         SELECT p.document_id, p.chunk_index, p.language, p.tsv, (p.tsv @@ l.strict) IS TRUE AS is_whole
@@ -58,7 +58,8 @@ _SCAN_SCOPE = """
 """
 
 
-# First a constant that the index can look up; then, for each passage, the query of its own language.
+# The statement first compares with a constant, which the index can look up, and then each passage with the query in its
+# language.
 _INDEXED_MATCHES = """
         SELECT p.document_id, p.chunk_index, p.language, p.tsv
           FROM passages p JOIN {languages} ON l.language = p.language WHERE {of_kbs} AND {allowed}
@@ -77,7 +78,7 @@ _USE_INDEX = """
 """
 
 
-# From each knowledge base the same: the first ones alone could have enough.
+# Takes an equal share from each knowledge base; otherwise the first ones could fill the limit alone.
 _SCAN_UNTIL_ENOUGH = """
     matched AS (
         SELECT p.* FROM unnest(CAST(:kb_ids AS uuid[])) AS kb (id), LATERAL (
@@ -91,8 +92,8 @@ _SCAN_UNTIL_ENOUGH = """
 """
 
 
-# PostgreSQL's own ranks take every word for equally telling; here one counts the more, the fewer of them hold it. Each
-# word has a column: joined with a list of the words, the passages would be copied and hashed first, at half the speed.
+# PostgreSQL's ranks weigh all words equally; here a word counts more, the fewer matches contain it. Each word has a
+# column: a join with a list of words would copy and hash the passages first, at half the speed.
 _MATCH = """
     WITH {matched}, ranked AS MATERIALIZED (
         SELECT document_id, chunk_index, {ranks} FROM matched OFFSET 0
@@ -128,7 +129,7 @@ _MATCHES = {
 }
 
 
-# Of each document some, the fewer the further from its beginning: a word of the first page must not seem frequent.
+# Samples several passages per document, fewer towards its end, so that words of first pages do not seem frequent.
 _SAMPLE = """
     SELECT coalesce(CAST(avg(CAST((p.tsv @@ l.strict) IS TRUE AS integer)) AS float8), 0),
            coalesce(CAST(avg(CAST((p.tsv @@ l.query) IS TRUE AS integer)) AS float8), 0),
@@ -145,7 +146,10 @@ SELECTIVITY_SAMPLE = text(_SAMPLE.format(languages=LANGUAGES_TABLE))
 
 @lru_cache(maxsize=200)
 def match_statement(word_count: int, strategy: MatchStrategy) -> TextClause:
-    """For so many words, `:language_n` and `:lexeme_n` each. Beside each passage, how many were ranked."""
+    """Return the statement for this many words, with the parameters `:language_n` and `:lexeme_n` for each.
+
+    Its rows are passages, each with the number of matches that were ranked.
+    """
     matched = _MATCHES[strategy]
     ranks, weights = (", ".join(column.format(n=n) for n in range(word_count)) for column in (_RANK, _WEIGHT))
     score = " + ".join(_SCORE.format(n=n) for n in range(word_count))

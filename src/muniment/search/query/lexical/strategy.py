@@ -56,10 +56,10 @@ def choose_strategies(chunk_count: int, sample: SelectivitySample, limits: ScanL
     costs = {MatchStrategy.USE_INDEX: _index_cost(chunk_count, sample, limits)}
     if chunk_count <= limits.medium_scope:
         costs[MatchStrategy.SCAN_SCOPE] = chunk_count
-    whole = min(costs, key=lambda way: costs[way])
+    cheapest = min(costs, key=lambda strategy: costs[strategy])
     frequent = limits.max_ranked / sample.all_terms_share if sample.all_terms_share else limits.max_scanned
-    is_frequent = frequent * SAFETY_FACTOR <= limits.max_scanned and frequent < costs[whole]
-    return [MatchStrategy.SCAN_UNTIL_ENOUGH, whole] if is_frequent else [whole]
+    is_frequent = frequent * SAFETY_FACTOR <= limits.max_scanned and frequent < costs[cheapest]
+    return [MatchStrategy.SCAN_UNTIL_ENOUGH, cheapest] if is_frequent else [cheapest]
 
 
 def _index_cost(chunk_count: int, sample: SelectivitySample, limits: ScanLimits) -> float:
