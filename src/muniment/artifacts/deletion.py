@@ -41,14 +41,16 @@ class MarkCounts(NamedTuple):
 
 
 class UnreferencedArtifactRepository:
+    """Finds, marks and deletes artifacts that nothing references."""
+
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
     async def list_ids(self, organization_id: UUID | None, *, after: UUID | None, limit: int) -> Sequence[UUID]:
         """Return the next artifacts of this organization, or of those that all organizations share."""
         owned = select(TextArtifact.id).where(TextArtifact.organization_id.is_not_distinct_from(organization_id))
-        behind = owned.where(TextArtifact.id > after) if after else owned
-        return (await self._session.scalars(behind.order_by(TextArtifact.id).limit(limit))).all()
+        following = owned.where(TextArtifact.id > after) if after else owned
+        return (await self._session.scalars(following.order_by(TextArtifact.id).limit(limit))).all()
 
     async def list_unreferenced(self, ids: Sequence[UUID]) -> Sequence[UnreferencedArtifact]:
         """Return those of the artifacts that nothing references."""
@@ -69,7 +71,7 @@ class UnreferencedArtifactRepository:
 
     async def update_marks(self, ids: Sequence[UUID], at: datetime) -> MarkCounts:
         """Mark unreferenced artifacts and unmark referenced ones; existing marks keep their time."""
-        # Takes no lock that a finder would wait for: the mark is no part of a key.
+        # The mark is not part of a key, so the row lock does not block transactions that find the artifact.
         changed = await self._session.scalars(
             update(TextArtifact)
             .where(TextArtifact.id.in_(ids), _is_referenced() == TextArtifact.unreferenced_at.is_not(None))
@@ -99,22 +101,24 @@ class UnreferencedArtifactRepository:
     async def delete_unreferenced_of_contents(
         self, content_keys: Sequence[str]
     ) -> tuple[dict[str, list[str]], set[str]]:
-        """The same for whatever was read from these contents: the packs by content, and the contents of which something
-        is kept."""
+        """Delete the unreferenced artifacts of these contents, as `delete_if_unreferenced` does.
+
+        Return the deleted packs by content key, and the content keys that still have artifacts.
+        """
         of_contents = select(TextArtifact.id).where(TextArtifact.content_hmac.in_(content_keys))
-        # In one order: of two that take the same at once, one waits for the other and never each for each.
-        held = (await self._session.scalars(of_contents.order_by(TextArtifact.id).with_for_update())).all()
-        gone = await self._session.execute(
+        # Locked in a fixed order, so that concurrent deletions of the same artifacts cannot deadlock.
+        locked = (await self._session.scalars(of_contents.order_by(TextArtifact.id).with_for_update())).all()
+        deleted = await self._session.execute(
             delete(TextArtifact)
-            .where(TextArtifact.id.in_(held), ~_is_referenced())
+            .where(TextArtifact.id.in_(locked), ~_is_referenced())
             .returning(TextArtifact.content_hmac, TextArtifact.full_text_uri)
             .execution_options(synchronize_session=False)
         )
         packs: dict[str, list[str]] = {}
-        for content_key, uri in gone:
+        for content_key, uri in deleted:
             packs.setdefault(content_key, []).append(pack_key(uri))
-        kept = select(TextArtifact.content_hmac).where(TextArtifact.content_hmac.in_(content_keys))
-        return packs, set(await self._session.scalars(kept))
+        remaining = select(TextArtifact.content_hmac).where(TextArtifact.content_hmac.in_(content_keys))
+        return packs, set(await self._session.scalars(remaining))
 
 
 def _is_referenced() -> ColumnElement[bool]:
@@ -135,18 +139,17 @@ class DeletedDocument:
 def artifact_deletions(
     document: DeletedDocument, content_keys: Iterable[str], *, reason: str, not_before: datetime | None = None
 ) -> list[NewLedgerEntry]:
-    """For the transaction that removes a document: whatever was read from its contents, those of all its revisions.
+    """Return the ledger entries for the artifacts of a document that is being deleted, for all contents it ever had.
 
-    By content and not by reference: what an earlier reading left, or a failed run, must not outlive the document.
+    They are found by content and not by reference: what an earlier or a failed run left must not outlive the document.
     """
-    within = f"{document.kb_id}/{document.document_id}"
     return [
         NewLedgerEntry(
             document.organization_id,
             document.kb_id,
             document.document_id,
             LedgerStore.ARTIFACTS,
-            f"{within}/{content_key}",
+            f"{document.kb_id}/{document.document_id}/{content_key}",
             reason,
             not_before,
         )
@@ -155,7 +158,7 @@ def artifact_deletions(
 
 
 class ArtifactDeleter:
-    """Processes ledger entries for artifacts; their packs become entries of their own in the same transaction."""
+    """Processes ledger entries of artifacts. In the same transaction it writes entries for their packs."""
 
     def __init__(self, database: Database, objects: ObjectStore) -> None:
         self._database = database
@@ -170,31 +173,33 @@ class ArtifactDeleter:
 
         The entries of their packs are written in the same transaction, so that a crash leaves both or neither.
         """
-        keys = {line.id: line.target.rpartition("/")[2] for line in entries}
+        keys = {entry.id: entry.target.rpartition("/")[2] for entry in entries}
         async with self._database.service_work(Service(entries[0].organization_id)) as work:
-            taken, kept = await UnreferencedArtifactRepository(work.session).delete_unreferenced_of_contents(
-                list(keys.values())
-            )
-            packs = [(line, pack) for line in entries for pack in taken.pop(keys[line.id], ())]
+            artifacts = UnreferencedArtifactRepository(work.session)
+            deleted_packs, remaining = await artifacts.delete_unreferenced_of_contents(list(keys.values()))
+            packs = [(entry, pack) for entry in entries for pack in deleted_packs.pop(keys[entry.id], ())]
             packs += await _list_reserved_packs(work, entries)
-            pack_lines = [_pack_deletion(line.organization_id, pack, line) for line, pack in packs]
-            pack_line_ids = await LedgerRepository(work.session).add(pack_lines)
+            pack_entries = [_pack_deletion(entry.organization_id, pack, entry) for entry, pack in packs]
+            pack_entry_ids = await LedgerRepository(work.session).add(pack_entries)
         for _, pack in packs:
             ARTIFACT_BYTES_FREED.inc(await pack_size_bytes(self._objects, pack))
-        further_ids = defaultdict(list)
-        for (line, _), pack_line_id in zip(packs, pack_line_ids, strict=True):
-            further_ids[line.id].append(pack_line_id)
+        follow_up_ids = defaultdict(list)
+        for (entry, _), pack_entry_id in zip(packs, pack_entry_ids, strict=True):
+            follow_up_ids[entry.id].append(pack_entry_id)
         return [
-            DeletionResult(was_retained=keys[line.id] in kept, follow_up_ids=further_ids[line.id]) for line in entries
+            DeletionResult(was_retained=keys[entry.id] in remaining, follow_up_ids=follow_up_ids[entry.id])
+            for entry in entries
         ]
 
 
 async def _list_reserved_packs(work: Work[Service], entries: Sequence[LedgerEntry]) -> list[tuple[LedgerEntry, str]]:
-    """What a run of these documents has written and nobody kept. Its own line stays: a worker that has not noticed yet
-    could still write it."""
-    of_document = {line.document_id: line for line in entries if line.document_id is not None}
-    reserved = await LedgerRepository(work.session).list_reservations(list(of_document))
-    return [(of_document[document_id], pack) for document_id, pack in reserved]
+    """Return the packs that runs of these documents reserved and never confirmed, each with the entry of its document.
+
+    The reservation stays: a worker that does not know yet that its run has ended could still write the pack.
+    """
+    by_document = {entry.document_id: entry for entry in entries if entry.document_id is not None}
+    reserved = await LedgerRepository(work.session).list_reservations(list(by_document))
+    return [(by_document[document_id], pack) for document_id, pack in reserved]
 
 
 async def add_pack_deletions(work: Work[Service], packs: Iterable[str]) -> list[UUID]:
