@@ -26,25 +26,25 @@ FIRST, SECOND = "Every invoice is due within thirty days.", "Late payment costs 
 @dataclass(frozen=True)
 class IndexedDocumentServer:
     api: RunningApi
-    desk: WorkerFixture
+    worker_env: WorkerFixture
     folder: Path
     document_id: UUID
 
     @property
     def kb_id(self) -> UUID:
-        return self.desk.kb_id
+        return self.worker_env.kb_id
 
     @property
     def token(self) -> str:
-        return self.desk.owner.token
+        return self.worker_env.owner.token
 
     async def add(
         self, content: bytes, texts: Sequence[str], *, name: str, media_type: str = "application/pdf"
     ) -> UUID:
         """A document whose pages have these texts."""
-        self.desk.reader.pages = pages(texts)
-        document_id = await self.desk.document(content, name=name, media_type=media_type)
-        await self.desk.process(document_id)
+        self.worker_env.reader.pages = pages(texts)
+        document_id = await self.worker_env.document(content, name=name, media_type=media_type)
+        await self.worker_env.process(document_id)
         return document_id
 
     def environment(self, **changes: str) -> dict[str, str]:
@@ -68,13 +68,13 @@ async def open_server(
     api: RunningApi, address: DatabaseAddress, seed: Seed, folder: Path
 ) -> AsyncIterator[IndexedDocumentServer]:
     locks = AdvisoryLocks(service_login(address), max_connections=4)
-    desk = WorkerFixture(seed, api.stores.database, api.stores.objects, locks)
+    worker_env = WorkerFixture(seed, api.stores.database, api.stores.objects, locks)
     # The API asks the same small model that the documents are indexed with.
-    embedders = {desk.embedder.model: desk.embedder}
+    embedders = {worker_env.embedder.model: worker_env.embedder}
     searching = SearchService(api.stores.database, PgvectorSearch(api.stores.database), embedders)
     api.app.state.services = replace(api.services, search=searching)
-    desk.reader.pages = pages([FIRST, SECOND])
-    document_id = await desk.document(name=NAME)
-    await desk.process(document_id)
-    yield IndexedDocumentServer(api, desk, folder, document_id)
+    worker_env.reader.pages = pages([FIRST, SECOND])
+    document_id = await worker_env.document(name=NAME)
+    await worker_env.process(document_id)
+    yield IndexedDocumentServer(api, worker_env, folder, document_id)
     await locks.close()

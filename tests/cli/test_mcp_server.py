@@ -23,11 +23,11 @@ from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def room(
+async def document_server(
     api: RunningApi, address: DatabaseAddress, seed: Seed, tmp_path: Path
 ) -> AsyncIterator[IndexedDocumentServer]:
-    async with open_server(api, address, seed, tmp_path) as room:
-        yield room
+    async with open_server(api, address, seed, tmp_path) as document_server:
+        yield document_server
 
 
 class Assistant:
@@ -63,25 +63,25 @@ def _said(answer: CallToolResult) -> str:
 
 
 @asynccontextmanager
-async def assistant(room: IndexedDocumentServer, **environment: str) -> AsyncIterator[Assistant]:
-    log = room.folder / "stderr.txt"
-    given = room.environment(**environment)
+async def assistant(document_server: IndexedDocumentServer, **environment: str) -> AsyncIterator[Assistant]:
+    log = document_server.folder / "stderr.txt"
+    given = document_server.environment(**environment)
     parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "muniment", "mcp"], env=given, cwd=room.folder
+        command=sys.executable, args=["-m", "muniment", "mcp"], env=given, cwd=document_server.folder
     )
     with log.open("w") as errors:
         async with Client(stdio_client(parameters, errlog=errors)) as client:
             yield Assistant(client, log)
 
 
-async def test_an_assistant_finds_a_passage_and_reads_what_it_cites(room: IndexedDocumentServer) -> None:
-    async with assistant(room, MUNIMENT_LOG_LEVEL="DEBUG") as asking:
+async def test_an_assistant_finds_a_passage_and_reads_what_it_cites(document_server: IndexedDocumentServer) -> None:
+    async with assistant(document_server, MUNIMENT_LOG_LEVEL="DEBUG") as asking:
         tools = (await asking.client.list_tools()).tools
         assert {tool.name for tool in tools} == {"search", "document_text", "page", "list_knowledge_bases"}
         assert all(tool.description and tool.annotations and tool.annotations.read_only_hint for tool in tools)
 
         (kb,) = (await asking.call("list_knowledge_bases"))["knowledge_bases"]
-        assert (kb["id"], kb["name"]) == (str(room.kb_id), "Contracts and invoices")
+        assert (kb["id"], kb["name"]) == (str(document_server.kb_id), "Contracts and invoices")
 
         found = await asking.call("search", query="invoice", knowledge_bases=[kb["id"]], limit=1)
         assert found["mode"] == "hybrid"
@@ -91,32 +91,32 @@ async def test_an_assistant_finds_a_passage_and_reads_what_it_cites(room: Indexe
         cited = {"kb_id": passage["kb_id"], "document_id": passage["document_id"]}
         page = await asking.call("page", **cited, page=2)
         assert (page["document_name"], page["page"], page["text"]) == (NAME, 2, SECOND)
-        place = f"/api/v1/knowledge-bases/{room.kb_id}/documents/{room.document_id}/pages"
-        assert passage["image_url"] == f"{room.api.url}{place}/1/image"
-        assert page["image_url"] == f"{room.api.url}{place}/2/image"
+        place = f"/api/v1/knowledge-bases/{document_server.kb_id}/documents/{document_server.document_id}/pages"
+        assert passage["image_url"] == f"{document_server.api.url}{place}/1/image"
+        assert page["image_url"] == f"{document_server.api.url}{place}/2/image"
 
         text = await asking.call("document_text", **cited)
         assert [(item["page"], item["text"]) for item in text["pages"]] == [(1, FIRST), (2, SECOND)]
         assert (text["document_name"], text["total_pages"], text["next_page"]) == (NAME, 2, None)
         later = await asking.call("document_text", **cited, page=2)
         assert [item["page"] for item in later["pages"]] == [2]
-    assert room.token not in asking.log
+    assert document_server.token not in asking.log
 
 
-async def test_a_strangers_token_sees_nothing(room: IndexedDocumentServer, seed: Seed) -> None:
-    cited = {"kb_id": str(room.kb_id), "document_id": str(room.document_id)}
-    async with assistant(room, MUNIMENT_TOKEN=seed.person().token) as stranger:
+async def test_a_strangers_token_sees_nothing(document_server: IndexedDocumentServer, seed: Seed) -> None:
+    cited = {"kb_id": str(document_server.kb_id), "document_id": str(document_server.document_id)}
+    async with assistant(document_server, MUNIMENT_TOKEN=seed.person().token) as stranger:
         assert await stranger.call("list_knowledge_bases") == {"knowledge_bases": []}
         assert (await stranger.call("search", query="invoice"))["passages"] == []
-        named = await stranger.refused("search", query="invoice", knowledge_bases=[str(room.kb_id)])
+        named = await stranger.refused("search", query="invoice", knowledge_bases=[str(document_server.kb_id)])
         assert named.endswith("Knowledge base not found")
         for tool, more in (("document_text", {}), ("page", {"page": 1})):
             assert (await stranger.refused(tool, **cited, **more)).endswith("Document not found")
 
 
-async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(room: IndexedDocumentServer) -> None:
-    cited = {"kb_id": str(room.kb_id), "document_id": str(room.document_id)}
-    async with assistant(room) as asking:
+async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(document_server: IndexedDocumentServer) -> None:
+    cited = {"kb_id": str(document_server.kb_id), "document_id": str(document_server.document_id)}
+    async with assistant(document_server) as asking:
         assert (await asking.refused("page", **cited, page=3)).endswith("Page not found")
         assert (await asking.refused("document_text", **cited, page=3)).endswith("This document has no page 3")
         unknown = {**cited, "document_id": str(uuid4())}
@@ -126,13 +126,15 @@ async def test_what_cannot_be_done_is_a_sentence_for_the_assistant(room: Indexed
         assert "limit: " in await asking.refused("search", query="invoice", limit=51)
 
 
-async def test_a_long_document_comes_in_several_answers_and_none_of_it_is_lost(room: IndexedDocumentServer) -> None:
+async def test_a_long_document_comes_in_several_answers_and_none_of_it_is_lost(
+    document_server: IndexedDocumentServer,
+) -> None:
     texts = [f"{number} " + "x" * 20_000 for number in range(1, 6)] + ["y" * (MAX_CHARACTERS + 1), "the end"]
-    document_id = await room.add(b"long", texts, name="Long.txt", media_type="text/plain")
-    cited = {"kb_id": str(room.kb_id), "document_id": str(document_id)}
+    document_id = await document_server.add(b"long", texts, name="Long.txt", media_type="text/plain")
+    cited = {"kb_id": str(document_server.kb_id), "document_id": str(document_id)}
     pages: list[Any] = []
     following: int | None = 1
-    async with assistant(room) as asking:
+    async with assistant(document_server) as asking:
         while following is not None:
             answer = await asking.call("document_text", **cited, page=following)
             assert sum(len(page["text"]) for page in answer["pages"]) <= MAX_CHARACTERS
@@ -144,26 +146,28 @@ async def test_a_long_document_comes_in_several_answers_and_none_of_it_is_lost(r
     assert [page["is_cut"] for page in pages] == [False] * 5 + [True, False]
 
 
-async def test_a_server_that_is_away_is_said_when_a_tool_is_called(room: IndexedDocumentServer) -> None:
-    async with assistant(room, MUNIMENT_URL="http://127.0.0.1:1") as asking:
+async def test_a_server_that_is_away_is_said_when_a_tool_is_called(document_server: IndexedDocumentServer) -> None:
+    async with assistant(document_server, MUNIMENT_URL="http://127.0.0.1:1") as asking:
         assert "Cannot connect to Muniment at http://127.0.0.1:1" in await asking.refused("search", query="invoice")
 
 
-async def test_without_a_token_it_does_not_start_and_says_nothing_on_stdout(room: IndexedDocumentServer) -> None:
-    told = await room.run("mcp", MUNIMENT_TOKEN="")
+async def test_without_a_token_it_does_not_start_and_says_nothing_on_stdout(
+    document_server: IndexedDocumentServer,
+) -> None:
+    told = await document_server.run("mcp", MUNIMENT_TOKEN="")
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.startswith("muniment: No API token")
 
 
-async def test_it_ends_when_its_input_ends(room: IndexedDocumentServer) -> None:
-    told = await room.run("mcp")
+async def test_it_ends_when_its_input_ends(document_server: IndexedDocumentServer) -> None:
+    told = await document_server.run("mcp")
     assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
 
 
-async def test_it_ends_by_ctrl_c_while_it_waits_for_input(room: IndexedDocumentServer) -> None:
+async def test_it_ends_by_ctrl_c_while_it_waits_for_input(document_server: IndexedDocumentServer) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "muniment", "mcp"),
-        env=room.environment(),
+        env=document_server.environment(),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -30,11 +30,11 @@ from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def room(
+async def document_server(
     api: RunningApi, address: DatabaseAddress, seed: Seed, tmp_path: Path
 ) -> AsyncIterator[IndexedDocumentServer]:
-    async with open_server(api, address, seed, tmp_path) as room:
-        yield room
+    async with open_server(api, address, seed, tmp_path) as document_server:
+        yield document_server
 
 
 def passages(snippet: str, *highlights: tuple[int, int], name: str = NAME, mode: Any = "hybrid") -> SearchResponse:
@@ -58,8 +58,8 @@ def shown(found: SearchResponse, *, is_terminal: bool) -> str:
     return screen.getvalue()
 
 
-async def test_a_table_names_document_page_passage_and_score(room: IndexedDocumentServer) -> None:
-    told = await room.run("search", "invoice")
+async def test_a_table_names_document_page_passage_and_score(document_server: IndexedDocumentServer) -> None:
+    told = await document_server.run("search", "invoice")
     assert (told.returncode, told.stderr) == (0, "")
     head, first, *_ = told.stdout.splitlines()
     assert head.split() == ["document", "page", "passage", "score"]
@@ -68,40 +68,54 @@ async def test_a_table_names_document_page_passage_and_score(room: IndexedDocume
     assert first.split()[-1].replace(".", "").isdigit()
 
 
-async def test_json_carries_the_ids(room: IndexedDocumentServer) -> None:
-    told = await room.run("search", "invoice", "--json", "--limit", "1", "--kb", str(room.kb_id), "--mode", "hybrid")
+async def test_json_carries_the_ids(document_server: IndexedDocumentServer) -> None:
+    told = await document_server.run(
+        "search", "invoice", "--json", "--limit", "1", "--kb", str(document_server.kb_id), "--mode", "hybrid"
+    )
     answer = json.loads(told.stdout)
     (item,) = answer["items"]
-    assert (item["document_id"], item["kb_id"], item["page"]) == (str(room.document_id), str(room.kb_id), 1)
+    assert (item["document_id"], item["kb_id"], item["page"]) == (
+        str(document_server.document_id),
+        str(document_server.kb_id),
+        1,
+    )
     assert answer["mode"] == "hybrid"
 
 
-async def test_a_stranger_finds_nothing_and_that_is_no_error(room: IndexedDocumentServer, seed: Seed) -> None:
-    told = await room.run("search", "invoice", MUNIMENT_TOKEN=seed.person().token)
+async def test_a_stranger_finds_nothing_and_that_is_no_error(
+    document_server: IndexedDocumentServer, seed: Seed
+) -> None:
+    told = await document_server.run("search", "invoice", MUNIMENT_TOKEN=seed.person().token)
     assert (told.returncode, told.stdout, told.stderr) == (0, "No results.\n", "")
 
 
-async def test_a_knowledge_base_of_somebody_else_is_not_there(room: IndexedDocumentServer, seed: Seed) -> None:
-    told = await room.run("search", "invoice", "--kb", str(room.kb_id), MUNIMENT_TOKEN=seed.person().token)
+async def test_a_knowledge_base_of_somebody_else_is_not_there(
+    document_server: IndexedDocumentServer, seed: Seed
+) -> None:
+    told = await document_server.run(
+        "search", "invoice", "--kb", str(document_server.kb_id), MUNIMENT_TOKEN=seed.person().token
+    )
     assert (told.returncode, told.stdout, told.stderr) == (1, "", "muniment: Knowledge base not found\n")
 
 
-async def test_without_a_token_a_sentence_says_how_to_get_one(room: IndexedDocumentServer) -> None:
-    told = await room.run("search", "invoice", MUNIMENT_TOKEN="")
+async def test_without_a_token_a_sentence_says_how_to_get_one(document_server: IndexedDocumentServer) -> None:
+    told = await document_server.run("search", "invoice", MUNIMENT_TOKEN="")
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr.startswith("muniment: No API token. Create one under Account and set MUNIMENT_TOKEN")
 
 
-async def test_a_token_that_is_not_known_is_refused_without_repeating_it(room: IndexedDocumentServer) -> None:
-    told = await room.run("search", "invoice", "--token", "mun_hunter2", MUNIMENT_LOG_LEVEL="DEBUG")
+async def test_a_token_that_is_not_known_is_refused_without_repeating_it(
+    document_server: IndexedDocumentServer,
+) -> None:
+    told = await document_server.run("search", "invoice", "--token", "mun_hunter2", MUNIMENT_LOG_LEVEL="DEBUG")
     assert told.returncode == 1
     assert "muniment: Invalid API token" in told.stderr
     assert "hunter2" not in told.stderr
 
 
-async def test_without_a_server_a_sentence_says_where_it_was_looked_for(room: IndexedDocumentServer) -> None:
+async def test_without_a_server_a_sentence_says_where_it_was_looked_for(document_server: IndexedDocumentServer) -> None:
     port = str(free_port())
-    told = await room.run("search", "invoice", MUNIMENT_URL="", MUNIMENT_PORT=port)
+    told = await document_server.run("search", "invoice", MUNIMENT_URL="", MUNIMENT_PORT=port)
     assert told.returncode == 1
     assert told.stderr.startswith(f"muniment: Cannot connect to Muniment at http://127.0.0.1:{port}. Start it with")
     assert told.stderr.count("\n") == 1
@@ -109,24 +123,26 @@ async def test_without_a_server_a_sentence_says_where_it_was_looked_for(room: In
 
 @pytest.mark.parametrize(("query", "sentence"), [("", "q: "), ("x" * 10_000, "q: ")])
 async def test_what_the_server_refuses_comes_as_its_sentence(
-    room: IndexedDocumentServer, query: str, sentence: str
+    document_server: IndexedDocumentServer, query: str, sentence: str
 ) -> None:
-    told = await room.run("search", query)
+    told = await document_server.run("search", query)
     assert told.returncode == 1
     assert told.stderr.startswith(f"muniment: {sentence}")
     assert told.stderr.count("\n") == 1
 
 
-async def test_another_server_at_the_address_is_told_apart(room: IndexedDocumentServer) -> None:
-    async with ApiClient(f"{room.api.url}/docs", room.token) as client:
+async def test_another_server_at_the_address_is_told_apart(document_server: IndexedDocumentServer) -> None:
+    async with ApiClient(f"{document_server.api.url}/docs", document_server.token) as client:
         with pytest.raises(NotMuniment):
             await client.list_knowledge_bases()
 
 
-async def test_all_knowledge_bases_are_listed_beyond_the_first_page(room: IndexedDocumentServer, seed: Seed) -> None:
+async def test_all_knowledge_bases_are_listed_beyond_the_first_page(
+    document_server: IndexedDocumentServer, seed: Seed
+) -> None:
     for number in range(100):
-        seed.knowledge_base(room.desk.owner, f"Number {number}")
-    async with ApiClient(room.api.url, room.token) as client:
+        seed.knowledge_base(document_server.worker_env.owner, f"Number {number}")
+    async with ApiClient(document_server.api.url, document_server.token) as client:
         assert len(await client.list_knowledge_bases()) == 101
 
 
@@ -154,9 +170,13 @@ def test_on_a_terminal_the_terms_are_highlighted() -> None:
     assert "\x1b[1;33minvoice\x1b[0m" in shown(passages("Every invoice is due", (6, 13)), is_terminal=True)
 
 
-async def test_into_a_pipe_goes_plain_text_with_each_passage_in_one_line(room: IndexedDocumentServer) -> None:
-    await room.add(b"long", ["The ship sails.\nIt carries wine. " * 10], name=f"{'A very long name ' * 10}.pdf")
-    told = await room.run("search", "ship", "--mode", "text")
+async def test_into_a_pipe_goes_plain_text_with_each_passage_in_one_line(
+    document_server: IndexedDocumentServer,
+) -> None:
+    await document_server.add(
+        b"long", ["The ship sails.\nIt carries wine. " * 10], name=f"{'A very long name ' * 10}.pdf"
+    )
+    told = await document_server.run("search", "ship", "--mode", "text")
     assert "\x1b" not in told.stdout
     (line,) = told.stdout.splitlines()[1:]
     assert "A very long name A very" in line
@@ -175,29 +195,33 @@ def test_that_the_model_did_not_answer_is_said() -> None:
 
 
 async def test_index_status_and_switch_are_refused_and_carried_out(
-    room: IndexedDocumentServer, address: DatabaseAddress
+    document_server: IndexedDocumentServer, address: DatabaseAddress
 ) -> None:
-    environment = outside(address, room.folder)
-    before = json.loads((await room.run("index", "status", "--json", **environment)).stdout)
+    environment = outside(address, document_server.folder)
+    before = json.loads((await document_server.run("index", "status", "--json", **environment)).stdout)
     assert before["completed_documents"] == 1
     configured, answering = before["variants"]
     assert (configured["model"], configured["documents"], configured["is_configured"]) == (
         "all-MiniLM-L6-v2-int8", 0, True,
     )  # fmt: skip
-    assert (answering["model"], answering["documents"], answering["is_active"]) == (room.desk.embedder.model, 1, True)
+    assert (answering["model"], answering["documents"], answering["is_active"]) == (
+        document_server.worker_env.embedder.model,
+        1,
+        True,
+    )
 
-    refused = await room.run("index", "switch", **environment)
+    refused = await document_server.run("index", "switch", **environment)
     assert refused.returncode == 1
     assert refused.stderr.startswith("muniment: 1 of 1 completed documents are not indexed with all-MiniLM-L6-v2-int8")
 
-    done = await room.run("index", "switch", "--anyway", **environment)
+    done = await document_server.run("index", "switch", "--anyway", **environment)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Switched.")
     assert "Run `muniment reprocess`" in " ".join(done.stdout.split())
-    again = json.loads((await room.run("index", "switch", "--json", **environment)).stdout)
+    again = json.loads((await document_server.run("index", "switch", "--json", **environment)).stdout)
     assert again["switched"] is False
     assert again["variants"][0]["is_active"]
 
 
-async def test_an_unknown_knowledge_base_is_a_sentence(room: IndexedDocumentServer) -> None:
-    told = await room.run("search", "invoice", "--kb", str(new_id()))
+async def test_an_unknown_knowledge_base_is_a_sentence(document_server: IndexedDocumentServer) -> None:
+    told = await document_server.run("search", "invoice", "--kb", str(new_id()))
     assert (told.returncode, told.stderr) == (1, "muniment: Knowledge base not found\n")

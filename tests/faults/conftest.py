@@ -15,7 +15,7 @@ from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def stage(
+async def fault_env(
     address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[FaultHarness]:
     # Progress is told after each page, whatever the clock says: the same effects in every run.

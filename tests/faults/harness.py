@@ -28,30 +28,32 @@ class FaultHarness:
     address: DatabaseAddress
     """Of the database, as the superuser."""
     folder: Path
-    desk: WorkerFixture
+    worker_env: WorkerFixture
     content: bytes = b"bytes that two people have"
     _living: dict[ReadingVariant, RunProcessor] = field(default_factory=dict)
 
     @property
     def seed(self) -> Seed:
-        return self.desk.seed
+        return self.worker_env.seed
 
     async def clear(self) -> None:
         """Back to an organization without documents."""
         for table in ("documents", "artifacts_full_text", "deletions", "procrastinate_jobs", "indexing_variants"):
             self.seed.execute(f"DELETE FROM {table}")
-        for key in await stored(self.desk.objects):
-            await self.desk.objects.delete(key)
-        self.desk.reader.pages, self.desk.reader.error, self.desk.reader.opened = PAGES, None, 0
-        self.desk.reading = OLDER
+        for key in await stored(self.worker_env.objects):
+            await self.worker_env.objects.delete(key)
+        self.worker_env.reader.pages, self.worker_env.reader.error, self.worker_env.reader.opened = PAGES, None, 0
+        self.worker_env.reading = OLDER
 
     async def finish(self, document_id: UUID) -> str:
         """Its run, by a process that nothing happens to; the queue in which it ended."""
-        process = self._living.get(self.desk.reading) or self._living.setdefault(self.desk.reading, self.desk.worker())
+        process = self._living.get(self.worker_env.reading) or self._living.setdefault(
+            self.worker_env.reading, self.worker_env.worker()
+        )
         try:
-            await process(self.desk.job(document_id, FAST))
+            await process(self.worker_env.job(document_id, FAST))
         except MoveToQueue as moved:
-            await process(self.desk.job(document_id, moved.queue))
+            await process(self.worker_env.job(document_id, moved.queue))
             return moved.queue
         return FAST
 
@@ -60,14 +62,14 @@ class FaultHarness:
         """A worker process: a fresh application, and its connections end with it."""
         # Of the database only the compiled statements outlive it: they are what costs the time.
         database, locks, objects = (
-            self.desk.database,
-            self.desk.locks,
+            self.worker_env.database,
+            self.worker_env.locks,
             RecordingObjectStore(self.folder, sync=lambda _: None),
         )
         objects.effects = effects
-        reader = RecordingReader(self.desk.reader, effects)
+        reader = RecordingReader(self.worker_env.reader, effects)
         with effects.watch(database, locks):
-            tools = replace(self.desk.services, database=database, objects=objects, locks=locks, reader=reader)
+            tools = replace(self.worker_env.services, database=database, objects=objects, locks=locks, reader=reader)
             yield RunProcessor(tools)
         for engine in (database.service_engine, locks._engine):
             await engine.dispose()
@@ -76,10 +78,10 @@ class FaultHarness:
         """Its run, from the queue where it is to the end or to the death of the process."""
         async with self.process(effects) as process:
             try:
-                await process(self.desk.job(document_id, effects.queue))
+                await process(self.worker_env.job(document_id, effects.queue))
             except MoveToQueue as moved:
                 effects.queue = moved.queue
-                await process(self.desk.job(document_id, READING))
+                await process(self.worker_env.job(document_id, READING))
 
     async def dies(self, document_id: UUID, effects: EffectRecorder) -> bool:
         with suppress(SimulatedCrash):
@@ -89,11 +91,11 @@ class FaultHarness:
 
     async def carry_out_ledger(self) -> None:
         self.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE done_at IS NULL")
-        ledger = Ledger(self.desk.database, {LedgerStore.OBJECTS: ObjectDeleter(self.desk.objects)})
-        assert await ledger.process(self.desk.owner.organization_id) == 0
+        ledger = Ledger(self.worker_env.database, {LedgerStore.OBJECTS: ObjectDeleter(self.worker_env.objects)})
+        assert await ledger.process(self.worker_env.owner.organization_id) == 0
 
     async def outcome(self) -> Results:
         """What is there in the end, once nothing is left that no row names."""
         await self.carry_out_ledger()
-        assert await stored(self.desk.objects) == referenced(self.seed)
-        return await everything(self.seed, self.desk.objects)
+        assert await stored(self.worker_env.objects) == referenced(self.seed)
+        return await everything(self.seed, self.worker_env.objects)

@@ -30,10 +30,18 @@ class WorkerForkServer:
 
     program: subprocess.Popen[str]
 
-    async def work_off(self, stage: FaultHarness, document_id: UUID, queue: str, *, killed_at: int = NEVER) -> LastWord:
+    async def work_off(
+        self, fault_env: FaultHarness, document_id: UUID, queue: str, *, killed_at: int = NEVER
+    ) -> LastWord:
         """The document's run by a process of its own, dead or alive; nothing that it started outlives it."""
-        job = stage.desk.job(document_id, queue)
-        case = (stage.address.conninfo, str(stage.folder.parent), str(job.run_id), str(job.organization_id), queue)
+        job = fault_env.worker_env.job(document_id, queue)
+        case = (
+            fault_env.address.conninfo,
+            str(fault_env.folder.parent),
+            str(job.run_id),
+            str(job.organization_id),
+            queue,
+        )
         said = json.loads(await asyncio.to_thread(self._ask, json.dumps([*case, killed_at])))
         assert said["ended"] == (0 if killed_at == NEVER else -signal.SIGKILL)
         assert go_away(said["children"])

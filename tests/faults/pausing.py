@@ -28,10 +28,10 @@ class Pause:
 
 @asynccontextmanager
 async def held_up(
-    stage: FaultHarness, document_id: UUID, effects: EffectRecorder, pause: Pause
+    fault_env: FaultHarness, document_id: UUID, effects: EffectRecorder, pause: Pause
 ) -> AsyncIterator[asyncio.Task[None]]:
     """For the length of the block, unless it lets the worker go on; in the end the worker has ended."""
-    working = asyncio.create_task(stage.work_off(document_id, effects))
+    working = asyncio.create_task(fault_env.work_off(document_id, effects))
     try:
         await asyncio.wait_for(pause.begun.wait(), PATIENCE_SECONDS)
         yield working

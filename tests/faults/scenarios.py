@@ -23,45 +23,49 @@ class Scenario:
     """Queues and nodes, in their order."""
 
 
-async def unknown(stage: FaultHarness) -> UUID:
-    return await stage.desk.document(stage.content, name=SUBJECT)
+async def unknown(fault_env: FaultHarness) -> UUID:
+    return await fault_env.worker_env.document(fault_env.content, name=SUBJECT)
 
 
-async def known(stage: FaultHarness) -> UUID:
-    await stage.finish(await stage.desk.document(stage.content, name="first.pdf"))
-    return await unknown(stage)
+async def known(fault_env: FaultHarness) -> UUID:
+    await fault_env.finish(await fault_env.worker_env.document(fault_env.content, name="first.pdf"))
+    return await unknown(fault_env)
 
 
-async def unreadable(stage: FaultHarness) -> UUID:
-    stage.desk.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
-    return await unknown(stage)
+async def unreadable(fault_env: FaultHarness) -> UUID:
+    fault_env.worker_env.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
+    return await unknown(fault_env)
 
 
-async def reread(stage: FaultHarness) -> UUID:
+async def reread(fault_env: FaultHarness) -> UUID:
     """Of a document upon which people have written, by a newer reader."""
-    document_id = await _completed_and_annotated(stage)
-    stage.desk.reader.pages, stage.desk.reader.opened, stage.desk.reading = NEWER_PAGES, 0, NEWER
-    await _queue_reread(stage, document_id, REREAD)
+    document_id = await _completed_and_annotated(fault_env)
+    fault_env.worker_env.reader.pages, fault_env.worker_env.reader.opened, fault_env.worker_env.reading = (
+        NEWER_PAGES,
+        0,
+        NEWER,
+    )
+    await _queue_reread(fault_env, document_id, REREAD)
     return document_id
 
 
-async def reread_of_the_same(stage: FaultHarness) -> UUID:
-    document_id = await _completed_and_annotated(stage)
-    await _queue_reread(stage, document_id, REREAD)
+async def reread_of_the_same(fault_env: FaultHarness) -> UUID:
+    document_id = await _completed_and_annotated(fault_env)
+    await _queue_reread(fault_env, document_id, REREAD)
     return document_id
 
 
-async def _queue_reread(stage: FaultHarness, document_id: UUID, wish: RunRequest) -> None:
-    stage.seed.execute("UPDATE documents SET epoch = 2 WHERE id = %s", document_id)
-    await stage.desk.enqueue(document_id, wish, epoch=2)
+async def _queue_reread(fault_env: FaultHarness, document_id: UUID, wish: RunRequest) -> None:
+    fault_env.seed.execute("UPDATE documents SET epoch = 2 WHERE id = %s", document_id)
+    await fault_env.worker_env.enqueue(document_id, wish, epoch=2)
 
 
-async def _completed_and_annotated(stage: FaultHarness) -> UUID:
-    document_id = await unknown(stage)
-    await stage.finish(document_id)
+async def _completed_and_annotated(fault_env: FaultHarness) -> UUID:
+    document_id = await unknown(fault_env)
+    await fault_env.finish(document_id)
     for table in ("document_pages", "document_diagrams"):
-        stage.seed.execute(f"UPDATE {table} SET annotations = jsonb_build_object('on', page_number)")
-    stage.seed.execute("""
+        fault_env.seed.execute(f"UPDATE {table} SET annotations = jsonb_build_object('on', page_number)")
+    fault_env.seed.execute("""
         INSERT INTO document_paragraphs (document_id, organization_id, page_number, paragraph_index,
                                          artifact_paragraph_id, paragraph_text_sha256, annotations)
         SELECT d.id, d.organization_id, a.page_number, a.paragraph_index, a.id, a.paragraph_text_sha256,

@@ -15,41 +15,45 @@ from tests.support.live_api import RunningApi
 MESSAGE = "Processing cancelled by user"
 
 
-async def cancel(api: RunningApi, stage: FaultHarness, document_id: UUID) -> None:
-    async with api.client(stage.desk.owner) as client:
-        answer = await client.post(f"/api/v1/knowledge-bases/{stage.desk.kb_id}/documents/{document_id}/cancel")
+async def cancel(api: RunningApi, fault_env: FaultHarness, document_id: UUID) -> None:
+    async with api.client(fault_env.worker_env.owner) as client:
+        answer = await client.post(
+            f"/api/v1/knowledge-bases/{fault_env.worker_env.kb_id}/documents/{document_id}/cancel"
+        )
     assert (answer.status_code, answer.json()) == (200, {"message": "Document processing cancelled"})
 
 
 @pytest.mark.parametrize("node", ["ExtractText", "Index", "MarkBasicComplete"])
 async def test_a_worker_that_goes_on_after_its_first_statement_writes_nothing_any_more(
-    stage: FaultHarness, api: RunningApi, node: str
+    fault_env: FaultHarness, api: RunningApi, node: str
 ) -> None:
-    reached = await count_effects(stage, SCENARIOS["unknown content"])
+    reached = await count_effects(fault_env, SCENARIOS["unknown content"])
     # The first statement of a transaction says who is asking: the fence comes after it.
     first = next(at for at, effect in enumerate(reached) if effect.place == node and effect.what.startswith(PRINCIPAL))
-    await stage.clear()
-    document_id, pause = await unknown(stage), Pause(first + 1)
-    async with held_up(stage, document_id, EffectRecorder(pause), pause):
-        await cancel(api, stage, document_id)
-        then = tables(stage.seed.rows)
-    assert tables(stage.seed.rows) == then
-    said = stage.seed.rows("SELECT status, last_error, processing_status FROM documents")
+    await fault_env.clear()
+    document_id, pause = await unknown(fault_env), Pause(first + 1)
+    async with held_up(fault_env, document_id, EffectRecorder(pause), pause):
+        await cancel(api, fault_env, document_id)
+        then = tables(fault_env.seed.rows)
+    assert tables(fault_env.seed.rows) == then
+    said = fault_env.seed.rows("SELECT status, last_error, processing_status FROM documents")
     assert said == [("failed", MESSAGE, "failed")]
-    await stage.carry_out_ledger()
-    assert await stored(stage.desk.objects) == referenced(stage.seed)
+    await fault_env.carry_out_ledger()
+    assert await stored(fault_env.worker_env.objects) == referenced(fault_env.seed)
 
 
-async def test_a_cancelled_document_that_is_retried_is_the_new_runs_alone(stage: FaultHarness, api: RunningApi) -> None:
-    reached = await count_effects(stage, SCENARIOS["unknown content"])
+async def test_a_cancelled_document_that_is_retried_is_the_new_runs_alone(
+    fault_env: FaultHarness, api: RunningApi
+) -> None:
+    reached = await count_effects(fault_env, SCENARIOS["unknown content"])
     first = next(at for at, effect in enumerate(reached) if effect.place == "Index")
-    await stage.clear()
-    document_id, pause = await unknown(stage), Pause(first)
-    async with held_up(stage, document_id, EffectRecorder(pause), pause):
-        await cancel(api, stage, document_id)
-        async with api.client(stage.desk.owner) as client:
-            await client.post(f"/api/v1/knowledge-bases/{stage.desk.kb_id}/documents/{document_id}/retry")
-    runs = stage.seed.rows("SELECT epoch, status, error->>'code' FROM document_processing_runs ORDER BY epoch")
+    await fault_env.clear()
+    document_id, pause = await unknown(fault_env), Pause(first)
+    async with held_up(fault_env, document_id, EffectRecorder(pause), pause):
+        await cancel(api, fault_env, document_id)
+        async with api.client(fault_env.worker_env.owner) as client:
+            await client.post(f"/api/v1/knowledge-bases/{fault_env.worker_env.kb_id}/documents/{document_id}/retry")
+    runs = fault_env.seed.rows("SELECT epoch, status, error->>'code' FROM document_processing_runs ORDER BY epoch")
     assert runs == [(1, "failed", "cancelled"), (3, "queued", None)]
-    await stage.finish(document_id)
-    assert stage.seed.rows("SELECT status, last_error FROM documents") == [("completed", None)]
+    await fault_env.finish(document_id)
+    assert fault_env.seed.rows("SELECT status, last_error FROM documents") == [("completed", None)]

@@ -27,9 +27,9 @@ from tests.faults.scenarios import SCENARIOS, WITHOUT_EFFECTS, Scenario
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 
 
-async def begin(stage: FaultHarness, scenario: Scenario) -> UUID:
-    await stage.clear()
-    return await scenario.prepare(stage)
+async def begin(fault_env: FaultHarness, scenario: Scenario) -> UUID:
+    await fault_env.clear()
+    return await scenario.prepare(fault_env)
 
 
 @dataclass(frozen=True)
@@ -41,24 +41,24 @@ class Undisturbed:
     """Once a second document of the same bytes came along."""
 
 
-async def undisturbed(stage: FaultHarness, scenario: Scenario) -> Undisturbed:
-    document_id = await begin(stage, scenario)
+async def undisturbed(fault_env: FaultHarness, scenario: Scenario) -> Undisturbed:
+    document_id = await begin(fault_env, scenario)
     effects = EffectRecorder()
     effects.queue = scenario.queue
-    await stage.work_off(document_id, effects)
-    seen, outcome = shown(stage.seed), await stage.outcome()
-    await another_document(stage)
-    return Undisturbed(effects.reached, seen, outcome, await stage.outcome())
+    await fault_env.work_off(document_id, effects)
+    seen, outcome = shown(fault_env.seed), await fault_env.outcome()
+    await another_document(fault_env)
+    return Undisturbed(effects.reached, seen, outcome, await fault_env.outcome())
 
 
-async def another_document(stage: FaultHarness) -> None:
-    queue = await stage.finish(await stage.desk.document(stage.content, name="another.pdf"))
-    assert queue == FAST or stage.desk.reader.error
+async def another_document(fault_env: FaultHarness) -> None:
+    queue = await fault_env.finish(await fault_env.worker_env.document(fault_env.content, name="another.pdf"))
+    assert queue == FAST or fault_env.worker_env.reader.error
 
 
 @each_scenario
-async def test_a_run_passes_these_queues_and_nodes(stage: FaultHarness, scenario: Scenario) -> None:
-    reached = (await undisturbed(stage, scenario)).reached
+async def test_a_run_passes_these_queues_and_nodes(fault_env: FaultHarness, scenario: Scenario) -> None:
+    reached = (await undisturbed(fault_env, scenario)).reached
     assert tuple(place for place, _ in groupby(effect.place for effect in reached)) == scenario.passes
 
 
@@ -85,50 +85,52 @@ def is_statement(effect: Effect) -> bool:
 
 @each_scenario
 async def test_wherever_the_process_dies_the_next_one_ends_as_if_it_had_not(
-    stage: FaultHarness, scenario: Scenario
+    fault_env: FaultHarness, scenario: Scenario
 ) -> None:
-    expected = await undisturbed(stage, scenario)
+    expected = await undisturbed(fault_env, scenario)
     deaths = [
         number for number in range(len(expected.reached)) if leaves_something_of_its_own(expected.reached, number)
     ]
-    await check_deaths(stage, scenario, expected, deaths)
+    await check_deaths(fault_env, scenario, expected, deaths)
 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(1800)
 @each_scenario
-async def test_the_process_may_die_at_every_single_effect(stage: FaultHarness, scenario: Scenario) -> None:
-    expected = await undisturbed(stage, scenario)
-    await check_deaths(stage, scenario, expected, range(len(expected.reached)))
+async def test_the_process_may_die_at_every_single_effect(fault_env: FaultHarness, scenario: Scenario) -> None:
+    expected = await undisturbed(fault_env, scenario)
+    await check_deaths(fault_env, scenario, expected, range(len(expected.reached)))
 
 
-async def check_deaths(stage: FaultHarness, scenario: Scenario, expected: Undisturbed, numbers: Iterable[int]) -> None:
+async def check_deaths(
+    fault_env: FaultHarness, scenario: Scenario, expected: Undisturbed, numbers: Iterable[int]
+) -> None:
     for number in numbers:
         effect = expected.reached[number]
-        document_id = await begin(stage, scenario)
-        before = shown(stage.seed)
+        document_id = await begin(fault_env, scenario)
+        before = shown(fault_env.seed)
         dead = EffectRecorder(die_at(number))
         dead.queue = scenario.queue
-        assert await stage.dies(document_id, dead), effect
-        check_nothing_halfway(stage, before, expected.seen, effect)
+        assert await fault_env.dies(document_id, dead), effect
+        check_nothing_halfway(fault_env, before, expected.seen, effect)
 
         again = EffectRecorder()
         again.queue = dead.queue
-        await stage.work_off(document_id, again)
-        assert await stage.outcome() == expected.outcome, effect
-        check_computed_once(stage, effect)
+        await fault_env.work_off(document_id, again)
+        assert await fault_env.outcome() == expected.outcome, effect
+        check_computed_once(fault_env, effect)
         if effect.what in (COMMITTED, STORED):  # between two of them nothing changes that outlives the process
-            await another_document(stage)
-            assert await stage.outcome() == expected.with_another, effect
+            await another_document(fault_env)
+            assert await fault_env.outcome() == expected.with_another, effect
 
 
-def check_nothing_halfway(stage: FaultHarness, before: Results, after: Results, effect: Effect) -> None:
+def check_nothing_halfway(fault_env: FaultHarness, before: Results, after: Results, effect: Effect) -> None:
     """People see a document as it was or as it will be; only one that is on its way has less."""
-    [status] = stage.seed.rows("SELECT status FROM documents WHERE name = 'subject.pdf'")
+    [status] = fault_env.seed.rows("SELECT status FROM documents WHERE name = 'subject.pdf'")
     if status == ("completed",):
-        assert shown(stage.seed) in (before, after), effect
+        assert shown(fault_env.seed) in (before, after), effect
 
 
-def check_computed_once(stage: FaultHarness, effect: Effect) -> None:
-    if effect.place != "ExtractText" and not stage.desk.reader.error:
-        assert stage.desk.reader.opened <= 1, effect
+def check_computed_once(fault_env: FaultHarness, effect: Effect) -> None:
+    if effect.place != "ExtractText" and not fault_env.worker_env.reader.error:
+        assert fault_env.worker_env.reader.opened <= 1, effect

@@ -38,9 +38,9 @@ Undisturbed = dict[str, tuple[list[Effect], Results]]
 
 
 @pytest.fixture(scope="module")
-def nest() -> Iterator[WorkerForkServer]:
-    with open_worker_fork_server() as nest:
-        yield nest
+def fork_server() -> Iterator[WorkerForkServer]:
+    with open_worker_fork_server() as fork_server:
+        yield fork_server
 
 
 @pytest.fixture(scope="module")
@@ -49,48 +49,50 @@ def known_undisturbed() -> Undisturbed:
     return {}
 
 
-async def begin(stage: FaultHarness, place: str) -> UUID:
+async def begin(fault_env: FaultHarness, place: str) -> UUID:
     """A document whose run passes this place."""
-    await stage.clear()
-    stage.content, prepare = PREPARED.get(place, (A_FILE, unknown))
-    return await prepare(stage)
+    await fault_env.clear()
+    fault_env.content, prepare = PREPARED.get(place, (A_FILE, unknown))
+    return await prepare(fault_env)
 
 
 async def undisturbed(
-    nest: WorkerForkServer, stage: FaultHarness, place: str, known: Undisturbed
+    fork_server: WorkerForkServer, fault_env: FaultHarness, place: str, known: Undisturbed
 ) -> tuple[list[int], Results]:
     """The numbers of the effects at this place, and what is there in the end."""
     kind = place if place in PREPARED else "any"
     if kind not in known:
-        last = await nest.work_off(stage, await begin(stage, place), FAST)
-        known[kind] = last.reached, await stage.outcome()
+        last = await fork_server.work_off(fault_env, await begin(fault_env, place), FAST)
+        known[kind] = last.reached, await fault_env.outcome()
     reached, results = known[kind]
     return [number for number, effect in enumerate(reached) if effect.place == place], results
 
 
-async def killed_and_finished(nest: WorkerForkServer, stage: FaultHarness, place: str, number: int) -> Results:
-    document_id = await begin(stage, place)
-    dead = await nest.work_off(stage, document_id, FAST, killed_at=number)
+async def killed_and_finished(
+    fork_server: WorkerForkServer, fault_env: FaultHarness, place: str, number: int
+) -> Results:
+    document_id = await begin(fault_env, place)
+    dead = await fork_server.work_off(fault_env, document_id, FAST, killed_at=number)
     assert dead.reached[-1].place == place
-    await nest.work_off(stage, document_id, dead.queue)
-    return await stage.outcome()
+    await fork_server.work_off(fault_env, document_id, dead.queue)
+    return await fault_env.outcome()
 
 
 @each_place
 async def test_a_second_process_finishes_what_a_killed_one_began(
-    nest: WorkerForkServer, stage: FaultHarness, place: str, known_undisturbed: Undisturbed
+    fork_server: WorkerForkServer, fault_env: FaultHarness, place: str, known_undisturbed: Undisturbed
 ) -> None:
-    numbers, expected = await undisturbed(nest, stage, place, known_undisturbed)
+    numbers, expected = await undisturbed(fork_server, fault_env, place, known_undisturbed)
     number = random.Random(f"{SEED} {place}").choice(numbers)
-    assert await killed_and_finished(nest, stage, place, number) == expected
+    assert await killed_and_finished(fork_server, fault_env, place, number) == expected
 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(1800)
 @each_place
 async def test_a_process_may_be_killed_at_every_single_effect(
-    nest: WorkerForkServer, stage: FaultHarness, place: str, known_undisturbed: Undisturbed
+    fork_server: WorkerForkServer, fault_env: FaultHarness, place: str, known_undisturbed: Undisturbed
 ) -> None:
-    numbers, expected = await undisturbed(nest, stage, place, known_undisturbed)
+    numbers, expected = await undisturbed(fork_server, fault_env, place, known_undisturbed)
     for number in numbers:
-        assert await killed_and_finished(nest, stage, place, number) == expected, number
+        assert await killed_and_finished(fork_server, fault_env, place, number) == expected, number

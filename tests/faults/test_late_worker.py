@@ -47,13 +47,16 @@ def tables(rows: Callable[[str], list[tuple[Any, ...]]]) -> Tables:
     return {table: sorted(rows(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
 
 
-async def end(stage: FaultHarness, document_id: UUID) -> None:
+async def end(fault_env: FaultHarness, document_id: UUID) -> None:
     """What its owner can do about the run: cancel it; archive a document that is read anew; retry one that failed."""
-    desk, target = stage.desk, Target(stage.desk.owner.principal, stage.desk.kb_id, document_id)
-    index = NoExternalIndex(desk.database)
+    worker_env, target = (
+        fault_env.worker_env,
+        Target(fault_env.worker_env.owner.principal, fault_env.worker_env.kb_id, document_id),
+    )
+    index = NoExternalIndex(worker_env.database)
     unused: Any = None  # what only purge, replace and revert need
-    engine = MoveEngine(desk.database, index, ProcrastinateQueue(), unused, unused, unused)
-    match desk.status(document_id):
+    engine = MoveEngine(worker_env.database, index, ProcrastinateQueue(), unused, unused, unused)
+    match worker_env.status(document_id):
         case Status.COMPLETED:
             await engine.run(Archive(), target)
         case Status.FAILED:
@@ -62,21 +65,21 @@ async def end(stage: FaultHarness, document_id: UUID) -> None:
             await engine.run(Cancel(), target)
 
 
-async def take_over(stage: FaultHarness, document_id: UUID) -> None:
+async def take_over(fault_env: FaultHarness, document_id: UUID) -> None:
     """As another worker does that believes this one dead."""
-    job = stage.desk.job(document_id)
-    async with stage.desk.database.service_work(Service(job.organization_id)) as work:
+    job = fault_env.worker_env.job(document_id)
+    async with fault_env.worker_env.database.service_work(Service(job.organization_id)) as work:
         await RunRepository(work.session).claim(job.run_id)
 
 
 WAYS_TO_OVERTAKE: tuple[Overtake, ...] = (end, take_over)
 
 
-async def count_effects(stage: FaultHarness, scenario: Scenario) -> list[Effect]:
-    await stage.clear()
+async def count_effects(fault_env: FaultHarness, scenario: Scenario) -> list[Effect]:
+    await fault_env.clear()
     effects = EffectRecorder()
     effects.queue = scenario.queue
-    await stage.work_off(await scenario.prepare(stage), effects)
+    await fault_env.work_off(await scenario.prepare(fault_env), effects)
     return effects.reached
 
 
@@ -97,69 +100,69 @@ def fenced(reached: list[Effect]) -> Iterator[int]:
 
 
 @computing
-async def test_a_worker_that_was_overtaken_writes_nothing(stage: FaultHarness, scenario: Scenario) -> None:
+async def test_a_worker_that_was_overtaken_writes_nothing(fault_env: FaultHarness, scenario: Scenario) -> None:
     """By one or the other way in turn, so that every moment and every way is tried."""
-    reached = await count_effects(stage, scenario)
+    reached = await count_effects(fault_env, scenario)
     for turn, number in enumerate(unfenced(reached)):
-        await check_overtaken(stage, scenario, reached, number, WAYS_TO_OVERTAKE[turn % len(WAYS_TO_OVERTAKE)])
+        await check_overtaken(fault_env, scenario, reached, number, WAYS_TO_OVERTAKE[turn % len(WAYS_TO_OVERTAKE)])
 
 
 @pytest.mark.every_fault
 @computing
 @pytest.mark.parametrize("overtake", WAYS_TO_OVERTAKE)
 async def test_a_worker_may_be_overtaken_in_every_way_at_every_moment(
-    stage: FaultHarness, scenario: Scenario, overtake: Overtake
+    fault_env: FaultHarness, scenario: Scenario, overtake: Overtake
 ) -> None:
-    reached = await count_effects(stage, scenario)
+    reached = await count_effects(fault_env, scenario)
     for number in unfenced(reached):
-        await check_overtaken(stage, scenario, reached, number, overtake)
+        await check_overtaken(fault_env, scenario, reached, number, overtake)
 
 
 async def check_overtaken(
-    stage: FaultHarness, scenario: Scenario, reached: list[Effect], number: int, overtake: Overtake
+    fault_env: FaultHarness, scenario: Scenario, reached: list[Effect], number: int, overtake: Overtake
 ) -> None:
-    await stage.clear()
-    document_id, pause = await scenario.prepare(stage), Pause(number)
+    await fault_env.clear()
+    document_id, pause = await scenario.prepare(fault_env), Pause(number)
     late = EffectRecorder(pause)
     late.queue = scenario.queue
-    async with held_up(stage, document_id, late, pause):
-        await overtake(stage, document_id)
-        then = tables(stage.seed.rows)
-    assert tables(stage.seed.rows) == then, reached[number]
+    async with held_up(fault_env, document_id, late, pause):
+        await overtake(fault_env, document_id)
+        then = tables(fault_env.seed.rows)
+    assert tables(fault_env.seed.rows) == then, reached[number]
     fences = [effect for effect in late.reached[number:] if effect.what.startswith(FENCE)]
     assert len(fences) <= 1, reached[number]  # the first stops it
-    await stage.carry_out_ledger()
-    assert await stored(stage.desk.objects) == referenced(stage.seed), reached[number]
+    await fault_env.carry_out_ledger()
+    assert await stored(fault_env.worker_env.objects) == referenced(fault_env.seed), reached[number]
 
 
 @computing
 async def test_whoever_moves_the_document_waits_for_the_fence_and_then_nothing_is_written_any_more(
-    stage: FaultHarness, scenario: Scenario
+    fault_env: FaultHarness, scenario: Scenario
 ) -> None:
-    reached = await count_effects(stage, scenario)
+    reached = await count_effects(fault_env, scenario)
     for number in fenced(reached):
-        await stage.clear()
-        document_id, pause = await scenario.prepare(stage), Pause(number)
+        await fault_env.clear()
+        document_id, pause = await scenario.prepare(fault_env), Pause(number)
         late = EffectRecorder(pause)
         late.queue = scenario.queue
-        async with held_up(stage, document_id, late, pause):
-            mover = asyncio.create_task(asyncio.to_thread(moved, stage, document_id))
-            await wait_until(lambda: is_waiting(stage))
+        async with held_up(fault_env, document_id, late, pause):
+            mover = asyncio.create_task(asyncio.to_thread(moved, fault_env, document_id))
+            await wait_until(lambda: is_waiting(fault_env))
             pause.over.set()
             then = await mover
-        assert tables(stage.seed.rows) == then, reached[number]
-        await stage.carry_out_ledger()
-        assert await stored(stage.desk.objects) == referenced(stage.seed), reached[number]
+        assert tables(fault_env.seed.rows) == then, reached[number]
+        await fault_env.carry_out_ledger()
+        assert await stored(fault_env.worker_env.objects) == referenced(fault_env.seed), reached[number]
 
 
-def moved(stage: FaultHarness, document_id: UUID) -> Tables:
+def moved(fault_env: FaultHarness, document_id: UUID) -> Tables:
     """What is there in the moment in which the document moves on."""
-    with psycopg.connect(stage.address.conninfo, application_name="mover") as connection:
+    with psycopg.connect(fault_env.address.conninfo, application_name="mover") as connection:
         connection.execute("UPDATE documents SET epoch = epoch + 1 WHERE id = %s", [document_id])
         return tables(lambda question: connection.execute(question).fetchall())
 
 
-def is_waiting(stage: FaultHarness) -> bool:
+def is_waiting(fault_env: FaultHarness) -> bool:
     waiting = """SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'mover'
                                    AND wait_event_type = 'Lock' AND datname = current_database())"""
-    return bool(stage.seed.one(waiting))
+    return bool(fault_env.seed.one(waiting))

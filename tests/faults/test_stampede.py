@@ -42,39 +42,39 @@ class SlowReader(FixedReader):
             yield reading
 
 
-async def queue_for_everybody(stage: FaultHarness) -> list[UUID]:
+async def queue_for_everybody(fault_env: FaultHarness) -> list[UUID]:
     """Different people of one organization, each with a knowledge base of their own."""
-    desk = stage.desk
-    people = [stage.seed.person(desk.owner.organization_id) for _ in range(PEOPLE)]
-    uploads = ((person, stage.seed.knowledge_base(person)) for person in people)
+    worker_env = fault_env.worker_env
+    people = [fault_env.seed.person(worker_env.owner.organization_id) for _ in range(PEOPLE)]
+    uploads = ((person, fault_env.seed.knowledge_base(person)) for person in people)
     return await asyncio.gather(
-        *(desk.document(SHARED, owner=person, kb_id=kb_id, name="same.pdf") for person, kb_id in uploads)
+        *(worker_env.document(SHARED, owner=person, kb_id=kb_id, name="same.pdf") for person, kb_id in uploads)
     )
 
 
-def are_completed(stage: FaultHarness, documents: list[UUID]) -> bool:
+def are_completed(fault_env: FaultHarness, documents: list[UUID]) -> bool:
     """Whether all are; those that wait look again now."""
-    stage.seed.execute("UPDATE procrastinate_jobs SET scheduled_at = now() WHERE status = 'todo'")
-    return {stage.desk.status(document_id) for document_id in documents} == {"completed"}
+    fault_env.seed.execute("UPDATE procrastinate_jobs SET scheduled_at = now() WHERE status = 'todo'")
+    return {fault_env.worker_env.status(document_id) for document_id in documents} == {"completed"}
 
 
 @pytest.mark.timeout(600)
 async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(
-    address: DatabaseAddress, stage: FaultHarness, monkeypatch: pytest.MonkeyPatch
+    address: DatabaseAddress, fault_env: FaultHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # On a slow machine fifteen runs that retry every second would keep a slot busy by that alone, and a pause of a
     # second would be taken for a dead worker: here nothing is retried or taken over unless the test says so.
     monkeypatch.setattr(context, "LOCKED_RETRY_SECONDS", NEVER.total_seconds())
-    reader = stage.desk.reader = SlowReader()
-    async with running_worker(address, stage.desk.worker(), concurrency=2, stalled_after=NEVER):
-        documents = await queue_for_everybody(stage)
+    reader = fault_env.worker_env.reader = SlowReader()
+    async with running_worker(address, fault_env.worker_env.worker(), concurrency=2, stalled_after=NEVER):
+        documents = await queue_for_everybody(fault_env)
         await wait_until(lambda: reader.began[SHARED])
-        other = await stage.desk.document(OTHER, name="other.pdf")
-        await wait_until(lambda: stage.desk.status(other) == "completed")
-        assert "completed" not in {stage.desk.status(document_id) for document_id in documents}
+        other = await fault_env.worker_env.document(OTHER, name="other.pdf")
+        await wait_until(lambda: fault_env.worker_env.status(other) == "completed")
+        assert "completed" not in {fault_env.worker_env.status(document_id) for document_id in documents}
         reader.may_go_on.set()
-        await wait_until(lambda: are_completed(stage, documents))
+        await wait_until(lambda: are_completed(fault_env, documents))
     assert reader.began == {SHARED: 1, OTHER: 1}
-    assert stage.seed.one("SELECT count(*) FROM artifacts_full_text") == 2
+    assert fault_env.seed.one("SELECT count(*) FROM artifacts_full_text") == 2
     shown = "SELECT count(DISTINCT artifact_text_id), count(*) FROM documents WHERE name = 'same.pdf'"
-    assert stage.seed.rows(shown) == [(1, PEOPLE)]
+    assert fault_env.seed.rows(shown) == [(1, PEOPLE)]

@@ -1,3 +1,3 @@
-from tests.processing.conftest import desk
+from tests.processing.conftest import worker_env
 
-__all__ = ["desk"]
+__all__ = ["worker_env"]

@@ -27,13 +27,13 @@ REQUESTS = {
 
 
 @pytest.fixture
-async def client(api: RunningApi, desk: WorkerFixture) -> AsyncIterator[httpx.AsyncClient]:
-    async with api.client(desk.owner) as client:
+async def client(api: RunningApi, worker_env: WorkerFixture) -> AsyncIterator[httpx.AsyncClient]:
+    async with api.client(worker_env.owner) as client:
         yield client
 
 
-async def explain(client: httpx.AsyncClient, desk: WorkerFixture, document_id: UUID) -> dict[str, Any]:
-    answer = await client.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/explain")
+async def explain(client: httpx.AsyncClient, worker_env: WorkerFixture, document_id: UUID) -> dict[str, Any]:
+    answer = await client.get(f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/explain")
     assert answer.status_code == 200, answer.text
     explained: dict[str, Any] = answer.json()
     return explained
@@ -47,9 +47,9 @@ def allowed(explained: Mapping[str, Any]) -> set[str]:
     return {item["move"] for item in explained["moves"] if item["allowed"]}
 
 
-def a_member(desk: WorkerFixture, role: str) -> Person:
-    person = desk.seed.person(desk.owner.organization_id)
-    desk.seed.member(desk.kb_id, person, role)
+def a_member(worker_env: WorkerFixture, role: str) -> Person:
+    person = worker_env.seed.person(worker_env.owner.organization_id)
+    worker_env.seed.member(worker_env.kb_id, person, role)
     return person
 
 
@@ -64,10 +64,10 @@ def a_member(desk: WorkerFixture, role: str) -> Person:
     ],
 )
 async def test_every_move_is_judged_with_the_sentence_that_its_refusal_has(
-    client: httpx.AsyncClient, desk: WorkerFixture, status: str, expected: set[str]
+    client: httpx.AsyncClient, worker_env: WorkerFixture, status: str, expected: set[str]
 ) -> None:
-    document_id = desk.seed.document(desk.kb_id, desk.owner, status=status)
-    explained = await explain(client, desk, document_id)
+    document_id = worker_env.seed.document(worker_env.kb_id, worker_env.owner, status=status)
+    explained = await explain(client, worker_env, document_id)
     assert set(moves_of(explained)) == set(Move)
     assert allowed(explained) == expected
     for name, (method, path) in REQUESTS.items():
@@ -77,23 +77,23 @@ async def test_every_move_is_judged_with_the_sentence_that_its_refusal_has(
         else:
             files = {"file": ("new.pdf", b"%PDF-1.4 new")} if name == "replace" else None
             refused = await client.request(
-                method, f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/{path}", files=files
+                method, f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/{path}", files=files
             )
             assert (refused.status_code, refused.json()) == (400, {"detail": judged["reason"]}), name
 
 
 async def test_an_archived_document_tells_since_when_and_by_which_events(
-    client: httpx.AsyncClient, desk: WorkerFixture
+    client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
-    document_id = await a_completed(desk)
-    await move(client, desk, document_id, "archive")
-    explained = await explain(client, desk, document_id)
-    at = desk.seed.one("SELECT archived_at FROM documents")
+    document_id = await a_completed(worker_env)
+    await move(client, worker_env, document_id, "archive")
+    explained = await explain(client, worker_env, document_id)
+    at = worker_env.seed.one("SELECT archived_at FROM documents")
     assert explained["why"] == (
         f"Archived on {at:%Y-%m-%d} at {at:%H:%M} UTC. It does not appear in search until it is restored."
     )
     assert [(event["action"], event["actor"]) for event in explained["events"]] == [
-        ("document_archived", str(desk.owner.id))
+        ("document_archived", str(worker_env.owner.id))
     ]
     assert explained["next"] == [
         "You can make it active again with `restore`.",
@@ -102,12 +102,12 @@ async def test_an_archived_document_tells_since_when_and_by_which_events(
 
 
 async def test_a_member_reads_who_may_and_nothing_of_the_trail(
-    api: RunningApi, client: httpx.AsyncClient, desk: WorkerFixture
+    api: RunningApi, client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
-    document_id = await a_failed(desk)
+    document_id = await a_failed(worker_env)
     for role, may in (("viewer", set()), ("editor", {"retry"})):
-        async with api.client(a_member(desk, role)) as theirs:
-            explained = await explain(theirs, desk, document_id)
+        async with api.client(a_member(worker_env, role)) as theirs:
+            explained = await explain(theirs, worker_env, document_id)
         assert explained["events"] is None
         assert allowed(explained) == may
         assert explained["why"] == "Processing failed: The file is protected by a password."
@@ -119,31 +119,33 @@ async def test_a_member_reads_who_may_and_nothing_of_the_trail(
     assert "You can process it again with `retry`." in explained["next"]  # the editor
 
 
-async def test_for_a_stranger_it_does_not_exist(api: RunningApi, desk: WorkerFixture) -> None:
-    document_id = await a_completed(desk)
-    async with api.client(desk.seed.person(desk.owner.organization_id)) as theirs:
-        answer = await theirs.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/explain")
+async def test_for_a_stranger_it_does_not_exist(api: RunningApi, worker_env: WorkerFixture) -> None:
+    document_id = await a_completed(worker_env)
+    async with api.client(worker_env.seed.person(worker_env.owner.organization_id)) as theirs:
+        answer = await theirs.get(f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/explain")
     assert (answer.status_code, answer.json()) == (404, {"detail": "Document not found"})
 
 
-async def test_what_is_under_way_is_told(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
-    waiting = await desk.document()
-    explained = await explain(client, desk, waiting)
+async def test_what_is_under_way_is_told(client: httpx.AsyncClient, worker_env: WorkerFixture) -> None:
+    waiting = await worker_env.document()
+    explained = await explain(client, worker_env, waiting)
     assert explained["why"] == "Stored and waiting to be processed."
     assert (explained["run"]["purpose"], explained["run"]["status"]) == ("first", "queued")
-    desk.seed.execute("UPDATE document_processing_runs SET attempt = 1")
-    assert "interrupted" in (await explain(client, desk, waiting))["why"]
-    desk.seed.execute("UPDATE documents SET status = 'processing'")
-    desk.seed.execute("UPDATE document_processing_runs SET status = 'in_progress', last_step = 'ExtractText'")
-    assert (await explain(client, desk, waiting))["why"] == "Processing: ExtractText."
+    worker_env.seed.execute("UPDATE document_processing_runs SET attempt = 1")
+    assert "interrupted" in (await explain(client, worker_env, waiting))["why"]
+    worker_env.seed.execute("UPDATE documents SET status = 'processing'")
+    worker_env.seed.execute("UPDATE document_processing_runs SET status = 'in_progress', last_step = 'ExtractText'")
+    assert (await explain(client, worker_env, waiting))["why"] == "Processing: ExtractText."
 
 
-async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
-    document_id = await a_completed(desk)
-    assert (await explain(client, desk, document_id))["run"] is None
-    desk.seed.execute("UPDATE documents SET epoch = 2")
-    await desk.enqueue(document_id, RunRequest(purpose="reread"), epoch=2)
-    explained = await explain(client, desk, document_id)
+async def test_a_reread_is_told_beside_what_answers_meanwhile(
+    client: httpx.AsyncClient, worker_env: WorkerFixture
+) -> None:
+    document_id = await a_completed(worker_env)
+    assert (await explain(client, worker_env, document_id))["run"] is None
+    worker_env.seed.execute("UPDATE documents SET epoch = 2")
+    await worker_env.enqueue(document_id, RunRequest(purpose="reread"), epoch=2)
+    explained = await explain(client, worker_env, document_id)
     assert explained["why"].endswith(
         "It appears in search. It is being reprocessed. The previous results stay available until that is done."
     )
@@ -152,76 +154,80 @@ async def test_a_reread_is_told_beside_what_answers_meanwhile(client: httpx.Asyn
 
 @pytest.mark.parametrize(("status", "name"), [("archived", "restore"), ("failed", "retry")])
 async def test_a_namesake_that_is_in_the_way_is_named(
-    client: httpx.AsyncClient, desk: WorkerFixture, status: str, name: str
+    client: httpx.AsyncClient, worker_env: WorkerFixture, status: str, name: str
 ) -> None:
-    document_id = desk.seed.document(desk.kb_id, desk.owner, name="a.pdf", status=status)
-    namesake = desk.seed.document(desk.kb_id, desk.owner, name="A.PDF")
-    judged = moves_of(await explain(client, desk, document_id))[name]
+    document_id = worker_env.seed.document(worker_env.kb_id, worker_env.owner, name="a.pdf", status=status)
+    namesake = worker_env.seed.document(worker_env.kb_id, worker_env.owner, name="A.PDF")
+    judged = moves_of(await explain(client, worker_env, document_id))[name]
     assert (judged["allowed"], judged["blocked_by"]) == (False, str(namesake))
-    refused = await move(client, desk, document_id, name)
+    refused = await move(client, worker_env, document_id, name)
     assert refused.status_code == 409
     assert judged["reason"] in refused.json().values()
 
 
-async def test_a_pending_hand_over_is_in_the_way_of_a_purge(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
+async def test_a_pending_hand_over_is_in_the_way_of_a_purge(
+    client: httpx.AsyncClient, worker_env: WorkerFixture
+) -> None:
     of_hand_over: dict[str, Any] = {"archive_status": "pending", "archive_job_id": "job", "handed_over_at": now()}
-    document_id = desk.seed.document(desk.kb_id, desk.owner, status="archived", **of_hand_over)
-    explained = await explain(client, desk, document_id)
+    document_id = worker_env.seed.document(worker_env.kb_id, worker_env.owner, status="archived", **of_hand_over)
+    explained = await explain(client, worker_env, document_id)
     assert (explained["hand_over"]["status"], explained["hand_over"]["job_id"]) == ("pending", "job")
     assert "being sent to Paperless" in explained["why"]
     assert "being sent to Paperless" in moves_of(explained)["purge"]["reason"]
     assert "restore" in allowed(explained)
 
 
-async def test_moves_that_muniment_makes_by_itself_are_nobodys(client: httpx.AsyncClient, desk: WorkerFixture) -> None:
-    explained = await explain(client, desk, await desk.document())
+async def test_moves_that_muniment_makes_by_itself_are_nobodys(
+    client: httpx.AsyncClient, worker_env: WorkerFixture
+) -> None:
+    explained = await explain(client, worker_env, await worker_env.document())
     for name in ("start", "complete", "fail"):
         judged = moves_of(explained)[name]
         assert (judged["allowed"], judged["by"]) == (False, ["muniment"])
 
 
 async def test_a_knowledge_base_that_is_being_deleted_is_in_the_way_of_whatever_keeps_a_document(
-    client: httpx.AsyncClient, desk: WorkerFixture
+    client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
-    archived = desk.seed.document(desk.kb_id, desk.owner, name="archived.pdf", status="archived")
-    failed = desk.seed.document(desk.kb_id, desk.owner, name="failed.pdf", status="failed")
-    completed = desk.seed.document(desk.kb_id, desk.owner, name="completed.pdf")
-    desk.seed.execute("UPDATE knowledge_bases SET leaving_since = now()")
+    archived = worker_env.seed.document(worker_env.kb_id, worker_env.owner, name="archived.pdf", status="archived")
+    failed = worker_env.seed.document(worker_env.kb_id, worker_env.owner, name="failed.pdf", status="failed")
+    completed = worker_env.seed.document(worker_env.kb_id, worker_env.owner, name="completed.pdf")
+    worker_env.seed.execute("UPDATE knowledge_bases SET leaving_since = now()")
     for document_id, name in ((archived, "restore"), (failed, "retry"), (completed, "retry")):
-        judged = moves_of(await explain(client, desk, document_id))[name]
-        refused = await move(client, desk, document_id, name)
+        judged = moves_of(await explain(client, worker_env, document_id))[name]
+        refused = await move(client, worker_env, document_id, name)
         assert refused.status_code == 409
         assert (judged["allowed"], {"detail": judged["reason"]}) == (False, refused.json())
-    assert allowed(await explain(client, desk, archived)) == {"purge"}
-    assert allowed(await explain(client, desk, failed)) == {"clear"}
-    assert allowed(await explain(client, desk, completed)) == {"archive"}
+    assert allowed(await explain(client, worker_env, archived)) == {"purge"}
+    assert allowed(await explain(client, worker_env, failed)) == {"clear"}
+    assert allowed(await explain(client, worker_env, completed)) == {"archive"}
 
 
 async def test_an_open_hand_over_of_an_older_revision_is_in_the_way_of_a_purge(
-    api: RunningApi, client: httpx.AsyncClient, desk: WorkerFixture
+    api: RunningApi, client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
-    document_id = desk.seed.document(desk.kb_id, desk.owner, status="archived", revision=2)
-    desk.seed.insert(
+    document_id = worker_env.seed.document(worker_env.kb_id, worker_env.owner, status="archived", revision=2)
+    worker_env.seed.insert(
         "archive_audit_log",
-        organization_id=desk.owner.organization_id,
+        organization_id=worker_env.owner.organization_id,
         bilko_document_id=document_id,
         document_type="invoice",
         r2_object_key="job",
         sha256="ab" * 32,
     )
-    judged = moves_of(await explain(client, desk, document_id))["purge"]
-    refused = await client.delete(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/purge")
+    judged = moves_of(await explain(client, worker_env, document_id))["purge"]
+    refused = await client.delete(f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/purge")
     assert refused.status_code == 409
     assert (judged["allowed"], {"detail": judged["reason"]}) == (False, refused.json())
-    async with api.client(a_member(desk, "viewer")) as theirs:  # who sees nothing of the hand-over itself
-        explained = await explain(theirs, desk, document_id)
+    async with api.client(a_member(worker_env, "viewer")) as theirs:  # who sees nothing of the hand-over itself
+        explained = await explain(theirs, worker_env, document_id)
     assert moves_of(explained)["purge"]["reason"] == judged["reason"]
     assert not any("purge" in advice for advice in explained["next"])
 
 
-async def test_advice_names_everybody_who_may(api: RunningApi, desk: WorkerFixture) -> None:
-    document_id = await a_failed(desk)
-    async with api.client(a_member(desk, "viewer")) as theirs:
-        explained = await explain(theirs, desk, document_id)
+async def test_advice_names_everybody_who_may(api: RunningApi, worker_env: WorkerFixture) -> None:
+    document_id = await a_failed(worker_env)
+    async with api.client(a_member(worker_env, "viewer")) as theirs:
+        explained = await explain(theirs, worker_env, document_id)
     assert "Ask the owner, an admin or an editor to process it again with `retry`." in explained["next"]
     assert "Ask the owner or an admin to delete it with `clear`." in explained["next"]

@@ -13,7 +13,7 @@ from tests.support.seed import Seed
 
 
 @pytest.fixture
-async def desk(
+async def worker_env(
     address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path
 ) -> AsyncIterator[WorkerFixture]:
     locks = AdvisoryLocks(service_login(address), max_connections=4)

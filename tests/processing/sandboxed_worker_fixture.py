@@ -69,17 +69,17 @@ class ProcessingOutcome:
 class SandboxedWorkerFixture:
     """One worker for all documents of a test module."""
 
-    desk: WorkerFixture
+    worker_env: WorkerFixture
     worker: RunProcessor
     objects_folder: Path
     temporary_folder: Path
 
     async def process(self, content: bytes, media_type: str) -> ProcessingOutcome:
-        document_id = await self.desk.document(content, media_type=media_type)
+        document_id = await self.worker_env.document(content, media_type=media_type)
         try:
-            await self.worker(self.desk.job(document_id, FAST))
+            await self.worker(self.worker_env.job(document_id, FAST))
         except MoveToQueue as moved:
-            await self.worker(self.desk.job(document_id, moved.queue))
+            await self.worker(self.worker_env.job(document_id, moved.queue))
         return await self._outcome(document_id)
 
     async def _outcome(self, document_id: UUID) -> ProcessingOutcome:
@@ -88,10 +88,12 @@ class SandboxedWorkerFixture:
                              (SELECT count(*) FROM document_diagrams g WHERE g.document_id = d.id)
                         FROM documents d JOIN document_processing_runs r ON r.document_id = d.id
                         LEFT JOIN artifacts_full_text a ON a.id = d.artifact_text_id WHERE d.id = %s"""
-        (row,) = self.desk.seed.rows(question, document_id)
+        (row,) = self.worker_env.seed.rows(question, document_id)
         pages = """SELECT page_text_uri, page_text_sha256 FROM artifact_pages a JOIN document_pages p
                        ON p.artifact_page_id = a.id WHERE p.document_id = %s ORDER BY a.page_number"""
-        texts = [await read_page_text(self.desk.objects, *page) for page in self.desk.seed.rows(pages, document_id)]
+        texts = [
+            await read_page_text(self.worker_env.objects, *page) for page in self.worker_env.seed.rows(pages, document_id)
+        ]
         return ProcessingOutcome(*row, texts)  # type: ignore[call-arg]  # how long a row is, nobody knows
 
     async def require_sound(self, build: Callable[[str], bytes], media_type: str) -> None:
@@ -110,7 +112,7 @@ class SandboxedWorkerFixture:
         """Temporary files, with a name or only open, and objects that no row and no line of the ledger knows."""
         known = """SELECT original_uri FROM documents UNION SELECT full_text_uri FROM artifacts_full_text
                    UNION SELECT target FROM deletions WHERE reason = 'never_kept'"""
-        referenced = {key for (key,) in self.desk.seed.rows(known)}
+        referenced = {key for (key,) in self.worker_env.seed.rows(known)}
         objects = {
             str(path.relative_to(self.objects_folder)) for path in self.objects_folder.rglob("*") if path.is_file()
         }
@@ -125,8 +127,8 @@ class SandboxedWorkerFixture:
 def a_sandbox(**limits: Any) -> Sandbox:
     """As in production, with its tools where it finds them."""
     engine = find_engine()
-    means = ReaderResources(tesseract=engine.path, tessdata=engine.data_folder) if engine else ReaderResources()
-    return Sandbox(means, **limits)
+    resources = ReaderResources(tesseract=engine.path, tessdata=engine.data_folder) if engine else ReaderResources()
+    return Sandbox(resources, **limits)
 
 
 @asynccontextmanager
@@ -140,13 +142,13 @@ async def open_sandboxed_worker(
         seed, objects = Seed(address), FolderObjectStore(folder / "blobs")
         database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
         locks = AdvisoryLocks(service_login(address), max_connections=4)
-        desk = WorkerFixture(seed, database, objects, locks)
+        worker_env = WorkerFixture(seed, database, objects, locks)
         tempfile.tempdir = str(temporary)
         try:
             await sandbox.probe()
             # One language: it halves the time of OCR, and what is tested here is not how well it reads.
-            tools = replace(desk.services, reader=sandbox, options=ReadingOptions(ocr_languages=("eng",)))
-            yield SandboxedWorkerFixture(desk, RunProcessor(tools), folder / "blobs", temporary)
+            tools = replace(worker_env.services, reader=sandbox, options=ReadingOptions(ocr_languages=("eng",)))
+            yield SandboxedWorkerFixture(worker_env, RunProcessor(tools), folder / "blobs", temporary)
         finally:
             tempfile.tempdir = usual
             await sandbox.close()

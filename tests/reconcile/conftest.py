@@ -13,12 +13,14 @@ from tests.support.seed import Seed
 
 
 @pytest.fixture(params=["pgvector"])
-async def floor(request: pytest.FixtureRequest, settings: Settings, seed: Seed) -> AsyncIterator[ReconcileHarness]:
+async def reconcile_env(
+    request: pytest.FixtureRequest, settings: Settings, seed: Seed
+) -> AsyncIterator[ReconcileHarness]:
     """With the index inside PostgreSQL, unless the test asks for `qdrant`."""
     stores = build_stores(settings)
     index = QdrantIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
     stores = with_vectors(stores, index)
-    desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
-    desk.index = index
-    yield ReconcileHarness(settings, stores, desk)
+    worker_env = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
+    worker_env.index = index
+    yield ReconcileHarness(settings, stores, worker_env)
     await stores.close()

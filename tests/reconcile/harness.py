@@ -43,13 +43,13 @@ class IndexedHarness(WorkerFixture):
 class ReconcileHarness:
     settings: Settings
     stores: Stores
-    desk: WorkerFixture
+    worker_env: WorkerFixture
     grace_periods: GracePeriods = NO_GRACE
     _workers: dict[ReadingVariant, RunProcessor] = field(default_factory=dict)
 
     @property
     def seed(self) -> Seed:
-        return self.desk.seed
+        return self.worker_env.seed
 
     @property
     def index(self) -> ExternalIndex:
@@ -58,7 +58,7 @@ class ReconcileHarness:
 
     @property
     def kb_id(self) -> UUID:
-        return self.desk.kb_id
+        return self.worker_env.kb_id
 
     def runner(self, subset: ReadSample = NO_READS) -> ReconcileRunner:
         return replace(build_reconciliation(self.settings, self.stores, subset), grace_periods=self.grace_periods)
@@ -75,7 +75,7 @@ class ReconcileHarness:
 
     async def scope(self) -> ReconcileScope:
         """Of the one organization."""
-        return await self.runner()._build_scope(self.desk.owner.organization_id, now(), (), NoProgress())
+        return await self.runner()._build_scope(self.worker_env.owner.organization_id, now(), (), NoProgress())
 
     async def drift(self, **wishes: Any) -> dict[str, tuple[int, int]]:
         """What was found, and how much of it is left."""
@@ -84,7 +84,7 @@ class ReconcileHarness:
 
     async def document(self, content: bytes = b"bytes", **columns: Any) -> UUID:
         """Pending, its job in the queue, and its row as true as after an upload."""
-        document_id = await self.desk.document(content, **columns)
+        document_id = await self.worker_env.document(content, **columns)
         measured = (len(content), hashlib.sha256(content).hexdigest(), document_id)
         self.seed.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s WHERE document_id = %s", *measured)
         return document_id
@@ -92,7 +92,7 @@ class ReconcileHarness:
     async def completed(self, content: bytes = b"bytes", **columns: Any) -> UUID:
         document_id = await self.document(content, **columns)
         await self.process(document_id)
-        assert self.desk.status(document_id) == "completed"
+        assert self.worker_env.status(document_id) == "completed"
         return document_id
 
     async def process(self, document_id: UUID) -> None:
@@ -101,8 +101,8 @@ class ReconcileHarness:
             "SELECT job_id FROM document_processing_runs WHERE document_id = %s ORDER BY epoch DESC LIMIT 1",
             document_id,
         )
-        reading = self.desk.reading
-        worker = self._workers.get(reading) or self._workers.setdefault(reading, RunProcessor(self.desk.services))
+        reading = self.worker_env.reading
+        worker = self._workers.get(reading) or self._workers.setdefault(reading, RunProcessor(self.worker_env.services))
         self.seed.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
         self.seed.execute(
             "UPDATE procrastinate_jobs SET status = 'doing', worker_id = (SELECT max(id) FROM procrastinate_workers)"
@@ -110,13 +110,13 @@ class ReconcileHarness:
             job_id,
         )
         try:
-            await worker(self.desk.job(document_id, FAST))
+            await worker(self.worker_env.job(document_id, FAST))
         except MoveToQueue:
-            await worker(self.desk.job(document_id, READING))
+            await worker(self.worker_env.job(document_id, READING))
         self.seed.execute("DELETE FROM procrastinate_jobs WHERE id = %s", job_id)
 
     def indexed(self, document_id: UUID) -> IndexedDocument:
-        return IndexedDocument(document_id, self.kb_id, self.desk.owner.organization_id)
+        return IndexedDocument(document_id, self.kb_id, self.worker_env.owner.organization_id)
 
     def original(self, document_id: UUID) -> str:
         return str(self.seed.one("SELECT original_uri FROM documents WHERE id = %s", document_id))

@@ -41,32 +41,32 @@ class WatchedIndex(QdrantIndex):
 
 
 @pytest.fixture
-async def floor(
+async def reconcile_env(
     request: pytest.FixtureRequest, settings: Settings, seed: Seed, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[ReconcileHarness]:
     monkeypatch.setattr(extract_text, "INTERVAL_SECONDS", 0)  # the same effects in every run
     stores = build_stores(settings)
     index: VectorSearch = WatchedIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
     stores = with_vectors(stores, index)
-    desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
-    desk.index = index
-    yield ReconcileHarness(settings, stores, desk)
+    worker_env = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
+    worker_env.index = index
+    yield ReconcileHarness(settings, stores, worker_env)
     await stores.close()
 
 
 @pytest.fixture
-def stage(floor: ReconcileHarness, address: DatabaseAddress) -> FaultHarness:
-    return FaultHarness(address, floor.settings.server.data_dir / "blobs", floor.desk)
+def fault_env(reconcile_env: ReconcileHarness, address: DatabaseAddress) -> FaultHarness:
+    return FaultHarness(address, reconcile_env.settings.server.data_dir / "blobs", reconcile_env.worker_env)
 
 
-async def begin(floor: ReconcileHarness, stage: FaultHarness, scenario: Scenario) -> UUID:
-    await stage.clear()
-    if floor.stores.external_index is not None:
-        await floor.stores.external_index.delete_collection(floor.kb_id)
-    document_id = await scenario.prepare(stage)
-    measured = (len(stage.content), hashlib.sha256(stage.content).hexdigest())
-    floor.seed.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s", *measured)
-    floor.seed.execute(
+async def begin(reconcile_env: ReconcileHarness, fault_env: FaultHarness, scenario: Scenario) -> UUID:
+    await fault_env.clear()
+    if reconcile_env.stores.external_index is not None:
+        await reconcile_env.stores.external_index.delete_collection(reconcile_env.kb_id)
+    document_id = await scenario.prepare(fault_env)
+    measured = (len(fault_env.content), hashlib.sha256(fault_env.content).hexdigest())
+    reconcile_env.seed.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s", *measured)
+    reconcile_env.seed.execute(
         "DELETE FROM procrastinate_jobs WHERE queueing_lock NOT IN"
         " (SELECT run_id::text FROM document_processing_runs WHERE status = 'queued')"
     )
@@ -74,22 +74,26 @@ async def begin(floor: ReconcileHarness, stage: FaultHarness, scenario: Scenario
 
 
 async def run(
-    floor: ReconcileHarness, stage: FaultHarness, document_id: UUID, scenario: Scenario, effects: EffectRecorder
+    reconcile_env: ReconcileHarness,
+    fault_env: FaultHarness,
+    document_id: UUID,
+    scenario: Scenario,
+    effects: EffectRecorder,
 ) -> bool:
     """Whether the worker died over it."""
     effects.queue = scenario.queue
-    index = floor.stores.vectors
+    index = reconcile_env.stores.vectors
     if isinstance(index, WatchedIndex):
         index.effects = effects
-    has_died = await stage.dies(document_id, effects)
+    has_died = await fault_env.dies(document_id, effects)
     if isinstance(index, WatchedIndex):
         index.effects = EffectRecorder()
     return has_died
 
 
-async def agree(floor: ReconcileHarness) -> bool:
-    await floor.reconcile(repair=True)
-    return await floor.drift() == {}
+async def agree(reconcile_env: ReconcileHarness) -> bool:
+    await reconcile_env.reconcile(repair=True)
+    return await reconcile_env.drift() == {}
 
 
 WITH_COPIES = ("unknown content", "a file that cannot be read", "a reread by another variant")
@@ -98,21 +102,23 @@ CASES = [("pgvector", name) for name in SCENARIOS] + [("qdrant", name) for name 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("floor", "name"), CASES, indirect=["floor"])
+@pytest.mark.parametrize(("reconcile_env", "name"), CASES, indirect=["reconcile_env"])
 async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(
-    floor: ReconcileHarness, stage: FaultHarness, name: str
+    reconcile_env: ReconcileHarness, fault_env: FaultHarness, name: str
 ) -> None:
     scenario, whole = SCENARIOS[name], EffectRecorder()
-    assert not await run(floor, stage, await begin(floor, stage, scenario), scenario, whole)
+    assert not await run(reconcile_env, fault_env, await begin(reconcile_env, fault_env, scenario), scenario, whole)
     deaths = [number for number, effect in enumerate(whole.reached) if effect.what in LASTING]
     assert deaths
     for number in deaths:
-        document_id = await begin(floor, stage, scenario)
-        assert await run(floor, stage, document_id, scenario, EffectRecorder(die_at(number)))
-        floor.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")  # in the hands of the dead
+        document_id = await begin(reconcile_env, fault_env, scenario)
+        assert await run(reconcile_env, fault_env, document_id, scenario, EffectRecorder(die_at(number)))
+        reconcile_env.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")  # in the hands of the dead
 
-        assert await agree(floor), whole.reached[number]
-        await floor.process(document_id)
-        floor.seed.execute("DELETE FROM procrastinate_jobs")
-        assert await floor.drift() == {} or await agree(floor), whole.reached[number]
-        assert floor.desk.status(document_id) == ("failed" if stage.desk.reader.error else "completed")
+        assert await agree(reconcile_env), whole.reached[number]
+        await reconcile_env.process(document_id)
+        reconcile_env.seed.execute("DELETE FROM procrastinate_jobs")
+        assert await reconcile_env.drift() == {} or await agree(reconcile_env), whole.reached[number]
+        assert reconcile_env.worker_env.status(document_id) == (
+            "failed" if fault_env.worker_env.reader.error else "completed"
+        )

@@ -20,17 +20,17 @@ from tests.support.qdrant import LocalQdrant
 class Meddler:
     """Repairs whatever it finds, before each thing that is done to a store outside PostgreSQL."""
 
-    floor: ReconcileHarness | None = None
+    reconcile_env: ReconcileHarness | None = None
     places: list[str] = field(default_factory=list)
     found: list[dict[str, tuple[int, int]]] = field(default_factory=list)
 
     async def meddle(self, place: str) -> None:
-        if self.floor is None:
+        if self.reconcile_env is None:
             return
-        floor, self.floor = self.floor, None  # what it does itself is its own affair
+        reconcile_env, self.reconcile_env = self.reconcile_env, None  # what it does itself is its own affair
         self.places.append(place)
-        self.found.append(await floor.drift(repair=True))
-        self.floor = floor
+        self.found.append(await reconcile_env.drift(repair=True))
+        self.reconcile_env = reconcile_env
 
 
 class MeddledIndex(QdrantIndex):
@@ -76,15 +76,15 @@ def meddler() -> Meddler:
 
 
 @pytest.fixture
-async def meddled(floor: ReconcileHarness, meddler: Meddler) -> AsyncIterator[ReconcileHarness]:
-    index, objects = MeddledIndex(meddler), MeddledObjects(floor.settings.server.data_dir / "blobs")
+async def meddled(reconcile_env: ReconcileHarness, meddler: Meddler) -> AsyncIterator[ReconcileHarness]:
+    index, objects = MeddledIndex(meddler), MeddledObjects(reconcile_env.settings.server.data_dir / "blobs")
     objects.meddler = meddler
-    ledger = build_ledger(floor.stores.database, objects, floor.stores.handover)
-    floor.stores = replace(with_vectors(floor.stores, index), objects=objects, ledger=ledger)
-    desk = IndexedHarness(floor.seed, floor.stores.database, objects, floor.stores.locks)
-    desk.index = index
-    floor.desk = desk
-    yield floor
+    ledger = build_ledger(reconcile_env.stores.database, objects, reconcile_env.stores.handover)
+    reconcile_env.stores = replace(with_vectors(reconcile_env.stores, index), objects=objects, ledger=ledger)
+    worker_env = IndexedHarness(reconcile_env.seed, reconcile_env.stores.database, objects, reconcile_env.stores.locks)
+    worker_env.index = index
+    reconcile_env.worker_env = worker_env
+    yield reconcile_env
     await index.close()
 
 
@@ -96,12 +96,12 @@ async def meddled_api(meddled: ReconcileHarness) -> AsyncIterator[RunningApi]:
 
 async def test_a_run_is_left_alone(meddled: ReconcileHarness, meddler: Meddler) -> None:
     document_id = await meddled.document()
-    meddler.floor = meddled
+    meddler.reconcile_env = meddled
     await meddled.process(document_id)
-    meddler.floor = None
+    meddler.reconcile_env = None
     assert {"put object", "object was put", "put points", "points were put", "remove points"} <= set(meddler.places)
     assert [found for found in meddler.found if found] == []
-    assert meddled.desk.status(document_id) == "completed"
+    assert meddled.worker_env.status(document_id) == "completed"
     assert await meddled.drift() == {}
 
 
@@ -110,12 +110,12 @@ async def test_archive_restore_and_purge_are_left_alone(
 ) -> None:
     document_id = await meddled.completed()
     points = await count_points(meddled.stores.vectors, meddled.indexed(document_id))
-    meddler.floor = meddled
-    async with meddled_api.client(meddled.desk.owner) as client:
+    meddler.reconcile_env = meddled
+    async with meddled_api.client(meddled.worker_env.owner) as client:
         for move in ("archive", "restore", "archive"):
             assert (await client.post(path(meddled, document_id, move))).status_code == 200
         purged = await client.delete(path(meddled, document_id, "purge"))
-    meddler.floor = None
+    meddler.reconcile_env = None
     assert purged.status_code == 200, purged.text
     assert {"set visible", "visible was set", "remove points", "delete object"} <= set(meddler.places)
     assert [found for found in meddler.found if found] == []
@@ -123,5 +123,5 @@ async def test_archive_restore_and_purge_are_left_alone(
     assert await meddled.drift() == {}
 
 
-def path(floor: ReconcileHarness, document_id: UUID, move: str) -> str:
-    return f"/api/v1/knowledge-bases/{floor.kb_id}/documents/{document_id}/{move}"
+def path(reconcile_env: ReconcileHarness, document_id: UUID, move: str) -> str:
+    return f"/api/v1/knowledge-bases/{reconcile_env.kb_id}/documents/{document_id}/{move}"

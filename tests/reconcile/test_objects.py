@@ -22,60 +22,66 @@ from tests.documents.uploads import a_pdf
 from tests.reconcile.harness import ReconcileHarness
 
 EVERYTHING = ReadSample(1.0)
-both_engines = pytest.mark.parametrize("floor", ["pgvector", "qdrant"], indirect=True)
+both_engines = pytest.mark.parametrize("reconcile_env", ["pgvector", "qdrant"], indirect=True)
 
 
 @both_engines
-async def test_stores_that_agree_show_no_drift(floor: ReconcileHarness) -> None:
-    await floor.completed()
-    await floor.completed()
-    await floor.document(b"still waiting")
+async def test_stores_that_agree_show_no_drift(reconcile_env: ReconcileHarness) -> None:
+    await reconcile_env.completed()
+    await reconcile_env.completed()
+    await reconcile_env.document(b"still waiting")
     for repair in (False, True):
-        report = await floor.reconcile(repair=repair, subset=EVERYTHING)
+        report = await reconcile_env.reconcile(repair=repair, subset=EVERYTHING)
         assert (report.rows, report.outcome) == ([], NO_DRIFT)
 
 
 @pytest.mark.parametrize("repair", [False, True])
-async def test_a_row_without_its_object_is_a_loss_that_nobody_repairs(floor: ReconcileHarness, repair: bool) -> None:
-    await floor.completed()
-    document_id = await floor.completed(b"other bytes")
-    await floor.stores.objects.delete(floor.original(document_id))
+async def test_a_row_without_its_object_is_a_loss_that_nobody_repairs(
+    reconcile_env: ReconcileHarness, repair: bool
+) -> None:
+    await reconcile_env.completed()
+    document_id = await reconcile_env.completed(b"other bytes")
+    await reconcile_env.stores.objects.delete(reconcile_env.original(document_id))
 
-    report = await floor.reconcile(repair=repair)
+    report = await reconcile_env.reconcile(repair=repair)
 
     assert [(line.store, line.kind, line.found, line.remaining) for line in report.rows] == [
         ("originals", "missing", 1, 1)
     ]
-    assert [(loss.document_id, loss.key) for loss in report.losses] == [(document_id, floor.original(document_id))]
+    assert [(loss.document_id, loss.key) for loss in report.losses] == [
+        (document_id, reconcile_env.original(document_id))
+    ]
     assert report.outcome == DATA_MISSING
-    assert floor.desk.status(document_id) == "completed"
+    assert reconcile_env.worker_env.status(document_id) == "completed"
 
 
-async def test_an_original_of_another_size_is_damaged(floor: ReconcileHarness) -> None:
-    document_id = await floor.completed()
-    await floor.stores.objects.put(floor.original(document_id), b"byte")
-    report = await floor.reconcile(repair=True)
+async def test_an_original_of_another_size_is_damaged(reconcile_env: ReconcileHarness) -> None:
+    document_id = await reconcile_env.completed()
+    await reconcile_env.stores.objects.put(reconcile_env.original(document_id), b"byte")
+    report = await reconcile_env.reconcile(repair=True)
     assert [(loss.kind, loss.document_id) for loss in report.losses] == [("damaged", document_id)]
 
 
 @pytest.mark.parametrize("which", ["original", "pack"])
-async def test_a_changed_byte_is_found_by_reading_and_only_by_reading(floor: ReconcileHarness, which: str) -> None:
-    document_id = await floor.completed()
-    key = floor.original(document_id) if which == "original" else floor.pack(document_id)
-    written = bytearray(await floor.stores.objects.get(key))
+async def test_a_changed_byte_is_found_by_reading_and_only_by_reading(
+    reconcile_env: ReconcileHarness, which: str
+) -> None:
+    document_id = await reconcile_env.completed()
+    key = reconcile_env.original(document_id) if which == "original" else reconcile_env.pack(document_id)
+    written = bytearray(await reconcile_env.stores.objects.get(key))
     written[-1] ^= 1
-    await floor.stores.objects.put(key, bytes(written))
+    await reconcile_env.stores.objects.put(key, bytes(written))
 
-    assert await floor.drift() == {}
-    assert await floor.drift(subset=EVERYTHING) == {f"{which}s/damaged": (1, 1)}
+    assert await reconcile_env.drift() == {}
+    assert await reconcile_env.drift(subset=EVERYTHING) == {f"{which}s/damaged": (1, 1)}
 
 
-async def test_only_the_share_that_was_asked_for_is_read(floor: ReconcileHarness) -> None:
+async def test_only_the_share_that_was_asked_for_is_read(reconcile_env: ReconcileHarness) -> None:
     for number in range(4):
-        document_id = await floor.completed(f"bytes {number}".encode())
-        await floor.stores.objects.put(floor.original(document_id), f"other {number}".encode())
+        document_id = await reconcile_env.completed(f"bytes {number}".encode())
+        await reconcile_env.stores.objects.put(reconcile_env.original(document_id), f"other {number}".encode())
     chances = iter([0.1, 0.6, 0.4, 0.9, *[0.99] * 100])
-    assert await floor.drift(subset=ReadSample(0.5, lambda: next(chances))) == {"originals/damaged": (2, 2)}
+    assert await reconcile_env.drift(subset=ReadSample(0.5, lambda: next(chances))) == {"originals/damaged": (2, 2)}
 
 
 def test_a_share_is_written_in_percent() -> None:
@@ -89,34 +95,34 @@ def test_a_share_is_written_in_percent() -> None:
             parse_sample(typed)
 
 
-async def test_a_text_pack_that_a_document_needs_is_a_loss(floor: ReconcileHarness) -> None:
-    document_id = await floor.completed()
-    await floor.stores.objects.delete(floor.pack(document_id))
-    report = await floor.reconcile(repair=True)
+async def test_a_text_pack_that_a_document_needs_is_a_loss(reconcile_env: ReconcileHarness) -> None:
+    document_id = await reconcile_env.completed()
+    await reconcile_env.stores.objects.delete(reconcile_env.pack(document_id))
+    report = await reconcile_env.reconcile(repair=True)
     assert [(loss.store, loss.kind, loss.document_id) for loss in report.losses] == [("packs", "missing", document_id)]
 
 
-async def test_a_text_pack_that_nobody_needs_is_no_loss(floor: ReconcileHarness) -> None:
-    document_id = await floor.completed()
-    await floor.stores.objects.delete(floor.pack(document_id))
-    floor.seed.execute("UPDATE document_revisions SET artifact_text_id = NULL")
-    floor.seed.execute("UPDATE documents SET artifact_text_id = NULL, status = 'failed'")
-    assert await floor.drift() == {}
+async def test_a_text_pack_that_nobody_needs_is_no_loss(reconcile_env: ReconcileHarness) -> None:
+    document_id = await reconcile_env.completed()
+    await reconcile_env.stores.objects.delete(reconcile_env.pack(document_id))
+    reconcile_env.seed.execute("UPDATE document_revisions SET artifact_text_id = NULL")
+    reconcile_env.seed.execute("UPDATE documents SET artifact_text_id = NULL, status = 'failed'")
+    assert await reconcile_env.drift() == {}
 
 
-async def original_of_nobody(floor: ReconcileHarness) -> str:
-    return f"{floor.kb_id}/{uuid4()}/1/original"
+async def original_of_nobody(reconcile_env: ReconcileHarness) -> str:
+    return f"{reconcile_env.kb_id}/{uuid4()}/1/original"
 
 
-async def original_of_a_gone_kb(floor: ReconcileHarness) -> str:
+async def original_of_a_gone_kb(reconcile_env: ReconcileHarness) -> str:
     return f"{uuid4()}/{uuid4()}/1/original"
 
 
-async def pack_of_nobody(floor: ReconcileHarness) -> str:
-    return f"artifacts/{floor.desk.owner.organization_id}/{uuid4()}"
+async def pack_of_nobody(reconcile_env: ReconcileHarness) -> str:
+    return f"artifacts/{reconcile_env.worker_env.owner.organization_id}/{uuid4()}"
 
 
-async def shared_pack_of_nobody(floor: ReconcileHarness) -> str:
+async def shared_pack_of_nobody(reconcile_env: ReconcileHarness) -> str:
     return f"artifacts/shared/{uuid4()}"
 
 
@@ -127,68 +133,74 @@ each_litter = pytest.mark.parametrize(
 
 
 @each_litter
-async def test_an_object_that_nobody_names_leaves_by_the_ledger(floor: ReconcileHarness, litter: Litter) -> None:
-    await floor.completed()
-    before, key = await floor.keys(), await litter(floor)
-    await floor.stores.objects.put(key, b"litter")
+async def test_an_object_that_nobody_names_leaves_by_the_ledger(
+    reconcile_env: ReconcileHarness, litter: Litter
+) -> None:
+    await reconcile_env.completed()
+    before, key = await reconcile_env.keys(), await litter(reconcile_env)
+    await reconcile_env.stores.objects.put(key, b"litter")
     name = "packs/orphaned" if key.startswith("artifacts/") else "originals/orphaned"
 
-    assert await floor.drift() == {name: (1, 1)}
-    assert await floor.keys() == before | {key}
-    assert await floor.drift(repair=True) == {name: (1, 0)}
-    assert await floor.keys() == before
-    assert floor.seed.rows("SELECT target, reason, outcome FROM deletions WHERE reason <> 'never_kept'") == [
+    assert await reconcile_env.drift() == {name: (1, 1)}
+    assert await reconcile_env.keys() == before | {key}
+    assert await reconcile_env.drift(repair=True) == {name: (1, 0)}
+    assert await reconcile_env.keys() == before
+    assert reconcile_env.seed.rows("SELECT target, reason, outcome FROM deletions WHERE reason <> 'never_kept'") == [
         (key, "reconciled", "erased")
     ]
-    assert await floor.drift() == {}
+    assert await reconcile_env.drift() == {}
 
 
 @each_litter
-async def test_a_young_object_is_left_alone(floor: ReconcileHarness, litter: Litter) -> None:
-    floor.grace_periods = GracePeriods(unchanged=timedelta(0), orphans=timedelta(hours=1))
-    await floor.stores.objects.put(await litter(floor), b"litter?")
-    assert await floor.drift(repair=True) == {}
+async def test_a_young_object_is_left_alone(reconcile_env: ReconcileHarness, litter: Litter) -> None:
+    reconcile_env.grace_periods = GracePeriods(unchanged=timedelta(0), orphans=timedelta(hours=1))
+    await reconcile_env.stores.objects.put(await litter(reconcile_env), b"litter?")
+    assert await reconcile_env.drift(repair=True) == {}
 
 
 @each_litter
-async def test_what_a_line_of_the_ledger_waits_for_is_not_litter(floor: ReconcileHarness, litter: Litter) -> None:
+async def test_what_a_line_of_the_ledger_waits_for_is_not_litter(
+    reconcile_env: ReconcileHarness, litter: Litter
+) -> None:
     """Not even in the ledger of another organization: packs that all share are reserved by whoever reads."""
-    key, another = await litter(floor), floor.seed.person()
-    await floor.stores.objects.put(key, b"on its way")
-    owner = floor.desk.owner if key.startswith(str(floor.kb_id)) or "shared" not in key else another
-    async with floor.stores.database.service_work(Service(owner.organization_id)) as work:
-        await reserve(work, key, kb_id=floor.kb_id, document_id=uuid4())
-    assert await floor.drift(repair=True) == {}
-    assert key in await floor.keys()
+    key, another = await litter(reconcile_env), reconcile_env.seed.person()
+    await reconcile_env.stores.objects.put(key, b"on its way")
+    owner = (
+        reconcile_env.worker_env.owner if key.startswith(str(reconcile_env.kb_id)) or "shared" not in key else another
+    )
+    async with reconcile_env.stores.database.service_work(Service(owner.organization_id)) as work:
+        await reserve(work, key, kb_id=reconcile_env.kb_id, document_id=uuid4())
+    assert await reconcile_env.drift(repair=True) == {}
+    assert key in await reconcile_env.keys()
 
 
-async def test_what_is_not_a_document_is_not_litter(floor: ReconcileHarness) -> None:
+async def test_what_is_not_a_document_is_not_litter(reconcile_env: ReconcileHarness) -> None:
     for key in (f"audit/heads/{uuid4()}/1.json", f"probe/{uuid4()}", "something else", "queue/1.pdf"):
-        await floor.stores.objects.put(key, b"somebody's")
-    assert await floor.drift(repair=True) == {}
+        await reconcile_env.stores.objects.put(key, b"somebody's")
+    assert await reconcile_env.drift(repair=True) == {}
 
 
-async def test_an_upload_on_its_way_is_left_alone(floor: ReconcileHarness) -> None:
+async def test_an_upload_on_its_way_is_left_alone(reconcile_env: ReconcileHarness) -> None:
     parts, owner, seen = (
-        build_services(floor.settings, floor.stores),
-        floor.desk.owner,
+        build_services(reconcile_env.settings, reconcile_env.stores),
+        reconcile_env.worker_env.owner,
         list[dict[str, tuple[int, int]]](),
     )
 
     async def chunks() -> AsyncIterator[bytes]:
         yield a_pdf()[:50]
-        seen.append(await floor.drift(repair=True))
+        seen.append(await reconcile_env.drift(repair=True))
         yield a_pdf()[50:]
 
-    async with floor.stores.database.work(owner.principal) as work:
-        access = await get_access(work, floor.kb_id)
+    async with reconcile_env.stores.database.work(owner.principal) as work:
+        access = await get_access(work, reconcile_env.kb_id)
     async with parts.intake.stage(access, "new.pdf", chunks(), now=now()) as staged:
-        seen.append(await floor.drift(repair=True))  # whole in the store, and not yet anybody's
+        seen.append(await reconcile_env.drift(repair=True))  # whole in the store, and not yet anybody's
         received = await parts.intake.receive(access, staged, DocumentType.OTHER)
-    seen.append(await floor.drift(repair=True))
+    seen.append(await reconcile_env.drift(repair=True))
 
     assert seen == [{}, {}, {}]
-    assert await floor.keys() == {floor.original(received.document.id)}
+    assert await reconcile_env.keys() == {reconcile_env.original(received.document.id)}
     await parts.images.close()
     await parts.search.close()
 
@@ -206,29 +218,29 @@ class HookedObjects(FolderObjectStore):
             yield info
 
 
-async def test_a_document_that_is_removed_while_we_look_is_no_loss(floor: ReconcileHarness) -> None:
-    document_id = await floor.completed()
-    key, objects = floor.original(document_id), HookedObjects(floor.settings.server.data_dir / "blobs")
+async def test_a_document_that_is_removed_while_we_look_is_no_loss(reconcile_env: ReconcileHarness) -> None:
+    document_id = await reconcile_env.completed()
+    key, objects = reconcile_env.original(document_id), HookedObjects(reconcile_env.settings.server.data_dir / "blobs")
 
     async def remove() -> None:
         """As a purge does it: the row first."""
-        floor.seed.execute("DELETE FROM documents")
+        reconcile_env.seed.execute("DELETE FROM documents")
         await objects.delete(key)
 
     objects.hook = remove
-    floor.stores = replace(floor.stores, objects=objects)
-    assert await floor.drift() == {}
+    reconcile_env.stores = replace(reconcile_env.stores, objects=objects)
+    assert await reconcile_env.drift() == {}
     assert objects.hook is None
 
 
-async def test_a_document_that_comes_in_while_we_look_is_no_litter(floor: ReconcileHarness) -> None:
-    objects, came = HookedObjects(floor.settings.server.data_dir / "blobs"), list[UUID]()
+async def test_a_document_that_comes_in_while_we_look_is_no_litter(reconcile_env: ReconcileHarness) -> None:
+    objects, came = HookedObjects(reconcile_env.settings.server.data_dir / "blobs"), list[UUID]()
 
     async def come() -> None:
         """After its rows were asked for, and before its object is seen."""
-        came.append(await floor.document())
+        came.append(await reconcile_env.document())
 
     objects.hook = come
-    floor.stores = replace(floor.stores, objects=objects)
-    assert await floor.drift(repair=True) == {}
-    assert await floor.keys() == {floor.original(came[0])}
+    reconcile_env.stores = replace(reconcile_env.stores, objects=objects)
+    assert await reconcile_env.drift(repair=True) == {}
+    assert await reconcile_env.keys() == {reconcile_env.original(came[0])}

@@ -13,32 +13,32 @@ from tests.reconcile.harness import ReconcileHarness
 LONG_AGO = now() - ALERT_GRACE - timedelta(days=20)
 
 
-async def test_an_expired_upload_is_swept_with_its_object(floor: ReconcileHarness) -> None:
+async def test_an_expired_upload_is_swept_with_its_object(reconcile_env: ReconcileHarness) -> None:
     document_id = new_id()
-    key = f"{floor.kb_id}/{document_id}/1/original"
-    await floor.stores.objects.put(key, b"half")
-    floor.seed.insert(
+    key = f"{reconcile_env.kb_id}/{document_id}/1/original"
+    await reconcile_env.stores.objects.put(key, b"half")
+    reconcile_env.seed.insert(
         "uploads",
         id=new_id(),
-        organization_id=floor.desk.owner.organization_id,
-        knowledge_base_id=floor.kb_id,
+        organization_id=reconcile_env.worker_env.owner.organization_id,
+        knowledge_base_id=reconcile_env.kb_id,
         document_id=document_id,
         blob_key=key,
-        uploaded_by=floor.desk.owner.id,
+        uploaded_by=reconcile_env.worker_env.owner.id,
         expires_at=LONG_AGO,
     )
-    assert await floor.drift() == {"uploads/overdue": (1, 1)}
-    assert await floor.drift(repair=True) == {"uploads/overdue": (1, 0)}
-    assert await floor.keys() == set()
-    assert await floor.drift() == {}
+    assert await reconcile_env.drift() == {"uploads/overdue": (1, 1)}
+    assert await reconcile_env.drift(repair=True) == {"uploads/overdue": (1, 0)}
+    assert await reconcile_env.keys() == set()
+    assert await reconcile_env.drift() == {}
 
 
-def line(floor: ReconcileHarness, target: str, **columns: object) -> None:
-    floor.seed.insert(
+def line(reconcile_env: ReconcileHarness, target: str, **columns: object) -> None:
+    reconcile_env.seed.insert(
         "deletions",
         **{
             "id": new_id(),
-            "organization_id": floor.desk.owner.organization_id,
+            "organization_id": reconcile_env.worker_env.owner.organization_id,
             "store": "blobs",
             "target": target,
             "reason": "test",
@@ -49,70 +49,70 @@ def line(floor: ReconcileHarness, target: str, **columns: object) -> None:
     )
 
 
-async def test_a_line_that_nobody_carried_out_is_carried_out(floor: ReconcileHarness) -> None:
-    key = f"{floor.kb_id}/{uuid4()}/1/original"
-    await floor.stores.objects.put(key, b"to go")
-    line(floor, key)
-    assert await floor.drift() == {"ledger/overdue": (1, 1)}
-    assert await floor.drift(repair=True) == {"ledger/overdue": (1, 0)}
-    assert await floor.keys() == set()
-    assert await floor.drift() == {}
+async def test_a_line_that_nobody_carried_out_is_carried_out(reconcile_env: ReconcileHarness) -> None:
+    key = f"{reconcile_env.kb_id}/{uuid4()}/1/original"
+    await reconcile_env.stores.objects.put(key, b"to go")
+    line(reconcile_env, key)
+    assert await reconcile_env.drift() == {"ledger/overdue": (1, 1)}
+    assert await reconcile_env.drift(repair=True) == {"ledger/overdue": (1, 0)}
+    assert await reconcile_env.keys() == set()
+    assert await reconcile_env.drift() == {}
 
 
-async def test_a_line_that_fails_again_and_again_is_told(floor: ReconcileHarness) -> None:
-    line(floor, "/not/a/key", attempts=5)
-    assert await floor.drift(repair=True) == {"ledger/overdue": (1, 1)}
+async def test_a_line_that_fails_again_and_again_is_told(reconcile_env: ReconcileHarness) -> None:
+    line(reconcile_env, "/not/a/key", attempts=5)
+    assert await reconcile_env.drift(repair=True) == {"ledger/overdue": (1, 1)}
 
 
 @pytest.mark.parametrize("columns", [{"created_at": now()}, {"next_attempt_at": now() + timedelta(days=1)}])
 async def test_a_line_that_is_young_or_not_due_is_left_alone(
-    floor: ReconcileHarness, columns: dict[str, object]
+    reconcile_env: ReconcileHarness, columns: dict[str, object]
 ) -> None:
-    line(floor, f"{floor.kb_id}/{uuid4()}/1/original", **columns)
-    assert await floor.drift(repair=True) == {}
-    assert floor.seed.one("SELECT done_at FROM deletions") is None
+    line(reconcile_env, f"{reconcile_env.kb_id}/{uuid4()}/1/original", **columns)
+    assert await reconcile_env.drift(repair=True) == {}
+    assert reconcile_env.seed.one("SELECT done_at FROM deletions") is None
 
 
-@pytest.mark.parametrize("floor", ["qdrant"], indirect=True)
-async def test_an_intent_that_nobody_settled_is_settled(floor: ReconcileHarness) -> None:
-    document_id = await floor.completed()
-    await floor.index.set_visible(floor.indexed(document_id), is_visible=False)
-    floor.seed.insert(
+@pytest.mark.parametrize("reconcile_env", ["qdrant"], indirect=True)
+async def test_an_intent_that_nobody_settled_is_settled(reconcile_env: ReconcileHarness) -> None:
+    document_id = await reconcile_env.completed()
+    await reconcile_env.index.set_visible(reconcile_env.indexed(document_id), is_visible=False)
+    reconcile_env.seed.insert(
         "index_intents",
         document_id=document_id,
         id=new_id(),
-        organization_id=floor.desk.owner.organization_id,
-        knowledge_base_id=floor.kb_id,
+        organization_id=reconcile_env.worker_env.owner.organization_id,
+        knowledge_base_id=reconcile_env.kb_id,
         wanted="hidden",
         epoch=1,
         created_at=LONG_AGO,
         next_attempt_at=LONG_AGO,
     )
-    assert await floor.drift() == {"intents/overdue": (1, 1)}
-    assert await floor.drift(repair=True) == {"intents/overdue": (1, 0)}
-    assert isinstance(floor.index, QdrantIndex)
-    assert {item.is_visible async for item in floor.index.iter_points(floor.kb_id)} == {True}
-    assert await floor.drift() == {}
+    assert await reconcile_env.drift() == {"intents/overdue": (1, 1)}
+    assert await reconcile_env.drift(repair=True) == {"intents/overdue": (1, 0)}
+    assert isinstance(reconcile_env.index, QdrantIndex)
+    assert {item.is_visible async for item in reconcile_env.index.iter_points(reconcile_env.kb_id)} == {True}
+    assert await reconcile_env.drift() == {}
 
 
-async def test_a_receipt_that_nobody_signed_is_signed(floor: ReconcileHarness) -> None:
+async def test_a_receipt_that_nobody_signed_is_signed(reconcile_env: ReconcileHarness) -> None:
     document_id, event_id = new_id(), new_id()
-    owner = floor.desk.owner
-    floor.seed.insert(
+    owner = reconcile_env.worker_env.owner
+    reconcile_env.seed.insert(
         "audit_events",
         id=event_id,
         action="document_purged",
         actor=str(owner.id),
         organization_id=owner.organization_id,
-        knowledge_base_id=floor.kb_id,
+        knowledge_base_id=reconcile_env.kb_id,
         document_id=document_id,
         payload={},
     )
-    floor.seed.insert(
+    reconcile_env.seed.insert(
         "receipts",
         id=new_id(),
         organization_id=owner.organization_id,
-        knowledge_base_id=floor.kb_id,
+        knowledge_base_id=reconcile_env.kb_id,
         owner_id=owner.id,
         document_id=document_id,
         document_name="gone.pdf",
@@ -123,20 +123,20 @@ async def test_a_receipt_that_nobody_signed_is_signed(floor: ReconcileHarness) -
         created_at=LONG_AGO,
         next_attempt_at=LONG_AGO,
     )
-    assert await floor.drift() == {"receipts/overdue": (1, 1)}
-    assert await floor.drift(repair=True) == {"receipts/overdue": (1, 0)}
-    assert floor.seed.one("SELECT signed_at IS NOT NULL FROM receipts")
-    assert await floor.drift() == {}
+    assert await reconcile_env.drift() == {"receipts/overdue": (1, 1)}
+    assert await reconcile_env.drift(repair=True) == {"receipts/overdue": (1, 0)}
+    assert reconcile_env.seed.one("SELECT signed_at IS NOT NULL FROM receipts")
+    assert await reconcile_env.drift() == {}
 
 
 async def test_an_artifact_that_the_collection_left_is_told_when_its_grace_is_long_over(
-    floor: ReconcileHarness,
+    reconcile_env: ReconcileHarness,
 ) -> None:
-    document_id = await floor.completed()
-    floor.seed.execute("UPDATE artifacts_full_text SET unreferenced_at = %s", LONG_AGO)
-    assert await floor.drift(repair=True) == {}, "a document shows it"
-    floor.seed.execute("DELETE FROM documents")
-    await floor.stores.objects.delete(f"{floor.kb_id}/{document_id}/1/original")
-    assert await floor.drift(repair=True) == {"artifacts/overdue": (1, 1)}
-    floor.seed.execute("UPDATE artifacts_full_text SET unreferenced_at = now()")
-    assert await floor.drift() == {}
+    document_id = await reconcile_env.completed()
+    reconcile_env.seed.execute("UPDATE artifacts_full_text SET unreferenced_at = %s", LONG_AGO)
+    assert await reconcile_env.drift(repair=True) == {}, "a document shows it"
+    reconcile_env.seed.execute("DELETE FROM documents")
+    await reconcile_env.stores.objects.delete(f"{reconcile_env.kb_id}/{document_id}/1/original")
+    assert await reconcile_env.drift(repair=True) == {"artifacts/overdue": (1, 1)}
+    reconcile_env.seed.execute("UPDATE artifacts_full_text SET unreferenced_at = now()")
+    assert await reconcile_env.drift() == {}

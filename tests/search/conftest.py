@@ -13,7 +13,7 @@ from muniment.bootstrap.stores import build_stores
 from muniment.search.query.service import SearchService
 from muniment.settings import Settings
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
-from tests.processing.conftest import desk  # noqa: F401
+from tests.processing.conftest import worker_env  # noqa: F401
 from tests.search.passages_fixture import FakeEmbedder, Passage, PassagesFixture
 from tests.support.apps import borrow_app
 from tests.support.live_api import RunningApi
@@ -22,20 +22,20 @@ from tests.support.seed import CHEAP_HASHER, Person, Seed
 
 
 @pytest.fixture
-def library(seed: Seed) -> PassagesFixture:
+def passages_env(seed: Seed) -> PassagesFixture:
     return PassagesFixture(seed)
 
 
 @pytest.fixture
-def speaker() -> FakeEmbedder:
+def embedder() -> FakeEmbedder:
     return FakeEmbedder()
 
 
 @pytest.fixture
-async def api(settings: Settings, speaker: FakeEmbedder) -> AsyncIterator[RunningApi]:
+async def api(settings: Settings, embedder: FakeEmbedder) -> AsyncIterator[RunningApi]:
     """As everywhere, but a question's meaning is told by the test's own words."""
     stores = build_stores(settings)
-    searching = SearchService(stores.database, PgvectorSearch(stores.database), {speaker.model: speaker})
+    searching = SearchService(stores.database, PgvectorSearch(stores.database), {embedder.model: embedder})
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
     with borrow_app(parts) as app:
         async with serving(with_middleware(app, settings)) as anonymous:
@@ -49,14 +49,14 @@ class SearchFixture:
 
     api: RunningApi
     seed: Seed
-    library: PassagesFixture
+    passages_env: PassagesFixture
     owner: Person
     kb_id: UUID
     client: httpx.AsyncClient
 
     def document(self, *passages: Passage | str, **changes: Any) -> UUID:
         made = [Passage(passage) if isinstance(passage, str) else passage for passage in passages]
-        return self.library.add(self.kb_id, self.owner, made, **changes)
+        return self.passages_env.add(self.kb_id, self.owner, made, **changes)
 
     async def ask(self, q: str, **parameters: Any) -> Any:
         answer = await self.client.get("/api/v1/search", params={"q": q, **parameters})
@@ -81,7 +81,7 @@ class SearchFixture:
 
 
 @pytest.fixture
-async def room(api: RunningApi, seed: Seed, library: PassagesFixture) -> AsyncIterator[SearchFixture]:
+async def search_env(api: RunningApi, seed: Seed, passages_env: PassagesFixture) -> AsyncIterator[SearchFixture]:
     owner = seed.person()
     async with api.client(owner) as client:
-        yield SearchFixture(api, seed, library, owner, seed.knowledge_base(owner), client)
+        yield SearchFixture(api, seed, passages_env, owner, seed.knowledge_base(owner), client)

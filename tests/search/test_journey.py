@@ -31,35 +31,39 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIterator[VectorSearch]:
+async def index(request: pytest.FixtureRequest, worker_env: WorkerFixture) -> AsyncIterator[VectorSearch]:
     engine: VectorSearch = (
-        PgvectorSearch(desk.database) if request.param == "pgvector" else QdrantIndex(AsyncQdrantClient(":memory:"))
+        PgvectorSearch(worker_env.database)
+        if request.param == "pgvector"
+        else QdrantIndex(AsyncQdrantClient(":memory:"))
     )
     yield engine
     await engine.close()
 
 
 @pytest.fixture
-async def client(desk: WorkerFixture, settings: Settings, index: VectorSearch) -> AsyncIterator[httpx.AsyncClient]:
+async def client(
+    worker_env: WorkerFixture, settings: Settings, index: VectorSearch
+) -> AsyncIterator[httpx.AsyncClient]:
     stores = build_stores(settings)
-    searching = SearchService(stores.database, index, embedders={desk.embedder.model: desk.embedder})
+    searching = SearchService(stores.database, index, embedders={worker_env.embedder.model: worker_env.embedder})
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
     with borrow_app(parts) as app:
         async with (
             serving(with_middleware(app, settings)) as anonymous,
-            local_client(str(anonymous.base_url), headers=desk.owner.headers) as client,
+            local_client(str(anonymous.base_url), headers=worker_env.owner.headers) as client,
         ):
             yield client
     await stores.close()
 
 
-async def process(desk: WorkerFixture, index: VectorSearch, document_id: UUID) -> None:
-    tools = replace(desk.services, index_copier=copier_of(desk.database, index))
+async def process(worker_env: WorkerFixture, index: VectorSearch, document_id: UUID) -> None:
+    tools = replace(worker_env.services, index_copier=copier_of(worker_env.database, index))
     worker = RunProcessor(tools)
     try:
-        await worker(desk.job(document_id, FAST))
+        await worker(worker_env.job(document_id, FAST))
     except MoveToQueue:
-        await worker(desk.job(document_id, READING))
+        await worker(worker_env.job(document_id, READING))
 
 
 async def hits(client: httpx.AsyncClient, question: str = "contracts", **parameters: str) -> list[dict[str, Any]]:
@@ -69,10 +73,10 @@ async def hits(client: httpx.AsyncClient, question: str = "contracts", **paramet
 
 
 async def test_what_was_read_is_found_with_its_page(
-    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
-    document_id = await desk.document()
-    await process(desk, index, document_id)
+    document_id = await worker_env.document()
+    await process(worker_env, index, document_id)
     for mode in ("hybrid", "vector", "text"):
         found = await hits(client, mode=mode)
         assert found[0]["document_id"] == str(document_id), mode
@@ -81,33 +85,35 @@ async def test_what_was_read_is_found_with_its_page(
 
 
 async def test_the_second_upload_is_found_and_costs_no_embedding(
-    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
-    await process(desk, index, await desk.document())
-    embedded = desk.embedder.embedded
-    second = await desk.document()
-    await process(desk, index, second)
-    assert desk.embedder.embedded == embedded
+    await process(worker_env, index, await worker_env.document())
+    embedded = worker_env.embedder.embedded
+    second = await worker_env.document()
+    await process(worker_env, index, second)
+    assert worker_env.embedder.embedded == embedded
     assert str(second) in {item["document_id"] for item in await hits(client)}
 
 
 async def test_an_archived_document_is_not_found_whatever_the_index_says(
-    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
-    document_id = await desk.document()
-    await process(desk, index, document_id)
-    desk.seed.execute("UPDATE documents SET status = 'archived'")
+    document_id = await worker_env.document()
+    await process(worker_env, index, document_id)
+    worker_env.seed.execute("UPDATE documents SET status = 'archived'")
     assert await hits(client) == []
 
 
 async def test_a_reread_leaves_no_older_passages_behind(
-    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
-    document_id = await desk.document()
-    await process(desk, index, document_id)
-    indexed = IndexedDocument(document_id, desk.kb_id, desk.owner.organization_id)
+    document_id = await worker_env.document()
+    await process(worker_env, index, document_id)
+    indexed = IndexedDocument(document_id, worker_env.kb_id, worker_env.owner.organization_id)
     held = await count_points(index, indexed)
-    assert (await client.post(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/retry")).status_code == 200
-    await process(desk, index, document_id)
+    assert (
+        await client.post(f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/retry")
+    ).status_code == 200
+    await process(worker_env, index, document_id)
     assert await count_points(index, indexed) == held
     assert [item["document_id"] for item in await hits(client, mode="vector")][:1] == [str(document_id)]

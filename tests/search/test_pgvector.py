@@ -50,9 +50,9 @@ def kb_id(seed: Seed, owner: Person) -> UUID:
 
 
 async def test_the_size_of_the_scope_decides_and_both_ways_agree(
-    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
-    library.crowd(kb_id, owner, documents=20, chunks=10)
+    passages_env.crowd(kb_id, owner, documents=20, chunks=10)
     statements = Statements(database)
 
     exact = await nearest(database, PgvectorSearch(database, exact_search_limit=200), owner, [kb_id])
@@ -66,9 +66,9 @@ async def test_the_size_of_the_scope_decides_and_both_ways_agree(
 
 
 async def test_above_the_threshold_the_index_of_the_model_is_really_used(
-    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
-    library.crowd(kb_id, owner, documents=60, chunks=10)
+    passages_env.crowd(kb_id, owner, documents=60, chunks=10)
     seed.execute("ANALYZE")
     statements = Statements(database)
     index = PgvectorSearch(database, exact_search_limit=1)
@@ -86,11 +86,11 @@ async def test_above_the_threshold_the_index_of_the_model_is_really_used(
 
 
 async def test_what_is_compared_one_by_one_is_read_from_its_index_alone(
-    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.execute(f"DROP INDEX {INDEX}")  # not asked here, and slow to fill
-    library.crowd(kb_id, owner, documents=10, chunks=10)
-    library.crowd(seed.knowledge_base(owner), owner, documents=400, chunks=10)
+    passages_env.crowd(kb_id, owner, documents=10, chunks=10)
+    passages_env.crowd(seed.knowledge_base(owner), owner, documents=400, chunks=10)
 
     def is_vacuumed() -> bool:
         """Whoever still looks from before holds it up."""
@@ -112,9 +112,9 @@ async def test_what_is_compared_one_by_one_is_read_from_its_index_alone(
 
 
 async def test_who_has_counted_the_scope_is_believed(
-    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
-    library.crowd(kb_id, owner, documents=2, chunks=5)
+    passages_env.crowd(kb_id, owner, documents=2, chunks=5)
     statements, index = Statements(database), PgvectorSearch(database, exact_search_limit=10)
 
     await nearest(database, index, owner, [kb_id], scope_size=10)
@@ -126,9 +126,9 @@ async def test_who_has_counted_the_scope_is_believed(
 
 
 async def test_the_settings_do_not_outlive_the_question(
-    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
-    library.crowd(kb_id, owner, documents=2, chunks=5)
+    passages_env.crowd(kb_id, owner, documents=2, chunks=5)
     async with database.work(owner.principal) as work:
         await PgvectorSearch(database, exact_search_limit=1).nearest(work, MODEL, [kb_id], vector(dog=1), limit=1)
         assert await work.session.scalar(text("SELECT current_setting('enable_sort')")) == "on"
@@ -138,14 +138,14 @@ async def test_the_settings_do_not_outlive_the_question(
 
 @pytest.mark.parametrize("exact_up_to", [0, 50_000])
 async def test_nobody_gets_a_passage_of_others_however_near(
-    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID, exact_up_to: int
+    database: Database, passages_env: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID, exact_up_to: int
 ) -> None:
     stranger = seed.person()
     foreign_kb = seed.knowledge_base(stranger)
     for _ in range(5):
-        library.add(foreign_kb, stranger, [Passage("near", {"dog": 1, "sea": 0.3}) for _ in range(60)])
-    mine = library.add(kb_id, owner, [Passage("far", {"garden": 1})])
-    library.add(kb_id, owner, [Passage("near", {"dog": 1})], status="archived")
+        passages_env.add(foreign_kb, stranger, [Passage("near", {"dog": 1, "sea": 0.3}) for _ in range(60)])
+    mine = passages_env.add(kb_id, owner, [Passage("far", {"garden": 1})])
+    passages_env.add(kb_id, owner, [Passage("near", {"dog": 1})], status="archived")
     index = PgvectorSearch(database, exact_search_limit=exact_up_to)
 
     found = await nearest(database, index, owner, [kb_id, foreign_kb])
@@ -155,9 +155,9 @@ async def test_nobody_gets_a_passage_of_others_however_near(
 
 
 async def test_two_documents_of_the_same_content_are_both_found_through_one_vector(
-    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
-    text_id = library.text(owner.organization_id, [Passage("once")])
+    text_id = passages_env.text(owner.organization_id, [Passage("once")])
     twins = {seed.document(kb_id, owner, name=name, artifact_text_id=text_id) for name in ("a.pdf", "b.pdf")}
 
     found = await nearest(database, PgvectorSearch(database), owner, [kb_id])

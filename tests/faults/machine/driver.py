@@ -150,19 +150,19 @@ class ModelDriver:
 @asynccontextmanager
 async def _open(settings: Settings, seed: Seed, engine: str, runner: asyncio.Runner) -> AsyncIterator[ModelDriver]:
     async with installed(settings, seed, engine) as installation, AsyncExitStack() as clients:
-        desk = installation.floor.desk
+        worker_env = installation.reconcile_env.worker_env
         people = {**installation.people, "stranger": seed.person(is_admin=True, is_operator=True)}
         theirs = seed.knowledge_base(people["editor"], "Of somebody else")
         seed.member(theirs, people["viewer"], "editor")
-        desk.reader = reader = WordReader()
-        town = ModelDriver(runner, installation, {OURS: installation.kb_id, THEIRS: theirs}, reader)
+        worker_env.reader = reader = WordReader()
+        driver = ModelDriver(runner, installation, {OURS: installation.kb_id, THEIRS: theirs}, reader)
         application = with_middleware(the_app(installation.parts), settings)
         for who in PEOPLE:
             transport = httpx.ASGITransport(application, raise_app_exceptions=False)
             client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=people[who].headers)
-            town.clients[who] = await clients.enter_async_context(client)
+            driver.clients[who] = await clients.enter_async_context(client)
         installation.keeping.save()
-        yield town
+        yield driver
 
 
 @contextmanager

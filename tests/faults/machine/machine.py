@@ -53,15 +53,15 @@ def documents(*statuses: str) -> st.SearchStrategy[Document]:
 
 
 class Machine(RuleBasedStateMachine):
-    def __init__(self, town: ModelDriver) -> None:
+    def __init__(self, driver: ModelDriver) -> None:
         super().__init__()
-        self.town, self.model = town, Model()
-        self.sight = ModelObserver(town, self.model)
+        self.driver, self.model = driver, Model()
+        self.sight = ModelObserver(driver, self.model)
         self.is_watched = False
         self.claims: list[tuple[Claim, Late]] = []
-        self.town.seed.execute("DELETE FROM request_times")  # ten a minute are allowed, and an example takes seconds
+        self.driver.seed.execute("DELETE FROM request_times")  # ten a minute are allowed, and an example takes seconds
         self.bulk_purges = dict.fromkeys(PEOPLE, 0)
-        town.run(town.begin())
+        driver.run(driver.begin())
 
     @initialize(collides=st.booleans())
     def furnish(self, collides: bool) -> None:
@@ -147,7 +147,7 @@ class Machine(RuleBasedStateMachine):
         for name, (method, place) in MOVES.items():
             expected: Expected = getattr(self.model, name)(who, document.kb, document)
             if expected.is_refusal:
-                path = self.town.path(document.kb, document.id, place)
+                path = self.driver.path(document.kb, document.id, place)
                 self._carry_out(expected, None, who, method, path)
 
     # Workers, and what befalls the machine.
@@ -158,7 +158,7 @@ class Machine(RuleBasedStateMachine):
         self._process(waiting, dies=dies)
 
     def _process(self, waiting: Document, *, dies: bool) -> None:
-        if self.town.run(self.town.process(waiting.id, dies=dies)):
+        if self.driver.run(self.driver.process(waiting.id, dies=dies)):
             self.model.finish(waiting)
         else:
             self.model.begin(waiting)
@@ -169,7 +169,7 @@ class Machine(RuleBasedStateMachine):
     def begin_with(self, waiting: Document) -> None:
         """A worker falls silent when it has begun."""
         if not waiting.is_given_up:
-            late = self.town.run(self.town.take(waiting.id))
+            late = self.driver.run(self.driver.take(waiting.id))
             self.claims.append((self.model.begin(waiting), late))
             self._look(waiting)
 
@@ -177,16 +177,16 @@ class Machine(RuleBasedStateMachine):
     @rule(begun=st.runner().flatmap(lambda self: st.sampled_from(self.claims)))
     def go_on(self, begun: tuple[Claim, Late]) -> None:
         claim, late = begun
-        self.town.run(self.town.go_on(late))
+        self.driver.run(self.driver.go_on(late))
         self.model.go_on(claim)
         self._look(claim.document)
 
     @rule(sweeps=st.booleans(), reconciles=st.booleans())
     def restart(self, sweeps: bool, reconciles: bool) -> None:
         """Everything dies at once; sometimes so much time passes until the next step that all is put right."""
-        self.town.run(self.town.restart())
+        self.driver.run(self.driver.restart())
         if sweeps or reconciles:
-            self.town.run(self.sight.check_at_rest(reconciles=reconciles))
+            self.driver.run(self.sight.check_at_rest(reconciles=reconciles))
             self.model.sweep()
         self._look()
 
@@ -199,30 +199,30 @@ class Machine(RuleBasedStateMachine):
     # How each of them is carried out and compared.
 
     def _rename(self, document: Document, other: Document) -> None:
-        self.town.rename(document.id, other.name)
+        self.driver.rename(document.id, other.name)
         document.name = other.name
         self._look(document)
 
     def _upload(self, who: str, kb: str, name: str, content: Content, dies_at: int | None = None) -> None:
         expected = self.model.upload(who, kb, name, content)
-        path, files = self.town.path(kb), {"file": (name, content.bytes)}
+        path, files = self.driver.path(kb), {"file": (name, content.bytes)}
         self._carry_out(expected, dies_at, who, "POST", path, files=files)
 
     def _move(self, name: str, who: str, document: Document, kb: str, dies_at: int | None) -> None:
         expected: Expected = getattr(self.model, name)(who, kb, document)
         method, place = MOVES[name]
-        self._carry_out(expected, dies_at, who, method, self.town.path(kb, document.id, place))
+        self._carry_out(expected, dies_at, who, method, self.driver.path(kb, document.id, place))
 
     def _replace(self, who: str, document: Document, name: str, content: Content, kb: str, dies_at: int | None) -> None:
         expected = self.model.replace(who, kb, document, name, content)
-        path, files = self.town.path(kb, document.id, "/replace"), {"file": (name, content.bytes)}
+        path, files = self.driver.path(kb, document.id, "/replace"), {"file": (name, content.bytes)}
         document.is_littered |= dies_at is not None
         self._carry_out(expected, dies_at, who, "POST", path, files=files)
 
     def _move_several(self, name: str, who: str, kb: str, several: list[Document]) -> None:
         expected: Expected = getattr(self.model, f"bulk_{name}")(who, kb, several)
         ids = {"document_ids": [str(document.id) for document in several]}
-        self._carry_out(expected, None, who, "POST", f"{self.town.path(kb)}/bulk-{name}", json=ids)
+        self._carry_out(expected, None, who, "POST", f"{self.driver.path(kb)}/bulk-{name}", json=ids)
 
     def _carry_out(
         self, expected: Expected, dies_at: int | None, who: str, method: str, path: str, **options: Any
@@ -241,12 +241,12 @@ class Machine(RuleBasedStateMachine):
 
     def _ask(self, dies_at: int | None, who: str, method: str, path: str, **options: Any) -> httpx.Response | None:
         if dies_at is None:
-            return self.town.run(self.town.ask(who, method, path, **options))
-        return self.town.run(self.town.ask_and_die(dies_at, who, method, path, **options))
+            return self.driver.run(self.driver.ask(who, method, path, **options))
+        return self.driver.run(self.driver.ask_and_die(dies_at, who, method, path, **options))
 
     def _look(self, *touched: Document) -> None:
         if self.is_watched:
-            self.town.run(self.sight.check(touched))
+            self.driver.run(self.sight.check(touched))
 
 
 def _kb_of(document: Document, astray: bool) -> str:

@@ -89,7 +89,7 @@ class Document:
     was_complete: bool = False
     last_error: str | None = None
     run: Run | None = field(default_factory=Run)
-    shelf: Snapshot | None = None
+    snapshot: Snapshot | None = None
     ending: str | None = None
     """How it went."""
     is_proven: bool = False
@@ -303,19 +303,26 @@ class Model:
             return no
         if document.status != FAILED:
             return refused(400, "Only a failed replacement can be reverted")
-        shelf = document.shelf
-        if shelf is None:
+        snapshot = document.snapshot
+        if snapshot is None:
             return refused(400, "There is no previous version to revert to")
-        if taken := self._duplicate(self._namesakes(kb, shelf.name, document)):
+        if taken := self._duplicate(self._namesakes(kb, snapshot.name, document)):
             return taken
 
         def effect(_: Body) -> None:
-            document.name, document.content, document.status = shelf.name, shelf.content, shelf.status
-            document.revision, document.shelf, document.last_error, document.run = shelf.revision, None, None, None
+            document.name, document.content, document.status = snapshot.name, snapshot.content, snapshot.status
+            document.revision, document.snapshot, document.last_error, document.run = (
+                snapshot.revision,
+                None,
+                None,
+                None,
+            )
             document.epoch += 1
             document.lines["document_reverted"] += 1
 
-        return Expected(200, {"id": str(document.id), "name": shelf.name, "status": shelf.status}, effect, [document])
+        return Expected(
+            200, {"id": str(document.id), "name": snapshot.name, "status": snapshot.status}, effect, [document]
+        )
 
     def purge(self, who: str, kb: str, document: Document) -> Expected:
         return self._remove(who, kb, document, _PURGE)
@@ -400,7 +407,7 @@ class Model:
     def _complete(self, document: Document) -> None:
         run, document.run = _run_of(document), None
         if not run.is_reread:
-            document.status, document.was_complete, document.shelf = COMPLETED, True, None
+            document.status, document.was_complete, document.snapshot = COMPLETED, True, None
             document.last_error = None
 
     def _fail(self, document: Document, error: str) -> None:
@@ -481,7 +488,7 @@ def _moved(document: Document, reached: str, line: str) -> Expected:
 
 def _replace_content(document: Document, name: str, content: Content) -> None:
     if document.status in (COMPLETED, ARCHIVED):
-        document.shelf = Snapshot(document.name, document.content, document.status, document.revision)
+        document.snapshot = Snapshot(document.name, document.content, document.status, document.revision)
     document.newest_revision += 1
     document.epoch += 1
     document.revision = document.newest_revision

@@ -21,8 +21,8 @@ ARTIFACTS_OF_NOBODY = "artifacts of nobody"
 
 
 class ModelObserver:
-    def __init__(self, town: ModelDriver, model: Model) -> None:
-        self._town, self._model = town, model
+    def __init__(self, driver: ModelDriver, model: Model) -> None:
+        self._driver, self._model = driver, model
         self._modes = cycle(["text", "vector", "hybrid"])
         self._readers = cycle(PEOPLE)
 
@@ -42,26 +42,26 @@ class ModelObserver:
 
     def check_rows(self) -> None:
         """After each step, also where nothing was to change: of the same rows everybody sees the same."""
-        expected = [(one.id, self._town.kbs[one.kb], one.epoch, *_state(one)) for one in self._model.there()]
-        assert sorted(self._town.seed.rows(DOCUMENTS)) == sorted(expected)
+        expected = [(one.id, self._driver.kbs[one.kb], one.epoch, *_state(one)) for one in self._model.there()]
+        assert sorted(self._driver.seed.rows(DOCUMENTS)) == sorted(expected)
         self._check_lines()
 
     def _check_lines(self) -> None:
         """Of the audit trail, exactly those of what happened; and a receipt for everything that is gone."""
         lines: dict[UUID, Counter[str]] = {}
-        for document_id, action, count in self._town.seed.rows(LINES):
+        for document_id, action, count in self._driver.seed.rows(LINES):
             lines.setdefault(document_id, Counter())[action] = count
         assert lines == {document.id: document.lines for document in self._model.documents}
-        receipts = sorted((document_id, move) for document_id, move, _ in self._town.seed.rows(RECEIPTS))
+        receipts = sorted((document_id, move) for document_id, move, _ in self._driver.seed.rows(RECEIPTS))
         gone = [document for document in self._model.documents if not document.is_there]
         assert receipts == sorted((document.id, document.ending) for document in gone)
         assert {document.id for document in gone if document.is_proven} <= self._signed()
 
     def _signed(self) -> set[UUID]:
-        return {document_id for document_id, _, is_signed in self._town.seed.rows(RECEIPTS) if is_signed}
+        return {document_id for document_id, _, is_signed in self._driver.seed.rows(RECEIPTS) if is_signed}
 
     async def _check_list(self, who: str, kb: str) -> None:
-        answer = await self._town.ask(who, "GET", self._town.path(kb), params=EVERY_STATUS)
+        answer = await self._driver.ask(who, "GET", self._driver.path(kb), params=EVERY_STATUS)
         expected = self._model.listed(who, kb)
         if expected is None:
             assert (answer.status_code, answer.json()) == (404, {"detail": "Knowledge base not found"}), who
@@ -86,13 +86,13 @@ class ModelObserver:
         assert {UUID(item["document_id"]) for item in items} == theirs & self._signed(), who
 
     async def _items(self, who: str, path: str, **parameters: Any) -> list[dict[str, Any]]:
-        answer = await self._town.ask(who, "GET", path, params=parameters)
+        answer = await self._driver.ask(who, "GET", path, params=parameters)
         assert answer.status_code == 200, (who, answer.text)
         return list(answer.json()["items"])
 
     async def _check_download(self, who: str, document: Document) -> None:
-        path = self._town.path(document.kb, document.id, "/download")
-        answer = await self._town.ask(who, "GET", path)
+        path = self._driver.path(document.kb, document.id, "/download")
+        answer = await self._driver.ask(who, "GET", path)
         if self._model.access_level(who, document.kb) is None or not document.is_there:
             assert answer.status_code == 404, (who, document)
         else:
@@ -101,30 +101,30 @@ class ModelObserver:
     def what_was_committed(self, expected: Expected) -> Mapping[str, Any] | None:
         """When nobody heard the answer: what it would have said, or `None` where nothing was changed."""
         known = [document.id for document in self._model.documents]
-        new = self._town.seed.rows("SELECT id FROM documents WHERE id <> ALL(%s)", known)
+        new = self._driver.seed.rows("SELECT id FROM documents WHERE id <> ALL(%s)", known)
         if new:
             return {"id": str(new[0][0])}
         if not expected.touched or expected.status == 201:
             return None
         first = expected.touched[0]
-        lines = self._town.seed.one("SELECT count(*) FROM audit_events WHERE document_id = %s", first.id)
+        lines = self._driver.seed.one("SELECT count(*) FROM audit_events WHERE document_id = %s", first.id)
         return {} if lines > first.lines.total() else None
 
     async def check_at_rest(self, *, reconciles: bool) -> None:
         """Check after sweeps and repairs that reconciliation finds nothing (docs/design.md#i10) and the audit log is
         intact (docs/design.md#i7)."""
-        installation = self._town.installation
+        installation = self._driver.installation
         await installation.sweep()
         if reconciles:
-            await installation.floor.reconcile(repair=True)
-            assert await installation.floor.drift() == {}
+            await installation.reconcile_env.reconcile(repair=True)
+            assert await installation.reconcile_env.drift() == {}
         assert await installation.is_chain_intact()
         self._check_nothing_left()
 
     def _check_nothing_left(self) -> None:
         """Of what is gone, in any store (docs/design.md#i3)."""
         gone = [document.id for document in self._model.documents if not document.is_there]
-        left = left_of(self._town.installation, gone)
+        left = left_of(self._driver.installation, gone)
         if any(document.lines["document_replaced"] for document in self._model.documents):
             left.pop(ARTIFACTS_OF_NOBODY, None)
         assert left == {}

@@ -17,20 +17,20 @@ ALL_HEALTHY = list(HealthCheck)
 
 
 @pytest.fixture
-def town(settings: Settings, seed: Seed, request: pytest.FixtureRequest) -> Iterator[ModelDriver]:
-    with open_driver(settings, seed, request.param) as town:
-        yield town
+def driver(settings: Settings, seed: Seed, request: pytest.FixtureRequest) -> Iterator[ModelDriver]:
+    with open_driver(settings, seed, request.param) as driver:
+        yield driver
 
 
-each_engine = pytest.mark.parametrize("town", ["pgvector", "qdrant"], indirect=True)
+each_engine = pytest.mark.parametrize("driver", ["pgvector", "qdrant"], indirect=True)
 # An index outside the database can also be behind: what holds with Qdrant asks for more.
-one_engine = pytest.mark.parametrize("town", ["qdrant"], indirect=True)
+one_engine = pytest.mark.parametrize("driver", ["qdrant"], indirect=True)
 
 
-def drive(town: ModelDriver, *, examples: int, steps: int, derandomize: bool) -> None:
+def drive(driver: ModelDriver, *, examples: int, steps: int, derandomize: bool) -> None:
     class MachineHere(Machine):
         def __init__(self) -> None:
-            super().__init__(town)
+            super().__init__(driver)
 
     wanted = bounds(
         max_examples=examples,
@@ -48,12 +48,12 @@ def drive(town: ModelDriver, *, examples: int, steps: int, derandomize: bool) ->
 
 @pytest.mark.timeout(900)
 @one_engine
-def test_whatever_people_do_one_after_the_other_the_documents_are_where_the_rules_say(town: ModelDriver) -> None:
-    drive(town, examples=5, steps=50, derandomize=True)
+def test_whatever_people_do_one_after_the_other_the_documents_are_where_the_rules_say(driver: ModelDriver) -> None:
+    drive(driver, examples=5, steps=50, derandomize=True)
 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(3600)
 @each_engine
-def test_the_same_for_long_and_every_time_in_another_way(town: ModelDriver) -> None:
-    drive(town, examples=60, steps=60, derandomize=False)
+def test_the_same_for_long_and_every_time_in_another_way(driver: ModelDriver) -> None:
+    drive(driver, examples=60, steps=60, derandomize=False)

@@ -72,7 +72,7 @@ class InProcessInstallation:
     stores: Stores
     """Of the database only what was compiled outlives a process: it is what costs the time."""
     qdrant: FaultyQdrant | None
-    floor: ReconcileHarness
+    reconcile_env: ReconcileHarness
     people: dict[str, Person]
     """By what they are to the knowledge base."""
     worker: RunProcessor
@@ -85,11 +85,11 @@ class InProcessInstallation:
 
     @property
     def seed(self) -> Seed:
-        return self.floor.seed
+        return self.reconcile_env.seed
 
     @property
     def kb_id(self) -> UUID:
-        return self.floor.kb_id
+        return self.reconcile_env.kb_id
 
     @property
     def owner(self) -> Person:
@@ -109,11 +109,11 @@ class InProcessInstallation:
         objects = FaultyObjectStore(self.folder, sync=lambda _: None)
         ledger = build_ledger(self.stores.database, objects, self.stores.handover)
         self.stores = replace(with_vectors(self.stores, index), objects=objects, ledger=ledger)
-        desk = self.floor.desk
-        assert isinstance(desk, IndexedHarness)
-        self.floor.stores, desk.objects, desk.index = self.stores, objects, index
-        self.floor._workers[desk.reading] = self.worker = replace_tools(self.worker, desk)
-        embedder = desk.embedder
+        worker_env = self.reconcile_env.worker_env
+        assert isinstance(worker_env, IndexedHarness)
+        self.reconcile_env.stores, worker_env.objects, worker_env.index = self.stores, objects, index
+        self.reconcile_env._workers[worker_env.reading] = self.worker = replace_tools(self.worker, worker_env)
+        embedder = worker_env.embedder
         searching = SearchService(self.stores.database, index, embedders={embedder.model: embedder})
         self.parts = replace(build_services(self.settings, self.stores, Passwords(CHEAP_HASHER)), search=searching)
 
@@ -148,7 +148,7 @@ class InProcessInstallation:
 
     async def claim(self, document_id: UUID) -> "Late":
         """By a worker that has just begun with the document's newest run."""
-        run_id = self.floor.desk.job(document_id).run_id
+        run_id = self.reconcile_env.worker_env.job(document_id).run_id
         async with self.stores.database.service_work(Service(self.organization_id)) as work:
             claimed = await RunRepository(work.session).claim(run_id)
             assert claimed is not None
@@ -182,28 +182,33 @@ class InProcessInstallation:
 async def installed(settings: Settings, seed: Seed, engine: str) -> AsyncIterator[InProcessInstallation]:
     stores = build_stores(settings)
     qdrant = FaultyQdrant() if engine == "qdrant" else None
-    desk = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
-    desk.index = stores.vectors
+    worker_env = IndexedHarness(seed, stores.database, stores.objects, stores.locks)
+    worker_env.index = stores.vectors
     installation = InProcessInstallation(
-        settings, stores, qdrant, ReconcileHarness(settings, stores, desk), _people(seed, desk), desk.worker()
+        settings,
+        stores,
+        qdrant,
+        ReconcileHarness(settings, stores, worker_env),
+        _people(seed, worker_env),
+        worker_env.worker(),
     )
     yield installation
     await installation.parts.images.close()
     await installation.stores.close()
 
 
-def _people(seed: Seed, desk: IndexedHarness) -> dict[str, Person]:
-    people = {"owner": desk.owner, "admin": seed.person(desk.owner.organization_id, is_admin=True)}
+def _people(seed: Seed, worker_env: IndexedHarness) -> dict[str, Person]:
+    people = {"owner": worker_env.owner, "admin": seed.person(worker_env.owner.organization_id, is_admin=True)}
     for role in ("editor", "viewer"):
-        people[role] = seed.person(desk.owner.organization_id)
-        seed.member(desk.kb_id, people[role], role)
-    return {**people, "colleague": seed.person(desk.owner.organization_id)}
+        people[role] = seed.person(worker_env.owner.organization_id)
+        seed.member(worker_env.kb_id, people[role], role)
+    return {**people, "colleague": seed.person(worker_env.owner.organization_id)}
 
 
-def replace_tools(worker: RunProcessor, desk: IndexedHarness) -> RunProcessor:
+def replace_tools(worker: RunProcessor, worker_env: IndexedHarness) -> RunProcessor:
     """A fresh one; the graph is only an order of nodes, and costs the time."""
     worker = copy(worker)
-    worker._services = desk.services
+    worker._services = worker_env.services
     return worker
 
 

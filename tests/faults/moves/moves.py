@@ -65,7 +65,7 @@ class Preparing:
 
     async def completed(self, name: str, content: bytes, kb_id: UUID | None = None) -> UUID:
         document_id = await self.upload(name, content, kb_id)
-        await self.installation.floor.process(document_id)
+        await self.installation.reconcile_env.process(document_id)
         return document_id
 
     async def failed(self, name: str, content: bytes) -> UUID:
@@ -74,9 +74,9 @@ class Preparing:
         return document_id
 
     async def fail(self, document_id: UUID) -> None:
-        reader = self.installation.floor.desk.reader
+        reader = self.installation.reconcile_env.worker_env.reader
         reader.error = UNREADABLE
-        await self.installation.floor.process(document_id)
+        await self.installation.reconcile_env.process(document_id)
         reader.error = None
 
     async def archived(self, name: str, content: bytes) -> UUID:

@@ -65,8 +65,8 @@ class Promises:
     async def _recover(self) -> None:
         """docs/design.md#i10 and #i7."""
         await self.installation.sweep()
-        await self.installation.floor.reconcile(repair=True)
-        assert await self.installation.floor.drift() == {}
+        await self.installation.reconcile_env.reconcile(repair=True)
+        assert await self.installation.reconcile_env.drift() == {}
         assert await self.installation.is_chain_intact()
 
     async def check_found(self, *people: str, exactly: bool = True) -> None:
@@ -111,15 +111,15 @@ class Promises:
         await self._check_downloads()
         if has_read or steps != self.last:
             await self.installation.sweep()
-            assert await self.installation.floor.drift() == {}
+            assert await self.installation.reconcile_env.drift() == {}
             await self.check_found("owner")
 
     async def _read_what_waits(self) -> bool:
-        seed, reader = self.installation.seed, self.installation.floor.desk.reader
+        seed, reader = self.installation.seed, self.installation.reconcile_env.worker_env.reader
         reader.opened = 0
         waiting = [row[0] for row in seed.rows(PENDING)]
         for document_id in waiting:
-            await self.installation.floor.process(document_id)
+            await self.installation.reconcile_env.process(document_id)
         assert seed.rows(PENDING) == []
         assert reader.opened <= len(waiting)
         return bool(waiting)

@@ -24,12 +24,12 @@ each_move = pytest.mark.parametrize("move", MOVES)
 
 
 @pytest.fixture(scope="module")
-def nest() -> Iterator[ApiForkServer]:
+def fork_server() -> Iterator[ApiForkServer]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_api_fork_server(Path(folder)) as nest,
+        open_api_fork_server(Path(folder)) as fork_server,
     ):  # the path of a socket is short
-        yield nest
+        yield fork_server
 
 
 @pytest.fixture
@@ -45,30 +45,30 @@ async def ready(installation: InProcessInstallation, move: str) -> tuple[Promise
     return promises, len(undisturbed.reached)
 
 
-async def check_killed(nest: ApiForkServer, promises: Promises, address: DatabaseAddress, number: int) -> bool:
+async def check_killed(fork_server: ApiForkServer, promises: Promises, address: DatabaseAddress, number: int) -> bool:
     installation = promises.installation
     installation.keeping.restore()
     await installation.restart()
-    was_killed = await nest.kill(installation, address, promises.prepared, number)
+    was_killed = await fork_server.kill(installation, address, promises.prepared, number)
     await promises.check_recovery(promises.steps())
     return was_killed
 
 
 @each_move
 async def test_what_a_killed_api_left_behind_recovers(
-    nest: ApiForkServer, installation: InProcessInstallation, address: DatabaseAddress, move: str
+    fork_server: ApiForkServer, installation: InProcessInstallation, address: DatabaseAddress, move: str
 ) -> None:
     promises, effects = await ready(installation, move)
     number = random.Random(f"{SEED} {move}").randrange(effects)
-    assert await check_killed(nest, promises, address, number)
+    assert await check_killed(fork_server, promises, address, number)
 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(1800)
 @each_move
 async def test_an_api_may_be_killed_at_every_single_effect(
-    nest: ApiForkServer, installation: InProcessInstallation, address: DatabaseAddress, move: str
+    fork_server: ApiForkServer, installation: InProcessInstallation, address: DatabaseAddress, move: str
 ) -> None:
     promises, effects = await ready(installation, move)
     for number in range(effects):
-        await check_killed(nest, promises, address, number)
+        await check_killed(fork_server, promises, address, number)

@@ -40,8 +40,10 @@ RUNS = "SELECT count(*) FROM document_processing_runs WHERE document_id = %s"
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])
-async def index(request: pytest.FixtureRequest, desk: WorkerFixture) -> AsyncIterator[VectorSearch]:
-    engine: VectorSearch = PgvectorSearch(desk.database) if request.param == "pgvector" else FaultyIndex(LocalQdrant())
+async def index(request: pytest.FixtureRequest, worker_env: WorkerFixture) -> AsyncIterator[VectorSearch]:
+    engine: VectorSearch = (
+        PgvectorSearch(worker_env.database) if request.param == "pgvector" else FaultyIndex(LocalQdrant())
+    )
     yield engine
     await engine.close()
 
@@ -50,23 +52,25 @@ only_qdrant = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 
 
 @pytest.fixture
-async def client(desk: WorkerFixture, settings: Settings, index: VectorSearch) -> AsyncIterator[httpx.AsyncClient]:
+async def client(
+    worker_env: WorkerFixture, settings: Settings, index: VectorSearch
+) -> AsyncIterator[httpx.AsyncClient]:
     stores = with_vectors(build_stores(settings), index)
-    embedders = {embedder.model: embedder for embedder in (desk.embedder, NEWER)}
+    embedders = {embedder.model: embedder for embedder in (worker_env.embedder, NEWER)}
     searching = SearchService(stores.database, index, embedders=embedders)
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
     with borrow_app(parts) as app:
         async with (
             serving(with_middleware(app, settings)) as anonymous,
-            local_client(str(anonymous.base_url), headers=desk.owner.headers) as client,
+            local_client(str(anonymous.base_url), headers=worker_env.owner.headers) as client,
         ):
             yield client
     await stores.database.close()
 
 
-async def a_processed(desk: WorkerFixture, index: VectorSearch) -> UUID:
-    document_id = await desk.document()
-    await process(desk, index, document_id)
+async def a_processed(worker_env: WorkerFixture, index: VectorSearch) -> UUID:
+    document_id = await worker_env.document()
+    await process(worker_env, index, document_id)
     return document_id
 
 
@@ -79,102 +83,102 @@ async def found_in_each_mode(client: httpx.AsyncClient) -> list[set[str]]:
 
 
 async def test_it_is_found_until_it_is_archived_and_again_when_it_is_restored(
-    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
-    document_id = await a_processed(desk, index)
+    document_id = await a_processed(worker_env, index)
     for _ in range(2):
         assert await found_in_each_mode(client) == [{str(document_id)}] * 3
-        assert (await move(client, desk, document_id, "archive")).status_code == 200
+        assert (await move(client, worker_env, document_id, "archive")).status_code == 200
         assert await found_in_each_mode(client) == [set()] * 3
-        assert (await move(client, desk, document_id, "restore")).status_code == 200
+        assert (await move(client, worker_env, document_id, "restore")).status_code == 200
     assert await found_in_each_mode(client) == [{str(document_id)}] * 3
-    assert desk.seed.one("SELECT count(*) FROM index_intents") == 0
-    assert desk.seed.one(RUNS, document_id) == 1  # nothing was read anew
+    assert worker_env.seed.one("SELECT count(*) FROM index_intents") == 0
+    assert worker_env.seed.one(RUNS, document_id) == 1  # nothing was read anew
 
 
 @only_qdrant
 @pytest.mark.parametrize("name", ["archive", "restore"])
 @pytest.mark.parametrize("is_done_first", [False, True], ids=["refused", "done without an answer"])
 async def test_an_index_that_does_not_answer_leaves_the_document_unchanged_and_is_put_back(
-    desk: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient, name: str, is_done_first: bool
+    worker_env: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient, name: str, is_done_first: bool
 ) -> None:
-    document_id = await a_processed(desk, index)
+    document_id = await a_processed(worker_env, index)
     if name == "restore":
-        await move(client, desk, document_id, "archive")
-    seen, lines = await found(client), desk.seed.audit_lines()
-    before = desk.seed.rows("SELECT * FROM documents")
+        await move(client, worker_env, document_id, "archive")
+    seen, lines = await found(client), worker_env.seed.audit_lines()
+    before = worker_env.seed.rows("SELECT * FROM documents")
 
     index.error, index.is_done_first = Unavailable("a fault of the test"), is_done_first
-    answer = await move(client, desk, document_id, name)
+    answer = await move(client, worker_env, document_id, name)
     assert (answer.status_code, answer.json()) == (503, PUT_BACK)
-    assert desk.seed.rows("SELECT * FROM documents") == before
-    assert desk.seed.audit_lines() == lines
+    assert worker_env.seed.rows("SELECT * FROM documents") == before
+    assert worker_env.seed.audit_lines() == lines
 
-    explained = await explain(client, desk, document_id)
+    explained = await explain(client, worker_env, document_id)
     assert explained["index_is_being_put_back"]
     assert {"detail": moves_of(explained)[name]["reason"]} == PUT_BACK
 
     index.error = None
-    desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
-    assert await IntentSweep(desk.database, as_external(index)).settle_due(desk.owner.organization_id) == 1
+    worker_env.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
+    assert await IntentSweep(worker_env.database, as_external(index)).settle_due(worker_env.owner.organization_id) == 1
     assert await found(client) == seen
-    assert (await move(client, desk, document_id, name)).status_code == 200
+    assert (await move(client, worker_env, document_id, name)).status_code == 200
 
 
 @only_qdrant
 async def test_a_restore_that_the_name_forbids_tells_the_index_nothing(
-    desk: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient
 ) -> None:
-    document_id = await a_processed(desk, index)
-    await move(client, desk, document_id, "archive")
-    desk.seed.document(desk.kb_id, desk.owner, name=desk.seed.one("SELECT name FROM documents"))
+    document_id = await a_processed(worker_env, index)
+    await move(client, worker_env, document_id, "archive")
+    worker_env.seed.document(worker_env.kb_id, worker_env.owner, name=worker_env.seed.one("SELECT name FROM documents"))
     asked = index.asked
-    assert (await move(client, desk, document_id, "restore")).status_code == 409
-    assert (index.asked, desk.seed.one("SELECT count(*) FROM index_intents")) == (asked, 0)
+    assert (await move(client, worker_env, document_id, "restore")).status_code == 409
+    assert (index.asked, worker_env.seed.one("SELECT count(*) FROM index_intents")) == (asked, 0)
 
 
 @only_qdrant
 async def test_a_late_reread_whose_document_was_archived_shows_nothing_when_it_is_restored(
-    desk: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: FaultyIndex, client: httpx.AsyncClient
 ) -> None:
-    document_id = await a_processed(desk, index)
-    await move(client, desk, document_id, "retry")
-    await move(client, desk, document_id, "archive")
-    await process(desk, index, document_id)  # its worker comes late
+    document_id = await a_processed(worker_env, index)
+    await move(client, worker_env, document_id, "retry")
+    await move(client, worker_env, document_id, "archive")
+    await process(worker_env, index, document_id)  # its worker comes late
     assert await found(client) == set()
-    await move(client, desk, document_id, "restore")
+    await move(client, worker_env, document_id, "restore")
     assert await found(client) == {str(document_id)}
 
 
-async def switch_model(desk: WorkerFixture, index: VectorSearch, *documents: UUID) -> None:
+async def switch_model(worker_env: WorkerFixture, index: VectorSearch, *documents: UUID) -> None:
     """As an operator does it: the newer model is set up, all completed documents are indexed for it, and it answers."""
-    desk.embedder, desk.other_embedders = NEWER, (desk.embedder,)
-    await BulkReread(desk.database, ProcrastinateQueue(), RunRequest()).enqueue()
+    worker_env.embedder, worker_env.other_embedders = NEWER, (worker_env.embedder,)
+    await BulkReread(worker_env.database, ProcrastinateQueue(), RunRequest()).enqueue()
     for document_id in documents:
-        await process(desk, index, document_id)
-    await ModelSwitch(desk.database, NEWER).switch()
+        await process(worker_env, index, document_id)
+    await ModelSwitch(worker_env.database, NEWER).switch()
 
 
 async def test_a_document_that_was_away_when_the_model_changed_is_indexed_for_it_when_it_comes_back(
-    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
-    document_id = await a_processed(desk, index)
-    await move(client, desk, document_id, "archive")
-    await switch_model(desk, index)
-    assert (await move(client, desk, document_id, "restore")).status_code == 200
-    await process(desk, index, document_id)
+    document_id = await a_processed(worker_env, index)
+    await move(client, worker_env, document_id, "archive")
+    await switch_model(worker_env, index)
+    assert (await move(client, worker_env, document_id, "restore")).status_code == 200
+    await process(worker_env, index, document_id)
     assert await found(client) == {str(document_id)}
-    assert desk.reader.opened == 1  # nothing was read again, only indexed
-    assert [line["action"] for line in desk.seed.audit_lines()][-2:] == ["document_restored", "document_retried"]
+    assert worker_env.reader.opened == 1  # nothing was read again, only indexed
+    assert [line["action"] for line in worker_env.seed.audit_lines()][-2:] == ["document_restored", "document_retried"]
 
 
 async def test_it_is_found_even_if_another_document_of_the_same_content_was_indexed_meanwhile(
-    desk: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
+    worker_env: WorkerFixture, index: VectorSearch, client: httpx.AsyncClient
 ) -> None:
-    away, twin = await a_processed(desk, index), await a_processed(desk, index)
-    await move(client, desk, away, "archive")
-    await switch_model(desk, index, twin)
-    assert (await move(client, desk, away, "restore")).status_code == 200
-    if desk.seed.one(RUNS, away) > 1:
-        await process(desk, index, away)
+    away, twin = await a_processed(worker_env, index), await a_processed(worker_env, index)
+    await move(client, worker_env, away, "archive")
+    await switch_model(worker_env, index, twin)
+    assert (await move(client, worker_env, away, "restore")).status_code == 200
+    if worker_env.seed.one(RUNS, away) > 1:
+        await process(worker_env, index, away)
     assert await found(client) == {str(away), str(twin)}

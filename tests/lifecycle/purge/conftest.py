@@ -28,8 +28,8 @@ def patience_seconds() -> float:
 
 
 @pytest.fixture
-async def house(
-    desk: WorkerFixture, settings: Settings, index: VectorSearch | None, patience_seconds: float
+async def purge_env(
+    worker_env: WorkerFixture, settings: Settings, index: VectorSearch | None, patience_seconds: float
 ) -> AsyncIterator[PurgeHarness]:
-    async with open_harness(desk, settings, index, patience_seconds=patience_seconds) as house:
-        yield house
+    async with open_harness(worker_env, settings, index, patience_seconds=patience_seconds) as purge_env:
+        yield purge_env

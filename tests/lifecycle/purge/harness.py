@@ -52,7 +52,7 @@ class FlakyObjectStore(FolderObjectStore):
 
 @dataclass
 class PurgeHarness:
-    desk: WorkerFixture
+    worker_env: WorkerFixture
     client: httpx.AsyncClient
     """Of the owner."""
     stores: Stores
@@ -66,20 +66,22 @@ class PurgeHarness:
 
     def worker(self, **tools: Any) -> RunProcessor:
         copies = copier_of(self.stores.database, self.stores.vectors)
-        return RunProcessor(replace(self.desk.services, **{"index_copier": copies, **tools}))
+        return RunProcessor(replace(self.worker_env.services, **{"index_copier": copies, **tools}))
 
     async def read(self, document_id: UUID) -> None:
         worker = self.worker()
         try:
-            await worker(self.desk.job(document_id, FAST))
+            await worker(self.worker_env.job(document_id, FAST))
         except MoveToQueue:
-            await worker(self.desk.job(document_id, READING))
+            await worker(self.worker_env.job(document_id, READING))
         # As the queue does when the job has ended well.
-        self.desk.seed.execute("DELETE FROM procrastinate_jobs WHERE status = 'todo' AND task_name = 'processing.run'")
+        self.worker_env.seed.execute(
+            "DELETE FROM procrastinate_jobs WHERE status = 'todo' AND task_name = 'processing.run'"
+        )
 
     async def completed(self, content: bytes | None = None, **columns: Any) -> UUID:
         self._number += 1
-        document_id = await self.desk.document(content or b"content %d" % self._number, **columns)
+        document_id = await self.worker_env.document(content or b"content %d" % self._number, **columns)
         await self.read(document_id)
         return document_id
 
@@ -91,8 +93,8 @@ class PurgeHarness:
 
     def failed(self, **columns: Any) -> UUID:
         self._number += 1
-        return self.desk.seed.document(
-            self.desk.kb_id, self.desk.owner, name=f"failed {self._number}.pdf", status="failed", **columns
+        return self.worker_env.seed.document(
+            self.worker_env.kb_id, self.worker_env.owner, name=f"failed {self._number}.pdf", status="failed", **columns
         )
 
     def path(self, document_id: UUID) -> str:
@@ -100,7 +102,7 @@ class PurgeHarness:
 
     @property
     def kb_path(self) -> str:
-        return f"/api/v1/knowledge-bases/{self.desk.kb_id}"
+        return f"/api/v1/knowledge-bases/{self.worker_env.kb_id}"
 
     async def purge(self, document_id: UUID, **parameters: Any) -> httpx.Response:
         return await self.client.delete(f"{self.path(document_id)}/purge", params=parameters)
@@ -115,23 +117,29 @@ class PurgeHarness:
 
     async def sweep(self) -> None:
         """As the worker does, when everything is due."""
-        self.desk.seed.execute("UPDATE receipts SET next_attempt_at = now()")
-        self.desk.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE reason <> 'never_kept'")
+        self.worker_env.seed.execute("UPDATE receipts SET next_attempt_at = now()")
+        self.worker_env.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE reason <> 'never_kept'")
         await ReceiptSweep(self.parts.engine.prover).run()
 
     def indexed(self, document_id: UUID) -> IndexedDocument:
-        return IndexedDocument(document_id, self.desk.kb_id, self.desk.owner.organization_id)
+        return IndexedDocument(document_id, self.worker_env.kb_id, self.worker_env.owner.organization_id)
 
     async def left(self, *document_ids: UUID) -> dict[str, int]:
         """What is left of these documents by a look of our own, past all policies; nothing is left out."""
         rows = {
-            table: self.desk.seed.one(f"SELECT count(*) FROM {table} WHERE document_id = ANY(%s)", list(document_ids))
-            for (table,) in self.desk.seed.rows(EVERYWHERE)
+            table: self.worker_env.seed.one(
+                f"SELECT count(*) FROM {table} WHERE document_id = ANY(%s)", list(document_ids)
+            )
+            for (table,) in self.worker_env.seed.rows(EVERYWHERE)
         }
-        rows["documents"] = self.desk.seed.one("SELECT count(*) FROM documents WHERE id = ANY(%s)", list(document_ids))
+        rows["documents"] = self.worker_env.seed.one(
+            "SELECT count(*) FROM documents WHERE id = ANY(%s)", list(document_ids)
+        )
         for table in (*OF_ARTIFACTS, *OF_PASSAGES):
-            rows[table] = self.desk.seed.one(f"SELECT count(*) FROM {table}")
-        rows["jobs"] = self.desk.seed.one("SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'processing.run'")
+            rows[table] = self.worker_env.seed.one(f"SELECT count(*) FROM {table}")
+        rows["jobs"] = self.worker_env.seed.one(
+            "SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'processing.run'"
+        )
         rows["objects"] = len([info async for info in self.objects.list() if not info.key.startswith("audit/")])
         if index := self.stores.external_index:
             rows["points"] = sum([await index.count(self.indexed(one)) for one in document_ids])
@@ -140,7 +148,7 @@ class PurgeHarness:
 
 @asynccontextmanager
 async def open_harness(
-    desk: WorkerFixture, settings: Settings, index: VectorSearch | None = None, *, patience_seconds: float = 2
+    worker_env: WorkerFixture, settings: Settings, index: VectorSearch | None = None, *, patience_seconds: float = 2
 ) -> AsyncIterator[PurgeHarness]:
     objects = FlakyObjectStore(settings.server.data_dir / "blobs")
     plain = build_stores(settings)
@@ -155,8 +163,8 @@ async def open_harness(
     with borrow_app(parts) as app:
         async with serving(with_middleware(app, settings)) as anonymous:
             url = str(anonymous.base_url)
-            async with local_client(url, headers=desk.owner.headers, timeout=60) as client:
-                yield PurgeHarness(desk, client, stores, parts, url, objects)
+            async with local_client(url, headers=worker_env.owner.headers, timeout=60) as client:
+                yield PurgeHarness(worker_env, client, stores, parts, url, objects)
     await parts.events.close()
     await parts.images.close()
     await stores.close()

@@ -12,10 +12,10 @@ from tests.lifecycle.purge.test_bulk_purge import bulk, seeded
 
 
 @contextmanager
-def counted(house: PurgeHarness) -> Iterator[Counter[str]]:
+def counted(purge_env: PurgeHarness) -> Iterator[Counter[str]]:
     """Statements and commits by login."""
     counts: Counter[str] = Counter()
-    database = house.stores.database
+    database = purge_env.stores.database
     engines = {"app": database.app_engine.sync_engine, "service": database.service_engine.sync_engine}
 
     def statement(connection: Any, *_: Any) -> None:
@@ -34,24 +34,24 @@ def counted(house: PurgeHarness) -> Iterator[Counter[str]]:
 
 
 async def test_a_document_costs_one_transaction_of_eleven_statements_and_proving_it_a_constant(
-    house: PurgeHarness,
+    purge_env: PurgeHarness,
 ) -> None:
-    await house.purge(await house.archived())  # what is asked once in the life of a process
-    document_id = await house.archived()
-    with counted(house) as counts:
-        assert (await house.purge(document_id)).status_code == 200
+    await purge_env.purge(await purge_env.archived())  # what is asked once in the life of a process
+    document_id = await purge_env.archived()
+    with counted(purge_env) as counts:
+        assert (await purge_env.purge(document_id)).status_code == 200
     assert (counts["app"], counts["app commits"]) <= (1 + 11, 1)  # who asks, before it
     assert counts["service"] <= 35
     assert counts["service commits"] <= 11
 
 
-async def test_proving_many_costs_as_many_statements_as_proving_a_few(house: PurgeHarness) -> None:
-    few, many = [await house.archived() for _ in range(2)], [await house.archived() for _ in range(6)]
-    many += [seeded(house) for _ in range(6)]
-    with counted(house) as for_few:
-        assert (await bulk(house, few)).json()["purged"] == 2
-    with counted(house) as for_many:
-        assert (await bulk(house, many)).json()["purged"] == 12
+async def test_proving_many_costs_as_many_statements_as_proving_a_few(purge_env: PurgeHarness) -> None:
+    few, many = [await purge_env.archived() for _ in range(2)], [await purge_env.archived() for _ in range(6)]
+    many += [seeded(purge_env) for _ in range(6)]
+    with counted(purge_env) as for_few:
+        assert (await bulk(purge_env, few)).json()["purged"] == 2
+    with counted(purge_env) as for_many:
+        assert (await bulk(purge_env, many)).json()["purged"] == 12
     assert for_many["service"] == for_few["service"]
     assert for_many["service commits"] == for_few["service commits"]
     assert for_many["app commits"] == 12 + 1  # each in a transaction of its own, and who asks

@@ -67,11 +67,11 @@ class SlowLocks(AdvisoryLocks):
 
 
 @asynccontextmanager
-async def held_up(house: PurgeHarness, document_id: UUID, pause: Pause, **tools: Any) -> AsyncIterator[None]:
+async def held_up(purge_env: PurgeHarness, document_id: UUID, pause: Pause, **tools: Any) -> AsyncIterator[None]:
     """A worker that waits there for the length of the block, and then goes on to its end."""
-    copies = copier_of(house.stores.database, house.stores.vectors)
-    worker = RunProcessor(replace(house.desk.services, index_copier=copies, **tools))
-    working = asyncio.create_task(worker(house.desk.job(document_id, READING)))
+    copies = copier_of(purge_env.stores.database, purge_env.stores.vectors)
+    worker = RunProcessor(replace(purge_env.worker_env.services, index_copier=copies, **tools))
+    working = asyncio.create_task(worker(purge_env.worker_env.job(document_id, READING)))
     try:
         await asyncio.wait_for(pause.begun.wait(), 30)
         yield
@@ -85,83 +85,88 @@ def patience_seconds() -> float:
     return 0.2
 
 
-async def cancel_and_clear(house: PurgeHarness, document_id: UUID) -> dict[str, Any]:
-    assert (await house.client.post(f"{house.path(document_id)}/cancel")).status_code == 200
-    answer = await house.clear(document_id)
+async def cancel_and_clear(purge_env: PurgeHarness, document_id: UUID) -> dict[str, Any]:
+    assert (await purge_env.client.post(f"{purge_env.path(document_id)}/cancel")).status_code == 200
+    answer = await purge_env.clear(document_id)
     return {"status": answer.status_code, **answer.json()}
 
 
-async def prove(house: PurgeHarness, document_id: UUID) -> None:
-    await house.sweep()
-    assert await house.left(document_id) == {}
-    assert (await house.clear(document_id)).status_code == 200
+async def prove(purge_env: PurgeHarness, document_id: UUID) -> None:
+    await purge_env.sweep()
+    assert await purge_env.left(document_id) == {}
+    assert (await purge_env.clear(document_id)).status_code == 200
 
 
-async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after(house: PurgeHarness) -> None:
-    document_id, objects = await house.desk.document(), SlowObjects(house.objects._root)
+async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after(purge_env: PurgeHarness) -> None:
+    document_id, objects = await purge_env.worker_env.document(), SlowObjects(purge_env.objects._root)
     objects.pause = Pause()
-    async with held_up(house, document_id, objects.pause, objects=objects):
-        answer = await cancel_and_clear(house, document_id)
+    async with held_up(purge_env, document_id, objects.pause, objects=objects):
+        answer = await cancel_and_clear(purge_env, document_id)
         assert (answer["status"], answer["pending"]) == (202, STORES)
-        await house.sweep()
-        assert house.desk.seed.one("SELECT signed_at FROM receipts") is None
-    assert "objects" in await house.left(document_id)  # what the worker wrote when it went on
-    await prove(house, document_id)
+        await purge_env.sweep()
+        assert purge_env.worker_env.seed.one("SELECT signed_at FROM receipts") is None
+    assert "objects" in await purge_env.left(document_id)  # what the worker wrote when it went on
+    await prove(purge_env, document_id)
 
 
 @pytest.mark.parametrize("index", [SlowIndex(LocalQdrant())])
 async def test_no_receipt_while_a_worker_fills_the_index_and_nothing_of_it_after(
-    house: PurgeHarness, index: SlowIndex
+    purge_env: PurgeHarness, index: SlowIndex
 ) -> None:
-    document_id, index.pause = await house.desk.document(), Pause()
-    async with held_up(house, document_id, index.pause):
-        answer = await cancel_and_clear(house, document_id)
+    document_id, index.pause = await purge_env.worker_env.document(), Pause()
+    async with held_up(purge_env, document_id, index.pause):
+        answer = await cancel_and_clear(purge_env, document_id)
         assert (answer["status"], answer["pending"]) == (202, STORES)
-    assert "points" in await house.left(document_id)
-    await prove(house, document_id)
+    assert "points" in await purge_env.left(document_id)
+    await prove(purge_env, document_id)
 
 
 async def test_a_worker_that_comes_after_the_receipt_is_stopped_by_the_fence(
-    house: PurgeHarness, address: DatabaseAddress
+    purge_env: PurgeHarness, address: DatabaseAddress
 ) -> None:
-    document_id, locks = await house.desk.document(), SlowLocks(service_login(address), max_connections=2)
+    document_id, locks = await purge_env.worker_env.document(), SlowLocks(service_login(address), max_connections=2)
     locks.pause = Pause()
-    async with held_up(house, document_id, locks.pause, locks=locks):  # it has claimed the run, and nothing else
-        assert (await cancel_and_clear(house, document_id))["status"] == 200
+    async with held_up(purge_env, document_id, locks.pause, locks=locks):  # it has claimed the run, and nothing else
+        assert (await cancel_and_clear(purge_env, document_id))["status"] == 200
     await locks.close()
-    assert await house.left(document_id) == {}
+    assert await purge_env.left(document_id) == {}
 
 
 async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_it_lives(
-    house: PurgeHarness,
+    purge_env: PurgeHarness,
 ) -> None:
-    document_id, key = await house.archived(), "artifacts/somebody/unkept"
-    await house.objects.put(key, b"text")
-    house.desk.seed.insert(
+    document_id, key = await purge_env.archived(), "artifacts/somebody/unkept"
+    await purge_env.objects.put(key, b"text")
+    purge_env.worker_env.seed.insert(
         "deletions",
         id=new_id(),
-        organization_id=house.desk.owner.organization_id,
-        knowledge_base_id=house.desk.kb_id,
+        organization_id=purge_env.worker_env.owner.organization_id,
+        knowledge_base_id=purge_env.worker_env.kb_id,
         document_id=document_id,
         store="blobs",
         target=key,
         reason="never_kept",
         next_attempt_at=now() + timedelta(days=1),
     )
-    assert (await house.purge(document_id)).status_code == 200
-    assert await house.left(document_id) == {}
-    assert house.desk.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL AND reason = 'never_kept'") == 1
+    assert (await purge_env.purge(document_id)).status_code == 200
+    assert await purge_env.left(document_id) == {}
+    assert (
+        purge_env.worker_env.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL AND reason = 'never_kept'")
+        == 1
+    )
 
 
-async def test_two_workers_of_one_document_do_not_wait_for_each_other(house: PurgeHarness) -> None:
-    document_id, objects = await house.desk.document(), SlowObjects(house.objects._root)
+async def test_two_workers_of_one_document_do_not_wait_for_each_other(purge_env: PurgeHarness) -> None:
+    document_id, objects = await purge_env.worker_env.document(), SlowObjects(purge_env.objects._root)
     objects.pause = Pause()
-    async with held_up(house, document_id, objects.pause, objects=objects):
-        assert (await house.client.post(f"{house.path(document_id)}/cancel")).status_code == 200
-        other = replace(house.desk.reading, params_fingerprint="another")  # so that it computes something else
-        assert (await house.client.post(f"{house.path(document_id)}/retry")).status_code == 200
-        await house.worker(reading_variant=other)(house.desk.job(document_id, READING))
-        assert house.desk.status(document_id) == "completed"
+    async with held_up(purge_env, document_id, objects.pause, objects=objects):
+        assert (await purge_env.client.post(f"{purge_env.path(document_id)}/cancel")).status_code == 200
+        other = replace(
+            purge_env.worker_env.reading, params_fingerprint="another"
+        )  # so that it computes something else
+        assert (await purge_env.client.post(f"{purge_env.path(document_id)}/retry")).status_code == 200
+        await purge_env.worker(reading_variant=other)(purge_env.worker_env.job(document_id, READING))
+        assert purge_env.worker_env.status(document_id) == "completed"
 
 
 @pytest.fixture

@@ -84,15 +84,15 @@ def test_the_walk_finds_nothing_else(written: str) -> None:
     assert not any(destroys(node) for node in ast.walk(ast.parse(written)))
 
 
-def test_the_database_lets_no_removal_of_something_else_take_a_document_along(house: PurgeHarness) -> None:
+def test_the_database_lets_no_removal_of_something_else_take_a_document_along(purge_env: PurgeHarness) -> None:
     """A cascade would be a way past the gate."""
     to_documents = """SELECT conname FROM pg_constraint
                        WHERE contype = 'f' AND conrelid = 'documents'::regclass AND confdeltype <> 'a'"""
-    assert house.desk.seed.rows(to_documents) == []
+    assert purge_env.worker_env.seed.rows(to_documents) == []
 
 
 async def test_what_may_not_be_destroyed_stays_whoever_asks(
-    house: PurgeHarness, monkeypatch: pytest.MonkeyPatch
+    purge_env: PurgeHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Held(Conflict):
         """It must be kept"""
@@ -100,19 +100,19 @@ async def test_what_may_not_be_destroyed_stays_whoever_asks(
     async def refuse(*_: object) -> None:
         raise Held
 
-    archived, failed = await house.archived(), house.failed()
-    name = house.desk.seed.one("SELECT name FROM documents WHERE id = %s", failed)
+    archived, failed = await purge_env.archived(), purge_env.failed()
+    name = purge_env.worker_env.seed.one("SELECT name FROM documents WHERE id = %s", failed)
     monkeypatch.setattr(purge, "may_purge", refuse)
     files = {"file": (name, b"%PDF-1.4 new")}
     for answer in (
-        await house.purge(archived),
-        await house.clear(failed),
-        await house.client.post(f"{house.kb_path}/documents", files=files),
+        await purge_env.purge(archived),
+        await purge_env.clear(failed),
+        await purge_env.client.post(f"{purge_env.kb_path}/documents", files=files),
     ):
         assert (answer.status_code, answer.json()) == (409, {"detail": "It must be kept"})
     body = {"document_ids": [str(archived)]}
-    bulk = (await house.client.post(f"{house.kb_path}/documents/bulk-purge", json=body)).json()
+    bulk = (await purge_env.client.post(f"{purge_env.kb_path}/documents/bulk-purge", json=body)).json()
     assert (bulk["purged"], bulk["failed_ids"]) == (0, [str(archived)])
-    removal = await house.client.delete(house.kb_path, params={"purge": "true"})
+    removal = await purge_env.client.delete(purge_env.kb_path, params={"purge": "true"})
     assert (removal.status_code, removal.json()["remaining"]) == (202, 2)
-    assert house.desk.seed.one("SELECT count(*) FROM receipts") == 0
+    assert purge_env.worker_env.seed.one("SELECT count(*) FROM receipts") == 0

@@ -26,16 +26,20 @@ def index() -> VectorSearch | None:
 
 
 @pytest.fixture
-async def bench(desk: WorkerFixture, settings: Settings, index: VectorSearch | None) -> AsyncIterator[ReplaceHarness]:
+async def replace_env(
+    worker_env: WorkerFixture, settings: Settings, index: VectorSearch | None
+) -> AsyncIterator[ReplaceHarness]:
     stores = build_stores(settings)
     stores = with_vectors(stores, index or stores.vectors)
-    searching = SearchService(stores.database, stores.vectors, embedders={desk.embedder.model: desk.embedder})
+    searching = SearchService(
+        stores.database, stores.vectors, embedders={worker_env.embedder.model: worker_env.embedder}
+    )
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
     with borrow_app(parts) as app:
         async with (
             serving(with_middleware(app, settings)) as anonymous,
-            local_client(str(anonymous.base_url), headers=desk.owner.headers) as client,
+            local_client(str(anonymous.base_url), headers=worker_env.owner.headers) as client,
         ):
-            yield ReplaceHarness(desk, client, stores)
+            yield ReplaceHarness(worker_env, client, stores)
     await parts.images.close()
     await stores.close()

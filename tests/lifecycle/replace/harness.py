@@ -34,12 +34,12 @@ class FailingEmbedder(LetterEmbedder):
 
 @dataclass(frozen=True)
 class ReplaceHarness:
-    desk: WorkerFixture
+    worker_env: WorkerFixture
     client: httpx.AsyncClient
     stores: Stores
 
     def path(self, document_id: UUID, place: str) -> str:
-        return f"/api/v1/knowledge-bases/{self.desk.kb_id}/documents/{document_id}/{place}"
+        return f"/api/v1/knowledge-bases/{self.worker_env.kb_id}/documents/{document_id}/{place}"
 
     async def post(self, document_id: UUID, place: str) -> httpx.Response:
         return await self.client.post(self.path(document_id, place))
@@ -52,12 +52,14 @@ class ReplaceHarness:
         return await self.post(document_id, "replace/revert")
 
     async def completed(self, name: str = "old.pdf", content: bytes = b"old bytes") -> UUID:
-        self.desk.reader.pages, self.desk.reader.error = PAGES, None
-        document_id = await self.desk.document(content, name=name)
+        self.worker_env.reader.pages, self.worker_env.reader.error = PAGES, None
+        document_id = await self.worker_env.document(content, name=name)
         of_content = "UPDATE document_revisions r SET content_hmac = d.content_hmac FROM documents d WHERE d.id = %s"
-        self.desk.seed.execute(f"{of_content} AND r.document_id = d.id", document_id)  # as an upload would have it
+        self.worker_env.seed.execute(
+            f"{of_content} AND r.document_id = d.id", document_id
+        )  # as an upload would have it
         await self.process(document_id)
-        assert self.desk.status(document_id) == "completed"
+        assert self.worker_env.status(document_id) == "completed"
         return document_id
 
     async def failed_replacement(self, document_id: UUID, name: str = "new.pdf") -> None:
@@ -67,53 +69,53 @@ class ReplaceHarness:
         await self.fail(document_id)
 
     async def fail(self, document_id: UUID) -> None:
-        self.desk.reader.error = ENCRYPTED
+        self.worker_env.reader.error = ENCRYPTED
         await self.process(document_id)
-        self.desk.reader.error = None
-        assert self.desk.status(document_id) == "failed"
+        self.worker_env.reader.error = None
+        assert self.worker_env.status(document_id) == "failed"
 
     async def fail_late(self, document_id: UUID) -> None:
         """The text is read and kept, and then no passages can be made of it."""
-        able, self.desk.embedder = self.desk.embedder, FailingEmbedder()
+        able, self.worker_env.embedder = self.worker_env.embedder, FailingEmbedder()
         await self.process(document_id)
-        self.desk.embedder = able
-        assert self.desk.status(document_id) == "failed"
+        self.worker_env.embedder = able
+        assert self.worker_env.status(document_id) == "failed"
 
     async def process(self, document_id: UUID) -> None:
         worker = self.worker()
         try:
-            await worker(self.desk.job(document_id, FAST))
+            await worker(self.worker_env.job(document_id, FAST))
         except MoveToQueue:
-            await worker(self.desk.job(document_id, READING))
+            await worker(self.worker_env.job(document_id, READING))
 
     def worker(self) -> RunProcessor:
-        copies = copier_of(self.desk.database, self.stores.vectors)
-        return RunProcessor(replace(self.desk.services, index_copier=copies))
+        copies = copier_of(self.worker_env.database, self.stores.vectors)
+        return RunProcessor(replace(self.worker_env.services, index_copier=copies))
 
     def indexed(self, document_id: UUID) -> IndexedDocument:
-        return IndexedDocument(document_id, self.desk.kb_id, self.desk.owner.organization_id)
+        return IndexedDocument(document_id, self.worker_env.kb_id, self.worker_env.owner.organization_id)
 
     def row(self, document_id: UUID) -> dict[str, Any]:
         """The document, past every policy, but for what every move changes."""
-        ((row,),) = self.desk.seed.rows("SELECT to_jsonb(d) FROM documents d WHERE id = %s", document_id)
+        ((row,),) = self.worker_env.seed.rows("SELECT to_jsonb(d) FROM documents d WHERE id = %s", document_id)
         return {name: value for name, value in row.items() if name not in ("epoch", "updated_at")}
 
     def revisions(self, document_id: UUID) -> list[int]:
         question = "SELECT revision FROM document_revisions WHERE document_id = %s ORDER BY 1"
-        return [number for (number,) in self.desk.seed.rows(question, document_id)]
+        return [number for (number,) in self.worker_env.seed.rows(question, document_id)]
 
     def shown(self, document_id: UUID) -> list[Any]:
         """Every row of pages, paragraphs and diagrams, with what people wrote on them."""
-        return [self.desk.seed.rows(question, document_id) for question in (SHOWN, WRITTEN, DRAWN)]
+        return [self.worker_env.seed.rows(question, document_id) for question in (SHOWN, WRITTEN, DRAWN)]
 
     async def stored(self, document_id: UUID) -> list[str]:
         """The keys of its originals."""
-        prefix = f"{self.desk.kb_id}/{document_id}/"
+        prefix = f"{self.worker_env.kb_id}/{document_id}/"
         return sorted([info.key async for info in self.stores.objects.list(prefix)])
 
     async def sweep(self) -> None:
         """What is due in the ledger."""
-        assert await self.stores.ledger.process(self.desk.owner.organization_id) == 0
+        assert await self.stores.ledger.process(self.worker_env.owner.organization_id) == 0
 
     async def hits(self, question: str = "contracts", mode: str = "hybrid") -> list[tuple[str, str]]:
         answer = await self.client.get("/api/v1/search", params={"q": question, "mode": mode})

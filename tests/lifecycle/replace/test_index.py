@@ -36,147 +36,152 @@ def index(request: pytest.FixtureRequest) -> VectorSearch | None:
 only_with_copies = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 
 
-async def test_nothing_of_the_old_is_found_until_the_new_is(bench: ReplaceHarness) -> None:
-    document_id = await bench.completed()
+async def test_nothing_of_the_old_is_found_until_the_new_is(replace_env: ReplaceHarness) -> None:
+    document_id = await replace_env.completed()
     for mode in MODES:
-        assert set(await bench.hits(mode=mode)) == {(str(document_id), "old.pdf")}, mode
-    await bench.replace(document_id)
+        assert set(await replace_env.hits(mode=mode)) == {(str(document_id), "old.pdf")}, mode
+    await replace_env.replace(document_id)
     for mode in MODES:
-        assert await bench.hits(mode=mode) == [], mode
-    await bench.fail(document_id)
+        assert await replace_env.hits(mode=mode) == [], mode
+    await replace_env.fail(document_id)
     for mode in MODES:
-        assert await bench.hits(mode=mode) == [], mode
-    await bench.post(document_id, "retry")
-    bench.desk.reader.pages = NEW_PAGES
-    await bench.process(document_id)
+        assert await replace_env.hits(mode=mode) == [], mode
+    await replace_env.post(document_id, "retry")
+    replace_env.worker_env.reader.pages = NEW_PAGES
+    await replace_env.process(document_id)
     for mode in MODES:
-        assert (str(document_id), "new.pdf") in await bench.hits("penguins", mode=mode), mode
-        assert (str(document_id), "old.pdf") not in await bench.hits("invoices", mode=mode), mode
+        assert (str(document_id), "new.pdf") in await replace_env.hits("penguins", mode=mode), mode
+        assert (str(document_id), "old.pdf") not in await replace_env.hits("invoices", mode=mode), mode
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_what_was_found_is_found_again_after_a_revert(bench: ReplaceHarness, is_late: bool) -> None:
-    document_id = await bench.completed()
-    found, held = await bench.hits(mode="vector"), await count_points(bench.stores.vectors, bench.indexed(document_id))
-    await bench.replace(document_id)
-    bench.desk.reader.pages = NEW_PAGES
-    await (bench.fail_late(document_id) if is_late else bench.fail(document_id))
-    await bench.revert(document_id)
-    assert await bench.hits(mode="vector") == found
-    assert await count_points(bench.stores.vectors, bench.indexed(document_id)) == held
+async def test_what_was_found_is_found_again_after_a_revert(replace_env: ReplaceHarness, is_late: bool) -> None:
+    document_id = await replace_env.completed()
+    found, held = (
+        await replace_env.hits(mode="vector"),
+        await count_points(replace_env.stores.vectors, replace_env.indexed(document_id)),
+    )
+    await replace_env.replace(document_id)
+    replace_env.worker_env.reader.pages = NEW_PAGES
+    await (replace_env.fail_late(document_id) if is_late else replace_env.fail(document_id))
+    await replace_env.revert(document_id)
+    assert await replace_env.hits(mode="vector") == found
+    assert await count_points(replace_env.stores.vectors, replace_env.indexed(document_id)) == held
 
 
-async def test_an_archived_one_is_not_found_after_a_revert_and_again_after_its_restore(bench: ReplaceHarness) -> None:
-    document_id = await bench.completed()
-    found = await bench.hits(mode="vector")
-    await bench.post(document_id, "archive")
-    await bench.failed_replacement(document_id)
-    await bench.revert(document_id)
-    assert await bench.hits(mode="vector") == []
-    await bench.post(document_id, "restore")
-    assert await bench.hits(mode="vector") == found
+async def test_an_archived_one_is_not_found_after_a_revert_and_again_after_its_restore(
+    replace_env: ReplaceHarness,
+) -> None:
+    document_id = await replace_env.completed()
+    found = await replace_env.hits(mode="vector")
+    await replace_env.post(document_id, "archive")
+    await replace_env.failed_replacement(document_id)
+    await replace_env.revert(document_id)
+    assert await replace_env.hits(mode="vector") == []
+    await replace_env.post(document_id, "restore")
+    assert await replace_env.hits(mode="vector") == found
 
 
-async def test_no_older_passages_are_left_when_the_new_revision_is_complete(bench: ReplaceHarness) -> None:
-    document_id = await bench.completed()
-    fresh = await bench.completed("fresh.pdf", b"fresh")
-    await bench.replace(document_id)
-    await bench.process(document_id)
-    index = bench.stores.vectors
-    old, new = bench.indexed(document_id), bench.indexed(fresh)
+async def test_no_older_passages_are_left_when_the_new_revision_is_complete(replace_env: ReplaceHarness) -> None:
+    document_id = await replace_env.completed()
+    fresh = await replace_env.completed("fresh.pdf", b"fresh")
+    await replace_env.replace(document_id)
+    await replace_env.process(document_id)
+    index = replace_env.stores.vectors
+    old, new = replace_env.indexed(document_id), replace_env.indexed(fresh)
     assert await count_points(index, old) == await count_points(index, new)
 
 
 @only_with_copies
-async def test_passages_that_a_cancelled_run_left_go_with_the_revert(bench: ReplaceHarness) -> None:
-    document_id = await bench.completed()
-    held = await count_points(bench.stores.vectors, bench.indexed(document_id))
-    await bench.replace(document_id)
-    run = bench.desk.job(document_id)
-    bench.desk.reader.pages = NEW_PAGES
+async def test_passages_that_a_cancelled_run_left_go_with_the_revert(replace_env: ReplaceHarness) -> None:
+    document_id = await replace_env.completed()
+    held = await count_points(replace_env.stores.vectors, replace_env.indexed(document_id))
+    await replace_env.replace(document_id)
+    run = replace_env.worker_env.job(document_id)
+    replace_env.worker_env.reader.pages = NEW_PAGES
 
     class Cancelling(Moody):
         async def upsert(self, *given: object) -> None:
             await super().upsert(*given)  # type: ignore[arg-type]
-            await bench.post(document_id, "cancel")
+            await replace_env.post(document_id, "cancel")
 
-    index = bench.stores.vectors
+    index = replace_env.stores.vectors
     assert isinstance(index, Moody)
     index.__class__ = Cancelling
-    await bench.worker()(run)
+    await replace_env.worker()(run)
     index.__class__ = Moody
-    assert await index.count(bench.indexed(document_id)) > held
-    assert (await bench.revert(document_id)).status_code == 200
-    assert await index.count(bench.indexed(document_id)) == held
+    assert await index.count(replace_env.indexed(document_id)) > held
+    assert (await replace_env.revert(document_id)).status_code == 200
+    assert await index.count(replace_env.indexed(document_id)) == held
 
 
 @only_with_copies
 @pytest.mark.parametrize("status", ["completed", "archived"])
 async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(
-    bench: ReplaceHarness, status: str
+    replace_env: ReplaceHarness, status: str
 ) -> None:
-    document_id = await bench.completed()
+    document_id = await replace_env.completed()
     if status == "archived":
-        await bench.post(document_id, "archive")
-    await bench.failed_replacement(document_id)
-    before, index = bench.row(document_id), bench.stores.vectors
+        await replace_env.post(document_id, "archive")
+    await replace_env.failed_replacement(document_id)
+    before, index = replace_env.row(document_id), replace_env.stores.vectors
     assert isinstance(index, Moody)
     index.is_silent = True
-    answer = await bench.revert(document_id)
-    assert (answer.status_code, bench.row(document_id)) == (503, before)
-    judged = moves_of(await explain(bench.client, bench.desk, document_id))["revert"]
+    answer = await replace_env.revert(document_id)
+    assert (answer.status_code, replace_env.row(document_id)) == (503, before)
+    judged = moves_of(await explain(replace_env.client, replace_env.worker_env, document_id))["revert"]
     assert (judged["allowed"], {"detail": judged["reason"]}) == (False, answer.json())
 
     index.is_silent = False
-    await put_right(bench)
-    assert (await bench.revert(document_id)).json()["status"] == status
-    assert await index_says(bench) == (["visible"] if status == "completed" else [])
+    await put_right(replace_env)
+    assert (await replace_env.revert(document_id)).json()["status"] == status
+    assert await index_says(replace_env) == (["visible"] if status == "completed" else [])
 
 
 @only_with_copies
-async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(bench: ReplaceHarness) -> None:
-    document_id = await bench.completed()
-    await bench.failed_replacement(document_id)
-    bench.desk.seed.document(bench.desk.kb_id, bench.desk.owner, name="old.pdf")
-    index = bench.stores.vectors
+async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(replace_env: ReplaceHarness) -> None:
+    document_id = await replace_env.completed()
+    await replace_env.failed_replacement(document_id)
+    replace_env.worker_env.seed.document(replace_env.worker_env.kb_id, replace_env.worker_env.owner, name="old.pdf")
+    index = replace_env.stores.vectors
     assert isinstance(index, Moody)
     index.is_silent = True
-    assert (await bench.revert(document_id)).status_code == 409
-    assert bench.desk.seed.one("SELECT count(*) FROM index_intents") == 0
+    assert (await replace_env.revert(document_id)).status_code == 409
+    assert replace_env.worker_env.seed.one("SELECT count(*) FROM index_intents") == 0
 
 
 @only_with_copies
 async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_right_meanwhile(
-    bench: ReplaceHarness,
+    replace_env: ReplaceHarness,
 ) -> None:
-    document_id = await bench.completed()
-    index = bench.stores.vectors
+    document_id = await replace_env.completed()
+    index = replace_env.stores.vectors
     assert isinstance(index, Moody)
     index.is_silent = True
-    assert (await bench.post(document_id, "archive")).status_code == 503  # and its intent stays open
+    assert (await replace_env.post(document_id, "archive")).status_code == 503  # and its intent stays open
     index.is_silent = False
-    await bench.replace(document_id)
-    bench.desk.reader.pages = NEW_PAGES
-    worker = bench.worker()
+    await replace_env.replace(document_id)
+    replace_env.worker_env.reader.pages = NEW_PAGES
+    worker = replace_env.worker()
 
     async def put_and_sweep(*given: object) -> None:
         await QdrantIndex.upsert(index, *given)  # type: ignore[arg-type]
-        await put_right(bench)
+        await put_right(replace_env)
 
     index.upsert = put_and_sweep  # type: ignore[method-assign,assignment]
-    await worker(bench.desk.job(document_id))
-    assert bench.desk.status(document_id) == "completed"
-    assert await bench.hits("penguins", mode="vector") != []
+    await worker(replace_env.worker_env.job(document_id))
+    assert replace_env.worker_env.status(document_id) == "completed"
+    assert await replace_env.hits("penguins", mode="vector") != []
 
 
-async def put_right(bench: ReplaceHarness) -> None:
+async def put_right(replace_env: ReplaceHarness) -> None:
     """As soon as the writers had their time."""
-    bench.desk.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
-    await IntentSweep(bench.stores.database, bench.stores.external_index).sweep()
+    replace_env.worker_env.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
+    await IntentSweep(replace_env.stores.database, replace_env.stores.external_index).sweep()
 
 
-async def index_says(bench: ReplaceHarness) -> list[str]:
+async def index_says(replace_env: ReplaceHarness) -> list[str]:
     """Whether the index would propose anything, whatever PostgreSQL says."""
-    assert bench.stores.external_index is not None
-    held = [point async for point in bench.stores.external_index.iter_points(bench.desk.kb_id)]
+    assert replace_env.stores.external_index is not None
+    held = [point async for point in replace_env.stores.external_index.iter_points(replace_env.worker_env.kb_id)]
     return sorted({"visible" for point in held if point.is_visible})

@@ -90,20 +90,20 @@ async def test_a_snapshot_of_too_many_says_that_it_is_not_all(
     assert snapshot["truncated"] is True
 
 
-async def test_a_reading_is_told_page_by_page_until_it_is_complete(api: RunningApi, desk: WorkerFixture) -> None:
-    document_id = await desk.document()
-    async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
-        claimed = await RunRepository(work.session).claim(desk.job(document_id).run_id)
+async def test_a_reading_is_told_page_by_page_until_it_is_complete(api: RunningApi, worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
+    async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
+        claimed = await RunRepository(work.session).claim(worker_env.job(document_id).run_id)
     assert claimed is not None
-    async with open_event_stream(api, desk.owner) as tab:
+    async with open_event_stream(api, worker_env.owner) as tab:
         await tab.expect("snapshot")
-        progress = ProgressReporter(RunContext(desk.services, *claimed), "ExtractText", 12)
+        progress = ProgressReporter(RunContext(worker_env.services, *claimed), "ExtractText", 12)
         progress._reported_at = 0
         await progress.report_page(3)
         told = await tab.expect("document")
         assert (told["step"], told["page"], told["pages"], told["purpose"]) == ("ExtractText", 3, 12, "first")
 
-        await desk.worker()(desk.job(document_id))
+        await worker_env.worker()(worker_env.job(document_id))
         told = (await tab.until("document", status="completed"))[-1][1]
         assert (told["step"], told["page"], told["pages"], told["purpose"]) == (None, None, None, None)
         assert (told["total_pages"], told["processing_status"]) == (2, "basic_complete")

@@ -23,10 +23,12 @@ PACKED = (DOCX, ODT, PPTX, XLSX)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
+async def sandboxed_worker(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SandboxedWorkerFixture]:
     sandbox = a_sandbox(memory_bytes=MEMORY)
-    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), sandbox) as bench:
-        yield bench
+    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("sandboxed_worker"), sandbox) as sandboxed_worker:
+        yield sandboxed_worker
 
 
 @pytest.fixture
@@ -64,12 +66,12 @@ REFUSED = [
 
 @pytest.mark.parametrize("bad", REFUSED, ids=lambda bad: f"{bad.name} {bad.kind.name}")
 async def test_a_file_that_cannot_be_read_fails_with_its_code_and_a_sentence(
-    bench: SandboxedWorkerFixture, bad: Bad
+    sandboxed_worker: SandboxedWorkerFixture, bad: Bad
 ) -> None:
-    outcome = await bench.process(bad.build(), bad.kind.media_type)
+    outcome = await sandboxed_worker.process(bad.build(), bad.kind.media_type)
     assert outcome.code == bad.code
     assert outcome.texts == []
-    await bench.require_sound(good_pdf, PDF.media_type)
+    await sandboxed_worker.require_sound(good_pdf, PDF.media_type)
 
 
 @dataclass(frozen=True)
@@ -112,30 +114,30 @@ COMPLETED = [
 
 @pytest.mark.parametrize("odd", COMPLETED, ids=lambda odd: f"{odd.name} {odd.kind.name}")
 async def test_what_can_be_read_of_a_file_is_read_and_the_rest_is_named(
-    bench: SandboxedWorkerFixture, odd: Odd
+    sandboxed_worker: SandboxedWorkerFixture, odd: Odd
 ) -> None:
-    outcome = await bench.process(odd.build(), odd.kind.media_type)
+    outcome = await sandboxed_worker.process(odd.build(), odd.kind.media_type)
     assert outcome.code is None
     assert outcome.problems is not None
     assert tuple(problem["page"] for problem in outcome.problems) == odd.unread
     assert all(problem["message"].endswith(".") for problem in outcome.problems)
     assert odd.text in " ".join(outcome.texts)
-    await bench.require_sound(good_pdf, PDF.media_type)
+    await sandboxed_worker.require_sound(good_pdf, PDF.media_type)
 
 
 @pytest.mark.parametrize("kind", [*PACKED, HTML], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("target", ["file", "network"])
 async def test_a_file_makes_its_reader_fetch_nothing(
-    bench: SandboxedWorkerFixture, listener: socket.socket, tmp_path: Path, kind: MediaType, target: str
+    sandboxed_worker: SandboxedWorkerFixture, listener: socket.socket, tmp_path: Path, kind: MediaType, target: str
 ) -> None:
     secret = tmp_path / "secret"
     secret.write_text("root:x:0:0")
     network = f"http://127.0.0.1:{listener.getsockname()[1]}/x.dtd"
     address = secret.as_uri() if target == "file" else network
     content = bad_files.reaching_out_html(address) if kind is HTML else bad_files.reaching_out(kind, address)
-    outcome = await bench.process(content, kind.media_type)
+    outcome = await sandboxed_worker.process(content, kind.media_type)
     assert outcome.code == (None if kind in (HTML, PPTX) else "corrupt")
     assert "root:x" not in " ".join(outcome.texts)
     with pytest.raises(BlockingIOError):
         listener.accept()
-    await bench.require_sound(good_pdf, PDF.media_type)
+    await sandboxed_worker.require_sound(good_pdf, PDF.media_type)

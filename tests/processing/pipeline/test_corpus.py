@@ -20,20 +20,24 @@ WITHOUT_TEXT = {"007-imagemagick-images.pdf", "019-grayscale-image.pdf"}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
-    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), a_sandbox()) as bench:
-        yield bench
+async def sandboxed_worker(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SandboxedWorkerFixture]:
+    async with open_sandboxed_worker(
+        cluster, tmp_path_factory.mktemp("sandboxed_worker"), a_sandbox()
+    ) as sandboxed_worker:
+        yield sandboxed_worker
 
 
 async def test_real_files_are_completed_with_all_their_pages_or_ask_for_their_password(
-    bench: SandboxedWorkerFixture,
+    sandboxed_worker: SandboxedWorkerFixture,
 ) -> None:
     for path in corpus.FILES:
-        await check(bench, path)
+        await check(sandboxed_worker, path)
 
 
-async def check(bench: SandboxedWorkerFixture, path: Path) -> None:
-    outcome = await bench.process(path.read_bytes(), PDF.media_type)
+async def check(sandboxed_worker: SandboxedWorkerFixture, path: Path) -> None:
+    outcome = await sandboxed_worker.process(path.read_bytes(), PDF.media_type)
     if path.name in ENCRYPTED:
         assert outcome.code == "encrypted"
     else:
@@ -41,4 +45,4 @@ async def check(bench: SandboxedWorkerFixture, path: Path) -> None:
         assert outcome.total_pages == len(outcome.texts) > 0
     assert outcome.diagrams > 0 or path.name not in WITH_DIAGRAMS
     assert any(outcome.texts) == (path.name not in ENCRYPTED | WITHOUT_TEXT)
-    assert bench.processes_left() == bench.files_left() == []
+    assert sandboxed_worker.processes_left() == sandboxed_worker.files_left() == []

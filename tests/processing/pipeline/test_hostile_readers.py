@@ -15,11 +15,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
+async def sandboxed_worker(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SandboxedWorkerFixture]:
     """The media type says what the reader does."""
     sandbox = Sandbox(ReaderResources(), memory_bytes=256 << 20, stall_seconds=2, server_config=WORKPLACE)
-    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), sandbox) as bench:
-        yield bench
+    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("sandboxed_worker"), sandbox) as sandboxed_worker:
+        yield sandboxed_worker
 
 
 @pytest.mark.parametrize(
@@ -39,9 +41,9 @@ async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> A
     ],
 )
 async def test_a_reader_that_crashes_hangs_or_takes_too_much_fails_its_document_only(
-    bench: SandboxedWorkerFixture, deed: str, code: str
+    sandboxed_worker: SandboxedWorkerFixture, deed: str, code: str
 ) -> None:
-    outcome = await bench.process(deed.encode(), deed)
+    outcome = await sandboxed_worker.process(deed.encode(), deed)
     assert outcome.code == code
     assert outcome.texts == []
-    await bench.require_sound(str.encode, "echo")
+    await sandboxed_worker.require_sound(str.encode, "echo")

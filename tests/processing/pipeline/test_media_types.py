@@ -26,9 +26,13 @@ HEADERS = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxedWorkerFixture]:
-    async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("bench"), a_sandbox()) as bench:
-        yield bench
+async def sandboxed_worker(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SandboxedWorkerFixture]:
+    async with open_sandboxed_worker(
+        cluster, tmp_path_factory.mktemp("sandboxed_worker"), a_sandbox()
+    ) as sandboxed_worker:
+        yield sandboxed_worker
 
 
 def a_picture(format_name: str) -> Callable[[], bytes]:
@@ -76,12 +80,12 @@ FILES: dict[MediaType, Callable[[], bytes]] = {
 
 @pytest.mark.parametrize("kind", SUPPORTED, ids=lambda kind: kind.name)
 async def test_a_file_of_every_known_kind_is_recognised_and_completed_with_its_text(
-    bench: SandboxedWorkerFixture, kind: MediaType
+    sandboxed_worker: SandboxedWorkerFixture, kind: MediaType
 ) -> None:
     content = FILES[kind]()
     assert detect_media_type(content, content, len(content), name=f"boats{kind.extension}") == kind
-    outcome = await bench.process(content, kind.media_type)
+    outcome = await sandboxed_worker.process(content, kind.media_type)
     assert (outcome.code, outcome.problems, outcome.total_pages) == (None, [], 1)
     assert WORDS in outcome.texts[0]
     assert outcome.ocr_pages == kind.media_type.startswith("image/")
-    assert bench.processes_left() == bench.files_left() == []
+    assert sandboxed_worker.processes_left() == sandboxed_worker.files_left() == []

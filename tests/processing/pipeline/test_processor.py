@@ -36,181 +36,186 @@ ROWS = {
 }
 
 
-def counts(desk: WorkerFixture) -> dict[str, int]:
-    return {table: desk.seed.one(f"SELECT count(*) FROM {table}") for table in ROWS}
+def counts(worker_env: WorkerFixture) -> dict[str, int]:
+    return {table: worker_env.seed.one(f"SELECT count(*) FROM {table}") for table in ROWS}
 
 
-async def test_unknown_content_is_read_and_completed(desk: WorkerFixture) -> None:
-    document_id = await desk.document()
-    assert await desk.process(document_id) == READING
-    assert counts(desk) == ROWS
-    row = desk.seed.rows(
+async def test_unknown_content_is_read_and_completed(worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
+    assert await worker_env.process(document_id) == READING
+    assert counts(worker_env) == ROWS
+    row = worker_env.seed.rows(
         """SELECT status, processing_status, total_pages, total_word_count, text_extraction_method, last_error,
                   completed_at IS NOT NULL, artifact_text_id IS NOT NULL FROM documents"""
     )[0]
     assert row == ("completed", "basic_complete", 2, 8, "mixed", None, True, True)
     run = "SELECT status, last_step, artifact_text_id, ended_at IS NOT NULL FROM document_processing_runs"
-    assert desk.seed.rows(run) == [("completed", "MarkBasicComplete", None, True)]
-    assert desk.seed.one("SELECT count(*) FROM deletions") == 0
+    assert worker_env.seed.rows(run) == [("completed", "MarkBasicComplete", None, True)]
+    assert worker_env.seed.one("SELECT count(*) FROM deletions") == 0
 
 
-async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(desk: WorkerFixture) -> None:
+async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(worker_env: WorkerFixture) -> None:
     """The driver forgets all statements that it has prepared on a connection when something is rolled back there."""
     rolled_back: list[Connection] = []
-    event.listen(desk.database.service_engine.sync_engine, "rollback", rolled_back.append)
-    assert await desk.process(await desk.document()) == READING
+    event.listen(worker_env.database.service_engine.sync_engine, "rollback", rolled_back.append)
+    assert await worker_env.process(await worker_env.document()) == READING
     assert rolled_back == []
 
 
-async def test_the_text_of_each_page_is_in_the_pack(desk: WorkerFixture) -> None:
-    await desk.process(await desk.document())
-    pages = desk.seed.rows("SELECT page_text_uri, page_text_sha256 FROM artifact_pages ORDER BY page_number")
-    assert [await read_page_text(desk.objects, *page) for page in pages] == [FIRST_TEXT, SECOND_TEXT]
+async def test_the_text_of_each_page_is_in_the_pack(worker_env: WorkerFixture) -> None:
+    await worker_env.process(await worker_env.document())
+    pages = worker_env.seed.rows("SELECT page_text_uri, page_text_sha256 FROM artifact_pages ORDER BY page_number")
+    assert [await read_page_text(worker_env.objects, *page) for page in pages] == [FIRST_TEXT, SECOND_TEXT]
 
 
-async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_file(desk: WorkerFixture) -> None:
-    await desk.process(await desk.document())
-    second = await desk.document()
-    await desk.objects.delete(f"{desk.kb_id}/{second}/1/original")
-    assert await desk.process(second) == FAST
-    assert desk.status(second) == "completed"
-    assert desk.reader.opened == 1
-    assert counts(desk) == {**ROWS, "document_pages": 4, "document_diagrams": 6}
+async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_file(worker_env: WorkerFixture) -> None:
+    await worker_env.process(await worker_env.document())
+    second = await worker_env.document()
+    await worker_env.objects.delete(f"{worker_env.kb_id}/{second}/1/original")
+    assert await worker_env.process(second) == FAST
+    assert worker_env.status(second) == "completed"
+    assert worker_env.reader.opened == 1
+    assert counts(worker_env) == {**ROWS, "document_pages": 4, "document_diagrams": 6}
 
 
-async def test_known_content_that_nobody_shows_yet_gets_its_diagrams(desk: WorkerFixture) -> None:
+async def test_known_content_that_nobody_shows_yet_gets_its_diagrams(worker_env: WorkerFixture) -> None:
     """Of a worker that died after it had read and indexed, before it made anything of what it found."""
-    first = await desk.document()
-    await desk.process(first)
-    desk.seed.execute("DELETE FROM documents WHERE id = %s", first)
-    desk.seed.execute("DELETE FROM artifact_diagrams")
-    second = await desk.document()
-    assert await desk.process(second) == FAST
-    assert counts(desk) == ROWS
+    first = await worker_env.document()
+    await worker_env.process(first)
+    worker_env.seed.execute("DELETE FROM documents WHERE id = %s", first)
+    worker_env.seed.execute("DELETE FROM artifact_diagrams")
+    second = await worker_env.document()
+    assert await worker_env.process(second) == FAST
+    assert counts(worker_env) == ROWS
 
 
-async def test_people_see_the_same_steps_whether_computed_or_found(desk: WorkerFixture) -> None:
-    first, second = await desk.document(), await desk.document()
+async def test_people_see_the_same_steps_whether_computed_or_found(worker_env: WorkerFixture) -> None:
+    first, second = await worker_env.document(), await worker_env.document()
     for document_id in (first, second):
-        await desk.process(document_id)
+        await worker_env.process(document_id)
     steps = "SELECT step_name, status FROM document_processing_steps WHERE run_id = %s ORDER BY 1"
-    shown = [desk.seed.rows(steps, desk.job(document_id).run_id) for document_id in (first, second)]
+    shown = [worker_env.seed.rows(steps, worker_env.job(document_id).run_id) for document_id in (first, second)]
     assert shown[0] == shown[1]
     assert len(shown[0]) == 11
 
 
-async def test_a_diagram_key_contains_the_page_and_tells_twins_apart(desk: WorkerFixture) -> None:
-    await desk.process(await desk.document())
+async def test_a_diagram_key_contains_the_page_and_tells_twins_apart(worker_env: WorkerFixture) -> None:
+    await worker_env.process(await worker_env.document())
     digest = "ab" * 8
-    keys = desk.seed.rows("SELECT diagram_key FROM document_diagrams ORDER BY 1")
+    keys = worker_env.seed.rows("SELECT diagram_key FROM document_diagrams ORDER BY 1")
     assert [key for (key,) in keys] == [f"p1-{digest}", f"p1-{digest}-2", f"p2-{digest}"]
 
 
-async def test_other_organizations_compute_for_themselves(desk: WorkerFixture) -> None:
-    await desk.process(await desk.document())
-    stranger = desk.seed.person()
-    document_id = await desk.document(owner=stranger, kb_id=desk.seed.knowledge_base(stranger))
-    assert await desk.process(document_id) == READING
-    assert counts(desk)["artifacts_full_text"] == 2
+async def test_other_organizations_compute_for_themselves(worker_env: WorkerFixture) -> None:
+    await worker_env.process(await worker_env.document())
+    stranger = worker_env.seed.person()
+    document_id = await worker_env.document(owner=stranger, kb_id=worker_env.seed.knowledge_base(stranger))
+    assert await worker_env.process(document_id) == READING
+    assert counts(worker_env)["artifacts_full_text"] == 2
 
 
-async def test_somebody_computing_the_same_puts_the_job_back(desk: WorkerFixture) -> None:
-    document_id = await desk.document()
-    content_key = desk.seed.one("SELECT content_hmac FROM documents")
-    key = ArtifactKey(desk.owner.organization_id, content_key, desk.reading)
-    async with desk.locks.try_acquire(_lock_name(key)):
+async def test_somebody_computing_the_same_puts_the_job_back(worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
+    content_key = worker_env.seed.one("SELECT content_hmac FROM documents")
+    key = ArtifactKey(worker_env.owner.organization_id, content_key, worker_env.reading)
+    async with worker_env.locks.try_acquire(_lock_name(key)):
         with pytest.raises(RetryLater):
-            await desk.process(document_id)
-    assert desk.reader.opened == 0
-    await desk.worker()(desk.job(document_id))
-    assert desk.status(document_id) == "completed"
+            await worker_env.process(document_id)
+    assert worker_env.reader.opened == 0
+    await worker_env.worker()(worker_env.job(document_id))
+    assert worker_env.status(document_id) == "completed"
 
 
-async def test_an_unreadable_file_fails_with_a_code_and_a_sentence(desk: WorkerFixture) -> None:
-    desk.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
-    document_id = await desk.document()
-    await desk.process(document_id)
-    status, last_error, errors, run = desk.seed.rows(
+async def test_an_unreadable_file_fails_with_a_code_and_a_sentence(worker_env: WorkerFixture) -> None:
+    worker_env.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
+    document_id = await worker_env.document()
+    await worker_env.process(document_id)
+    status, last_error, errors, run = worker_env.seed.rows(
         "SELECT d.status, last_error, processing_errors, r.status FROM documents d JOIN document_processing_runs r"
         " ON r.document_id = d.id"
     )[0]
     assert (status, last_error, run) == ("failed", "The file is protected by a password.", "failed")
     assert errors == [{"code": "encrypted", "message": last_error, "step": "ExtractText"}]
     step = "SELECT status, error->>'code' FROM document_processing_steps WHERE step_name = 'ExtractText'"
-    assert desk.seed.rows(step) == [("failed", "encrypted")]
+    assert worker_env.seed.rows(step) == [("failed", "encrypted")]
 
 
-async def test_an_unexpected_error_fails_the_document_and_names_nothing_of_it(desk: WorkerFixture) -> None:
-    desk.reader.error = ValueError("a secret sentence of the document")
-    await desk.process(await desk.document())
-    (error,) = desk.seed.one("SELECT processing_errors FROM documents")
+async def test_an_unexpected_error_fails_the_document_and_names_nothing_of_it(worker_env: WorkerFixture) -> None:
+    worker_env.reader.error = ValueError("a secret sentence of the document")
+    await worker_env.process(await worker_env.document())
+    (error,) = worker_env.seed.one("SELECT processing_errors FROM documents")
     assert error["code"] == "internal"
     assert "secret" not in error["message"]
 
 
-async def test_without_sharing_every_document_is_computed_and_completed(desk: WorkerFixture) -> None:
-    desk.scope = SharingScope.DOCUMENT
+async def test_without_sharing_every_document_is_computed_and_completed(worker_env: WorkerFixture) -> None:
+    worker_env.scope = SharingScope.DOCUMENT
     for _ in range(2):
-        document_id = await desk.document()
-        assert await desk.process(document_id) == READING
-        assert desk.status(document_id) == "completed"
-    assert counts(desk)["artifacts_full_text"] == 2
+        document_id = await worker_env.document()
+        assert await worker_env.process(document_id) == READING
+        assert worker_env.status(document_id) == "completed"
+    assert counts(worker_env)["artifacts_full_text"] == 2
 
 
-async def test_shared_by_all_another_organization_finds_it_and_saves_nothing_that_shows(desk: WorkerFixture) -> None:
-    desk.scope = SharingScope.SHARED
-    await desk.process(await desk.document())
-    stranger = desk.seed.person()
-    document_id = await desk.document(owner=stranger, kb_id=desk.seed.knowledge_base(stranger))
-    assert await desk.process(document_id) == FAST
-    assert desk.seed.rows("SELECT organization_id FROM artifacts_full_text") == [(None,)]
-    assert desk.seed.rows("SELECT saved_seconds FROM document_processing_runs") == [(None,), (None,)]
+async def test_shared_by_all_another_organization_finds_it_and_saves_nothing_that_shows(
+    worker_env: WorkerFixture,
+) -> None:
+    worker_env.scope = SharingScope.SHARED
+    await worker_env.process(await worker_env.document())
+    stranger = worker_env.seed.person()
+    document_id = await worker_env.document(owner=stranger, kb_id=worker_env.seed.knowledge_base(stranger))
+    assert await worker_env.process(document_id) == FAST
+    assert worker_env.seed.rows("SELECT organization_id FROM artifacts_full_text") == [(None,)]
+    assert worker_env.seed.rows("SELECT saved_seconds FROM document_processing_runs") == [(None,), (None,)]
 
 
-async def test_reuse_within_the_organization_is_counted_as_saved(desk: WorkerFixture) -> None:
-    await desk.process(await desk.document())
-    desk.seed.execute("UPDATE artifacts_full_text SET timings = '{\"seconds\": 12.5}'")
-    second = await desk.document()
-    await desk.process(second)
+async def test_reuse_within_the_organization_is_counted_as_saved(worker_env: WorkerFixture) -> None:
+    await worker_env.process(await worker_env.document())
+    worker_env.seed.execute("UPDATE artifacts_full_text SET timings = '{\"seconds\": 12.5}'")
+    second = await worker_env.document()
+    await worker_env.process(second)
     saved = "SELECT saved_seconds FROM document_processing_runs WHERE document_id = %s"
-    assert desk.seed.one(saved, second) == 12.5
+    assert worker_env.seed.one(saved, second) == 12.5
 
 
-async def test_another_variant_computes_beside_the_old_one(desk: WorkerFixture) -> None:
-    await desk.process(await desk.document())
-    desk.reading = reading_variant({"of": "a newer reader"})
-    assert await desk.process(await desk.document()) == READING
-    assert counts(desk)["artifacts_full_text"] == 2
+async def test_another_variant_computes_beside_the_old_one(worker_env: WorkerFixture) -> None:
+    await worker_env.process(await worker_env.document())
+    worker_env.reading = reading_variant({"of": "a newer reader"})
+    assert await worker_env.process(await worker_env.document()) == READING
+    assert counts(worker_env)["artifacts_full_text"] == 2
 
 
-async def test_what_went_well_has_no_error_at_all(desk: WorkerFixture) -> None:
-    await desk.process(await desk.document())
-    assert desk.seed.one("SELECT count(*) FROM documents WHERE processing_errors IS NULL AND last_error IS NULL") == 1
-    assert desk.seed.one("SELECT count(*) FROM document_processing_runs WHERE error IS NULL") == 1
+async def test_what_went_well_has_no_error_at_all(worker_env: WorkerFixture) -> None:
+    await worker_env.process(await worker_env.document())
+    assert (
+        worker_env.seed.one("SELECT count(*) FROM documents WHERE processing_errors IS NULL AND last_error IS NULL")
+        == 1
+    )
+    assert worker_env.seed.one("SELECT count(*) FROM document_processing_runs WHERE error IS NULL") == 1
 
 
 async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_only_at_the_end(
-    desk: WorkerFixture,
+    worker_env: WorkerFixture,
 ) -> None:
-    document_id = await desk.document()
-    desk.reader.error = ReaderKilled()
-    worker = desk.worker()
+    document_id = await worker_env.document()
+    worker_env.reader.error = ReaderKilled()
+    worker = worker_env.worker()
     for _ in range(MAX_CRASHES - 1):
         with pytest.raises(ReaderKilled):
-            await worker(desk.job(document_id))
-        assert desk.status(document_id) == "processing"
-        assert desk.seed.one("SELECT status FROM document_processing_runs") == "queued"
-    await worker(desk.job(document_id))
-    assert desk.status(document_id) == "failed"
-    assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"
+            await worker(worker_env.job(document_id))
+        assert worker_env.status(document_id) == "processing"
+        assert worker_env.seed.one("SELECT status FROM document_processing_runs") == "queued"
+    await worker(worker_env.job(document_id))
+    assert worker_env.status(document_id) == "failed"
+    assert worker_env.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"
 
 
 class FullDisk(FolderObjectStore):
     """Takes the pack, and then the worker's transaction fails."""
 
-    def __init__(self, desk: WorkerFixture, root: Path) -> None:
+    def __init__(self, worker_env: WorkerFixture, root: Path) -> None:
         super().__init__(root)
-        self._desk = desk
+        self._desk = worker_env
 
     async def put(self, key: str, data: bytes) -> None:
         await super().put(key, data)
@@ -220,52 +225,56 @@ class FullDisk(FolderObjectStore):
             )
 
 
-async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(desk: WorkerFixture, tmp_path: Path) -> None:
-    desk.objects = FullDisk(desk, tmp_path / "blobs")
-    await desk.process(await desk.document())
+async def test_text_that_could_not_be_kept_goes_at_once_and_not_tomorrow(
+    worker_env: WorkerFixture, tmp_path: Path
+) -> None:
+    worker_env.objects = FullDisk(worker_env, tmp_path / "blobs")
+    await worker_env.process(await worker_env.document())
     due = "SELECT count(*) FROM deletions WHERE reason = 'never_kept' AND next_attempt_at <= now()"
-    assert desk.seed.one(due) == 1
-    assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "internal"
+    assert worker_env.seed.one(due) == 1
+    assert worker_env.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "internal"
 
 
-async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(desk: WorkerFixture) -> None:
-    document_id = await desk.document()
+async def test_whoever_clears_a_document_clears_what_its_dead_worker_wrote(worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
     key = "artifacts/somebody/unkept"
-    await desk.objects.put(key, b"text")
-    service = Service(desk.owner.organization_id)
-    async with desk.database.service_work(service) as work:
-        await reserve(work, key, kb_id=desk.kb_id, document_id=document_id)
-        of_document = DeletedDocument(desk.owner.organization_id, desk.kb_id, document_id)
+    await worker_env.objects.put(key, b"text")
+    service = Service(worker_env.owner.organization_id)
+    async with worker_env.database.service_work(service) as work:
+        await reserve(work, key, kb_id=worker_env.kb_id, document_id=document_id)
+        of_document = DeletedDocument(worker_env.owner.organization_id, worker_env.kb_id, document_id)
         lines = artifact_deletions(of_document, ["a:b"], reason="test")
         line_ids = await LedgerRepository(work.session).add(lines)
-    desk.seed.execute("DELETE FROM documents")
+    worker_env.seed.execute("DELETE FROM documents")
     ledger = Ledger(
-        desk.database,
+        worker_env.database,
         {
-            LedgerStore.OBJECTS: ObjectDeleter(desk.objects),
-            LedgerStore.ARTIFACTS: ArtifactDeleter(desk.database, desk.objects),
+            LedgerStore.OBJECTS: ObjectDeleter(worker_env.objects),
+            LedgerStore.ARTIFACTS: ArtifactDeleter(worker_env.database, worker_env.objects),
         },
     )
-    assert await ledger.process(desk.owner.organization_id, line_ids) == 0
+    assert await ledger.process(worker_env.owner.organization_id, line_ids) == 0
     with pytest.raises(ObjectNotFound):
-        await desk.objects.size_bytes(key)
+        await worker_env.objects.size_bytes(key)
 
 
-async def test_a_document_over_which_workers_die_again_and_again_is_given_up(desk: WorkerFixture) -> None:
-    document_id = await desk.document()
+async def test_a_document_over_which_workers_die_again_and_again_is_given_up(worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
     for _ in range(MAX_CRASHES):
-        async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
-            await RunRepository(work.session).claim(desk.job(document_id).run_id)  # and dies
-    await desk.worker()(desk.job(document_id))
-    assert desk.status(document_id) == "failed"
-    assert desk.reader.opened == 0
+        async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
+            await RunRepository(work.session).claim(worker_env.job(document_id).run_id)  # and dies
+    await worker_env.worker()(worker_env.job(document_id))
+    assert worker_env.status(document_id) == "failed"
+    assert worker_env.reader.opened == 0
 
 
 async def test_a_document_that_holds_more_than_a_library_is_refused(
-    desk: WorkerFixture, monkeypatch: pytest.MonkeyPatch
+    worker_env: WorkerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artifact_builder, "MAX_WORDS", 10_000)
     words = tuple(Word(0, 1, (0, 0, 1, 1)) for _ in range(1001))
-    desk.reader.pages = [ExtractedPage(number, "a", ExtractionMethod.TEXT, words=words) for number in range(1, 11)]
-    await desk.process(await desk.document())
-    assert desk.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"
+    worker_env.reader.pages = [
+        ExtractedPage(number, "a", ExtractionMethod.TEXT, words=words) for number in range(1, 11)
+    ]
+    await worker_env.process(await worker_env.document())
+    assert worker_env.seed.one("SELECT processing_errors->0->>'code' FROM documents") == "reader_memory"

@@ -39,12 +39,14 @@ def recorded_transactions(database: Database) -> Iterator[list[list[str]]]:
 
 
 @pytest.mark.parametrize("queue", [READING, FAST])
-async def test_only_the_completing_transaction_touches_the_parts_of_a_document(desk: WorkerFixture, queue: str) -> None:
+async def test_only_the_completing_transaction_touches_the_parts_of_a_document(
+    worker_env: WorkerFixture, queue: str
+) -> None:
     if queue == FAST:
-        await desk.process(await desk.document())
-    document_id = await desk.document()
-    with recorded_transactions(desk.database) as transactions:
-        assert await desk.process(document_id) == queue
+        await worker_env.process(await worker_env.document())
+    document_id = await worker_env.document()
+    with recorded_transactions(worker_env.database) as transactions:
+        assert await worker_env.process(document_id) == queue
     [publishing] = [statements for statements in transactions if DOCUMENT_PARTS.search(" ".join(statements))]
     assert {match[1] for match in DOCUMENT_PARTS.finditer(" ".join(publishing))} == {"pages", "paragraphs", "diagrams"}
     assert any(re.search(r"UPDATE document_processing_runs\s+SET status", statement) for statement in publishing)

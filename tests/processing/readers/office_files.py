@@ -16,12 +16,12 @@ STRICT_W = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 
 
 def read(
-    data: bytes, kind: MediaType, options: ReadingOptions | None = None, means: ReaderResources | None = None
+    data: bytes, kind: MediaType, options: ReadingOptions | None = None, resources: ReaderResources | None = None
 ) -> list[ExtractedPage]:
     """All pages, after a check of what is promised for each of them."""
     reader = reader_for(kind.media_type)
     reading = reader.open_file(
-        io.BytesIO(data), kind.media_type, options or ReadingOptions(), means or ReaderResources()
+        io.BytesIO(data), kind.media_type, options or ReadingOptions(), resources or ReaderResources()
     )
     pages = list(reading.pages)
     assert [page.number for page in pages] == list(range(1, reading.total_pages + 1))

@@ -58,7 +58,7 @@ def test_pages_that_a_file_claims_are_bounded_but_not_the_pieces_of_a_long_text(
     few = ReaderResources(max_pages=3)
     assert len(read(b"x" * 1000, TEXT, ReadingOptions(text_page_characters=100), few)) == 10
     with pytest.raises(Unreadable) as refused:
-        read(b"x\f" * 5, TEXT, means=few)
+        read(b"x\f" * 5, TEXT, resources=few)
     assert refused.value.code is UnreadableCode.TOO_MANY_PAGES
 
 

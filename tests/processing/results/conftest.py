@@ -17,15 +17,15 @@ from tests.support.seed import CHEAP_HASHER, Seed
 
 
 @pytest.fixture
-async def drawer() -> FakeRenderer:
+async def renderer() -> FakeRenderer:
     return FakeRenderer()
 
 
 @pytest.fixture
-async def api(settings: Settings, drawer: FakeRenderer) -> AsyncIterator[RunningApi]:
+async def api(settings: Settings, renderer: FakeRenderer) -> AsyncIterator[RunningApi]:
     """As everywhere, but its pictures are drawn by the test's own hand."""
     stores = build_stores(settings)
-    pictures = ImageService(stores.objects, drawer)
+    pictures = ImageService(stores.objects, renderer)
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), images=pictures)
     with borrow_app(parts) as app:
         async with serving(with_middleware(app, settings)) as anonymous:
@@ -34,7 +34,7 @@ async def api(settings: Settings, drawer: FakeRenderer) -> AsyncIterator[Running
 
 
 @pytest.fixture
-async def shelf(api: RunningApi, seed: Seed) -> AsyncIterator[ResultsFixture]:
+async def results_env(api: RunningApi, seed: Seed) -> AsyncIterator[ResultsFixture]:
     owner = seed.person()
     async with api.client(owner) as client:
         yield ResultsFixture(api, seed, owner, seed.knowledge_base(owner), client)

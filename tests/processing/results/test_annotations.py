@@ -19,8 +19,8 @@ PLACES = ("pages/1", "pages/1/paragraphs/1", f"diagrams/{PICTURE_KEY}")
 PARAGRAPHS = "SELECT page_number, paragraph_index, annotations FROM document_paragraphs ORDER BY 1, 2"
 
 
-async def written(shelf: ResultsFixture, document_id: UUID, place: str, **changes: Any) -> Any:
-    answer = await shelf.patch(document_id, place, **changes)
+async def written(results_env: ResultsFixture, document_id: UUID, place: str, **changes: Any) -> Any:
+    answer = await results_env.patch(document_id, place, **changes)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -52,56 +52,56 @@ REFUSED = (
 )
 
 
-async def test_a_page_takes_annotations_and_flags_each_on_its_own(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    body = await written(shelf, document_id, "pages/1", annotations=NOTE)
+async def test_a_page_takes_annotations_and_flags_each_on_its_own(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    body = await written(results_env, document_id, "pages/1", annotations=NOTE)
     assert body == {"page_number": 1, "annotations": NOTE, "flags": None, "stale_at": None}
-    await written(shelf, document_id, "pages/1", flags={"checked": True})
+    await written(results_env, document_id, "pages/1", flags={"checked": True})
     both = {"annotations": NOTE, "flags": {"checked": True}}
-    assert (await shelf.json(document_id, "pages/1")).items() >= both.items()
-    await written(shelf, document_id, "pages/1", annotations=None)
-    assert (await shelf.json(document_id, "pages"))["items"][0].items() >= {**both, "annotations": None}.items()
+    assert (await results_env.json(document_id, "pages/1")).items() >= both.items()
+    await written(results_env, document_id, "pages/1", annotations=None)
+    assert (await results_env.json(document_id, "pages"))["items"][0].items() >= {**both, "annotations": None}.items()
 
 
-async def test_null_leaves_nothing_behind_and_not_the_json_value_null(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
+async def test_null_leaves_nothing_behind_and_not_the_json_value_null(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
     for place in ("pages/1", f"diagrams/{PICTURE_KEY}"):
-        await written(shelf, document_id, place, annotations=NOTE)
-        await written(shelf, document_id, place, annotations=None)
-    assert shelf.seed.one("SELECT count(*) FROM document_pages WHERE annotations IS NOT NULL") == 0
-    assert shelf.seed.one("SELECT count(*) FROM document_diagrams WHERE annotations IS NOT NULL") == 0
+        await written(results_env, document_id, place, annotations=NOTE)
+        await written(results_env, document_id, place, annotations=None)
+    assert results_env.seed.one("SELECT count(*) FROM document_pages WHERE annotations IS NOT NULL") == 0
+    assert results_env.seed.one("SELECT count(*) FROM document_diagrams WHERE annotations IS NOT NULL") == 0
 
 
-async def test_a_diagram_takes_annotations(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    body = await written(shelf, document_id, f"diagrams/{DRAWING_KEY}", annotations=NOTE)
+async def test_a_diagram_takes_annotations(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    body = await written(results_env, document_id, f"diagrams/{DRAWING_KEY}", annotations=NOTE)
     assert body == {"key": DRAWING_KEY, "page_number": 2, "annotations": NOTE, "stale_at": None}
-    assert [item["annotations"] for item in (await shelf.json(document_id, "diagrams"))["items"]] == [None, NOTE]
+    assert [item["annotations"] for item in (await results_env.json(document_id, "diagrams"))["items"]] == [None, NOTE]
 
 
-async def test_a_paragraph_has_a_row_only_while_something_is_written_on_it(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    assert shelf.seed.rows(PARAGRAPHS) == []
-    body = await written(shelf, document_id, "pages/1/paragraphs/1", annotations={"first": 1})
+async def test_a_paragraph_has_a_row_only_while_something_is_written_on_it(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    assert results_env.seed.rows(PARAGRAPHS) == []
+    body = await written(results_env, document_id, "pages/1/paragraphs/1", annotations={"first": 1})
     assert body == {"page_number": 1, "paragraph_index": 1, "annotations": {"first": 1}, "stale_at": None}
-    await written(shelf, document_id, "pages/1/paragraphs/1", annotations=NOTE)
-    assert shelf.seed.rows(PARAGRAPHS) == [(1, 1, NOTE)]
+    await written(results_env, document_id, "pages/1/paragraphs/1", annotations=NOTE)
+    assert results_env.seed.rows(PARAGRAPHS) == [(1, 1, NOTE)]
     same = """SELECT count(*) FROM document_paragraphs d JOIN artifact_paragraphs a ON a.id = d.artifact_paragraph_id
                AND (a.paragraph_text_sha256, a.page_number, a.paragraph_index)
                  = (d.paragraph_text_sha256, d.page_number, d.paragraph_index)"""
-    assert shelf.seed.one(same) == 1
-    found = (await shelf.json(document_id, "paragraphs"))["items"]
+    assert results_env.seed.one(same) == 1
+    found = (await results_env.json(document_id, "paragraphs"))["items"]
     assert [item["annotations"] for item in found] == [None, NOTE, None]
-    body = await written(shelf, document_id, "pages/1/paragraphs/1", annotations=None)
+    body = await written(results_env, document_id, "pages/1/paragraphs/1", annotations=None)
     assert body == {"page_number": 1, "paragraph_index": 1, "annotations": None, "stale_at": None}
-    assert shelf.seed.rows(PARAGRAPHS) == []
+    assert results_env.seed.rows(PARAGRAPHS) == []
 
 
-async def test_a_page_tells_that_something_is_written_anywhere_on_it(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    await written(shelf, document_id, "pages/1/paragraphs/0", annotations=NOTE)
-    await written(shelf, document_id, f"diagrams/{DRAWING_KEY}", annotations=NOTE)
-    items = (await shelf.json(document_id, "pages"))["items"]
+async def test_a_page_tells_that_something_is_written_anywhere_on_it(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    await written(results_env, document_id, "pages/1/paragraphs/0", annotations=NOTE)
+    await written(results_env, document_id, f"diagrams/{DRAWING_KEY}", annotations=NOTE)
+    items = (await results_env.json(document_id, "pages"))["items"]
     assert [(item["has_annotations"], item["annotations"]) for item in items] == [
         (True, None),
         (True, None),
@@ -109,8 +109,8 @@ async def test_a_page_tells_that_something_is_written_anywhere_on_it(shelf: Resu
     ]
 
 
-async def test_a_place_that_is_not_there_is_404(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
+async def test_a_place_that_is_not_there_is_404(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
     for place, sentence in (
         ("pages/4", "Page not found"),
         ("pages/1/paragraphs/2", "Paragraph not found"),
@@ -119,67 +119,69 @@ async def test_a_place_that_is_not_there_is_404(shelf: ResultsFixture) -> None:
         ("diagrams/p1-unknown", "Diagram not found"),
     ):
         for annotations in (NOTE, None):
-            answer = await shelf.patch(document_id, place, annotations=annotations)
+            answer = await results_env.patch(document_id, place, annotations=annotations)
             assert (answer.status_code, answer.json()["detail"]) == (404, sentence)
-    assert shelf.seed.audit_lines() == []
+    assert results_env.seed.audit_lines() == []
 
 
 @pytest.mark.parametrize("status", ["pending", "processing", "failed"])
-async def test_nothing_is_written_on_what_is_not_shown(shelf: ResultsFixture, status: str) -> None:
-    document_id = await shelf.document(status=status)
-    assert [(await shelf.patch(document_id, place, annotations=NOTE)).status_code for place in PLACES] == [404] * 3
+async def test_nothing_is_written_on_what_is_not_shown(results_env: ResultsFixture, status: str) -> None:
+    document_id = await results_env.document(status=status)
+    assert [(await results_env.patch(document_id, place, annotations=NOTE)).status_code for place in PLACES] == [
+        404
+    ] * 3
 
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 200), (None, 404)])
 async def test_editors_write_viewers_may_not_and_strangers_see_nothing(
-    shelf: ResultsFixture, role: str | None, status: int
+    results_env: ResultsFixture, role: str | None, status: int
 ) -> None:
-    document_id = await shelf.document()
-    async with shelf.api.client(shelf.colleague(role)) as client:
+    document_id = await results_env.document()
+    async with results_env.api.client(results_env.colleague(role)) as client:
         for place in PLACES:
-            answer = await client.patch(shelf.path(document_id, place), json={"annotations": NOTE})
+            answer = await client.patch(results_env.path(document_id, place), json={"annotations": NOTE})
             assert answer.status_code == status, place
-    assert len(shelf.seed.audit_lines()) == (3 if status == 200 else 0)
+    assert len(results_env.seed.audit_lines()) == (3 if status == 200 else 0)
 
 
-async def test_nobody_and_other_organizations_write_nothing(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    async with shelf.api.client(shelf.seed.person(is_admin=True)) as client:
+async def test_nobody_and_other_organizations_write_nothing(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    async with results_env.api.client(results_env.seed.person(is_admin=True)) as client:
         for place in PLACES:
-            path = shelf.path(document_id, place)
+            path = results_env.path(document_id, place)
             assert (await client.patch(path, json={"annotations": NOTE})).status_code == 404
-            assert (await shelf.api.anonymous.patch(path, json={"annotations": NOTE})).status_code == 401
-    assert shelf.seed.audit_lines() == []
+            assert (await results_env.api.anonymous.patch(path, json={"annotations": NOTE})).status_code == 401
+    assert results_env.seed.audit_lines() == []
 
 
 @pytest.mark.parametrize("place", PLACES)
-async def test_what_cannot_or_should_not_be_kept_is_422(shelf: ResultsFixture, place: str) -> None:
-    document_id = await shelf.document()
+async def test_what_cannot_or_should_not_be_kept_is_422(results_env: ResultsFixture, place: str) -> None:
+    document_id = await results_env.document()
     for text in REFUSED:
-        answer = await shelf.client.patch(
-            shelf.path(document_id, place), content=text, headers={"Content-Type": "application/json"}
+        answer = await results_env.client.patch(
+            results_env.path(document_id, place), content=text, headers={"Content-Type": "application/json"}
         )
         assert answer.status_code == 422, text[:80]
-    assert shelf.seed.audit_lines() == []
+    assert results_env.seed.audit_lines() == []
 
 
-async def test_what_is_just_within_bounds_is_kept_as_it_was_sent(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
+async def test_what_is_just_within_bounds_is_kept_as_it_was_sent(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
     for note in ({"text": "x" * (64 * 1024 - 11)}, nested(10), {"big": 10**30 - 1, "quotes": '"\\'}, {}):
-        await written(shelf, document_id, "pages/1", annotations=note, flags={})
-        assert (await shelf.json(document_id, "pages/1"))["annotations"] == note
+        await written(results_env, document_id, "pages/1", annotations=note, flags={})
+        assert (await results_env.json(document_id, "pages/1"))["annotations"] == note
 
 
-async def test_the_trail_says_who_wrote_where_and_not_what(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    await written(shelf, document_id, "pages/1", annotations=NOTE, flags={"x": 1})
-    await written(shelf, document_id, "pages/1/paragraphs/1", annotations=NOTE)
-    await written(shelf, document_id, "pages/1/paragraphs/1", annotations=None)
-    await written(shelf, document_id, "pages/1/paragraphs/1", annotations=None)  # nothing there, nothing done
-    await written(shelf, document_id, f"diagrams/{PICTURE_KEY}", annotations=NOTE)
-    lines = shelf.seed.audit_lines()
+async def test_the_trail_says_who_wrote_where_and_not_what(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    await written(results_env, document_id, "pages/1", annotations=NOTE, flags={"x": 1})
+    await written(results_env, document_id, "pages/1/paragraphs/1", annotations=NOTE)
+    await written(results_env, document_id, "pages/1/paragraphs/1", annotations=None)
+    await written(results_env, document_id, "pages/1/paragraphs/1", annotations=None)  # nothing there, nothing done
+    await written(results_env, document_id, f"diagrams/{PICTURE_KEY}", annotations=NOTE)
+    lines = results_env.seed.audit_lines()
     assert {(line["action"], line["actor"], line["document_id"]) for line in lines} == {
-        ("document_annotated", str(shelf.owner.id), document_id)
+        ("document_annotated", str(results_env.owner.id), document_id)
     }
     paragraph = ("paragraph", {"page_number": 1, "paragraph_index": 1}, ["annotations"])
     assert [(line["payload"]["kind"], line["payload"]["place"], line["payload"]["fields"]) for line in lines] == [
@@ -191,52 +193,54 @@ async def test_the_trail_says_who_wrote_where_and_not_what(shelf: ResultsFixture
     assert "somebody" not in json.dumps([line["payload"] for line in lines])
 
 
-async def test_what_was_written_survives_a_reread_and_is_stale_where_its_place_is_gone(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
+async def test_what_was_written_survives_a_reread_and_is_stale_where_its_place_is_gone(
+    results_env: ResultsFixture,
+) -> None:
+    document_id = await results_env.document()
     for place in ("pages/2", "pages/1", "pages/1/paragraphs/0", "pages/1/paragraphs/1", f"diagrams/{DRAWING_KEY}"):
-        await written(shelf, document_id, place, annotations={"at": place})
+        await written(results_env, document_id, place, annotations={"at": place})
     new = ExtractedPage(
         1, "New.\n\nAbout an invoice.", ExtractionMethod.TEXT, paragraphs=(Paragraph(0, 4), Paragraph(6, 23))
     )
-    await shelf.publish(document_id, [new], version=2)
+    await results_env.publish(document_id, [new], version=2)
 
-    pages = await shelf.json(document_id, "pages")
+    pages = await results_env.json(document_id, "pages")
     assert [item["annotations"] for item in pages["items"]] == [{"at": "pages/1"}]
     assert [(item["page_number"], item["annotations"]) for item in pages["stale"]] == [(2, {"at": "pages/2"})]
-    paragraphs = await shelf.json(document_id, "paragraphs")
+    paragraphs = await results_env.json(document_id, "paragraphs")
     assert [item["annotations"] for item in paragraphs["items"]] == [None, {"at": "pages/1/paragraphs/1"}]
     assert [item["annotations"] for item in paragraphs["stale"]] == [{"at": "pages/1/paragraphs/0"}]
     assert paragraphs["stale"][0]["stale_at"]
     assert (paragraphs["stale_total"], pages["stale_total"]) == (1, 1)
-    (diagram,) = (await shelf.json(document_id, "diagrams"))["items"]
+    (diagram,) = (await results_env.json(document_id, "diagrams"))["items"]
     assert (diagram["key"], diagram["kind"], diagram["stale_at"] is None) == (DRAWING_KEY, None, False)
-    assert (await shelf.get(document_id, f"diagrams/{DRAWING_KEY}/image")).status_code == 404
-    assert (await shelf.get(document_id, "pages/2")).status_code == 404
+    assert (await results_env.get(document_id, f"diagrams/{DRAWING_KEY}/image")).status_code == 404
+    assert (await results_env.get(document_id, "pages/2")).status_code == 404
 
 
-async def test_a_stale_annotation_can_be_changed_and_removed(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
+async def test_a_stale_annotation_can_be_changed_and_removed(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
     places = ("pages/2", "pages/1/paragraphs/0", f"diagrams/{DRAWING_KEY}")
     for place in places:
-        await written(shelf, document_id, place, annotations=NOTE)
-    await shelf.publish(document_id, [ExtractedPage(1, "", ExtractionMethod.NONE)], version=2)
-    (stale,) = (await shelf.json(document_id, "paragraphs"))["stale"]
+        await written(results_env, document_id, place, annotations=NOTE)
+    await results_env.publish(document_id, [ExtractedPage(1, "", ExtractionMethod.NONE)], version=2)
+    (stale,) = (await results_env.json(document_id, "paragraphs"))["stale"]
     gone = f"pages/1/paragraphs/{stale['paragraph_index']}"
-    assert (await written(shelf, document_id, gone, annotations={"b": 2}))["stale_at"]
-    assert (await shelf.json(document_id, "paragraphs"))["stale"][0]["annotations"] == {"b": 2}
+    assert (await written(results_env, document_id, gone, annotations={"b": 2}))["stale_at"]
+    assert (await results_env.json(document_id, "paragraphs"))["stale"][0]["annotations"] == {"b": 2}
     for place in (places[0], gone, places[2]):
-        await written(shelf, document_id, place, annotations=None)
+        await written(results_env, document_id, place, annotations=None)
     for listing in ("pages", "paragraphs"):
-        assert (await shelf.json(document_id, listing))["stale"] == []
-    assert (await shelf.json(document_id, "diagrams"))["items"] == []
+        assert (await results_env.json(document_id, listing))["stale"] == []
+    assert (await results_env.json(document_id, "diagrams"))["items"] == []
 
 
-async def test_stale_annotations_come_in_portions_like_the_list(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document(PAGES)
+async def test_stale_annotations_come_in_portions_like_the_list(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document(PAGES)
     for place in ("pages/1/paragraphs/0", "pages/1/paragraphs/1", "pages/2/paragraphs/0"):
-        await written(shelf, document_id, place, annotations={"at": place})
-    await shelf.publish(document_id, [ExtractedPage(1, "", ExtractionMethod.NONE)], version=2)
-    portions = [await shelf.json(document_id, f"paragraphs?limit=2&page={page}") for page in (1, 2)]
+        await written(results_env, document_id, place, annotations={"at": place})
+    await results_env.publish(document_id, [ExtractedPage(1, "", ExtractionMethod.NONE)], version=2)
+    portions = [await results_env.json(document_id, f"paragraphs?limit=2&page={page}") for page in (1, 2)]
     assert [[item["annotations"]["at"][:7] for item in body["stale"]] for body in portions] == [
         ["pages/1", "pages/1"],
         ["pages/2"],
@@ -244,10 +248,10 @@ async def test_stale_annotations_come_in_portions_like_the_list(shelf: ResultsFi
     assert [body["stale_total"] for body in portions] == [3, 3]
 
 
-async def test_the_database_itself_lets_no_viewer_write(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    await written(shelf, document_id, "pages/1/paragraphs/0", annotations=NOTE)
-    viewer, database = shelf.colleague("viewer").principal, shelf.api.stores.database
+async def test_the_database_itself_lets_no_viewer_write(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    await written(results_env, document_id, "pages/1/paragraphs/0", annotations=NOTE)
+    viewer, database = results_env.colleague("viewer").principal, results_env.api.stores.database
     async with database.work(viewer) as work:
         notes = AnnotationRepository(work.session)
         assert await notes.update_page(document_id, 1, {"annotations": {}}) is None
@@ -255,8 +259,8 @@ async def test_the_database_itself_lets_no_viewer_write(shelf: ResultsFixture) -
         assert await notes.update_paragraph(document_id, 1, 0, {}) is None
         assert not await notes.delete_paragraph(document_id, 1, 0)
     new = ArtifactParagraph(id=new_id(), page_number=1, paragraph_index=1, paragraph_text_sha256="0")
-    document = Document(id=document_id, organization_id=shelf.owner.organization_id)
+    document = Document(id=document_id, organization_id=results_env.owner.organization_id)
     with pytest.raises(Forbidden):
         async with database.work(viewer) as work:
             await AnnotationRepository(work.session).upsert_paragraph(document, new, {})
-    assert shelf.seed.rows(PARAGRAPHS) == [(1, 0, NOTE)]
+    assert results_env.seed.rows(PARAGRAPHS) == [(1, 0, NOTE)]

@@ -37,83 +37,85 @@ def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
 
 
 async def test_each_read_is_noted_with_who_what_and_where_and_no_word_of_the_text(
-    shelf: ResultsFixture, lines: Lines
+    results_env: ResultsFixture, lines: Lines
 ) -> None:
-    document_id = await shelf.document()
-    content_key, pack_key = shelf.seed.one("SELECT content_hmac FROM documents"), shelf.pack_key()
+    document_id = await results_env.document()
+    content_key, pack_key = results_env.seed.one("SELECT content_hmac FROM documents"), results_env.pack_key()
     lines()
     for place, (kind, page) in KINDS.items():
-        assert (await shelf.get(document_id, place)).status_code == 200
+        assert (await results_env.get(document_id, place)).status_code == 200
         written = lines()
         (noted,) = [line for line in written if line["event"] == "artifacts.read"]
-        assert (noted["user_id"], noted["document_id"]) == (str(shelf.owner.id), str(document_id))
+        assert (noted["user_id"], noted["document_id"]) == (str(results_env.owner.id), str(document_id))
         assert (noted["kind"], noted["page"]) == (kind, page)
         everything = json.dumps(written, ensure_ascii=False)
         assert not any(secret in everything for secret in (*WORDS, content_key, pack_key))
 
 
-async def test_whoever_may_not_read_is_not_noted_as_a_reader(shelf: ResultsFixture, lines: Lines) -> None:
-    document_id = await shelf.document()
+async def test_whoever_may_not_read_is_not_noted_as_a_reader(results_env: ResultsFixture, lines: Lines) -> None:
+    document_id = await results_env.document()
     lines()
-    async with shelf.api.client(shelf.colleague(None)) as client:
+    async with results_env.api.client(results_env.colleague(None)) as client:
         for place in KINDS:
-            assert (await client.get(shelf.path(document_id, place))).status_code == 404
+            assert (await client.get(results_env.path(document_id, place))).status_code == 404
     assert [line for line in lines() if line["event"] == "artifacts.read"] == []
 
 
-async def spoil(shelf: ResultsFixture, how: str) -> None:
-    key = shelf.pack_key()
-    data = await shelf.api.stores.objects.get(key)
+async def spoil(results_env: ResultsFixture, how: str) -> None:
+    key = results_env.pack_key()
+    data = await results_env.api.stores.objects.get(key)
     if how == "missing":
-        await shelf.api.stores.objects.delete(key)
+        await results_env.api.stores.objects.delete(key)
         return
     flipped = data[:12] + bytes([data[12] ^ 1]) + data[13:]
-    await shelf.api.stores.objects.put(key, {"cut short": data[:20], "flipped": flipped, "empty": b""}[how])
+    await results_env.api.stores.objects.put(key, {"cut short": data[:20], "flipped": flipped, "empty": b""}[how])
 
 
 @pytest.mark.parametrize("how", ["missing", "cut short", "flipped", "empty"])
 async def test_damaged_text_is_an_error_that_the_log_has_and_never_wrong_text(
-    shelf: ResultsFixture, lines: Lines, how: str
+    results_env: ResultsFixture, lines: Lines, how: str
 ) -> None:
-    document_id = await shelf.document()
-    await spoil(shelf, how)
+    document_id = await results_env.document()
+    await spoil(results_env, how)
     for place in WITH_TEXT:
-        answer = await shelf.get(document_id, place)
+        answer = await results_env.get(document_id, place)
         assert (answer.status_code, answer.json()["detail"][:27]) == (500, "The stored text is damaged.")
         damaged = [line for line in lines() if line["event"] == "artifacts.damaged"]
         assert {(line["level"], line["document_id"]) for line in damaged} == {("error", str(document_id))}
 
 
-async def test_a_text_of_another_page_is_not_taken_for_this_one(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    shelf.seed.execute(
+async def test_a_text_of_another_page_is_not_taken_for_this_one(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    results_env.seed.execute(
         "UPDATE artifact_pages SET page_text_uri ="
         " (SELECT page_text_uri FROM artifact_pages WHERE page_number = 2) WHERE page_number = 1"
     )
-    assert (await shelf.get(document_id, "pages/1")).status_code == 500
+    assert (await results_env.get(document_id, "pages/1")).status_code == 500
 
 
-async def test_a_long_text_that_is_damaged_at_its_end_never_comes_to_its_end(shelf: ResultsFixture) -> None:
+async def test_a_long_text_that_is_damaged_at_its_end_never_comes_to_its_end(results_env: ResultsFixture) -> None:
     # No two pieces alike, so that it stays long when packed.
     pages = [
         ExtractedPage(n, " ".join(str(hash((n, i))) for i in range(20_000)), ExtractionMethod.TEXT) for n in range(1, 9)
     ]
-    document_id = await shelf.document(pages)
-    whole = await shelf.get(document_id, "text")
+    document_id = await results_env.document(pages)
+    whole = await results_env.get(document_id, "text")
     assert whole.text == "".join(page.text + "\f" for page in pages)
-    key = shelf.pack_key()
-    await shelf.api.stores.objects.put(key, (await shelf.api.stores.objects.get(key))[:-5])
+    key = results_env.pack_key()
+    await results_env.api.stores.objects.put(key, (await results_env.api.stores.objects.get(key))[:-5])
     with pytest.raises(httpx.RemoteProtocolError):
-        await shelf.get(document_id, "text")
+        await results_env.get(document_id, "text")
 
 
-async def test_an_artifact_that_a_purge_took_away_meanwhile_is_no_damage(shelf: ResultsFixture, lines: Lines) -> None:
-    document_id = await shelf.document()
-    shelf.seed.execute("ALTER TABLE documents DROP CONSTRAINT fk_documents_artifact_text_id")
-    shelf.seed.execute("ALTER TABLE document_revisions DROP CONSTRAINT fk_document_revisions_artifact_text_id")
-    shelf.seed.execute("DELETE FROM artifacts_full_text")
+async def test_an_artifact_that_a_purge_took_away_meanwhile_is_no_damage(
+    results_env: ResultsFixture, lines: Lines
+) -> None:
+    document_id = await results_env.document()
+    results_env.seed.execute("ALTER TABLE documents DROP CONSTRAINT fk_documents_artifact_text_id")
+    results_env.seed.execute("ALTER TABLE document_revisions DROP CONSTRAINT fk_document_revisions_artifact_text_id")
+    results_env.seed.execute("DELETE FROM artifacts_full_text")
     for place in ("pages", *WITH_TEXT, "summary", "diagrams"):
-        assert (await shelf.get(document_id, place)).json() == {"detail": "Document not found"}, place
+        assert (await results_env.get(document_id, place)).json() == {"detail": "Document not found"}, place
     assert [line for line in lines() if line["level"] == "error"] == []
 
 
@@ -132,13 +134,13 @@ class StorePurgedDuringRead(FolderObjectStore):
 
 
 async def test_bytes_that_a_purge_took_away_meanwhile_are_no_damage(
-    shelf: ResultsFixture, lines: Lines, tmp_path: Path
+    results_env: ResultsFixture, lines: Lines, tmp_path: Path
 ) -> None:
-    document_id = await shelf.document()
-    objects = StorePurgedDuringRead(tmp_path / "purged", shelf.seed)
-    viewer = ResultViewer(shelf.api.stores.database, objects, shelf.owner.principal)
+    document_id = await results_env.document()
+    objects = StorePurgedDuringRead(tmp_path / "purged", results_env.seed)
+    viewer = ResultViewer(results_env.api.stores.database, objects, results_env.owner.principal)
     with pytest.raises(DocumentNotFound):
-        await viewer.get_page(shelf.kb_id, document_id, 1)
+        await viewer.get_page(results_env.kb_id, document_id, 1)
     assert [line for line in lines() if line["level"] == "error"] == []
 
 
@@ -151,10 +153,10 @@ class ByteByByteStore(FolderObjectStore):
                 yield bytes([byte])
 
 
-async def test_the_text_is_the_same_however_its_bytes_come_in(shelf: ResultsFixture) -> None:
-    document_id = await shelf.document()
-    objects = ByteByByteStore(shelf.api.settings.server.data_dir / "blobs")
-    viewer = ResultViewer(shelf.api.stores.database, objects, shelf.owner.principal)
-    pieces = [piece async for piece in viewer.stream_text(await viewer.get_published(shelf.kb_id, document_id))]
+async def test_the_text_is_the_same_however_its_bytes_come_in(results_env: ResultsFixture) -> None:
+    document_id = await results_env.document()
+    objects = ByteByByteStore(results_env.api.settings.server.data_dir / "blobs")
+    viewer = ResultViewer(results_env.api.stores.database, objects, results_env.owner.principal)
+    pieces = [piece async for piece in viewer.stream_text(await viewer.get_published(results_env.kb_id, document_id))]
     assert len(pieces) > 1
     assert b"".join(pieces).decode() == f"{FIRST}\f{SECOND}\f\f"

@@ -18,10 +18,10 @@ STEP_FIELDS = {"name", "status", "started_at", "completed_at", "page", "pages", 
 
 
 async def runs_of(
-    api: RunningApi, desk: WorkerFixture, document_id: UUID, person: Person | None = None
+    api: RunningApi, worker_env: WorkerFixture, document_id: UUID, person: Person | None = None
 ) -> list[dict[str, Any]]:
-    async with api.client(person or desk.owner) as client:
-        answer = await client.get(f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/runs")
+    async with api.client(person or worker_env.owner) as client:
+        answer = await client.get(f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/runs")
     assert answer.status_code == 200, answer.text
     items: list[dict[str, Any]] = answer.json()["items"]
     return items
@@ -31,10 +31,10 @@ def test_every_node_that_leaves_a_record_has_its_place_among_the_steps() -> None
     assert [*STEP_ORDER, "BuildSummary"] == list(NODES)
 
 
-async def test_a_run_shows_its_steps_in_the_order_of_the_graph(api: RunningApi, desk: WorkerFixture) -> None:
-    document_id = await desk.document()
-    await desk.process(document_id)
-    [run] = await runs_of(api, desk, document_id)
+async def test_a_run_shows_its_steps_in_the_order_of_the_graph(api: RunningApi, worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
+    await worker_env.process(document_id)
+    [run] = await runs_of(api, worker_env, document_id)
     assert set(run) == FIELDS
     assert (run["purpose"], run["status"], run["attempt"], run["error"]) == ("first", "completed", 1, None)
     assert run["ended_at"] is not None
@@ -44,67 +44,69 @@ async def test_a_run_shows_its_steps_in_the_order_of_the_graph(api: RunningApi, 
     assert {step["status"] for step in steps} == {"success"}
 
 
-async def test_known_content_shows_the_same_as_content_that_was_computed(api: RunningApi, desk: WorkerFixture) -> None:
-    computed, found = await desk.document(b"same"), await desk.document(b"same")
-    assert await desk.process(computed) != await desk.process(found)
+async def test_known_content_shows_the_same_as_content_that_was_computed(
+    api: RunningApi, worker_env: WorkerFixture
+) -> None:
+    computed, found = await worker_env.document(b"same"), await worker_env.document(b"same")
+    assert await worker_env.process(computed) != await worker_env.process(found)
     shown = []
     for document_id in (computed, found):
-        [run] = await runs_of(api, desk, document_id)
+        [run] = await runs_of(api, worker_env, document_id)
         steps = [(step["name"], step["status"], step["page"], step["pages"]) for step in run["steps"]]
         shown.append((set(run), run["status"], run["attempt"], steps))
     assert shown[0] == shown[1]
 
 
-async def test_a_run_that_failed_says_why_and_where(api: RunningApi, desk: WorkerFixture) -> None:
-    desk.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
-    document_id = await desk.document()
-    await desk.process(document_id)
-    [run] = await runs_of(api, desk, document_id)
+async def test_a_run_that_failed_says_why_and_where(api: RunningApi, worker_env: WorkerFixture) -> None:
+    worker_env.reader.error = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
+    document_id = await worker_env.document()
+    await worker_env.process(document_id)
+    [run] = await runs_of(api, worker_env, document_id)
     why = {"code": "encrypted", "message": "The file is protected by a password."}
     assert (run["status"], run["error"]) == ("failed", why)
     failed = [step for step in run["steps"] if step["status"] == "failed"]
     assert [(step["name"], step["error"]) for step in failed] == [("ExtractText", why)]
 
 
-async def test_a_step_that_has_begun_says_how_far_it_is(api: RunningApi, desk: WorkerFixture) -> None:
-    document_id = await desk.document()
-    async with desk.database.service_work(Service(desk.owner.organization_id)) as work:
-        claimed = await RunRepository(work.session).claim(desk.job(document_id).run_id)
+async def test_a_step_that_has_begun_says_how_far_it_is(api: RunningApi, worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
+    async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
+        claimed = await RunRepository(work.session).claim(worker_env.job(document_id).run_id)
     assert claimed is not None
-    context = RunContext(desk.services, *claimed)
+    context = RunContext(worker_env.services, *claimed)
     for status, expected in ((StepStatus.STARTED, (7, 12)), (StepStatus.SUCCESS, (None, None))):
         async with context.transaction("ExtractText", status, {"page": 7, "pages": 12}):
             pass
-        [shown] = await runs_of(api, desk, document_id)
+        [shown] = await runs_of(api, worker_env, document_id)
         [step] = shown["steps"]
         assert (step["status"], step["page"], step["pages"]) == (status, *expected)
 
 
-async def test_the_newest_run_comes_first_and_pages_are_counted(api: RunningApi, desk: WorkerFixture) -> None:
-    document_id = await desk.document()
+async def test_the_newest_run_comes_first_and_pages_are_counted(api: RunningApi, worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
     for epoch in (2, 3):
-        desk.seed.execute("UPDATE documents SET epoch = %s", epoch)
-        await desk.enqueue(document_id, epoch=epoch)
-    runs = await runs_of(api, desk, document_id)
+        worker_env.seed.execute("UPDATE documents SET epoch = %s", epoch)
+        await worker_env.enqueue(document_id, epoch=epoch)
+    runs = await runs_of(api, worker_env, document_id)
     assert [run["created_at"] for run in runs] == sorted((run["created_at"] for run in runs), reverse=True)
-    async with api.client(desk.owner) as client:
-        path = f"/api/v1/knowledge-bases/{desk.kb_id}/documents/{document_id}/runs"
+    async with api.client(worker_env.owner) as client:
+        path = f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/runs"
         second = (await client.get(path, params={"page": 2, "limit": 2})).json()
     assert (second["total"], second["page"], second["limit"]) == (3, 2, 2)
     assert second["items"] == [runs[2]]
 
 
-async def test_a_stranger_finds_no_runs_and_a_viewer_does(api: RunningApi, desk: WorkerFixture) -> None:
-    document_id = await desk.document()
-    viewer = desk.seed.person(desk.owner.organization_id)
-    desk.seed.member(desk.kb_id, viewer, "viewer")
-    assert len(await runs_of(api, desk, document_id, viewer)) == 1
-    other_kb_id = desk.seed.knowledge_base(desk.owner, "Another")
-    async with api.client(desk.seed.person()) as stranger, api.client(desk.owner) as owner:
+async def test_a_stranger_finds_no_runs_and_a_viewer_does(api: RunningApi, worker_env: WorkerFixture) -> None:
+    document_id = await worker_env.document()
+    viewer = worker_env.seed.person(worker_env.owner.organization_id)
+    worker_env.seed.member(worker_env.kb_id, viewer, "viewer")
+    assert len(await runs_of(api, worker_env, document_id, viewer)) == 1
+    other_kb_id = worker_env.seed.knowledge_base(worker_env.owner, "Another")
+    async with api.client(worker_env.seed.person()) as stranger, api.client(worker_env.owner) as owner:
         for client, kb_id, doc_id in (
-            (stranger, desk.kb_id, document_id),
+            (stranger, worker_env.kb_id, document_id),
             (owner, other_kb_id, document_id),
-            (owner, desk.kb_id, uuid4()),
+            (owner, worker_env.kb_id, uuid4()),
         ):
             answer = await client.get(f"/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/runs")
             assert (answer.status_code, answer.json()) == (404, {"detail": "Document not found"})

@@ -53,14 +53,14 @@ def a_pptx() -> bytes:
 
 
 @pytest.fixture(scope="module")
-def means() -> ReaderResources:
+def resources() -> ReaderResources:
     engine = find_engine()
     return ReaderResources(tesseract=engine.path, tessdata=engine.data_folder) if engine else ReaderResources()
 
 
 @pytest.fixture
-async def sandbox(means: ReaderResources) -> AsyncIterator[Sandbox]:
-    sandbox = Sandbox(means)
+async def sandbox(resources: ReaderResources) -> AsyncIterator[Sandbox]:
+    sandbox = Sandbox(resources)
     yield sandbox
     await sandbox.close()
 
@@ -87,14 +87,14 @@ async def test_every_kind_of_file_is_read(sandbox: Sandbox, media_type: str, bui
 
 
 async def test_scanned_words_are_recognised_by_a_program_that_the_child_executes(
-    sandbox: Sandbox, means: ReaderResources
+    sandbox: Sandbox, resources: ReaderResources
 ) -> None:
     with a_file(a_pdf()) as file:
         picture = await sandbox.render_page(file, PDF, 1, 1654)
     with a_file(picture.png) as scan:
         async with sandbox.read(scan, "image/png", ReadingOptions()) as reading:
             [page] = [page async for page in reading.pages]
-    assert (page.method, page.text.strip()) == (ExtractionMethod.OCR, "Some words") or not means.tesseract
+    assert (page.method, page.text.strip()) == (ExtractionMethod.OCR, "Some words") or not resources.tesseract
 
 
 async def test_picture_of_a_page_has_the_width_that_was_asked_for(sandbox: Sandbox) -> None:

@@ -33,22 +33,22 @@ def install(folder: Path) -> Program:
     return Program(str(program), str(data))
 
 
-async def means_found(tool: Program, open_folder: Path) -> ReaderResources:
+async def find_resources(tool: Program, open_folder: Path) -> ReaderResources:
     workplace = replace(WORKPLACE, shared_programs_folder=open_folder)
     sandbox = Sandbox(ReaderResources(tesseract=tool.path, tessdata=tool.data_folder), server_config=workplace)
     try:
         is_found = (await sandbox.probe())["ocr"]
-        means = await sandbox._resolve_resources()
-        assert is_found is (means.tesseract is not None)
-        return means
+        resources = await sandbox._resolve_resources()
+        assert is_found is (resources.tesseract is not None)
+        return resources
     finally:
         await sandbox.close()
 
 
 async def test_program_within_reach_is_run_where_it_is(place: Path) -> None:
     tool = install(place / "installed")
-    means = await means_found(tool, place / "open")
-    assert (means.tesseract, means.tessdata) == (tool.path, tool.data_folder)
+    resources = await find_resources(tool, place / "open")
+    assert (resources.tesseract, resources.tessdata) == (tool.path, tool.data_folder)
     assert not (place / "open").exists()
 
 
@@ -56,20 +56,20 @@ async def test_root_copies_a_program_from_a_closed_folder_to_an_open_one(place: 
     closed = place / "closed"
     tool = install(closed)
     closed.chmod(0o700)
-    means = await means_found(tool, place / "open")
+    resources = await find_resources(tool, place / "open")
     if os.geteuid() == 0:
-        assert means.tesseract
-        assert Path(means.tesseract).is_relative_to(place / "open")
-        assert means.tessdata
-        assert (Path(means.tessdata) / "languages" / "eng").read_text() == "words"
+        assert resources.tesseract
+        assert Path(resources.tesseract).is_relative_to(place / "open")
+        assert resources.tessdata
+        assert (Path(resources.tessdata) / "languages" / "eng").read_text() == "words"
     else:
-        assert means.tesseract == tool.path
+        assert resources.tesseract == tool.path
 
 
 async def test_program_that_does_not_run_is_no_program(place: Path) -> None:
     tool = install(place / "installed")
     Path(tool.path).write_text("not a program")
-    assert (await means_found(tool, place / "open")).tesseract is None
+    assert (await find_resources(tool, place / "open")).tesseract is None
 
 
 def test_copying_twice_copies_once_and_another_version_again(place: Path) -> None:

@@ -37,7 +37,7 @@ OTHER = IndexingVariant(fingerprint="another", model="a newer model", dimensions
 
 
 @pytest.fixture
-def shelf(seed: Seed, database: Database, tmp_path: Path) -> ArtifactsFixture:
+def artifacts_env(seed: Seed, database: Database, tmp_path: Path) -> ArtifactsFixture:
     return ArtifactsFixture(seed, database, FolderObjectStore(tmp_path))
 
 
@@ -48,12 +48,12 @@ async def embedder() -> AsyncIterator[LocalEmbedder]:
     await embedder.close()
 
 
-async def a_text(shelf: ArtifactsFixture, pages: Sequence[str], *, is_shared: bool = False) -> TextArtifact:
-    key = a_key(None if is_shared else shelf.owner.organization_id)
+async def a_text(artifacts_env: ArtifactsFixture, pages: Sequence[str], *, is_shared: bool = False) -> TextArtifact:
+    key = a_key(None if is_shared else artifacts_env.owner.organization_id)
     pack = TextPackWriter(key.organization_id)
     new = a_reading(pack, pages)
-    await shelf.objects.put(pack.key, pack.getvalue)
-    async with shelf.database.service_work(shelf.service) as work:
+    await artifacts_env.objects.put(pack.key, pack.getvalue)
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         full, _ = await ArtifactRepository(work.session).add_once(key, new)
     return full
 
@@ -69,134 +69,141 @@ def an_index(full: TextArtifact, count: int = 2, *, variant: IndexingVariant = V
     return NewIndex(full.id, full.organization_id, variant, "english", chunks)
 
 
-async def register(shelf: ArtifactsFixture, *variants: IndexingVariant) -> None:
-    async with shelf.database.service_work(shelf.service) as work:
+async def register(artifacts_env: ArtifactsFixture, *variants: IndexingVariant) -> None:
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         for variant in variants:
             await IndexRepository(work.session).register_variant(variant)
 
 
-async def add(shelf: ArtifactsFixture, new: NewIndex, service: Service | None = None) -> tuple[UUID, int, bool]:
-    async with shelf.database.service_work(service or shelf.service) as work:
+async def add(artifacts_env: ArtifactsFixture, new: NewIndex, service: Service | None = None) -> tuple[UUID, int, bool]:
+    async with artifacts_env.database.service_work(service or artifacts_env.service) as work:
         kept, is_ours = await IndexRepository(work.session).add_once(new)
         return kept.artifact_text_id, kept.total_chunks, is_ours
 
 
-async def active(shelf: ArtifactsFixture) -> IndexingVariant | None:
-    async with shelf.database.work(shelf.owner.principal) as work:
+async def active(artifacts_env: ArtifactsFixture) -> IndexingVariant | None:
+    async with artifacts_env.database.work(artifacts_env.owner.principal) as work:
         return await IndexRepository(work.session).find_active_variant()
 
 
-async def test_the_first_variant_ever_answers_until_the_switch(shelf: ArtifactsFixture) -> None:
-    assert await active(shelf) is None
-    await register(shelf, VARIANT, VARIANT, OTHER, VARIANT)
-    assert await active(shelf) == VARIANT
-    async with shelf.database.service_work(shelf.service) as work:
+async def test_the_first_variant_ever_answers_until_the_switch(artifacts_env: ArtifactsFixture) -> None:
+    assert await active(artifacts_env) is None
+    await register(artifacts_env, VARIANT, VARIANT, OTHER, VARIANT)
+    assert await active(artifacts_env) == VARIANT
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         await IndexRepository(work.session).activate(OTHER.fingerprint)
-    assert await active(shelf) == OTHER
+    assert await active(artifacts_env) == OTHER
 
 
-async def test_of_two_that_want_to_be_the_first_one_is_and_both_are_known(shelf: ArtifactsFixture) -> None:
-    async with shelf.database.service_work(shelf.service) as work:
+async def test_of_two_that_want_to_be_the_first_one_is_and_both_are_known(artifacts_env: ArtifactsFixture) -> None:
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         await IndexRepository(work.session).register_variant(VARIANT)
-        second = asyncio.create_task(register(shelf, OTHER))
-        await wait_until(lambda: shelf.seed.one(WAITING) == 1)
+        second = asyncio.create_task(register(artifacts_env, OTHER))
+        await wait_until(lambda: artifacts_env.seed.one(WAITING) == 1)
     await second
-    assert shelf.seed.rows("SELECT fingerprint, is_active FROM indexing_variants ORDER BY 2") == [
+    assert artifacts_env.seed.rows("SELECT fingerprint, is_active FROM indexing_variants ORDER BY 2") == [
         (OTHER.fingerprint, False),
         (VARIANT.fingerprint, True),
     ]
 
 
-async def test_a_kept_index_has_stems_and_vectors_and_its_places(shelf: ArtifactsFixture) -> None:
-    full = await a_text(shelf, ["The only page"])
-    await register(shelf, VARIANT)
-    assert await add(shelf, an_index(full, 2)) == (full.id, 2, True)
+async def test_a_kept_index_has_stems_and_vectors_and_its_places(artifacts_env: ArtifactsFixture) -> None:
+    full = await a_text(artifacts_env, ["The only page"])
+    await register(artifacts_env, VARIANT)
+    assert await add(artifacts_env, an_index(full, 2)) == (full.id, 2, True)
     columns = "organization_id, model, page_number, chunk_index, start_char, end_char, text, language::text, tsv::text"
-    assert shelf.seed.rows(f"SELECT {columns} FROM artifact_chunks ORDER BY chunk_index") == [
+    assert artifacts_env.seed.rows(f"SELECT {columns} FROM artifact_chunks ORDER BY chunk_index") == [
         (full.organization_id, "a model", 1, 0, 0, 9, "The houses number 0", "english", "'0':4 'hous':2 'number':3"),
         (full.organization_id, "a model", 1, 1, 1, 10, "The houses number 1", "english", "'1':4 'hous':2 'number':3"),
     ]
-    assert shelf.seed.one("SELECT max(embedding <-> '[1,0.5,-0.1]'::halfvec) FROM artifact_chunks") == 0
+    assert artifacts_env.seed.one("SELECT max(embedding <-> '[1,0.5,-0.1]'::halfvec) FROM artifact_chunks") == 0
 
 
-async def test_more_chunks_than_one_statement_takes_are_all_there(shelf: ArtifactsFixture) -> None:
-    full = await a_text(shelf, ["The only page"])
-    await register(shelf, VARIANT)
-    await add(shelf, an_index(full, BATCH_ROWS + 1))
+async def test_more_chunks_than_one_statement_takes_are_all_there(artifacts_env: ArtifactsFixture) -> None:
+    full = await a_text(artifacts_env, ["The only page"])
+    await register(artifacts_env, VARIANT)
+    await add(artifacts_env, an_index(full, BATCH_ROWS + 1))
     numbers = "SELECT count(*), min(chunk_index), max(chunk_index) FROM artifact_chunks"
-    assert shelf.seed.rows(numbers) == [(BATCH_ROWS + 1, 0, BATCH_ROWS)]
+    assert artifacts_env.seed.rows(numbers) == [(BATCH_ROWS + 1, 0, BATCH_ROWS)]
 
 
-async def test_the_second_gets_what_the_first_kept(shelf: ArtifactsFixture) -> None:
-    full = await a_text(shelf, ["The only page"])
-    await register(shelf, VARIANT, OTHER)
-    async with shelf.database.service_work(shelf.service) as work:
+async def test_the_second_gets_what_the_first_kept(artifacts_env: ArtifactsFixture) -> None:
+    full = await a_text(artifacts_env, ["The only page"])
+    await register(artifacts_env, VARIANT, OTHER)
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         await IndexRepository(work.session).add_once(an_index(full, 3))
-        second = asyncio.create_task(add(shelf, an_index(full, 2)))
-        await wait_until(lambda: shelf.seed.one(WAITING) == 1)
+        second = asyncio.create_task(add(artifacts_env, an_index(full, 2)))
+        await wait_until(lambda: artifacts_env.seed.one(WAITING) == 1)
     assert await second == (full.id, 3, False)
-    assert await add(shelf, an_index(full, 2, variant=OTHER)) == (full.id, 2, True)
-    assert shelf.seed.one("SELECT count(*) FROM artifact_chunks") == 5
+    assert await add(artifacts_env, an_index(full, 2, variant=OTHER)) == (full.id, 2, True)
+    assert artifacts_env.seed.one("SELECT count(*) FROM artifact_chunks") == 5
 
 
-async def test_an_index_goes_with_its_text(shelf: ArtifactsFixture) -> None:
-    full = await a_text(shelf, ["The only page"])
-    await register(shelf, VARIANT)
-    await add(shelf, an_index(full))
-    shelf.seed.execute("DELETE FROM artifacts_full_text WHERE id = %s", full.id)
+async def test_an_index_goes_with_its_text(artifacts_env: ArtifactsFixture) -> None:
+    full = await a_text(artifacts_env, ["The only page"])
+    await register(artifacts_env, VARIANT)
+    await add(artifacts_env, an_index(full))
+    artifacts_env.seed.execute("DELETE FROM artifacts_full_text WHERE id = %s", full.id)
     assert (
-        shelf.seed.one("SELECT (SELECT count(*) FROM artifact_chunks) + (SELECT count(*) FROM artifact_indexes)") == 0
+        artifacts_env.seed.one(
+            "SELECT (SELECT count(*) FROM artifact_chunks) + (SELECT count(*) FROM artifact_indexes)"
+        )
+        == 0
     )
 
 
-async def test_another_organization_neither_finds_nor_adds(shelf: ArtifactsFixture) -> None:
-    full = await a_text(shelf, ["The only page"])
-    await register(shelf, VARIANT)
+async def test_another_organization_neither_finds_nor_adds(artifacts_env: ArtifactsFixture) -> None:
+    full = await a_text(artifacts_env, ["The only page"])
+    await register(artifacts_env, VARIANT)
     stranger = Service(uuid4())
     with pytest.raises(Forbidden):
-        await add(shelf, an_index(full), stranger)
-    await add(shelf, an_index(full))
-    async with shelf.database.service_work(stranger) as work:
+        await add(artifacts_env, an_index(full), stranger)
+    await add(artifacts_env, an_index(full))
+    async with artifacts_env.database.service_work(stranger) as work:
         assert await IndexRepository(work.session).find(full.id, VARIANT.fingerprint) is None
 
 
-async def test_a_character_that_postgresql_cannot_keep_becomes_a_blank(shelf: ArtifactsFixture) -> None:
-    full = await a_text(shelf, ["The only page"])
-    await register(shelf, VARIANT)
-    await add(shelf, an_index(full, 1, text='a\0b "quoted" \\ 契約'))
-    assert shelf.seed.one("SELECT text FROM artifact_chunks") == 'a b "quoted" \\ 契約'
+async def test_a_character_that_postgresql_cannot_keep_becomes_a_blank(artifacts_env: ArtifactsFixture) -> None:
+    full = await a_text(artifacts_env, ["The only page"])
+    await register(artifacts_env, VARIANT)
+    await add(artifacts_env, an_index(full, 1, text='a\0b "quoted" \\ 契約'))
+    assert artifacts_env.seed.one("SELECT text FROM artifact_chunks") == 'a b "quoted" \\ 契約'
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
 async def test_a_text_is_indexed_page_by_page_and_its_meaning_is_found(
-    shelf: ArtifactsFixture, embedder: LocalEmbedder, is_shared: bool
+    artifacts_env: ArtifactsFixture, embedder: LocalEmbedder, is_shared: bool
 ) -> None:
     pages = [f"Seite {n}: Die Rechnung ist innerhalb von dreißig Tagen zahlbar." for n in range(PAGES_PER_BATCH + 1)]
     pages[5] = ""
-    full = await a_text(shelf, pages, is_shared=is_shared)
-    new = await build_index(shelf.database, shelf.objects, embedder, full, organization_id=shelf.owner.organization_id)
+    full = await a_text(artifacts_env, pages, is_shared=is_shared)
+    new = await build_index(
+        artifacts_env.database, artifacts_env.objects, embedder, full, organization_id=artifacts_env.owner.organization_id
+    )
     assert (new.language, new.organization_id) == ("german", full.organization_id)
     assert [item.chunk.text for item in new.chunks] == [page for page in pages if page]
     assert [item.chunk.page_number for item in new.chunks] == [n for n, page in enumerate(pages, 1) if page]
-    await register(shelf, new.variant)
-    await add(shelf, new)
+    await register(artifacts_env, new.variant)
+    await add(artifacts_env, new)
     query = await embedder.embed_query(pages[7])
     nearest = "SELECT page_number FROM artifact_chunks ORDER BY embedding::halfvec(384) <=> %s::text::halfvec LIMIT 1"
-    assert shelf.seed.one(nearest, str(query)) == 8
+    assert artifacts_env.seed.one(nearest, str(query)) == 8
 
 
-async def test_no_transaction_is_open_while_the_model_computes(shelf: ArtifactsFixture) -> None:
+async def test_no_transaction_is_open_while_the_model_computes(artifacts_env: ArtifactsFixture) -> None:
     open_ones: list[int] = []
 
     class Watched(LocalEmbedder):
         async def embed(self, texts: Sequence[str]) -> list[Vector]:
             busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL"
-            open_ones.append(shelf.seed.one(f"{busy} AND pid <> pg_backend_pid()"))
+            open_ones.append(artifacts_env.seed.one(f"{busy} AND pid <> pg_backend_pid()"))
             return await super().embed(texts)
 
     watched = Watched(threads=1)
-    full = await a_text(shelf, ["One page", "and another"])
-    await build_index(shelf.database, shelf.objects, watched, full, organization_id=shelf.owner.organization_id)
+    full = await a_text(artifacts_env, ["One page", "and another"])
+    await build_index(
+        artifacts_env.database, artifacts_env.objects, watched, full, organization_id=artifacts_env.owner.organization_id
+    )
     await watched.close()
     assert open_ones == [0]
 

@@ -35,7 +35,7 @@ OLD_NAME, NEW_NAME = variant_for(OLD).fingerprint, variant_for(NEW).fingerprint
 
 
 @pytest.fixture
-async def desk(
+async def worker_env(
     address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path
 ) -> AsyncIterator[WorkerFixture]:
     locks = AdvisoryLocks(service_login(address), max_connections=4)
@@ -43,88 +43,94 @@ async def desk(
     await locks.close()
 
 
-def set_up(desk: WorkerFixture) -> ModelSwitch:
+def set_up(worker_env: WorkerFixture) -> ModelSwitch:
     """An operator sets the newer model up: workers index for both."""
-    desk.embedder, desk.other_embedders = NEW, (OLD,)
-    return ModelSwitch(desk.database, NEW)
+    worker_env.embedder, worker_env.other_embedders = NEW, (OLD,)
+    return ModelSwitch(worker_env.database, NEW)
 
 
-async def processed(desk: WorkerFixture, content: bytes = b"bytes") -> UUID:
-    document_id = await desk.document(content)
-    await desk.process(document_id)
+async def processed(worker_env: WorkerFixture, content: bytes = b"bytes") -> UUID:
+    document_id = await worker_env.document(content)
+    await worker_env.process(document_id)
     return document_id
 
 
-async def reprocess(desk: WorkerFixture, *documents: UUID) -> None:
-    assert await BulkReread(desk.database, ProcrastinateQueue(), RunRequest()).enqueue() == len(documents)
+async def reprocess(worker_env: WorkerFixture, *documents: UUID) -> None:
+    assert await BulkReread(worker_env.database, ProcrastinateQueue(), RunRequest()).enqueue() == len(documents)
     for document_id in documents:
-        await desk.process(document_id)
+        await worker_env.process(document_id)
 
 
-def variants_of(desk: WorkerFixture, document_id: UUID) -> set[str]:
+def variants_of(worker_env: WorkerFixture, document_id: UUID) -> set[str]:
     """Those that really have passages."""
     question = """SELECT DISTINCT c.fingerprint FROM documents d
                     JOIN artifact_chunks c ON c.artifact_text_id = d.artifact_text_id WHERE d.id = %s"""
-    return {fingerprint for (fingerprint,) in desk.seed.rows(question, document_id)}
+    return {fingerprint for (fingerprint,) in worker_env.seed.rows(question, document_id)}
 
 
-async def answering(desk: WorkerFixture, embedder: LetterEmbedder) -> set[UUID]:
+async def answering(worker_env: WorkerFixture, embedder: LetterEmbedder) -> set[UUID]:
     """What is found by meaning when this model is the only one that can be asked."""
-    searching = SearchService(desk.database, PgvectorSearch(desk.database), {embedder.model: embedder})
-    answer = await searching.search(desk.owner.principal, SearchRequest("invoices", mode=SearchMode.VECTOR))
+    searching = SearchService(worker_env.database, PgvectorSearch(worker_env.database), {embedder.model: embedder})
+    answer = await searching.search(worker_env.owner.principal, SearchRequest("invoices", mode=SearchMode.VECTOR))
     return {hit.passage.document_id for hit in answer.hits}
 
 
-async def test_another_model_reads_nothing_again_and_the_old_one_answers_until_the_switch(desk: WorkerFixture) -> None:
-    document_id = await processed(desk)
-    switching = set_up(desk)
-    opened = desk.reader.opened
-    await reprocess(desk, document_id)
-    assert desk.reader.opened == opened
-    assert variants_of(desk, document_id) == {OLD_NAME, NEW_NAME}
-    assert await answering(desk, OLD) == {document_id}
+async def test_another_model_reads_nothing_again_and_the_old_one_answers_until_the_switch(
+    worker_env: WorkerFixture,
+) -> None:
+    document_id = await processed(worker_env)
+    switching = set_up(worker_env)
+    opened = worker_env.reader.opened
+    await reprocess(worker_env, document_id)
+    assert worker_env.reader.opened == opened
+    assert variants_of(worker_env, document_id) == {OLD_NAME, NEW_NAME}
+    assert await answering(worker_env, OLD) == {document_id}
     with pytest.raises(SemanticSearchUnavailable):
-        await answering(desk, NEW)
+        await answering(worker_env, NEW)
 
     await switching.switch()
 
-    assert await answering(desk, NEW) == {document_id}
+    assert await answering(worker_env, NEW) == {document_id}
     with pytest.raises(SemanticSearchUnavailable):
-        await answering(desk, OLD)
+        await answering(worker_env, OLD)
 
 
-async def test_reprocessing_twice_embeds_once(desk: WorkerFixture) -> None:
-    document_id = await processed(desk)
-    set_up(desk)
-    await reprocess(desk, document_id)
+async def test_reprocessing_twice_embeds_once(worker_env: WorkerFixture) -> None:
+    document_id = await processed(worker_env)
+    set_up(worker_env)
+    await reprocess(worker_env, document_id)
     embedded = NEW.embedded
-    await reprocess(desk, document_id)
+    await reprocess(worker_env, document_id)
     assert NEW.embedded == embedded
 
 
-async def test_a_new_upload_gets_both_until_the_switch_and_the_new_one_alone_after_it(desk: WorkerFixture) -> None:
-    first = await processed(desk)
-    switching = set_up(desk)
-    between = await processed(desk, b"between")
-    assert variants_of(desk, between) == {OLD_NAME, NEW_NAME}
-    assert await answering(desk, OLD) == {first, between}
+async def test_a_new_upload_gets_both_until_the_switch_and_the_new_one_alone_after_it(
+    worker_env: WorkerFixture,
+) -> None:
+    first = await processed(worker_env)
+    switching = set_up(worker_env)
+    between = await processed(worker_env, b"between")
+    assert variants_of(worker_env, between) == {OLD_NAME, NEW_NAME}
+    assert await answering(worker_env, OLD) == {first, between}
 
-    await reprocess(desk, first, between)
+    await reprocess(worker_env, first, between)
     await switching.switch()
 
-    after = await processed(desk, b"after")
-    assert variants_of(desk, after) == {NEW_NAME}
-    assert await answering(desk, NEW) == {first, between, after}
+    after = await processed(worker_env, b"after")
+    assert variants_of(worker_env, after) == {NEW_NAME}
+    assert await answering(worker_env, NEW) == {first, between, after}
 
 
-async def test_the_status_counts_completed_documents_of_every_organization(desk: WorkerFixture) -> None:
-    await processed(desk)
-    stranger = desk.seed.person()
-    of_stranger = await desk.document(owner=stranger, kb_id=desk.seed.knowledge_base(stranger))
-    await desk.process(of_stranger)
-    desk.seed.execute("UPDATE documents SET status = 'archived' WHERE id = %s", await processed(desk, b"archived"))
-    switching = set_up(desk)
-    await processed(desk, b"both")
+async def test_the_status_counts_completed_documents_of_every_organization(worker_env: WorkerFixture) -> None:
+    await processed(worker_env)
+    stranger = worker_env.seed.person()
+    of_stranger = await worker_env.document(owner=stranger, kb_id=worker_env.seed.knowledge_base(stranger))
+    await worker_env.process(of_stranger)
+    worker_env.seed.execute(
+        "UPDATE documents SET status = 'archived' WHERE id = %s", await processed(worker_env, b"archived")
+    )
+    switching = set_up(worker_env)
+    await processed(worker_env, b"both")
 
     status = await switching.status()
 
@@ -134,53 +140,53 @@ async def test_the_status_counts_completed_documents_of_every_organization(desk:
     assert [item.fingerprint for item in status.variants if item.is_active] == [OLD_NAME]
 
 
-async def test_a_switch_that_would_lose_documents_is_refused_with_their_number(desk: WorkerFixture) -> None:
-    await processed(desk)
-    switching = set_up(desk)
-    await processed(desk, b"both")
+async def test_a_switch_that_would_lose_documents_is_refused_with_their_number(worker_env: WorkerFixture) -> None:
+    await processed(worker_env)
+    switching = set_up(worker_env)
+    await processed(worker_env, b"both")
     with pytest.raises(DocumentsNotIndexed, match=r"^1 of 2 completed documents .* Run `muniment reprocess` first$"):
         await switching.switch()
-    assert desk.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(OLD_NAME,)]
-    assert desk.seed.audit_lines() == []
+    assert worker_env.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(OLD_NAME,)]
+    assert worker_env.seed.audit_lines() == []
 
 
 async def test_a_switch_anyway_to_a_model_that_no_worker_has_used_leaves_exactly_one_active(
-    desk: WorkerFixture,
+    worker_env: WorkerFixture,
 ) -> None:
-    await processed(desk)
-    await ModelSwitch(desk.database, NEW).switch(force=True)
-    assert desk.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(NEW_NAME,)]
-    assert await answering(desk, NEW) == set()
+    await processed(worker_env)
+    await ModelSwitch(worker_env.database, NEW).switch(force=True)
+    assert worker_env.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(NEW_NAME,)]
+    assert await answering(worker_env, NEW) == set()
 
 
-async def test_a_switch_stands_once_in_the_trail_of_the_installation(desk: WorkerFixture) -> None:
-    await processed(desk)
-    switching = set_up(desk)
+async def test_a_switch_stands_once_in_the_trail_of_the_installation(worker_env: WorkerFixture) -> None:
+    await processed(worker_env)
+    switching = set_up(worker_env)
     before = await switching.switch(force=True)
     assert not before.configured.is_active
     again = await switching.switch()
     assert again.configured.is_active
-    (written,) = desk.seed.audit_lines()
+    (written,) = worker_env.seed.audit_lines()
     assert (written["action"], written["actor"], written["organization_id"]) == ("index_switched", "system", None)
     assert written["payload"] == {"before": OLD_NAME, "after": NEW_NAME, "model": NEW.model, "lacking": 1}
 
 
-async def test_an_empty_installation_can_be_switched_before_its_first_document(desk: WorkerFixture) -> None:
-    status = await ModelSwitch(desk.database, NEW).status()
+async def test_an_empty_installation_can_be_switched_before_its_first_document(worker_env: WorkerFixture) -> None:
+    status = await ModelSwitch(worker_env.database, NEW).status()
     assert (status.completed_documents, status.unindexed_documents) == (0, 0)
     assert not any(item.is_active for item in status.variants)
-    await ModelSwitch(desk.database, NEW).switch()
-    assert desk.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(NEW_NAME,)]
+    await ModelSwitch(worker_env.database, NEW).switch()
+    assert worker_env.seed.rows("SELECT fingerprint FROM indexing_variants WHERE is_active") == [(NEW_NAME,)]
 
 
-async def write_for_the_installation(desk: WorkerFixture, caller: Service, event: Event) -> None:
-    async with desk.database.service_work(caller) as work:
+async def write_for_the_installation(worker_env: WorkerFixture, caller: Service, event: Event) -> None:
+    async with worker_env.database.service_work(caller) as work:
         await work.session.execute(insert(AuditEvent).values(event_row(event, actor=SYSTEM, organization_id=None)))
 
 
 async def test_a_job_of_an_organization_can_write_nothing_into_the_trail_of_the_installation(
-    desk: WorkerFixture,
+    worker_env: WorkerFixture,
 ) -> None:
-    of_a_job = Service(desk.owner.organization_id)
+    of_a_job = Service(worker_env.owner.organization_id)
     with pytest.raises(Forbidden):
-        await write_for_the_installation(desk, of_a_job, IndexSwitched(None, "made up", "made up", 0))
+        await write_for_the_installation(worker_env, of_a_job, IndexSwitched(None, "made up", "made up", 0))

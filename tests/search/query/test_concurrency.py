@@ -54,23 +54,23 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return asked
 
 
-async def test_words_are_looked_for_while_the_index_thinks(room: SearchFixture, asked: asyncio.Event) -> None:
-    document_id = room.document("The tenant pays the rent.")
-    searching = room.api.services.search
+async def test_words_are_looked_for_while_the_index_thinks(search_env: SearchFixture, asked: asyncio.Event) -> None:
+    document_id = search_env.document("The tenant pays the rent.")
+    searching = search_env.api.services.search
     assert isinstance(searching.index, PgvectorSearch)
     waiting = replace(searching, index=WaitingIndex(searching.index, asked))
-    answer = await waiting.search(room.owner.principal, SearchRequest("rent"))
+    answer = await waiting.search(search_env.owner.principal, SearchRequest("rent"))
     assert [hit.passage.document_id for hit in answer.hits] == [document_id]
 
 
-async def test_an_index_that_breaks_takes_the_other_half_along(room: SearchFixture, asked: asyncio.Event) -> None:
-    room.document("The tenant pays the rent.")
-    searching = room.api.services.search
+async def test_an_index_that_breaks_takes_the_other_half_along(search_env: SearchFixture, asked: asyncio.Event) -> None:
+    search_env.document("The tenant pays the rent.")
+    searching = search_env.api.services.search
     assert isinstance(searching.index, PgvectorSearch)
     broken = replace(searching, index=WaitingIndex(searching.index, asked, ZeroDivisionError()))
     before = asyncio.all_tasks()
     with pytest.raises(ZeroDivisionError):
-        await broken.search(room.owner.principal, SearchRequest("rent"))
+        await broken.search(search_env.owner.principal, SearchRequest("rent"))
     await asyncio.wait(asyncio.all_tasks() - before, timeout=10) if asyncio.all_tasks() - before else None
     assert asyncio.all_tasks() == before
-    assert room.api.stores.database.app_engine.pool.checkedout() == 0  # type: ignore[attr-defined]  # a queue's
+    assert search_env.api.stores.database.app_engine.pool.checkedout() == 0  # type: ignore[attr-defined]  # a queue's

@@ -57,87 +57,90 @@ def proposal(document_id: UUID, chunk_index: int = 0, epoch: int | None = None) 
 @dataclass
 class SemanticSearchFixture:
     database: Database
-    library: PassagesFixture
+    passages_env: PassagesFixture
     seed: Seed
     owner: Person
     kb_id: UUID
-    speaker: FakeEmbedder = field(default_factory=FakeEmbedder)
+    embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
 
     def document(self, kb_id: UUID | None = None, owner: Person | None = None, **columns: Any) -> UUID:
-        return self.library.add(kb_id or self.kb_id, owner or self.owner, [Passage("A dog.")], **columns)
+        return self.passages_env.add(kb_id or self.kb_id, owner or self.owner, [Passage("A dog.")], **columns)
 
     async def found(self, index: PgvectorSearch, **changes: Any) -> list[UUID]:
-        searching = SearchService(self.database, index, {self.speaker.model: self.speaker})
+        searching = SearchService(self.database, index, {self.embedder.model: self.embedder})
         question = SearchRequest(**{"query": "dog", "mode": SearchMode.VECTOR, **changes})
         answer = await searching.search(self.owner.principal, question)
         return [hit.passage.document_id for hit in answer.hits]
 
 
 @pytest.fixture
-def asker(database: Database, library: PassagesFixture, seed: Seed) -> SemanticSearchFixture:
+def semantic_env(database: Database, passages_env: PassagesFixture, seed: Seed) -> SemanticSearchFixture:
     owner = seed.person()
-    return SemanticSearchFixture(database, library, seed, owner, seed.knowledge_base(owner))
+    return SemanticSearchFixture(database, passages_env, seed, owner, seed.knowledge_base(owner))
 
 
-async def test_nothing_reaches_a_caller_that_they_may_not_see_now(asker: SemanticSearchFixture) -> None:
-    mine = asker.document()
-    stranger, colleague = asker.seed.person(), asker.seed.person(asker.owner.organization_id)
+async def test_nothing_reaches_a_caller_that_they_may_not_see_now(semantic_env: SemanticSearchFixture) -> None:
+    mine = semantic_env.document()
+    stranger, colleague = semantic_env.seed.person(), semantic_env.seed.person(semantic_env.owner.organization_id)
     hidden = [
-        asker.document(asker.seed.knowledge_base(stranger), stranger),
-        asker.document(asker.seed.knowledge_base(colleague), colleague),
-        asker.document(status="archived"),
-        asker.document(status="failed"),
-        asker.document(status="processing"),
+        semantic_env.document(semantic_env.seed.knowledge_base(stranger), stranger),
+        semantic_env.document(semantic_env.seed.knowledge_base(colleague), colleague),
+        semantic_env.document(status="archived"),
+        semantic_env.document(status="failed"),
+        semantic_env.document(status="processing"),
         uuid4(),
     ]
-    lies = LyingIndex(asker.database, [proposal(document_id) for document_id in [*hidden, mine]])
+    lies = LyingIndex(semantic_env.database, [proposal(document_id) for document_id in [*hidden, mine]])
 
     for mode in (SearchMode.VECTOR, SearchMode.HYBRID):
-        assert await asker.found(lies, mode=mode) == [mine]
+        assert await semantic_env.found(lies, mode=mode) == [mine]
 
 
-async def test_a_document_outside_of_the_named_knowledge_base_is_left_out(asker: SemanticSearchFixture) -> None:
-    here, other = asker.document(), asker.document(asker.seed.knowledge_base(asker.owner, "Other"))
-    lies = LyingIndex(asker.database, [proposal(other), proposal(here)])
+async def test_a_document_outside_of_the_named_knowledge_base_is_left_out(semantic_env: SemanticSearchFixture) -> None:
+    here, other = (
+        semantic_env.document(),
+        semantic_env.document(semantic_env.seed.knowledge_base(semantic_env.owner, "Other")),
+    )
+    lies = LyingIndex(semantic_env.database, [proposal(other), proposal(here)])
 
-    assert await asker.found(lies, kb_ids=[asker.kb_id]) == [here]
-    assert await asker.found(lies) == [other, here]
-
-
-async def test_deleted_documents_and_chunks_that_do_not_exist_are_left_out(asker: SemanticSearchFixture) -> None:
-    gone, mine = asker.document(), asker.document()
-    asker.seed.execute("DELETE FROM documents WHERE id = %s", gone)
-    lies = LyingIndex(asker.database, [proposal(gone), proposal(mine, 99), proposal(mine, -1), proposal(mine)])
-
-    assert await asker.found(lies) == [mine]
+    assert await semantic_env.found(lies, kb_ids=[semantic_env.kb_id]) == [here]
+    assert await semantic_env.found(lies) == [other, here]
 
 
-async def test_the_same_passage_again_and_again_is_one_hit(asker: SemanticSearchFixture) -> None:
-    first, second = asker.document(), asker.document()
-    lies = LyingIndex(asker.database, [proposal(first)] * 500 + [proposal(second)])
+async def test_deleted_documents_and_chunks_that_do_not_exist_are_left_out(semantic_env: SemanticSearchFixture) -> None:
+    gone, mine = semantic_env.document(), semantic_env.document()
+    semantic_env.seed.execute("DELETE FROM documents WHERE id = %s", gone)
+    lies = LyingIndex(semantic_env.database, [proposal(gone), proposal(mine, 99), proposal(mine, -1), proposal(mine)])
 
-    assert await asker.found(lies) == [first, second]
+    assert await semantic_env.found(lies) == [mine]
 
 
-async def test_more_is_asked_for_until_the_page_is_full(asker: SemanticSearchFixture) -> None:
-    mine = [asker.document() for _ in range(3)]
+async def test_the_same_passage_again_and_again_is_one_hit(semantic_env: SemanticSearchFixture) -> None:
+    first, second = semantic_env.document(), semantic_env.document()
+    lies = LyingIndex(semantic_env.database, [proposal(first)] * 500 + [proposal(second)])
+
+    assert await semantic_env.found(lies) == [first, second]
+
+
+async def test_more_is_asked_for_until_the_page_is_full(semantic_env: SemanticSearchFixture) -> None:
+    mine = [semantic_env.document() for _ in range(3)]
     lies = LyingIndex(
-        asker.database, [proposal(uuid4()) for _ in range(3000)] + [proposal(document) for document in mine]
+        semantic_env.database, [proposal(uuid4()) for _ in range(3000)] + [proposal(document) for document in mine]
     )
 
-    assert await asker.found(lies) == mine
+    assert await semantic_env.found(lies) == mine
 
 
-async def test_endless_nonsense_ends(asker: SemanticSearchFixture) -> None:
-    asker.document()
-    lies = EndlessIndex(asker.database, [])
+async def test_endless_nonsense_ends(semantic_env: SemanticSearchFixture) -> None:
+    semantic_env.document()
+    lies = EndlessIndex(semantic_env.database, [])
 
-    assert await asker.found(lies) == []
+    assert await semantic_env.found(lies) == []
     assert lies.rounds == MAX_ROUNDS
 
 
-async def test_of_copies_only_those_of_the_live_epoch_count(asker: SemanticSearchFixture) -> None:
-    live, stale, unknown = (asker.document(index_epoch=number) for number in (3, 3, None))
+async def test_of_copies_only_those_of_the_live_epoch_count(semantic_env: SemanticSearchFixture) -> None:
+    live, stale, unknown = (semantic_env.document(index_epoch=number) for number in (3, 3, None))
     proposals = [
         proposal(stale, epoch=2),
         proposal(stale, epoch=None),
@@ -145,45 +148,47 @@ async def test_of_copies_only_those_of_the_live_epoch_count(asker: SemanticSearc
         proposal(live, epoch=3),
     ]
 
-    assert await asker.found(LyingIndex(asker.database, proposals)) == [live]
+    assert await semantic_env.found(LyingIndex(semantic_env.database, proposals)) == [live]
     without_epochs = [proposal(document_id) for document_id in (stale, unknown, live)]
-    assert set(await asker.found(LyingIndex(asker.database, without_epochs))) == {live, stale, unknown}
+    assert set(await semantic_env.found(LyingIndex(semantic_env.database, without_epochs))) == {live, stale, unknown}
 
 
-async def test_a_right_that_is_taken_away_while_the_index_thinks_counts(asker: SemanticSearchFixture) -> None:
-    reader = asker.seed.person(asker.owner.organization_id)
-    asker.seed.member(asker.kb_id, reader, "viewer")
-    mine = asker.document()
+async def test_a_right_that_is_taken_away_while_the_index_thinks_counts(semantic_env: SemanticSearchFixture) -> None:
+    reader = semantic_env.seed.person(semantic_env.owner.organization_id)
+    semantic_env.seed.member(semantic_env.kb_id, reader, "viewer")
+    mine = semantic_env.document()
 
     class Slow(LyingIndex):
         async def nearest(self, *args: Any, **given: Any) -> Sequence[Candidate]:
-            asker.seed.execute("DELETE FROM knowledge_base_members WHERE user_id = %s", reader.id)
+            semantic_env.seed.execute("DELETE FROM knowledge_base_members WHERE user_id = %s", reader.id)
             return self.proposals
 
-    asker.owner = reader
-    assert await asker.found(LyingIndex(asker.database, [proposal(mine)])) == [mine]
-    assert await asker.found(Slow(asker.database, [proposal(mine)])) == []
+    semantic_env.owner = reader
+    assert await semantic_env.found(LyingIndex(semantic_env.database, [proposal(mine)])) == [mine]
+    assert await semantic_env.found(Slow(semantic_env.database, [proposal(mine)])) == []
 
 
-async def test_similar_documents_are_decided_the_same_way(asker: SemanticSearchFixture) -> None:
-    stranger = asker.seed.person()
-    mine, archived, near = asker.document(), asker.document(status="archived"), asker.document()
-    foreign = asker.document(asker.seed.knowledge_base(stranger), stranger)
+async def test_similar_documents_are_decided_the_same_way(semantic_env: SemanticSearchFixture) -> None:
+    stranger = semantic_env.seed.person()
+    mine, archived, near = semantic_env.document(), semantic_env.document(status="archived"), semantic_env.document()
+    foreign = semantic_env.document(semantic_env.seed.knowledge_base(stranger), stranger)
     lies = LyingIndex(
-        asker.database, [proposal(document_id) for document_id in (mine, foreign, archived, near, near, uuid4())]
+        semantic_env.database, [proposal(document_id) for document_id in (mine, foreign, archived, near, near, uuid4())]
     )
 
-    hits = await SimilarDocuments(asker.database, lies, asker.owner.principal).find(asker.kb_id, mine, limit=10)
+    hits = await SimilarDocuments(semantic_env.database, lies, semantic_env.owner.principal).find(
+        semantic_env.kb_id, mine, limit=10
+    )
 
     assert [hit.passage.document_id for hit in hits] == [near]
 
 
-async def test_an_index_that_does_not_answer_leaves_the_words(asker: SemanticSearchFixture) -> None:
+async def test_an_index_that_does_not_answer_leaves_the_words(semantic_env: SemanticSearchFixture) -> None:
     class Silent(LyingIndex):
         async def nearest(self, *args: Any, **given: Any) -> Sequence[Candidate]:
             raise Unavailable
 
-    mine, silent = asker.document(), Silent(asker.database, [])
-    assert await asker.found(silent, mode=SearchMode.HYBRID) == [mine]
+    mine, silent = semantic_env.document(), Silent(semantic_env.database, [])
+    assert await semantic_env.found(silent, mode=SearchMode.HYBRID) == [mine]
     with pytest.raises(Unavailable):
-        await asker.found(silent)
+        await semantic_env.found(silent)

@@ -15,7 +15,7 @@ from muniment.processing.readers.contract import (
 )
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.readers.images import reader
-from tests.processing.readers.image_files import LINES, a_file, a_photo, a_scan, means_with_ocr
+from tests.processing.readers.image_files import LINES, a_file, a_photo, a_scan, resources_with_ocr
 
 TEXT = " ".join(LINES)
 MEDIA_TYPES = {
@@ -29,8 +29,8 @@ MEDIA_TYPES = {
 ORIENTATION = 0x0112
 
 
-def read(file: BytesIO, media_type: str = "image/png", means: ReaderResources | None = None) -> list[ExtractedPage]:
-    reading = reader.open_file(file, media_type, ReadingOptions(), means or means_with_ocr())
+def read(file: BytesIO, media_type: str = "image/png", resources: ReaderResources | None = None) -> list[ExtractedPage]:
+    reading = reader.open_file(file, media_type, ReadingOptions(), resources or resources_with_ocr())
     pages = list(reading.pages)
     assert [page.number for page in pages] == list(range(1, reading.total_pages + 1))
     return pages
@@ -149,20 +149,20 @@ def test_what_is_no_picture_is_corrupt(content: bytes) -> None:
 
 
 def test_a_picture_with_too_many_pixels_is_not_decoded_and_says_so() -> None:
-    (page,) = read(a_file(Image.new("1", (3000, 2000))), means=ReaderResources(max_pixels=4_000_000))
+    (page,) = read(a_file(Image.new("1", (3000, 2000))), resources=ReaderResources(max_pixels=4_000_000))
     assert page.problem == "The image has 6 million pixels. The limit is 4 million."
 
 
 def test_a_jpeg_with_too_many_pixels_is_decoded_smaller() -> None:
     large = a_scan(dpi=600)
-    means = means_with_ocr(max_pixels=large.width * large.height // 3)
-    (page,) = read(a_file(large, "JPEG", dpi=(600, 600)), "image/jpeg", means)
+    resources = resources_with_ocr(max_pixels=large.width * large.height // 3)
+    (page,) = read(a_file(large, "JPEG", dpi=(600, 600)), "image/jpeg", resources)
     assert plain(page) == TEXT
     assert page.width == pytest.approx(298, abs=1)
 
 
 def test_without_an_engine_the_page_says_so_and_is_still_shown() -> None:
-    (page,) = read(a_file(a_scan()), means=ReaderResources())
+    (page,) = read(a_file(a_scan()), resources=ReaderResources())
     assert page.problem is not None
     assert page.width is not None
     assert len(page.figures) == 1

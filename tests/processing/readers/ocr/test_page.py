@@ -6,7 +6,7 @@ from muniment.processing.readers.contract import ExtractedPage, ExtractionMethod
 from muniment.processing.readers.ocr.page import build_page
 from muniment.processing.readers.ocr.pool import OcrPool
 from muniment.processing.readers.ocr.results import OcrResult, OcrWord
-from tests.processing.readers.image_files import A4, a_pdf, draw_pages, means_with_ocr
+from tests.processing.readers.image_files import A4, a_pdf, draw_pages, resources_with_ocr
 
 
 def a_recognised(*lines: str, height: int = 20, block: int = 1, paragraph: int = 1) -> list[OcrWord]:
@@ -85,7 +85,7 @@ def test_two_scanned_columns_are_read_one_after_the_other() -> None:
                 canvas.drawString(x, 750 - row * 16, f"Line {row} of the {side} hand column")  # type: ignore[attr-defined]
 
     (scan,) = draw_pages(a_pdf(draw), 150)
-    with closing(OcrPool(means_with_ocr(), ReadingOptions())) as pool:
+    with closing(OcrPool(resources_with_ocr(), ReadingOptions())) as pool:
         page = build_page(7, pool.wait_for_result(pool.submit(scan, 150)), width=A4[0], height=A4[1])
     assert page.number == 7
     assert page.method is ExtractionMethod.OCR

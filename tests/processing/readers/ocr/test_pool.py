@@ -13,15 +13,15 @@ from muniment.processing.readers.contract import ReaderResources, ReadingOptions
 from muniment.processing.readers.ocr.engine import find_engine
 from muniment.processing.readers.ocr.pool import OcrPool
 from muniment.processing.readers.ocr.results import OcrFailed, OcrResult
-from tests.processing.readers.image_files import LINES, a_photo, a_scan, means_with_ocr
+from tests.processing.readers.image_files import LINES, a_photo, a_scan, resources_with_ocr
 
 TYPED = " ".join(LINES).split()
 
 
 def recognise(
-    image: Image.Image, means: ReaderResources | None = None, options: ReadingOptions | None = None
+    image: Image.Image, resources: ReaderResources | None = None, options: ReadingOptions | None = None
 ) -> OcrResult:
-    with closing(OcrPool(means or means_with_ocr(), options or ReadingOptions())) as pool:
+    with closing(OcrPool(resources or resources_with_ocr(), options or ReadingOptions())) as pool:
         return pool.wait_for_result(pool.submit(image, 200))
 
 
@@ -85,7 +85,7 @@ def test_german_is_read_with_its_own_letters() -> None:
 
 def test_results_come_by_ticket_in_any_order_with_more_pictures_than_processes() -> None:
     lines = ["first picture here", "second picture here", "third picture here", "fourth picture here"]
-    with closing(OcrPool(means_with_ocr(ocr_processes=2), ReadingOptions())) as pool:
+    with closing(OcrPool(resources_with_ocr(ocr_processes=2), ReadingOptions())) as pool:
         tickets = [pool.submit(a_scan([line], size=(298, 120)), 200) for line in lines]
         answers = {index: " ".join(texts(pool.wait_for_result(tickets[index]))) for index in (3, 0, 2, 1)}
     assert [answers[index] for index in range(4)] == lines
@@ -137,8 +137,8 @@ def test_a_page_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
 
 
 def test_closing_kills_what_runs(tmp_path: Path) -> None:
-    means = ReaderResources(tesseract=a_program(tmp_path, "exec cat"))
-    pool = OcrPool(means, ReadingOptions())
+    resources = ReaderResources(tesseract=a_program(tmp_path, "exec cat"))
+    pool = OcrPool(resources, ReadingOptions())
     # Noise does not fit into the pipe, so that the program cannot have ended.
     before = set(psutil.Process().children())
     pool.submit(Image.effect_noise((3000, 3000), 90), 200)

@@ -12,9 +12,9 @@ from tests.processing.readers.office_files import a_docx, a_zip, read, w
 PACKED = [DOCX, PPTX, XLSX, ODT]
 
 
-def refusal(data: bytes, kind: MediaType = DOCX, means: ReaderResources | None = None) -> UnreadableCode:
+def refusal(data: bytes, kind: MediaType = DOCX, resources: ReaderResources | None = None) -> UnreadableCode:
     with pytest.raises(Unreadable) as refused:
-        read(data, kind, means=means)
+        read(data, kind, resources=resources)
     assert refused.value.message.endswith(".")
     return refused.value.code
 
@@ -27,12 +27,12 @@ def with_declared_size(data: bytes, size: int) -> bytes:
 
 def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     bomb = a_docx(w("x" * 3_000_000))
-    assert refusal(bomb, means=ReaderResources(max_unpacked_bytes=1_000_000)) is UnreadableCode.READER_MEMORY
+    assert refusal(bomb, resources=ReaderResources(max_unpacked_bytes=1_000_000)) is UnreadableCode.READER_MEMORY
 
 
 def test_a_bomb_that_lies_about_its_size_is_refused() -> None:
     bomb = with_declared_size(a_docx(w("x" * 3_000_000)), 100)
-    assert refusal(bomb, means=ReaderResources(max_unpacked_bytes=1_000_000)) is UnreadableCode.CORRUPT
+    assert refusal(bomb, resources=ReaderResources(max_unpacked_bytes=1_000_000)) is UnreadableCode.CORRUPT
 
 
 def test_too_many_parts_are_refused() -> None:

@@ -6,15 +6,15 @@ from muniment.processing.readers.contract import ExtractedPage, ParagraphKind, R
 from muniment.processing.readers.pdf.reader import open_file
 
 
-def pages(file: bytes, means: ReaderResources | None = None) -> list[ExtractedPage]:
-    reading = open_file(io.BytesIO(file), "application/pdf", ReadingOptions(), means or ReaderResources())
+def pages(file: bytes, resources: ReaderResources | None = None) -> list[ExtractedPage]:
+    reading = open_file(io.BytesIO(file), "application/pdf", ReadingOptions(), resources or ReaderResources())
     read = list(reading.pages)
     assert [page.number for page in read] == list(range(1, reading.total_pages + 1))
     return read
 
 
-def page(file: bytes, means: ReaderResources | None = None) -> ExtractedPage:
-    (only,) = pages(file, means)
+def page(file: bytes, resources: ReaderResources | None = None) -> ExtractedPage:
+    (only,) = pages(file, resources)
     check_spans(only)
     return only
 

@@ -49,32 +49,32 @@ async def found(database: Database, owner: Person, kb_id: UUID, typed: str) -> S
 
 
 async def test_a_rare_word_tells_more_than_common_ones(
-    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
-    library.add(kb_id, owner, [Passage("Rent and costs of the flat") for _ in range(8)])
-    rare = library.add(kb_id, owner, [Passage("Chimney of the flat")])
+    passages_env.add(kb_id, owner, [Passage("Rent and costs of the flat") for _ in range(8)])
+    rare = passages_env.add(kb_id, owner, [Passage("Chimney of the flat")])
     answer = await found(database, owner, kb_id, "rent costs chimney")
     assert len(answer) == 9
     assert answer[0] == (rare, 0)
 
 
 async def test_what_holds_everything_is_ranked_however_many_hold_a_part(
-    database: Database, library: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.execute("DROP INDEX ix_artifact_chunks_hnsw_local")  # not asked here, and slow to fill
-    library.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
-    whole = library.add(kb_id, owner, [Passage("A common chimney")])
-    library.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
+    passages_env.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
+    whole = passages_env.add(kb_id, owner, [Passage("A common chimney")])
+    passages_env.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
     answer = await found(database, owner, kb_id, "common chimney")
     assert len(answer) == 10
     assert answer[0] == (whole, 0)
 
 
 async def test_phrases_and_excluded_words_and_languages_are_kept(
-    database: Database, library: PassagesFixture, owner: Person, kb_id: UUID
+    database: Database, passages_env: PassagesFixture, owner: Person, kb_id: UUID
 ) -> None:
-    right = library.add(kb_id, owner, [Passage("The rent of the flats"), Passage("Flat rents, and a garden")])
-    german = library.add(kb_id, owner, [Passage("Die Mieten")], language="german")
+    right = passages_env.add(kb_id, owner, [Passage("The rent of the flats"), Passage("Flat rents, and a garden")])
+    german = passages_env.add(kb_id, owner, [Passage("Die Mieten")], language="german")
     assert set(await found(database, owner, kb_id, "rents -garden")) == {(right, 0)}
     assert await found(database, owner, kb_id, '"flat rents"') == [(right, 1)]
     assert await found(database, owner, kb_id, "Miete") == [(german, 0)]

@@ -46,8 +46,8 @@ MARKS = {
 class LexicalSearchFixture:
     """A knowledge base, and who asks in it by words."""
 
-    def __init__(self, database: Database, library: PassagesFixture, seed: Seed) -> None:
-        self.database, self.library = database, library
+    def __init__(self, database: Database, passages_env: PassagesFixture, seed: Seed) -> None:
+        self.database, self.passages_env = database, passages_env
         self.owner: Person = seed.person()
         self.kb_id, self.other_kb_id = seed.knowledge_base(self.owner), seed.knowledge_base(self.owner)
         seed.execute(f"UPDATE pg_class SET reltuples = {MILLION} WHERE oid = 'artifact_chunks'::regclass")
@@ -58,7 +58,7 @@ class LexicalSearchFixture:
         self.gone += [way for mark, way in MARKS.items() if mark in statement]
 
     def document(self, *texts: str, kb_id: UUID | None = None) -> UUID:
-        return self.library.add(kb_id or self.kb_id, self.owner, [Passage(text) for text in texts])
+        return self.passages_env.add(kb_id or self.kb_id, self.owner, [Passage(text) for text in texts])
 
     async def found(self, typed: str, limits: ScanLimits) -> set[PassageKey]:
         kb_ids = [self.kb_id, self.other_kb_id]
@@ -69,8 +69,8 @@ class LexicalSearchFixture:
 
 
 @pytest.fixture
-def room(database: Database, library: PassagesFixture, seed: Seed) -> LexicalSearchFixture:
-    return LexicalSearchFixture(database, library, seed)
+def lexical_env(database: Database, passages_env: PassagesFixture, seed: Seed) -> LexicalSearchFixture:
+    return LexicalSearchFixture(database, passages_env, seed)
 
 
 @pytest.mark.parametrize(("chunks", "sample", "expected"), BY_SCOPE_AND_SAMPLE)
@@ -79,36 +79,38 @@ def test_the_scope_and_a_sample_decide(chunks: int, sample: SelectivitySample, e
 
 
 async def test_a_frequent_word_is_looked_for_in_every_knowledge_base_until_enough_hold_it(
-    room: LexicalSearchFixture,
+    lexical_env: LexicalSearchFixture,
 ) -> None:
-    one = room.document(*["The rent"] * 8)
-    other = room.document(*["The rent"] * 8, kb_id=room.other_kb_id)
-    assert await room.found("rent", FEW_RANKED) == {(one, 0), (one, 1), (other, 0), (other, 1)}
-    assert room.gone == [MatchStrategy.SCAN_UNTIL_ENOUGH]
+    one = lexical_env.document(*["The rent"] * 8)
+    other = lexical_env.document(*["The rent"] * 8, kb_id=lexical_env.other_kb_id)
+    assert await lexical_env.found("rent", FEW_RANKED) == {(one, 0), (one, 1), (other, 0), (other, 1)}
+    assert lexical_env.gone == [MatchStrategy.SCAN_UNTIL_ENOUGH]
 
 
-async def test_where_the_sample_was_wrong_another_way_finds_the_rest(room: LexicalSearchFixture) -> None:
-    sampled = room.document("The rent", "A garden", "The rent")
-    room.document(*["A garden"] * 3, kb_id=room.other_kb_id)
-    assert await room.found("rent", ScanLimits(small_scope=0, medium_scope=0, max_ranked=5)) == {
+async def test_where_the_sample_was_wrong_another_way_finds_the_rest(lexical_env: LexicalSearchFixture) -> None:
+    sampled = lexical_env.document("The rent", "A garden", "The rent")
+    lexical_env.document(*["A garden"] * 3, kb_id=lexical_env.other_kb_id)
+    assert await lexical_env.found("rent", ScanLimits(small_scope=0, medium_scope=0, max_ranked=5)) == {
         (sampled, 0),
         (sampled, 2),
     }
-    assert room.gone == [MatchStrategy.SCAN_UNTIL_ENOUGH, MatchStrategy.USE_INDEX]
+    assert lexical_env.gone == [MatchStrategy.SCAN_UNTIL_ENOUGH, MatchStrategy.USE_INDEX]
 
 
-async def test_documents_of_one_type_are_no_sample(room: LexicalSearchFixture) -> None:
-    document_id = room.document(*["The rent"] * 8)
-    async with room.database.work(room.owner.principal) as work:
-        queries = await SearchRepository(work.session).build_language_queries(MODEL, [room.kb_id], parse_query("rent"))
-        scope = SearchScope(MODEL, [room.kb_id], queries, ["other"])
+async def test_documents_of_one_type_are_no_sample(lexical_env: LexicalSearchFixture) -> None:
+    document_id = lexical_env.document(*["The rent"] * 8)
+    async with lexical_env.database.work(lexical_env.owner.principal) as work:
+        queries = await SearchRepository(work.session).build_language_queries(
+            MODEL, [lexical_env.kb_id], parse_query("rent")
+        )
+        scope = SearchScope(MODEL, [lexical_env.kb_id], queries, ["other"])
         found = await LexicalRepository(work.session, limits=FEW_RANKED).match(scope, limit=10)
     assert {found_id for found_id, _ in found} == {document_id}
-    assert room.gone == [MatchStrategy.USE_INDEX]
+    assert lexical_env.gone == [MatchStrategy.USE_INDEX]
 
 
-async def test_a_rare_word_is_looked_up_in_the_index_at_once(room: LexicalSearchFixture) -> None:
-    room.document(*["A garden"] * 60)
-    chimney = room.document(*["A garden"] * 5, "The chimney")
-    assert await room.found("chimney", ScanLimits(small_scope=0)) == {(chimney, 5)}
-    assert room.gone == [MatchStrategy.USE_INDEX]
+async def test_a_rare_word_is_looked_up_in_the_index_at_once(lexical_env: LexicalSearchFixture) -> None:
+    lexical_env.document(*["A garden"] * 60)
+    chimney = lexical_env.document(*["A garden"] * 5, "The chimney")
+    assert await lexical_env.found("chimney", ScanLimits(small_scope=0)) == {(chimney, 5)}
+    assert lexical_env.gone == [MatchStrategy.USE_INDEX]
