@@ -19,10 +19,10 @@ def server3(paperless_servers: FakePaperlessServers) -> FakePaperless:
 
 
 @pytest.fixture
-def stage(office: HandoverApi, server: FakePaperless) -> ArchiverEnvironment:
+def archiver_env(office: HandoverApi, server: FakePaperless) -> ArchiverEnvironment:
     return ArchiverEnvironment(office, server)
 
 
 @pytest.fixture
-def stage3(office: HandoverApi, server3: FakePaperless) -> ArchiverEnvironment:
+def archiver_env_v3(office: HandoverApi, server3: FakePaperless) -> ArchiverEnvironment:
     return ArchiverEnvironment(office, server3)

@@ -11,101 +11,101 @@ from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.support.fake_paperless.outcomes import stuck_pending
 
 
-async def given_up(stage: ArchiverEnvironment, *, by: Callable[[ArchiverEnvironment], object]) -> JobKey:
+async def given_up(archiver_env: ArchiverEnvironment, *, by: Callable[[ArchiverEnvironment], object]) -> JobKey:
     """A job that was archived by its second upload, while the first still waits in Paperless."""
-    key = await stage.put()
-    stage.server.next_uploads(stuck_pending())
-    await stage.run()
-    by(stage)
-    await stage.run()
-    assert len(stage.documents()) == 1
-    assert await stage.waiting() == []
+    key = await archiver_env.put()
+    archiver_env.server.next_uploads(stuck_pending())
+    await archiver_env.run()
+    by(archiver_env)
+    await archiver_env.run()
+    assert len(archiver_env.documents()) == 1
+    assert await archiver_env.waiting() == []
     return key
 
 
-async def notes(stage: ArchiverEnvironment) -> list[str]:
-    return [info.key async for info in stage.office.queue.list(ABANDONED_PREFIX)]
+async def notes(archiver_env: ArchiverEnvironment) -> list[str]:
+    return [info.key async for info in archiver_env.office.queue.list(ABANDONED_PREFIX)]
 
 
-def a_day_later(stage: ArchiverEnvironment) -> None:
-    stage.clock.advance(hours=25)
+def a_day_later(archiver_env: ArchiverEnvironment) -> None:
+    archiver_env.clock.advance(hours=25)
 
 
-def an_upgrade(stage: ArchiverEnvironment) -> None:
-    stage.server.delete_tasks()
+def an_upgrade(archiver_env: ArchiverEnvironment) -> None:
+    archiver_env.server.delete_tasks()
 
 
 @pytest.mark.parametrize("by", [a_day_later, an_upgrade])
 async def test_a_late_upload_is_put_away_behind_the_proven_one(
-    stage: ArchiverEnvironment, by: Callable[[ArchiverEnvironment], object]
+    archiver_env: ArchiverEnvironment, by: Callable[[ArchiverEnvironment], object]
 ) -> None:
-    await given_up(stage, by=by)
-    (proven,) = stage.documents()
-    stage.server.release()
+    await given_up(archiver_env, by=by)
+    (proven,) = archiver_env.documents()
+    archiver_env.server.release()
 
-    report = await stage.run()
+    report = await archiver_env.run()
 
-    assert [document.id for document in stage.documents()] == [proven.id]
-    assert len(report.warnings) == len(stage.server.documents(is_trashed=True))  # 2.x refuses it itself
+    assert [document.id for document in archiver_env.documents()] == [proven.id]
+    assert len(report.warnings) == len(archiver_env.server.documents(is_trashed=True))  # 2.x refuses it itself
 
 
 @pytest.mark.parametrize("by", [a_day_later, an_upgrade])
 async def test_it_is_reported_once_and_then_forgotten(
-    stage3: ArchiverEnvironment, by: Callable[[ArchiverEnvironment], object]
+    archiver_env_v3: ArchiverEnvironment, by: Callable[[ArchiverEnvironment], object]
 ) -> None:
-    await given_up(stage3, by=by)
-    stage3.server.release()
+    await given_up(archiver_env_v3, by=by)
+    archiver_env_v3.server.release()
 
-    first, second = await stage3.run(), await stage3.run()
+    first, second = await archiver_env_v3.run(), await archiver_env_v3.run()
 
     assert (len(first.warnings), len(second.warnings)) == (1, 0)
-    assert await notes(stage3) == []
+    assert await notes(archiver_env_v3) == []
 
 
-async def test_it_is_watched_for_as_long_as_it_may_arrive(stage3: ArchiverEnvironment) -> None:
-    await given_up(stage3, by=a_day_later)
-    stage3.clock.advance(days=29)
-    await stage3.run()
-    assert len(await notes(stage3)) == 1
+async def test_it_is_watched_for_as_long_as_it_may_arrive(archiver_env_v3: ArchiverEnvironment) -> None:
+    await given_up(archiver_env_v3, by=a_day_later)
+    archiver_env_v3.clock.advance(days=29)
+    await archiver_env_v3.run()
+    assert len(await notes(archiver_env_v3)) == 1
 
-    stage3.clock.advance(days=2)
-    await stage3.run()
+    archiver_env_v3.clock.advance(days=2)
+    await archiver_env_v3.run()
 
-    assert await notes(stage3) == []
+    assert await notes(archiver_env_v3) == []
 
 
-async def test_what_arrives_for_a_job_that_still_waits_is_its_document(stage3: ArchiverEnvironment) -> None:
-    await stage3.put()
-    stage3.server.next_uploads(stuck_pending(), times=2)
-    await stage3.run()
-    a_day_later(stage3)
-    await stage3.run()
-    stage3.server.release()
+async def test_what_arrives_for_a_job_that_still_waits_is_its_document(archiver_env_v3: ArchiverEnvironment) -> None:
+    await archiver_env_v3.put()
+    archiver_env_v3.server.next_uploads(stuck_pending(), times=2)
+    await archiver_env_v3.run()
+    a_day_later(archiver_env_v3)
+    await archiver_env_v3.run()
+    archiver_env_v3.server.release()
 
-    report = await stage3.run()
+    report = await archiver_env_v3.run()
 
     assert report.actions == {"archived": 1}
-    assert len(stage3.documents()) == 1
-    await stage3.run()
-    assert len(stage3.documents()) == 1
-    assert await notes(stage3) == []
+    assert len(archiver_env_v3.documents()) == 1
+    await archiver_env_v3.run()
+    assert len(archiver_env_v3.documents()) == 1
+    assert await notes(archiver_env_v3) == []
 
 
-async def test_a_note_that_nobody_can_read_is_thrown_away(stage3: ArchiverEnvironment) -> None:
+async def test_a_note_that_nobody_can_read_is_thrown_away(archiver_env_v3: ArchiverEnvironment) -> None:
     for data in (b"", b"[]", b"{}", b'{"r2Key": "elsewhere", "fileName": "", "taskId": "", "givenUpAt": "2026-01-01"}'):
-        await stage3.write(f"{ABANDONED_PREFIX}{len(data)}.json", data)
+        await archiver_env_v3.write(f"{ABANDONED_PREFIX}{len(data)}.json", data)
 
-    await stage3.run()
+    await archiver_env_v3.run()
 
-    assert await notes(stage3) == []
+    assert await notes(archiver_env_v3) == []
 
 
-async def test_a_pass_looks_at_some_of_many(stage3: ArchiverEnvironment) -> None:
+async def test_a_pass_looks_at_some_of_many(archiver_env_v3: ArchiverEnvironment) -> None:
     for number in range(CHECKS_PER_PASS + 5):
-        await stage3.write(f"{ABANDONED_PREFIX}{number}.json", b"")
+        await archiver_env_v3.write(f"{ABANDONED_PREFIX}{number}.json", b"")
 
-    await stage3.run()
-    assert len(await notes(stage3)) == 5
-    await stage3.run()
+    await archiver_env_v3.run()
+    assert len(await notes(archiver_env_v3)) == 5
+    await archiver_env_v3.run()
 
-    assert await notes(stage3) == []
+    assert await notes(archiver_env_v3) == []

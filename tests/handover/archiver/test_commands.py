@@ -15,81 +15,81 @@ from tests.support.fake_paperless.faults import refused
 pytestmark = pytest.mark.slow
 
 
-async def muniment(stage: ArchiverEnvironment, *words: str, **environment: str) -> tuple[int, str, str]:
+async def muniment(archiver_env: ArchiverEnvironment, *words: str, **environment: str) -> tuple[int, str, str]:
     """Exit code, output and log of one command."""
     given = {
-        "MUNIMENT_DATA_DIR": str(stage.office.api.settings.server.data_dir),
-        "PAPERLESS_URL": stage.server.url,
-        "PAPERLESS_API_TOKEN": stage.server.token,
-        "MUNIMENT_INTERNAL_API_URL": stage.office.api.url,
+        "MUNIMENT_DATA_DIR": str(archiver_env.office.api.settings.server.data_dir),
+        "PAPERLESS_URL": archiver_env.server.url,
+        "PAPERLESS_API_TOKEN": archiver_env.server.token,
+        "MUNIMENT_INTERNAL_API_URL": archiver_env.office.api.url,
         "INTERNAL_API_KEY": INTERNAL_KEY,
         **environment,
     }
-    folder = stage.office.api.settings.server.data_dir
+    folder = archiver_env.office.api.settings.server.data_dir
     result = await asyncio.to_thread(run_command, folder, "archiver", *words, **given)
     return result.returncode, result.stdout, result.stderr
 
 
-async def facts(stage: ArchiverEnvironment, *words: str) -> Any:
-    code, said, logged = await muniment(stage, *words, "--json")
+async def facts(archiver_env: ArchiverEnvironment, *words: str) -> Any:
+    code, said, logged = await muniment(archiver_env, *words, "--json")
     assert code == 0, logged
     return json.loads(said)
 
 
-async def test_run_makes_one_pass_and_leaves_its_metrics_in_a_file(stage3: ArchiverEnvironment) -> None:
-    await stage3.put()
-    file = stage3.office.api.settings.server.data_dir / "archiver.prom"
+async def test_run_makes_one_pass_and_leaves_its_metrics_in_a_file(archiver_env_v3: ArchiverEnvironment) -> None:
+    await archiver_env_v3.put()
+    file = archiver_env_v3.office.api.settings.server.data_dir / "archiver.prom"
 
-    code, said, logged = await muniment(stage3, "run", MUNIMENT_ARCHIVER_METRICS_FILE=str(file))
+    code, said, logged = await muniment(archiver_env_v3, "run", MUNIMENT_ARCHIVER_METRICS_FILE=str(file))
 
     assert (code, said.strip()) == (0, "1 archived"), logged
-    assert await stage3.waiting() == []
+    assert await archiver_env_v3.waiting() == []
     assert "archive_jobs_processed_total 1.0" in file.read_text()
-    assert stage3.server.token not in said + logged
+    assert archiver_env_v3.server.token not in said + logged
     lines = [json.loads(line) for line in logged.splitlines()]
     [line] = [line for line in lines if line["event"] == "archive.job"]
     assert {"severity", "timestamp", "r2Key", "paperlessDocId"} <= line.keys()
 
 
-async def test_run_ends_with_3_when_the_token_is_wrong(stage3: ArchiverEnvironment) -> None:
-    await stage3.put()
+async def test_run_ends_with_3_when_the_token_is_wrong(archiver_env_v3: ArchiverEnvironment) -> None:
+    await archiver_env_v3.put()
 
-    code, said, _ = await muniment(stage3, "run", PAPERLESS_API_TOKEN="0" * 40)
+    code, said, _ = await muniment(archiver_env_v3, "run", PAPERLESS_API_TOKEN="0" * 40)
 
     assert code == PassOutcome.NEEDS_OPERATOR
     assert "Paperless rejected the API token" in said
 
 
-async def test_what_is_missing_in_the_settings_is_said_in_a_sentence(stage3: ArchiverEnvironment) -> None:
-    code, _, logged = await muniment(stage3, "run", PAPERLESS_API_TOKEN="")
+async def test_what_is_missing_in_the_settings_is_said_in_a_sentence(archiver_env_v3: ArchiverEnvironment) -> None:
+    code, _, logged = await muniment(archiver_env_v3, "run", PAPERLESS_API_TOKEN="")
 
     assert code == 1
     assert logged.strip() == "muniment: The archiver requires PAPERLESS_URL and PAPERLESS_API_TOKEN"
 
 
-async def test_setup_makes_everything_once(stage3: ArchiverEnvironment) -> None:
-    first = await facts(stage3, "setup")
-    second = await facts(stage3, "setup")
+async def test_setup_makes_everything_once(archiver_env_v3: ArchiverEnvironment) -> None:
+    first = await facts(archiver_env_v3, "setup")
+    second = await facts(archiver_env_v3, "setup")
 
     assert first == second
     assert {"tags/bilko-source", "document_types/Care plan", "custom_fields/bilko_sha256"} <= first.keys()
-    assert len(stage3.server.objects("document_types")) == 6
+    assert len(archiver_env_v3.server.objects("document_types")) == 6
 
 
-async def test_dead_letters_are_listed_shown_requeued_and_discarded(stage3: ArchiverEnvironment) -> None:
-    keys = [await stage3.put(name) for name in ("first", "second")]
-    stage3.server.fault("upload", refused(400), times=2)
-    await stage3.run(concurrency=1)
+async def test_dead_letters_are_listed_shown_requeued_and_discarded(archiver_env_v3: ArchiverEnvironment) -> None:
+    keys = [await archiver_env_v3.put(name) for name in ("first", "second")]
+    archiver_env_v3.server.fault("upload", refused(400), times=2)
+    await archiver_env_v3.run(concurrency=1)
 
-    listed = await facts(stage3, "dlq", "list")
-    shown = await facts(stage3, "dlq", "show", keys[0].pdf)
-    requeued = await muniment(stage3, "dlq", "requeue", keys[0].pdf)
-    discarded = await muniment(stage3, "dlq", "discard", keys[1].pdf, "--yes")
+    listed = await facts(archiver_env_v3, "dlq", "list")
+    shown = await facts(archiver_env_v3, "dlq", "show", keys[0].pdf)
+    requeued = await muniment(archiver_env_v3, "dlq", "requeue", keys[0].pdf)
+    discarded = await muniment(archiver_env_v3, "dlq", "discard", keys[1].pdf, "--yes")
 
     assert sorted(letter["key"] for letter in listed) == sorted(key.pdf for key in keys)
     assert "No." in shown["last_error"]
     assert (requeued[0], discarded[0]) == (0, 0), requeued[2] + discarded[2]
-    assert await stage3.waiting() == [keys[0].sidecar, keys[0].pdf]
-    assert (await stage3.sidecar(keys[0])).retry_count == 0
-    assert await stage3.waiting(stage3.office.dead_letters) == []
-    assert {"dead_letter_requeued", "dead_letter_discarded"} <= set(stage3.office.actions())
+    assert await archiver_env_v3.waiting() == [keys[0].sidecar, keys[0].pdf]
+    assert (await archiver_env_v3.sidecar(keys[0])).retry_count == 0
+    assert await archiver_env_v3.waiting(archiver_env_v3.office.dead_letters) == []
+    assert {"dead_letter_requeued", "dead_letter_discarded"} <= set(archiver_env_v3.office.actions())

@@ -14,44 +14,46 @@ NAMES = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|[0-9]+")
 """What differs between two effects of one kind: ids, hashes, counts."""
 
 
-async def put_jobs(stage: ArchiverEnvironment, name: str) -> None:
+async def put_jobs(archiver_env: ArchiverEnvironment, name: str) -> None:
     """Five, of two types and two organizations; two of them have the same bytes."""
-    other = stage.office.seed.person().organization_id
-    await stage.put(f"{name} 1")
-    await stage.put(f"{name} 2", document_type="care-plan")
-    await stage.put(f"{name} 3", organization_id=other)
-    await stage.put(f"{name} 4")
-    await stage.put(f"{name} 4", document_type="contract")
+    other = archiver_env.office.seed.person().organization_id
+    await archiver_env.put(f"{name} 1")
+    await archiver_env.put(f"{name} 2", document_type="care-plan")
+    await archiver_env.put(f"{name} 3", organization_id=other)
+    await archiver_env.put(f"{name} 4")
+    await archiver_env.put(f"{name} 4", document_type="contract")
 
 
-async def passed(stage: ArchiverEnvironment, act: Act = do_nothing) -> list[str]:
+async def passed(archiver_env: ArchiverEnvironment, act: Act = do_nothing) -> list[str]:
     """One pass; what it did."""
     effects = EffectRecorder(act)
-    async with open_archiver(stage.archiver(record_stores(stage.stores, effects), concurrency=1)) as archiver:
+    async with open_archiver(
+        archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=1)
+    ) as archiver:
         effects.watch(archiver)
         with suppress(SimulatedCrash, BaseExceptionGroup):
             await archiver.run()
     return effects.recorded
 
 
-async def check_archived_once(stage: ArchiverEnvironment, after: str) -> None:
+async def check_archived_once(archiver_env: ArchiverEnvironment, after: str) -> None:
     """Each of the four contents exactly once in Paperless, the queue empty, every row archived."""
-    hashes = [document.sha256 for document in stage.documents()]
+    hashes = [document.sha256 for document in archiver_env.documents()]
     assert len(hashes) == len(set(hashes)), after
-    assert await stage.waiting() == [], after
-    assert await stage.waiting(stage.office.dead_letters) == [], after
-    rows = stage.rows()
+    assert await archiver_env.waiting() == [], after
+    assert await archiver_env.waiting(archiver_env.office.dead_letters) == [], after
+    rows = archiver_env.rows()
     assert set(rows.values()) == {"archived"}, after
     assert {key.rpartition("/")[2].removesuffix(".pdf") for key in rows} == set(hashes), after
-    assert stage.server.documents(is_trashed=True) == [], after
+    assert archiver_env.server.documents(is_trashed=True) == [], after
 
 
-async def undisturbed(stage: ArchiverEnvironment) -> list[str]:
+async def undisturbed(archiver_env: ArchiverEnvironment) -> list[str]:
     """What a pass over these jobs does once tags and correspondents are there."""
     for name in ("with everything to be made", "undisturbed"):
-        await put_jobs(stage, name)
-        effects = await passed(stage)
-        await check_archived_once(stage, name)
+        await put_jobs(archiver_env, name)
+        effects = await passed(archiver_env)
+        await check_archived_once(archiver_env, name)
     assert len(effects) > 6 * JOBS
     return effects
 
@@ -64,25 +66,25 @@ def one_of_each_kind(effects: list[str]) -> list[int]:
     return sorted(numbers[turn % len(numbers)] for turn, numbers in enumerate(kinds.values()))
 
 
-async def check_deaths(stage: ArchiverEnvironment, effects: list[str], numbers: Iterable[int]) -> None:
+async def check_deaths(archiver_env: ArchiverEnvironment, effects: list[str], numbers: Iterable[int]) -> None:
     for number in numbers:
-        await put_jobs(stage, f"dead after {number}")
-        assert len(await passed(stage, crash_after(number))) > number
-        stage.clock.advance(minutes=5)  # its lease ends
+        await put_jobs(archiver_env, f"dead after {number}")
+        assert len(await passed(archiver_env, crash_after(number))) > number
+        archiver_env.clock.advance(minutes=5)  # its lease ends
 
-        await passed(stage)
+        await passed(archiver_env)
 
-        await check_archived_once(stage, f"{number}: {effects[number]}")
+        await check_archived_once(archiver_env, f"{number}: {effects[number]}")
 
 
 @pytest.mark.slow
-async def test_wherever_the_archiver_dies_the_next_one_ends_as_if_it_had_not(stage: ArchiverEnvironment) -> None:
-    effects = await undisturbed(stage)
-    await check_deaths(stage, effects, one_of_each_kind(effects))
+async def test_wherever_the_archiver_dies_the_next_one_ends_as_if_it_had_not(archiver_env: ArchiverEnvironment) -> None:
+    effects = await undisturbed(archiver_env)
+    await check_deaths(archiver_env, effects, one_of_each_kind(effects))
 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(1200)
-async def test_an_archiver_may_die_after_every_single_effect(stage: ArchiverEnvironment) -> None:
-    effects = await undisturbed(stage)
-    await check_deaths(stage, effects, range(len(effects)))
+async def test_an_archiver_may_die_after_every_single_effect(archiver_env: ArchiverEnvironment) -> None:
+    effects = await undisturbed(archiver_env)
+    await check_deaths(archiver_env, effects, range(len(effects)))

@@ -18,16 +18,16 @@ SEED = 6
 SAMPLES = 2
 
 
-async def killed_after(stage: ArchiverEnvironment, number: int) -> bool:
+async def killed_after(archiver_env: ArchiverEnvironment, number: int) -> bool:
     """Whether it came so far."""
     case = {
-        "paperless": stage.server.url,
-        "token": stage.server.token,
-        "api": stage.office.api.url,
+        "paperless": archiver_env.server.url,
+        "token": archiver_env.server.token,
+        "api": archiver_env.office.api.url,
         "key": INTERNAL_KEY,
-        "queue": str(stage.office.queue._root),
-        "letters": str(stage.office.dead_letters._root),
-        "ahead": stage.clock.ahead.total_seconds(),
+        "queue": str(archiver_env.office.queue._root),
+        "letters": str(archiver_env.office.dead_letters._root),
+        "ahead": archiver_env.clock.ahead.total_seconds(),
         "number": number,
     }
     program = "tests.handover.archiver.programs.dying_archiver"
@@ -35,28 +35,28 @@ async def killed_after(stage: ArchiverEnvironment, number: int) -> bool:
     return await process.wait() == -signal.SIGKILL
 
 
-async def check_after_death(stage: ArchiverEnvironment, number: int) -> bool:
-    await put_jobs(stage, f"killed after {number}")
-    if not await killed_after(stage, number):
+async def check_after_death(archiver_env: ArchiverEnvironment, number: int) -> bool:
+    await put_jobs(archiver_env, f"killed after {number}")
+    if not await killed_after(archiver_env, number):
         return False
-    stage.clock.advance(minutes=5)  # its lease ends
-    await passed(stage)
-    await check_archived_once(stage, str(number))
+    archiver_env.clock.advance(minutes=5)  # its lease ends
+    await passed(archiver_env)
+    await check_archived_once(archiver_env, str(number))
     return True
 
 
-async def test_a_second_archiver_finishes_what_a_killed_one_began(stage3: ArchiverEnvironment) -> None:
-    await put_jobs(stage3, "undisturbed")
-    effects = await passed(stage3)
+async def test_a_second_archiver_finishes_what_a_killed_one_began(archiver_env_v3: ArchiverEnvironment) -> None:
+    await put_jobs(archiver_env_v3, "undisturbed")
+    effects = await passed(archiver_env_v3)
 
     for number in random.Random(SEED).sample(range(len(effects) * 3 // 4), SAMPLES):
-        assert await check_after_death(stage3, number)
+        assert await check_after_death(archiver_env_v3, number)
 
 
 @pytest.mark.every_fault
 @pytest.mark.timeout(3600)
-async def test_an_archiver_may_be_killed_after_every_single_effect(stage: ArchiverEnvironment) -> None:
+async def test_an_archiver_may_be_killed_after_every_single_effect(archiver_env: ArchiverEnvironment) -> None:
     number = 0
-    while await check_after_death(stage, number):
+    while await check_after_death(archiver_env, number):
         number += 1
     assert number > 40

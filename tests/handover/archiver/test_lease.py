@@ -98,30 +98,36 @@ def pause_at(number: int, paused: asyncio.Event, over: asyncio.Event) -> Act:
     return act
 
 
-async def undisturbed(stage: ArchiverEnvironment, name: str) -> list[str]:
+async def undisturbed(archiver_env: ArchiverEnvironment, name: str) -> list[str]:
     effects = EffectRecorder()
-    await stage.put(name)
-    async with open_archiver(stage.archiver(record_stores(stage.stores, effects), concurrency=1)) as archiver:
+    await archiver_env.put(name)
+    async with open_archiver(
+        archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=1)
+    ) as archiver:
         effects.watch(archiver)
         await archiver.run()
     return effects.recorded
 
 
 @pytest.mark.timeout(600)
-async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_was(stage: ArchiverEnvironment) -> None:
-    reached = await undisturbed(stage, "undisturbed")
+async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_was(
+    archiver_env: ArchiverEnvironment,
+) -> None:
+    reached = await undisturbed(archiver_env, "undisturbed")
     for number in range(len(reached)):
         paused, over = asyncio.Event(), asyncio.Event()
         effects = EffectRecorder(pause_at(number, paused, over))
-        await stage.put(f"paused after {number}")
-        await stage.put(f"after that, {number}")
-        stage.server.clear_requests()
-        async with open_archiver(stage.archiver(record_stores(stage.stores, effects), concurrency=1)) as archiver:
+        await archiver_env.put(f"paused after {number}")
+        await archiver_env.put(f"after that, {number}")
+        archiver_env.server.clear_requests()
+        async with open_archiver(
+            archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=1)
+        ) as archiver:
             effects.watch(archiver)
             working = asyncio.create_task(archiver.run())
             await asyncio.wait({working, asyncio.create_task(paused.wait())}, return_when=asyncio.FIRST_COMPLETED)
-            stage.clock.advance(minutes=5)
-            second = await stage.run()
+            archiver_env.clock.advance(minutes=5)
+            second = await archiver_env.run()
             over.set()
             await working
 
@@ -129,14 +135,16 @@ async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_w
         effect = effects.recorded[number] if number < len(effects.recorded) else "none"
         assert second.outcome is PassOutcome.DONE, effect
         # Between the last look at the lease and the first byte of an upload nobody can be stopped: then there are two.
-        assert len(stage.server.requests("upload")) == (3 if effect == "about to upload" else 2), effect
-        hashes = [document.sha256 for document in stage.documents()]
+        assert len(archiver_env.server.requests("upload")) == (3 if effect == "about to upload" else 2), effect
+        hashes = [document.sha256 for document in archiver_env.documents()]
         assert len(hashes) == len(set(hashes)), effect
-        assert await stage.waiting() == [], effect
-        assert set(stage.rows().values()) == {"archived"}, effect
+        assert await archiver_env.waiting() == [], effect
+        assert set(archiver_env.rows().values()) == {"archived"}, effect
 
 
-async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(stage3: ArchiverEnvironment) -> None:
+async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(
+    archiver_env_v3: ArchiverEnvironment,
+) -> None:
     paused, over = asyncio.Event(), asyncio.Event()
 
     async def pause(_number: int, what: str) -> None:
@@ -145,16 +153,18 @@ async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(st
             await over.wait()
 
     effects = EffectRecorder(pause)
-    key = await stage3.put()
-    async with open_archiver(stage3.archiver(record_stores(stage3.stores, effects), concurrency=1)) as archiver:
+    key = await archiver_env_v3.put()
+    async with open_archiver(
+        archiver_env_v3.archiver(record_stores(archiver_env_v3.stores, effects), concurrency=1)
+    ) as archiver:
         effects.watch(archiver)
         working = asyncio.create_task(archiver.run())
         await paused.wait()
-        stage3.clock.advance(minutes=5)
-        await stage3.run()
-        await stage3.put()
+        archiver_env_v3.clock.advance(minutes=5)
+        await archiver_env_v3.run()
+        await archiver_env_v3.put()
         over.set()
         report = await working
 
     assert report.outcome is PassOutcome.LEASE_HELD
-    assert await stage3.waiting() == [key.sidecar, key.pdf]
+    assert await archiver_env_v3.waiting() == [key.sidecar, key.pdf]

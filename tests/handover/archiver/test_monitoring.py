@@ -30,51 +30,51 @@ class AlertHarness:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> AlertHarness:
+def alert_env(tmp_path: Path) -> AlertHarness:
     return AlertHarness(tmp_path)
 
 
-async def test_a_condition_is_told_once_and_again_when_it_comes_back(desk: AlertHarness) -> None:
-    assert await desk.settle(STOPPED) == ["line-stopped"]
-    assert await desk.settle(STOPPED) == []
-    assert await desk.settle() == []
-    assert await desk.settle(STOPPED) == ["line-stopped"]
+async def test_a_condition_is_told_once_and_again_when_it_comes_back(alert_env: AlertHarness) -> None:
+    assert await alert_env.settle(STOPPED) == ["line-stopped"]
+    assert await alert_env.settle(STOPPED) == []
+    assert await alert_env.settle() == []
+    assert await alert_env.settle(STOPPED) == ["line-stopped"]
 
 
-async def test_what_could_not_be_sent_is_sent_with_the_next_pass(desk: AlertHarness) -> None:
-    desk.box.is_open = False
-    assert await desk.settle(STOPPED) == []
-    desk.box.is_open = True
-    assert await desk.settle(STOPPED) == ["line-stopped"]
+async def test_what_could_not_be_sent_is_sent_with_the_next_pass(alert_env: AlertHarness) -> None:
+    alert_env.box.is_open = False
+    assert await alert_env.settle(STOPPED) == []
+    alert_env.box.is_open = True
+    assert await alert_env.settle(STOPPED) == ["line-stopped"]
 
 
-async def test_a_pass_that_was_stopped_does_not_end_other_conditions(desk: AlertHarness) -> None:
+async def test_a_pass_that_was_stopped_does_not_end_other_conditions(alert_env: AlertHarness) -> None:
     letters = Alert("dead-letters", "P1", "1 document")
-    await desk.settle(letters)
-    await desk.settle(STOPPED, depth=None)
-    assert await desk.settle(letters) == []
+    await alert_env.settle(letters)
+    await alert_env.settle(STOPPED, depth=None)
+    assert await alert_env.settle(letters) == []
 
 
-async def test_more_of_the_same_is_news(desk: AlertHarness) -> None:
-    assert await desk.settle(Alert("dead-letters", "P1", "1")) == ["dead-letters"]
-    assert await desk.settle(Alert("dead-letters", "P1", "2", repeat=True)) == ["dead-letters"]
+async def test_more_of_the_same_is_news(alert_env: AlertHarness) -> None:
+    assert await alert_env.settle(Alert("dead-letters", "P1", "1")) == ["dead-letters"]
+    assert await alert_env.settle(Alert("dead-letters", "P1", "2", repeat=True)) == ["dead-letters"]
 
 
-async def test_a_deep_queue_is_told_after_fifteen_minutes(desk: AlertHarness) -> None:
-    assert [await desk.settle(depth=501) for _ in range(5)] == [[], [], [], ["queue-deep"], []]
-    assert [await desk.settle(depth=depth) for depth in (501, 500, 501)] == [[], [], []]
+async def test_a_deep_queue_is_told_after_fifteen_minutes(alert_env: AlertHarness) -> None:
+    assert [await alert_env.settle(depth=501) for _ in range(5)] == [[], [], [], ["queue-deep"], []]
+    assert [await alert_env.settle(depth=depth) for depth in (501, 500, 501)] == [[], [], []]
 
 
-async def test_more_than_five_failures_within_an_hour_are_told(desk: AlertHarness) -> None:
-    assert await desk.settle(failures=5) == []
-    assert await desk.settle(failures=1) == ["many-failures"]
-    desk.clock.advance(hours=2)
-    assert await desk.settle(failures=5) == []
+async def test_more_than_five_failures_within_an_hour_are_told(alert_env: AlertHarness) -> None:
+    assert await alert_env.settle(failures=5) == []
+    assert await alert_env.settle(failures=1) == ["many-failures"]
+    alert_env.clock.advance(hours=2)
+    assert await alert_env.settle(failures=5) == []
 
 
-async def test_what_was_remembered_in_another_way_is_told_once_more(desk: AlertHarness) -> None:
-    await desk.queue.put_if_absent("archiver/alerts.json", b"[]")
-    assert await desk.settle(STOPPED) == ["line-stopped"]
+async def test_what_was_remembered_in_another_way_is_told_once_more(alert_env: AlertHarness) -> None:
+    await alert_env.queue.put_if_absent("archiver/alerts.json", b"[]")
+    assert await alert_env.settle(STOPPED) == ["line-stopped"]
 
 
 def test_an_address_that_apprise_does_not_know_is_refused_without_being_shown() -> None:
@@ -91,11 +91,11 @@ def value(metrics: ArchiverMetrics, name: str) -> float | None:
     return metrics.registry.get_sample_value(name)
 
 
-async def test_a_pass_counts_what_it_did(stage3: ArchiverEnvironment) -> None:
-    await stage3.put("first")
-    await stage3.put("second")
-    stage3.server.fault("upload", refused(400))
-    archiver = stage3.archiver(concurrency=1)
+async def test_a_pass_counts_what_it_did(archiver_env_v3: ArchiverEnvironment) -> None:
+    await archiver_env_v3.put("first")
+    await archiver_env_v3.put("second")
+    archiver_env_v3.server.fault("upload", refused(400))
+    archiver = archiver_env_v3.archiver(concurrency=1)
 
     await archiver.run()
     await archiver.paperless.close()
@@ -122,23 +122,25 @@ def test_passes_that_are_processes_of_their_own_count_on(tmp_path: Path) -> None
     assert "archive_jobs_failed_total 6.0" in file.read_text()
 
 
-async def test_a_line_has_the_fields_of_the_specification_and_no_name_of_anybody(stage3: ArchiverEnvironment) -> None:
-    key = await stage3.put()
+async def test_a_line_has_the_fields_of_the_specification_and_no_name_of_anybody(
+    archiver_env_v3: ArchiverEnvironment,
+) -> None:
+    key = await archiver_env_v3.put()
 
     with structlog.testing.capture_logs() as lines:
-        await stage3.run()
+        await archiver_env_v3.run()
 
     [line] = [line for line in lines if line["event"] == "archive.job"]
     assert line["severity"] == "INFO"
     assert line["r2Key"] == key.pdf
-    assert line["organizationId"] == str(stage3.office.organization_id)
+    assert line["organizationId"] == str(archiver_env_v3.office.organization_id)
     assert line["documentType"] == "invoice"
     assert line["action"] == "archived"
     assert line["retryCount"] == 0
-    assert line["paperlessDocId"] == stage3.documents()[0].id
+    assert line["paperlessDocId"] == archiver_env_v3.documents()[0].id
     assert {"bilkoDocumentId", "durationMs", "error"} <= line.keys()
     assert "Firma AS" not in str(lines)
-    assert stage3.server.token not in str(lines)
+    assert archiver_env_v3.server.token not in str(lines)
 
 
 def test_exit_codes_and_their_names_in_log_and_json_stay() -> None:
@@ -150,14 +152,16 @@ def test_exit_codes_and_their_names_in_log_and_json_stay() -> None:
     }
 
 
-async def test_what_an_earlier_version_remembered_is_read_and_written_under_the_same_names(desk: AlertHarness) -> None:
-    failed_at = (desk.clock.now() - timedelta(minutes=1)).isoformat()
+async def test_what_an_earlier_version_remembered_is_read_and_written_under_the_same_names(
+    alert_env: AlertHarness,
+) -> None:
+    failed_at = (alert_env.clock.now() - timedelta(minutes=1)).isoformat()
     stored = {"told": {"line-stopped": failed_at}, "deepSince": failed_at, "failedAt": [failed_at] * 5}
-    await desk.queue.put_if_absent("archiver/alerts.json", json.dumps(stored).encode())
+    await alert_env.queue.put_if_absent("archiver/alerts.json", json.dumps(stored).encode())
 
-    assert await desk.settle(STOPPED, depth=501, failures=1) == ["many-failures"]
+    assert await alert_env.settle(STOPPED, depth=501, failures=1) == ["many-failures"]
 
-    written = json.loads(await desk.queue.get("archiver/alerts.json"))
+    written = json.loads(await alert_env.queue.get("archiver/alerts.json"))
     assert written.keys() == stored.keys()
     assert written["told"].keys() == {"line-stopped", "many-failures"}
     assert datetime.fromisoformat(written["deepSince"]) == datetime.fromisoformat(failed_at)

@@ -29,10 +29,10 @@ async def stores(empty_s3_server: SeaweedFS) -> AsyncIterator[HandoverStores]:
     await stores.close()
 
 
-async def put(stage: ArchiverEnvironment, stores: HandoverStores, text: str) -> JobKey:
+async def put(archiver_env: ArchiverEnvironment, stores: HandoverStores, text: str) -> JobKey:
     content = a_pdf(text)
     sidecar = Sidecar(
-        organization_id=stage.office.organization_id,
+        organization_id=archiver_env.office.organization_id,
         organization_name="Firma AS",
         document_type="invoice",
         bilko_document_id=uuid4(),
@@ -44,28 +44,28 @@ async def put(stage: ArchiverEnvironment, stores: HandoverStores, text: str) -> 
 
 
 async def test_every_job_ends_in_paperless_once_and_the_queue_is_empty(
-    stage: ArchiverEnvironment, stores: HandoverStores
+    archiver_env: ArchiverEnvironment, stores: HandoverStores
 ) -> None:
-    keys = [await put(stage, stores, f"Report {number}") for number in range(3)]
+    keys = [await put(archiver_env, stores, f"Report {number}") for number in range(3)]
 
-    first, second = await stage.run(stores), await stage.run(stores)
+    first, second = await archiver_env.run(stores), await archiver_env.run(stores)
 
     assert (first.outcome, second.actions) == (PassOutcome.DONE, {})
-    assert {document.sha256 for document in stage.documents()} == {key.sha256 for key in keys}
-    assert len(stage.documents()) == len(keys)
-    assert await stage.waiting(stores.queue) == []
-    assert stage.rows() == {key.pdf: "archived" for key in keys}
+    assert {document.sha256 for document in archiver_env.documents()} == {key.sha256 for key in keys}
+    assert len(archiver_env.documents()) == len(keys)
+    assert await archiver_env.waiting(stores.queue) == []
+    assert archiver_env.rows() == {key.pdf: "archived" for key in keys}
 
 
 async def test_what_cannot_be_archived_goes_to_the_other_bucket_whole(
-    stage3: ArchiverEnvironment, stores: HandoverStores
+    archiver_env_v3: ArchiverEnvironment, stores: HandoverStores
 ) -> None:
-    key = await put(stage3, stores, "Report")
+    key = await put(archiver_env_v3, stores, "Report")
     held = await stores.queue.get_versioned(key.sidecar)
     assert await stores.queue.put_if_match(key.sidecar, b"no sidecar at all", version=held.version)
 
-    await stage3.run(stores)
+    await archiver_env_v3.run(stores)
 
-    assert await stage3.waiting(stores.queue) == []
-    assert await stage3.waiting(stores.dead_letters) == sorted([key.pdf, key.sidecar])
-    assert stage3.documents() == []
+    assert await archiver_env_v3.waiting(stores.queue) == []
+    assert await archiver_env_v3.waiting(stores.dead_letters) == sorted([key.pdf, key.sidecar])
+    assert archiver_env_v3.documents() == []

@@ -23,7 +23,7 @@ class ServerAddress:
 
 
 @pytest.fixture(params=[*FLAVOURS, *([pytest.param(None, id="real")] if REAL_URL else [])])
-def place(request: pytest.FixtureRequest, paperless_servers: FakePaperlessServers) -> ServerAddress:
+def server_address(request: pytest.FixtureRequest, paperless_servers: FakePaperlessServers) -> ServerAddress:
     if request.param is None:
         return ServerAddress(str(REAL_URL), REAL_TOKEN)
     server = paperless_servers.of(request.param)
@@ -31,13 +31,13 @@ def place(request: pytest.FixtureRequest, paperless_servers: FakePaperlessServer
 
 
 @pytest.fixture
-async def paperless(place: ServerAddress) -> AsyncIterator[PaperlessClient]:
-    async with PaperlessClient(place.url, place.token) as client:
+async def paperless(server_address: ServerAddress) -> AsyncIterator[PaperlessClient]:
+    async with PaperlessClient(server_address.url, server_address.token) as client:
         yield client
 
 
 @pytest.fixture
-async def archive(paperless: PaperlessClient) -> UploadTarget:
+async def upload_target(paperless: PaperlessClient) -> UploadTarget:
     """Tags, correspondent, type and field that only this test uses."""
     return await UploadTarget.create(paperless)
 
@@ -63,7 +63,7 @@ async def client(server: FakePaperless) -> AsyncIterator[PaperlessClient]:
 
 
 @pytest.fixture
-def shelf(server: FakePaperless, client: PaperlessClient) -> UploadTarget:
+def fake_upload_target(server: FakePaperless, client: PaperlessClient) -> UploadTarget:
     """Tags, correspondent, type and field that only this test uses, created without the client."""
     return UploadTarget(
         client,

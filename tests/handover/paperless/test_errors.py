@@ -55,76 +55,78 @@ def document(server: FakePaperless) -> int:
 
 @pytest.mark.parametrize("name", CALLS)
 async def test_a_wrong_address_token_or_version_stops_the_line(
-    server: FakePaperless, shelf: UploadTarget, document: int, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, document: int, name: str
 ) -> None:
     for fault in STOPS:
         server.fault(name, fault)
         with pytest.raises(PaperlessMisconfigured):
-            await CALLS[name](shelf, document)
+            await CALLS[name](fake_upload_target, document)
 
 
 @pytest.mark.parametrize("name", ABOUT_THE_LINE)
 async def test_403_on_lists_uploads_and_new_things_stops_the_line(
-    server: FakePaperless, shelf: UploadTarget, document: int, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, document: int, name: str
 ) -> None:
     for fault in FORBIDDEN:
         server.fault(name, fault)
         with pytest.raises(PaperlessMisconfigured):
-            await CALLS[name](shelf, document)
+            await CALLS[name](fake_upload_target, document)
 
 
 @pytest.mark.parametrize("name", ABOUT_A_DOCUMENT)
 async def test_403_about_one_document_is_about_that_document_alone(
-    server: FakePaperless, shelf: UploadTarget, document: int, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, document: int, name: str
 ) -> None:
     for fault in FORBIDDEN:
         server.fault(name, fault)
         with pytest.raises(DocumentForbidden):
-            await CALLS[name](shelf, document)
+            await CALLS[name](fake_upload_target, document)
 
 
 @pytest.mark.parametrize("name", CALLS)
 async def test_what_does_not_say_what_became_of_the_call_is_unclear(
-    server: FakePaperless, shelf: UploadTarget, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, name: str
 ) -> None:
     for fault in UNCLEAR:
         document = server.put_document(b"%PDF- put there by hand")
         _fail_for_good(server, name, fault)
         with pytest.raises(OutcomeUnknown):
-            await CALLS[name](shelf, document)
+            await CALLS[name](fake_upload_target, document)
         server.clear()
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("documents.download", "documents.delete")])
 async def test_json_that_ends_in_the_middle_is_unclear(
-    server: FakePaperless, shelf: UploadTarget, document: int, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, document: int, name: str
 ) -> None:
     if name == "trash.change":
         document = server.put_document(b"%PDF- to be restored", is_trashed=True)
     _fail_for_good(server, name, faults.truncated_json())
     with pytest.raises(OutcomeUnknown):
-        await CALLS[name](shelf, document)
+        await CALLS[name](fake_upload_target, document)
 
 
 @pytest.mark.parametrize("name", CALLS)
 async def test_silence_is_unclear_after_the_time_that_the_call_has(
-    server: FakePaperless, shelf: UploadTarget, document: int, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, document: int, name: str
 ) -> None:
     _fail_for_good(server, name, faults.hanging())
     async with PaperlessClient(
         server.url, server.token, timeouts=Timeouts(upload_seconds=0.3, seconds=0.3)
     ) as impatient:
         with pytest.raises(OutcomeUnknown):
-            await CALLS[name](replace(shelf, paperless=impatient), document)
+            await CALLS[name](replace(fake_upload_target, paperless=impatient), document)
 
 
-async def test_an_upload_has_more_time_than_other_calls(server: FakePaperless, shelf: UploadTarget) -> None:
+async def test_an_upload_has_more_time_than_other_calls(
+    server: FakePaperless, fake_upload_target: UploadTarget
+) -> None:
     server.fault("*", faults.slow(0.5), times=None, skip=1)
     async with PaperlessClient(server.url, server.token, timeouts=Timeouts(upload_seconds=30, seconds=0.3)) as client:
         await client.version()
-        assert await replace(shelf, paperless=client).send(b"%PDF- slow")
+        assert await replace(fake_upload_target, paperless=client).send(b"%PDF- slow")
         with pytest.raises(OutcomeUnknown):
-            await client.find_tagged(shelf.tags)
+            await client.find_tagged(fake_upload_target.tags)
 
 
 def _fail_for_good(server: FakePaperless, name: str, fault: Fault) -> None:
@@ -135,52 +137,52 @@ def _fail_for_good(server: FakePaperless, name: str, fault: Fault) -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 async def test_429_says_how_long_to_wait_if_it_was_said(
-    server: FakePaperless, shelf: UploadTarget, document: int, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, document: int, name: str
 ) -> None:
     for said, seconds in ((None, None), ("7", 7.0), ("3600", 3600.0), ("soon", None)):
         server.fault(name, faults.throttled(said))
         with pytest.raises(RateLimited) as refused:
-            await CALLS[name](shelf, document)
+            await CALLS[name](fake_upload_target, document)
         assert refused.value.retry_after == seconds
 
 
-async def test_429_with_a_moment_is_understood(server: FakePaperless, shelf: UploadTarget) -> None:
+async def test_429_with_a_moment_is_understood(server: FakePaperless, fake_upload_target: UploadTarget) -> None:
     server.fault("upload", faults.throttled(format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)))
     with pytest.raises(RateLimited) as refused:
-        await shelf.send()
+        await fake_upload_target.send()
     assert refused.value.retry_after is not None
     assert 3000 < refused.value.retry_after <= 3600
     server.fault("upload", faults.throttled("Wed, 21 Oct 2015 07:28:00 GMT"))
     with pytest.raises(RateLimited) as refused:
-        await shelf.send()
+        await fake_upload_target.send()
     assert refused.value.retry_after == 0
 
 
 @pytest.mark.parametrize("status", [400, 413, 415])
 @pytest.mark.parametrize("body", ['{"detail":"No."}', '{"document":["Too big."]}', "<html>Too big</html>", "[]", ""])
 async def test_an_upload_that_is_refused_for_the_file_is_rejected(
-    server: FakePaperless, shelf: UploadTarget, status: int, body: str
+    server: FakePaperless, fake_upload_target: UploadTarget, status: int, body: str
 ) -> None:
     server.fault("upload", faults.refused(status, body))
     with pytest.raises(RequestRejected) as refused:
-        await shelf.send()
+        await fake_upload_target.send()
     assert "<html>" not in refused.value.reason
 
 
 @pytest.mark.parametrize("name", ["documents.list", "tags.list", "tasks.list", "trash.list"])
 async def test_400_to_a_question_that_is_always_right_stops_the_line(
-    server: FakePaperless, shelf: UploadTarget, name: str
+    server: FakePaperless, fake_upload_target: UploadTarget, name: str
 ) -> None:
     server.fault(name, faults.refused(400, "<h1>Bad Request (400)</h1>"))
     with pytest.raises(PaperlessMisconfigured):
-        await CALLS[name](shelf, 1)
+        await CALLS[name](fake_upload_target, 1)
 
 
-async def test_nobody_at_the_address_is_unclear(server: FakePaperless, shelf: UploadTarget) -> None:
+async def test_nobody_at_the_address_is_unclear(server: FakePaperless, fake_upload_target: UploadTarget) -> None:
     server.stop()
     try:
         with pytest.raises(OutcomeUnknown):
-            await shelf.paperless.find_tagged(shelf.tags)
+            await fake_upload_target.paperless.find_tagged(fake_upload_target.tags)
     finally:
         server.start()
-    assert await shelf.paperless.find_tagged(shelf.tags) == []
+    assert await fake_upload_target.paperless.find_tagged(fake_upload_target.tags) == []

@@ -23,19 +23,23 @@ def _row(key: int, **changes: Any) -> dict[str, Any]:
     return {**row, "original_file_name": "of another.pdf", "created": "2026-05-08", "deleted_at": None, **changes}
 
 
-async def test_documents_without_our_tags_are_never_taken_for_ours(server: FakePaperless, shelf: UploadTarget) -> None:
-    server.fault("documents.list", _page(_row(1), _row(2, tags=shelf.tags)))
+async def test_documents_without_our_tags_are_never_taken_for_ours(
+    server: FakePaperless, fake_upload_target: UploadTarget
+) -> None:
+    server.fault("documents.list", _page(_row(1), _row(2, tags=fake_upload_target.tags)))
     with pytest.raises(PaperlessMisconfigured, match="ignored the"):
-        await shelf.paperless.find_tagged(shelf.tags)
+        await fake_upload_target.paperless.find_tagged(fake_upload_target.tags)
 
 
-async def test_a_list_of_everything_is_not_walked_through(server: FakePaperless, shelf: UploadTarget) -> None:
-    await shelf.paperless.version()
-    rows = [_row(key, tags=shelf.tags) for key in range(25)]
+async def test_a_list_of_everything_is_not_walked_through(
+    server: FakePaperless, fake_upload_target: UploadTarget
+) -> None:
+    await fake_upload_target.paperless.version()
+    rows = [_row(key, tags=fake_upload_target.tags) for key in range(25)]
     finds: list[Callable[[], Awaitable[Any]]] = [
-        lambda: shelf.paperless.find_tagged(shelf.tags),
-        lambda: shelf.paperless.find_by_checksum(b"%PDF- somewhere"),
-        lambda: shelf.paperless.find_by_file_name("ours.pdf"),
+        lambda: fake_upload_target.paperless.find_tagged(fake_upload_target.tags),
+        lambda: fake_upload_target.paperless.find_by_checksum(b"%PDF- somewhere"),
+        lambda: fake_upload_target.paperless.find_by_file_name("ours.pdf"),
     ]
     for find in finds:
         server.clear_requests()
@@ -46,11 +50,14 @@ async def test_a_list_of_everything_is_not_walked_through(server: FakePaperless,
 
 
 async def test_other_bytes_and_other_names_in_the_answer_are_not_believed(
-    server: FakePaperless, shelf: UploadTarget
+    server: FakePaperless, fake_upload_target: UploadTarget
 ) -> None:
     others = server.put_document(b"%PDF- of somebody", file_name="of another.pdf")
-    for find in (shelf.paperless.find_by_checksum(b"%PDF- ours"), shelf.paperless.find_by_file_name("ours.pdf")):
-        await shelf.paperless.version()
+    for find in (
+        fake_upload_target.paperless.find_by_checksum(b"%PDF- ours"),
+        fake_upload_target.paperless.find_by_file_name("ours.pdf"),
+    ):
+        await fake_upload_target.paperless.version()
         server.fault("documents.list", _page(_row(others)))
         assert await find == []
 
@@ -60,12 +67,14 @@ async def test_other_names_in_the_answer_are_not_believed(server: FakePaperless,
     assert await client.find_id(PaperlessKind.TAG, a_name()) is None
 
 
-async def test_another_task_in_the_answer_is_not_believed(server: FakePaperless, shelf: UploadTarget) -> None:
-    await shelf.send(b"%PDF- of a task %%EOF")
+async def test_another_task_in_the_answer_is_not_believed(
+    server: FakePaperless, fake_upload_target: UploadTarget
+) -> None:
+    await fake_upload_target.send(b"%PDF- of a task %%EOF")
     [row] = [task for task in server.tasks() if task.file_name.endswith(".pdf")][-1:]
     shown = {"id": 1, "task_id": row.task_id, "task_file_name": row.file_name, "status": "SUCCESS", "result": "x"}
     server.fault("tasks.list", Fault(200, json.dumps([{**shown, "related_document": "7"}])))
-    assert await shelf.paperless.find_task("11111111-1111-1111-1111-111111111111") is None
+    assert await fake_upload_target.paperless.find_task("11111111-1111-1111-1111-111111111111") is None
 
 
 @pytest.mark.parametrize("host", ["paperless.invalid:9", "paperless.invalid/behind/a/proxy"])
@@ -95,13 +104,15 @@ async def test_a_list_that_became_shorter_is_unclear_and_stops_nothing(
 
 
 @pytest.mark.parametrize("body", ["[]", "{}", "null", '{"count":1,"next":null,"results":[{}]}', '"text"', "7"])
-async def test_an_answer_in_another_shape_is_unclear(server: FakePaperless, shelf: UploadTarget, body: str) -> None:
-    await shelf.paperless.version()
+async def test_an_answer_in_another_shape_is_unclear(
+    server: FakePaperless, fake_upload_target: UploadTarget, body: str
+) -> None:
+    await fake_upload_target.paperless.version()
     questions: dict[str, Callable[[], Awaitable[Any]]] = {
-        "documents.list": lambda: shelf.paperless.find_tagged(shelf.tags),
-        "tags.list": lambda: shelf.paperless.find_id(PaperlessKind.TAG, "x"),
-        "documents.get": lambda: shelf.paperless.find_document(1),
-        "documents.metadata": lambda: shelf.paperless.get_checksum(1),
+        "documents.list": lambda: fake_upload_target.paperless.find_tagged(fake_upload_target.tags),
+        "tags.list": lambda: fake_upload_target.paperless.find_id(PaperlessKind.TAG, "x"),
+        "documents.get": lambda: fake_upload_target.paperless.find_document(1),
+        "documents.metadata": lambda: fake_upload_target.paperless.get_checksum(1),
     }
     for name, ask in questions.items():
         server.fault(name, Fault(200, body))
@@ -110,4 +121,4 @@ async def test_an_answer_in_another_shape_is_unclear(server: FakePaperless, shel
     if body != "[]":
         server.fault("tasks.list", Fault(200, body))
         with pytest.raises(OutcomeUnknown):
-            await shelf.paperless.find_task("11111111-1111-1111-1111-111111111111")
+            await fake_upload_target.paperless.find_task("11111111-1111-1111-1111-111111111111")

@@ -39,24 +39,24 @@ async def test_the_longest_name_that_we_give_and_letters_of_all_kinds_are_found(
 
 @pytest.mark.parametrize("kind", [PaperlessKind.TAG, PaperlessKind.CORRESPONDENT, PaperlessKind.DOCUMENT_TYPE])
 async def test_what_we_make_matches_nothing_by_itself(
-    paperless: PaperlessClient, place: ServerAddress, kind: PaperlessKind
+    paperless: PaperlessClient, server_address: ServerAddress, kind: PaperlessKind
 ) -> None:
     made = await paperless.get_or_create(kind, a_name())
-    assert _ask(place, f"/api/{kind}/{made}/")["matching_algorithm"] == 0
+    assert _ask(server_address, f"/api/{kind}/{made}/")["matching_algorithm"] == 0
 
 
 async def test_a_custom_field_that_is_not_for_text_stops_the_line(
-    paperless: PaperlessClient, place: ServerAddress
+    paperless: PaperlessClient, server_address: ServerAddress
 ) -> None:
     name = a_name("number")
-    _ask(place, "/api/custom_fields/", {"name": name, "data_type": "integer"})
+    _ask(server_address, "/api/custom_fields/", {"name": name, "data_type": "integer"})
     with pytest.raises(PaperlessMisconfigured, match="not a text field"):
         await paperless.get_or_create(PaperlessKind.CUSTOM_FIELD, name)
 
 
-def _ask(place: ServerAddress, path: str, body: dict[str, str] | None = None) -> dict[str, object]:
-    headers = {"Authorization": f"Token {place.token}", "Accept": "application/json; version=9"}
-    answer = httpx.request("POST" if body else "GET", place.url + path, json=body, headers=headers)
+def _ask(server_address: ServerAddress, path: str, body: dict[str, str] | None = None) -> dict[str, object]:
+    headers = {"Authorization": f"Token {server_address.token}", "Accept": "application/json; version=9"}
+    answer = httpx.request("POST" if body else "GET", server_address.url + path, json=body, headers=headers)
     answer.raise_for_status()
     found: dict[str, object] = answer.json()
     return found

@@ -17,10 +17,10 @@ async def test_asking_for_no_task_is_refused_because_it_would_find_all(paperless
 
 
 async def test_a_task_is_known_at_once_and_found_by_the_name_of_its_file(
-    archive: UploadTarget, paperless: PaperlessClient
+    upload_target: UploadTarget, paperless: PaperlessClient
 ) -> None:
     name = f"{uuid4()}.pdf"
-    task_id = await archive.send(file_name=name)
+    task_id = await upload_target.send(file_name=name)
     assert await paperless.find_task(task_id) is not None
     assert [task.task_id for task in await paperless.list_tasks_by_file_name(name)] == [task_id]
     assert await paperless.list_tasks_by_file_name(f"{uuid4()}.pdf") == []
@@ -28,11 +28,11 @@ async def test_a_task_is_known_at_once_and_found_by_the_name_of_its_file(
 
 
 async def test_the_same_bytes_twice_are_a_duplicate_or_a_second_document(
-    archive: UploadTarget, paperless: PaperlessClient
+    upload_target: UploadTarget, paperless: PaperlessClient
 ) -> None:
     pdf = a_pdf()
-    first = await archive.put(pdf)
-    task = await wait_for_task(paperless, await archive.send(pdf, title="Another title"))
+    first = await upload_target.put(pdf)
+    task = await wait_for_task(paperless, await upload_target.send(pdf, title="Another title"))
     if (await paperless.version()).major == 2 or task.failure:
         assert (task.failure, task.document_id, task.is_in_trash) == (TaskFailure.DUPLICATE, first.id, False)
         assert task.status is TaskStatus.FAILURE

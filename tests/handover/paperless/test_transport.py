@@ -16,24 +16,24 @@ from tests.support.fake_paperless.faults import Fault
 
 
 async def test_the_version_is_read_once_and_then_from_what_comes_anyway(
-    server: FakePaperless, shelf: UploadTarget
+    server: FakePaperless, fake_upload_target: UploadTarget
 ) -> None:
     wanted = {2: Version(2, 20), 3: Version(3, 0)}[server.switches["flavour"]]
-    assert [await shelf.paperless.version() for _ in range(3)] == [wanted] * 3
+    assert [await fake_upload_target.paperless.version() for _ in range(3)] == [wanted] * 3
     assert len(server.requests()) == 1
     server.set(version="3.7.1")
-    await shelf.paperless.find_tagged(shelf.tags)
-    assert await shelf.paperless.version() == Version(3, 7)
+    await fake_upload_target.paperless.find_tagged(fake_upload_target.tags)
+    assert await fake_upload_target.paperless.version() == Version(3, 7)
     assert len(server.requests()) == 2
 
 
 @pytest.mark.parametrize("version", ["2.18.4", "1.17.4", "2.9.0", "newest", "2"])
 async def test_an_old_server_is_refused_with_a_sentence_before_anything_is_sent(
-    server: FakePaperless, shelf: UploadTarget, version: str
+    server: FakePaperless, fake_upload_target: UploadTarget, version: str
 ) -> None:
     server.set(version=version)
     with pytest.raises(PaperlessMisconfigured, match=r"2\.19 or newer|Check that the address"):
-        await shelf.send(b"%PDF- never sent")
+        await fake_upload_target.send(b"%PDF- never sent")
     assert server.requests("upload") == []
 
 
@@ -44,22 +44,22 @@ async def test_an_answer_without_a_version_is_no_paperless(server: FakePaperless
 
 
 async def test_every_call_is_pinned_to_version_9_and_asks_for_no_language(
-    server: FakePaperless, shelf: UploadTarget
+    server: FakePaperless, fake_upload_target: UploadTarget
 ) -> None:
-    await shelf.put(b"%PDF- pinned %%EOF")
+    await fake_upload_target.put(b"%PDF- pinned %%EOF")
     for request in server.requests():
         assert request.headers["accept"] == "application/json; version=9"
         assert "accept-language" not in request.headers
 
 
 async def test_a_body_is_sent_with_its_length_from_bytes_and_from_a_file(
-    server: FakePaperless, shelf: UploadTarget, tmp_path: Path
+    server: FakePaperless, fake_upload_target: UploadTarget, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(b"%PDF- " + b"x" * 3_000_000 + b" %%EOF")
     with path.open("rb") as file:
         for pdf in (path.read_bytes(), file):
-            await shelf.send(pdf)
+            await fake_upload_target.send(pdf)
     for request in server.requests("upload"):
         assert int(request.headers["content-length"]) == request.size > 3_000_000
         assert "transfer-encoding" not in request.headers

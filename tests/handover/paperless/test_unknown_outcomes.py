@@ -31,48 +31,52 @@ def _pdf(name: str) -> bytes:
 
 @pytest.mark.parametrize("fault", DONE)
 async def test_an_upload_that_arrived_unseen_is_found_by_name_bytes_task_and_tags(
-    server: FakePaperless, shelf: UploadTarget, fault: Fault
+    server: FakePaperless, fake_upload_target: UploadTarget, fault: Fault
 ) -> None:
     name = f"{uuid4()}.pdf"
     server.fault("upload", fault)
     with pytest.raises(OutcomeUnknown):
-        await shelf.send(_pdf(name), file_name=name)
-    [document] = await shelf.paperless.find_by_file_name(name)
-    assert [found.id for found in await shelf.paperless.find_by_checksum(_pdf(name))] == [document.id]
-    assert [task.document_id for task in await shelf.paperless.list_tasks_by_file_name(name)] == [document.id]
-    assert [found.id for found in await shelf.paperless.find_tagged(shelf.tags)] == [document.id]
+        await fake_upload_target.send(_pdf(name), file_name=name)
+    [document] = await fake_upload_target.paperless.find_by_file_name(name)
+    assert [found.id for found in await fake_upload_target.paperless.find_by_checksum(_pdf(name))] == [document.id]
+    assert [task.document_id for task in await fake_upload_target.paperless.list_tasks_by_file_name(name)] == [
+        document.id
+    ]
+    assert [found.id for found in await fake_upload_target.paperless.find_tagged(fake_upload_target.tags)] == [
+        document.id
+    ]
 
 
 @pytest.mark.parametrize("fault", NOT_DONE)
 async def test_an_upload_that_did_not_arrive_is_nowhere(
-    server: FakePaperless, shelf: UploadTarget, fault: Fault
+    server: FakePaperless, fake_upload_target: UploadTarget, fault: Fault
 ) -> None:
     name = f"{uuid4()}.pdf"
     server.fault("upload", fault)
     with pytest.raises(OutcomeUnknown):
-        await shelf.send(_pdf(name), file_name=name)
-    assert await shelf.paperless.find_by_file_name(name) == []
-    assert await shelf.paperless.list_tasks_by_file_name(name) == []
+        await fake_upload_target.send(_pdf(name), file_name=name)
+    assert await fake_upload_target.paperless.find_by_file_name(name) == []
+    assert await fake_upload_target.paperless.list_tasks_by_file_name(name) == []
 
 
 async def test_an_upload_that_we_gave_up_waiting_for_is_there_all_the_same(
-    server: FakePaperless, shelf: UploadTarget
+    server: FakePaperless, fake_upload_target: UploadTarget
 ) -> None:
     name = f"{uuid4()}.pdf"
     server.fault("upload", faults.hanging(is_applied=True))
     async with PaperlessClient(server.url, server.token, timeouts=Timeouts(upload_seconds=0.3)) as impatient:
         with pytest.raises(OutcomeUnknown):
-            await replace(shelf, paperless=impatient).send(_pdf(name), file_name=name)
-    assert len(await shelf.paperless.find_by_file_name(name)) == 1
+            await replace(fake_upload_target, paperless=impatient).send(_pdf(name), file_name=name)
+    assert len(await fake_upload_target.paperless.find_by_file_name(name)) == 1
 
 
-async def test_no_call_repeats_itself(server: FakePaperless, shelf: UploadTarget) -> None:
+async def test_no_call_repeats_itself(server: FakePaperless, fake_upload_target: UploadTarget) -> None:
     server.fault("*", faults.server_error(), times=None, skip=1)
-    await shelf.paperless.version()
+    await fake_upload_target.paperless.version()
     with pytest.raises(OutcomeUnknown):
-        await shelf.send(_pdf("once"))
+        await fake_upload_target.send(_pdf("once"))
     with pytest.raises(OutcomeUnknown):
-        await shelf.paperless.find_tagged(shelf.tags)
+        await fake_upload_target.paperless.find_tagged(fake_upload_target.tags)
     assert len(server.requests("upload")) == 1
     assert len(server.requests("documents.list")) == 2
 
@@ -95,21 +99,23 @@ async def test_what_could_not_be_made_is_unclear(server: FakePaperless, client: 
 
 
 async def test_without_redis_things_are_made_changed_and_tagged_but_uploads_fail(
-    server: FakePaperless, shelf: UploadTarget
+    server: FakePaperless, fake_upload_target: UploadTarget
 ) -> None:
     document = server.put_document(b"%PDF- by hand")
     server.set(redis=False)
-    assert await shelf.paperless.get_or_create(PaperlessKind.TAG, a_name()) is not None
+    assert await fake_upload_target.paperless.get_or_create(PaperlessKind.TAG, a_name()) is not None
     with pytest.raises(OutcomeUnknown):
-        await shelf.paperless.add_tags(document, shelf.tags)
+        await fake_upload_target.paperless.add_tags(document, fake_upload_target.tags)
     with pytest.raises(OutcomeUnknown):
-        await shelf.paperless.fill_missing_metadata(document, correspondent=shelf.correspondent)
+        await fake_upload_target.paperless.fill_missing_metadata(
+            document, correspondent=fake_upload_target.correspondent
+        )
     with pytest.raises(OutcomeUnknown):
-        await shelf.send(_pdf("without redis"))
-    found = await shelf.paperless.find_document(document)
+        await fake_upload_target.send(_pdf("without redis"))
+    found = await fake_upload_target.paperless.find_document(document)
     assert found is not None
-    assert found.tags.issuperset(shelf.tags)
-    assert found.correspondent == shelf.correspondent
+    assert found.tags.issuperset(fake_upload_target.tags)
+    assert found.correspondent == fake_upload_target.correspondent
 
 
 async def test_a_name_that_is_refused_but_not_shown_stops_the_line(

@@ -12,40 +12,43 @@ from tests.handover.paperless.uploads import UploadTarget, a_pdf, wait_for_task
 
 
 async def test_an_upload_is_answered_with_a_task_that_ends_in_a_document(
-    archive: UploadTarget, paperless: PaperlessClient
+    upload_target: UploadTarget, paperless: PaperlessClient
 ) -> None:
-    task_id = await archive.send()
+    task_id = await upload_target.send()
     assert str(UUID(task_id)) == task_id
     task = await wait_for_task(paperless, task_id)
     assert (task.status, task.failure) == (TaskStatus.SUCCESS, None)
     assert task.document_id is not None
 
 
-async def test_everything_that_is_said_about_a_file_arrives(archive: UploadTarget) -> None:
+async def test_everything_that_is_said_about_a_file_arrives(upload_target: UploadTarget) -> None:
     name = f"{uuid4()}.pdf"
-    document = await archive.put(file_name=name, title="Contract — Firma AS", created=date(2024, 2, 29))
+    document = await upload_target.put(file_name=name, title="Contract — Firma AS", created=date(2024, 2, 29))
     assert document.original_file_name == name
-    fields = await archive.raw_fields(document.id)
+    fields = await upload_target.raw_fields(document.id)
     assert fields["title"] == "Contract — Firma AS"
     assert fields["created"].startswith("2024-02-29")
     assert fields["deleted_at"] is None
-    assert document.tags.issuperset(archive.tags)
-    assert (document.correspondent, document.document_type) == (archive.correspondent, archive.document_type)
-    assert document.custom_fields[archive.field] == "a value"
+    assert document.tags.issuperset(upload_target.tags)
+    assert (document.correspondent, document.document_type) == (
+        upload_target.correspondent,
+        upload_target.document_type,
+    )
+    assert document.custom_fields[upload_target.field] == "a value"
 
 
-async def test_a_title_beyond_the_limit_is_cut_and_not_refused(archive: UploadTarget) -> None:
-    document = await archive.put(title="é" * 200)
-    assert (await archive.raw_fields(document.id))["title"] == "é" * 127
+async def test_a_title_beyond_the_limit_is_cut_and_not_refused(upload_target: UploadTarget) -> None:
+    document = await upload_target.put(title="é" * 200)
+    assert (await upload_target.raw_fields(document.id))["title"] == "é" * 127
 
 
 async def test_an_open_file_is_sent_as_it_is_from_its_beginning(
-    archive: UploadTarget, paperless: PaperlessClient
+    upload_target: UploadTarget, paperless: PaperlessClient
 ) -> None:
     pdf = a_pdf()
     file = io.BytesIO(pdf)
     file.read(100)
-    document = await archive.put(file)
+    document = await upload_target.put(file)
     assert b"".join([piece async for piece in paperless.download_original(document.id)]) == pdf
 
 
@@ -59,22 +62,24 @@ async def test_an_open_file_is_sent_as_it_is_from_its_beginning(
     ],
 )
 async def test_an_id_that_paperless_does_not_know_is_named_by_its_kind(
-    archive: UploadTarget, kind: PaperlessKind, changes: dict[str, Any]
+    upload_target: UploadTarget, kind: PaperlessKind, changes: dict[str, Any]
 ) -> None:
     with pytest.raises(StaleObjectId) as refused:
-        await archive.send(**changes)
+        await upload_target.send(**changes)
     assert refused.value.kind is kind
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04" + bytes(100)], ids=["empty", "zip"])
-async def test_what_paperless_never_takes_is_rejected_with_its_reason(archive: UploadTarget, content: bytes) -> None:
+async def test_what_paperless_never_takes_is_rejected_with_its_reason(
+    upload_target: UploadTarget, content: bytes
+) -> None:
     with pytest.raises(RequestRejected) as refused:
-        await archive.send(content)
+        await upload_target.send(content)
     assert "document" in refused.value.reason
     assert refused.value.fields == {"document"}
 
 
-async def test_a_broken_file_fails_for_its_own_sake(archive: UploadTarget, paperless: PaperlessClient) -> None:
-    task = await wait_for_task(paperless, await archive.send(a_pdf()[:200]))
+async def test_a_broken_file_fails_for_its_own_sake(upload_target: UploadTarget, paperless: PaperlessClient) -> None:
+    task = await wait_for_task(paperless, await upload_target.send(a_pdf()[:200]))
     assert task.failure is TaskFailure.INVALID_FILE
     assert task.document_id is None
