@@ -98,7 +98,7 @@ class LifecycleDataset:
         rows = self._rows(_TAKE, {"number": number, "kb_id": kb_id})
         assert len(rows) == number, "the crowd is too small for what is to be measured"
         for _, document_id, original in rows:
-            pack = f"artifacts/{self.search.shelf.owner.organization_id}/{uuid4()}"
+            pack = f"artifacts/{self.search.artifacts_env.owner.organization_id}/{uuid4()}"
             await self.api.stores.objects.put(original, ORIGINAL)
             await self.api.stores.objects.put(pack, PACK)
             self.search.seed.execute(
@@ -121,9 +121,9 @@ class LifecycleDataset:
 @asynccontextmanager
 async def open_lifecycle_dataset() -> AsyncIterator[LifecycleDataset]:
     """The API over a database that writes durably, signed in as the owner of all knowledge bases."""
-    async with open_search_dataset(durable=True) as stage:
-        crowd = SyntheticCorpus(stage, CHUNKS_OF_A_DOCUMENT)
+    async with open_search_dataset(durable=True) as dataset:
+        crowd = SyntheticCorpus(dataset, CHUNKS_OF_A_DOCUMENT)
         with tempfile.TemporaryDirectory() as folder:
-            settings = settings_for(stage.address, Path(folder))
-            async with running_api(settings) as api, api.client(stage.shelf.owner) as client:
-                yield LifecycleDataset(stage, crowd, api, client)
+            settings = settings_for(dataset.address, Path(folder))
+            async with running_api(settings) as api, api.client(dataset.artifacts_env.owner) as client:
+                yield LifecycleDataset(dataset, crowd, api, client)

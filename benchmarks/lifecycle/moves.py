@@ -86,72 +86,72 @@ def _against(timings: Timings, what: str) -> str:
 
 async def _measure(sizes: Sequence[int]) -> Sequence[Timings]:
     measured: list[Timings] = []
-    async with open_lifecycle_dataset() as stage:
+    async with open_lifecycle_dataset() as dataset:
         for size in sizes:
-            stage.grow(size + SPENT * (len(measured) + 1))
-            measured.append(await _measure_all(stage, Timings(size)))
+            dataset.grow(size + SPENT * (len(measured) + 1))
+            measured.append(await _measure_all(dataset, Timings(size)))
     return measured
 
 
-async def _measure_all(stage: LifecycleDataset, timings: Timings) -> Timings:
+async def _measure_all(dataset: LifecycleDataset, timings: Timings) -> Timings:
     # Once for nothing: the first of everything opens connections and plans statements.
-    await _moves(stage, Timings(0), await stage.take(WARMING))
-    await _measure_baseline(stage, timings)
-    await _moves(stage, timings, await stage.take(MOVED))
-    await _bulk_purges(stage, timings)
-    await _clears(stage, timings)
-    await _replaces(stage, timings)
-    await _duplicate_checks(stage, timings)
-    await _lists(stage, timings)
-    await _measure_baseline(stage, timings)
+    await _moves(dataset, Timings(0), await dataset.take(WARMING))
+    await _measure_baseline(dataset, timings)
+    await _moves(dataset, timings, await dataset.take(MOVED))
+    await _bulk_purges(dataset, timings)
+    await _clears(dataset, timings)
+    await _replaces(dataset, timings)
+    await _duplicate_checks(dataset, timings)
+    await _lists(dataset, timings)
+    await _measure_baseline(dataset, timings)
     return timings
 
 
-async def _measure_baseline(stage: LifecycleDataset, timings: Timings) -> None:
-    documents = [row[0] for row in stage.search.seed.rows("SELECT id FROM documents LIMIT %s", LISTED)]
-    async with await psycopg.AsyncConnection.connect(stage.search.address.conninfo, autocommit=True) as connection:
+async def _measure_baseline(dataset: LifecycleDataset, timings: Timings) -> None:
+    documents = [row[0] for row in dataset.search.seed.rows("SELECT id FROM documents LIMIT %s", LISTED)]
+    async with await psycopg.AsyncConnection.connect(dataset.search.address.conninfo, autocommit=True) as connection:
         for document_id in documents:
             update = "UPDATE documents SET updated_at = now() WHERE id = %s"
             await timings.time(UPDATE, connection.execute(update, [document_id]))
-            await timings.time(EMPTY, stage.client.get("/api/v1/auth/me"))
+            await timings.time(EMPTY, dataset.client.get("/api/v1/auth/me"))
 
 
-async def _moves(stage: LifecycleDataset, timings: Timings, places: Iterable[DocumentPath]) -> None:
+async def _moves(dataset: LifecycleDataset, timings: Timings, places: Iterable[DocumentPath]) -> None:
     for place in places:
-        _done(await timings.time("archive", stage.client.post(place.url("archive"))))
-        _done(await timings.time("restore", stage.client.post(place.url("restore"))))
-        _done(await timings.time("archive", stage.client.post(place.url("archive"))))
-        _done(await timings.time("purge", stage.client.delete(place.url("purge"))))
+        _done(await timings.time("archive", dataset.client.post(place.url("archive"))))
+        _done(await timings.time("restore", dataset.client.post(place.url("restore"))))
+        _done(await timings.time("archive", dataset.client.post(place.url("archive"))))
+        _done(await timings.time("purge", dataset.client.delete(place.url("purge"))))
 
 
-async def _bulk_purges(stage: LifecycleDataset, timings: Timings) -> None:
-    kb_id = stage.corpus.kb_ids[0]
+async def _bulk_purges(dataset: LifecycleDataset, timings: Timings) -> None:
+    kb_id = dataset.corpus.kb_ids[0]
     for _ in range(BULKS):
-        places = await stage.take(BULK, kb_id)
+        places = await dataset.take(BULK, kb_id)
         wanted = {"document_ids": [str(place.document_id) for place in places]}
         within = f"/api/v1/knowledge-bases/{kb_id}/documents"
-        _done(await stage.client.post(f"{within}/bulk-archive", json=wanted))
-        answer = await timings.time(f"bulk purge of {BULK}", stage.client.post(f"{within}/bulk-purge", json=wanted))
+        _done(await dataset.client.post(f"{within}/bulk-archive", json=wanted))
+        answer = await timings.time(f"bulk purge of {BULK}", dataset.client.post(f"{within}/bulk-purge", json=wanted))
         assert _done(answer).json()["purged"] == BULK
 
 
-async def _clears(stage: LifecycleDataset, timings: Timings) -> None:
-    places = await stage.take(CLEARED)
-    stage.fail(places)
+async def _clears(dataset: LifecycleDataset, timings: Timings) -> None:
+    places = await dataset.take(CLEARED)
+    dataset.fail(places)
     for place in places:
-        _done(await timings.time("clear", stage.client.delete(place.url("clear"))))
+        _done(await timings.time("clear", dataset.client.delete(place.url("clear"))))
 
 
-async def _replaces(stage: LifecycleDataset, timings: Timings) -> None:
-    for place in await stage.take(REPLACED):
+async def _replaces(dataset: LifecycleDataset, timings: Timings) -> None:
+    for place in await dataset.take(REPLACED):
         files = {"file": (f"{uuid4()}.txt", os.urandom(512 * 1024).hex().encode())}
-        _done(await timings.time("replace by 1 MB", stage.client.post(place.url("replace"), files=files)))
+        _done(await timings.time("replace by 1 MB", dataset.client.post(place.url("replace"), files=files)))
 
 
-async def _duplicate_checks(stage: LifecycleDataset, timings: Timings) -> None:
+async def _duplicate_checks(dataset: LifecycleDataset, timings: Timings) -> None:
     """The two looks that an upload takes inside its transaction, which is open already."""
-    for kb_id in random.choices(stage.corpus.kb_ids, k=LISTED):
-        async with stage.api.stores.database.work(stage.search.shelf.owner.principal) as work:
+    for kb_id in random.choices(dataset.corpus.kb_ids, k=LISTED):
+        async with dataset.api.stores.database.work(dataset.search.artifacts_env.owner.principal) as work:
             await work.session.connection()
             await timings.time("duplicate check of an upload", _look_twice(work, kb_id))
 
@@ -161,12 +161,12 @@ async def _look_twice(work: Work[Principal], kb_id: UUID) -> None:
         await require_name_available(work, kb_id, f"{uuid4()}.pdf")
 
 
-async def _lists(stage: LifecycleDataset, timings: Timings) -> None:
-    total = _done(await stage.client.get("/api/v1/documents/archived")).json()["total"]
+async def _lists(dataset: LifecycleDataset, timings: Timings) -> None:
+    total = _done(await dataset.client.get("/api/v1/documents/archived")).json()["total"]
     for _ in range(LISTED):
         asked = {"page": random.randint(1, total // 20), "limit": 20}
         answer = await timings.time(
-            "archive list, any page", stage.client.get("/api/v1/documents/archived", params=asked)
+            "archive list, any page", dataset.client.get("/api/v1/documents/archived", params=asked)
         )
         assert len(_done(answer).json()["items"]) == 20
 

@@ -52,8 +52,8 @@ class BenchmarkServer:
 class BenchmarkKnowledgeBase:
     """A knowledge base of a running installation."""
 
-    def __init__(self, desk: BenchmarkServer) -> None:
-        self._client, self._rows = desk.client, desk.rows
+    def __init__(self, server: BenchmarkServer) -> None:
+        self._client, self._rows = server.client, server.rows
         self.kb_id = self._new()
         self.path = f"/api/v1/knowledge-bases/{self.kb_id}/documents"
 
@@ -103,51 +103,51 @@ def measure_processing(report: Report) -> None:
             with muniment.client() as client, psycopg.connect(app_login(muniment).conninfo, autocommit=True) as rows:
                 me = client.get("/api/v1/auth/me").json()["id"]
                 rows.execute("SELECT set_config('app.user_id', %s, false)", [me])
-                desk = BenchmarkServer(client, rows)
-                BenchmarkKnowledgeBase(desk).seconds_to_completed(
+                server = BenchmarkServer(client, rows)
+                BenchmarkKnowledgeBase(server).seconds_to_completed(
                     text_pdf(1, seed=0)
                 )  # the sandbox has started after this
-                _measure_second_upload(report, desk)
-                _measure_throughput(report, desk)
-                _measure_small_files(report, desk)
-                _measure_ocr(report, desk)
-                _measure_memory(report, muniment, desk)
+                _measure_second_upload(report, server)
+                _measure_throughput(report, server)
+                _measure_small_files(report, server)
+                _measure_ocr(report, server)
+                _measure_memory(report, muniment, server)
 
 
-def _measure_second_upload(report: Report, desk: BenchmarkServer) -> None:
+def _measure_second_upload(report: Report, server: BenchmarkServer) -> None:
     hundred = text_pdf(100, seed=1)
-    first = BenchmarkKnowledgeBase(desk).seconds_to_completed(hundred)
-    again = sorted(BenchmarkKnowledgeBase(desk).seconds_to_completed(hundred) for _ in range(20))
+    first = BenchmarkKnowledgeBase(server).seconds_to_completed(hundred)
+    again = sorted(BenchmarkKnowledgeBase(server).seconds_to_completed(hundred) for _ in range(20))
     against = f"1/{first / percentile(again, 0.5):.0f} of the first ({first:.2f} s)"
     report.add("second upload of 100 pages, p50", in_ms(percentile(again, 0.5)), against, "at most 1/20 (with Index)")
     report.add("second upload of 100 pages, p95", in_ms(percentile(again, 0.95)), wanted="under 100 ms")
-    seconds = {pages: _known(desk, text_pdf(pages, seed=2, lines=4)) for pages in (10, 1000)}
+    seconds = {pages: _known(server, text_pdf(pages, seed=2, lines=4)) for pages in (10, 1000)}
     ratio = seconds[1000] / seconds[10]
     report.add("known 1,000 pages, after the upload", in_ms(seconds[1000]), f"{ratio:.1f} × 10 pages", "at most 2 ×")
 
 
-def _known(desk: BenchmarkServer, content: bytes) -> float:
+def _known(server: BenchmarkServer, content: bytes) -> float:
     """From the end of the upload to completed, the median of several."""
-    BenchmarkKnowledgeBase(desk).seconds_to_completed(content)
+    BenchmarkKnowledgeBase(server).seconds_to_completed(content)
     seconds = []
     for _ in range(9):
-        library = BenchmarkKnowledgeBase(desk)
-        document_id = library.upload(content)
+        kb = BenchmarkKnowledgeBase(server)
+        document_id = kb.upload(content)
         began = perf_counter()
-        library.wait(document_id)
+        kb.wait(document_id)
         seconds.append(perf_counter() - began)
     return percentile(sorted(seconds), 0.5)
 
 
-def _measure_throughput(report: Report, desk: BenchmarkServer) -> None:
+def _measure_throughput(report: Report, server: BenchmarkServer) -> None:
     files = [text_pdf(20, seed=seed) for seed in range(100, 110)]
     pages = 20 * len(files)
     bare = _baseline_seconds(files)
-    library = BenchmarkKnowledgeBase(desk)
+    kb = BenchmarkKnowledgeBase(server)
     began = perf_counter()
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(library.upload, files))
-    library.wait_for(len(files))
+        list(pool.map(kb.upload, files))
+    kb.wait_for(len(files))
     whole = perf_counter() - began
     against = f"{bare / whole:.2f} × bare PDFium and bare model ({pages / bare:.1f})"
     report.add("text PDFs, pages a second", f"{pages / whole:.1f}", against, "at least 0.5 ×")
@@ -181,30 +181,30 @@ def _baseline_text(content: bytes) -> str:
     return done.stdout.decode()
 
 
-def _measure_small_files(report: Report, desk: BenchmarkServer) -> None:
+def _measure_small_files(report: Report, server: BenchmarkServer) -> None:
     rates = []
     for attempt in range(3):
         files = [smallest_pdf(1000 * attempt + number) for number in range(SMALL_FILES)]
-        library = BenchmarkKnowledgeBase(desk)
+        kb = BenchmarkKnowledgeBase(server)
         began = perf_counter()
         with ThreadPoolExecutor(10) as pool:
-            list(pool.map(library.upload, files))
-        library.wait_for(SMALL_FILES)
+            list(pool.map(kb.upload, files))
+        kb.wait_for(SMALL_FILES)
         rates.append(SMALL_FILES / (perf_counter() - began))
     what = f"{SMALL_FILES} smallest PDFs at once, documents a second"
     report.add(what, f"{max(rates):.1f}", "2.0: Paperless-ngx 3 on such a machine", "40")
 
 
-def _measure_ocr(report: Report, desk: BenchmarkServer) -> None:
+def _measure_ocr(report: Report, server: BenchmarkServer) -> None:
     """By turns, the best of each: whatever else the machine does must not fall on one of the two."""
     pictures = scanned_pages(OCR_PAGES * OCR_TURNS, seed=3)
     bare, reading, whole = [], [], []
     for turn in range(OCR_TURNS):
         some = pictures[OCR_PAGES * turn : OCR_PAGES * (turn + 1)]
         bare.append(len(some) / _baseline_ocr(some))
-        library = BenchmarkKnowledgeBase(desk)
-        whole.append(len(some) / library.seconds_to_completed(scanned_pdf(some)))
-        reading.append(len(some) / library.seconds_of_reading())
+        kb = BenchmarkKnowledgeBase(server)
+        whole.append(len(some) / kb.seconds_to_completed(scanned_pdf(some)))
+        reading.append(len(some) / kb.seconds_of_reading())
     for what, rates, wanted in (("", reading, "at least 0.8 ×"), (", passages and vectors included", whole, "")):
         against = f"{max(rates) / max(bare):.2f} × the bare engine ({max(bare):.2f})"
         report.add(f"OCR pages a second, both cores{what}", f"{max(rates):.2f}", against, wanted)
@@ -226,29 +226,29 @@ def _baseline_ocr(pictures: Sequence[Image.Image]) -> float:
         return perf_counter() - began
 
 
-def _measure_memory(report: Report, muniment: RunningServer, desk: BenchmarkServer) -> None:
+def _measure_memory(report: Report, muniment: RunningServer, server: BenchmarkServer) -> None:
     worker = muniment.child(r"muniment worker$")
-    library = BenchmarkKnowledgeBase(desk)
+    kb = BenchmarkKnowledgeBase(server)
     for number in range(100):
-        library.upload(smallest_pdf(10_000 + number))
-    library.wait_for(100)
+        kb.upload(smallest_pdf(10_000 + number))
+    kb.wait_for(100)
     before = worker.memory_info().rss
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(library.upload, (smallest_pdf(20_000 + number) for number in range(500))))
-    library.wait_for(600)
+        list(pool.map(kb.upload, (smallest_pdf(20_000 + number) for number in range(500))))
+    kb.wait_for(600)
     grown = worker.memory_info().rss / before - 1
     report.add("memory of the worker over 500 documents", f"{grown:+.1%}", wanted="within ±10 %")
-    peaks = {pages: _peak(muniment, library, text_pdf(pages, seed=4, lines=SHORT_PAGE_LINES)) for pages in (20, 2000)}
+    peaks = {pages: _peak(muniment, kb, text_pdf(pages, seed=4, lines=SHORT_PAGE_LINES)) for pages in (20, 2000)}
     ratio = f"{peaks[2000] / peaks[20]:.2f} × that of 20 pages"
     report.add("memory for 2,000 pages, worker and readers", f"{peaks[2000] / 1e6:.0f} MB", ratio, "at most 3 ×")
 
 
-def _peak(muniment: RunningServer, library: BenchmarkKnowledgeBase, content: bytes) -> float:
+def _peak(muniment: RunningServer, kb: BenchmarkKnowledgeBase, content: bytes) -> float:
     """The most that the worker and everything it started took together while this was read."""
     worker = muniment.child(r"muniment worker$")
-    document_id, peak = library.upload(content), 0.0
+    document_id, peak = kb.upload(content), 0.0
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(library.wait, document_id)
+        done = pool.submit(kb.wait, document_id)
         while not done.done():
             peak = max(peak, _private_bytes(worker))
             sleep(0.02)

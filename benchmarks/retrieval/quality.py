@@ -38,17 +38,17 @@ def measure_retrieval(report: Report) -> None:
 
 
 async def _measure(report: Report, whose: str, questions: Questions) -> None:
-    async with open_search_dataset() as stage:
-        await _measure_indexing(report, stage, questions)
-        answers = [(await stage.add([section.text]))[0] for section in questions.asked]
+    async with open_search_dataset() as dataset:
+        await _measure_indexing(report, dataset, questions)
+        answers = [(await dataset.add([section.text]))[0] for section in questions.asked]
         for section in questions.others:
-            await stage.add([section.text])
-        stage.seed.execute("ANALYZE")
+            await dataset.add([section.text])
+        dataset.seed.execute("ANALYZE")
         asked = dict(zip((section.question for section in questions.asked), answers, strict=True))
-        passages = stage.seed.one("SELECT count(*) FROM artifact_chunks")
+        passages = dataset.seed.one("SELECT count(*) FROM artifact_chunks")
         report.add(f"questions: {whose}", str(len(asked)), f"{passages:,} passages", "at least 200")
         gains = {
-            mode: await _gains(stage, asked, mode) for mode in (SearchMode.TEXT, SearchMode.VECTOR, SearchMode.HYBRID)
+            mode: await _gains(dataset, asked, mode) for mode in (SearchMode.TEXT, SearchMode.VECTOR, SearchMode.HYBRID)
         }
         for mode, of_mode in gains.items():
             is_fused = mode is SearchMode.HYBRID
@@ -64,13 +64,13 @@ def _lead(fused: Sequence[float], vector: Sequence[float]) -> str:
     return f"{differences.mean():+.3f} against vector, ahead in {(lots > 0).mean():.0%} of {LOTS:,} lots"
 
 
-async def _gains(stage: SearchDataset, asked: Mapping[str, UUID], mode: SearchMode) -> Sequence[float]:
-    index = PgvectorSearch(stage.database)
-    searching = SearchService(stage.database, index, {stage.embedder.model: stage.embedder})
+async def _gains(dataset: SearchDataset, asked: Mapping[str, UUID], mode: SearchMode) -> Sequence[float]:
+    index = PgvectorSearch(dataset.database)
+    searching = SearchService(dataset.database, index, {dataset.embedder.model: dataset.embedder})
     gains = []
     for question, right in asked.items():
-        wanted = SearchRequest(question, [stage.shelf.kb_id], mode, limit=DEPTH)
-        answer = await searching.search(stage.shelf.owner.principal, wanted)
+        wanted = SearchRequest(question, [dataset.artifacts_env.kb_id], mode, limit=DEPTH)
+        answer = await searching.search(dataset.artifacts_env.owner.principal, wanted)
         gains.append(gain([hit.passage.document_id for hit in answer.hits], right))
     return gains
 
@@ -80,13 +80,13 @@ def gain(found: Sequence[UUID], right: UUID) -> float:
     return 1 / math.log2(found.index(right) + 2) if right in found else 0.0
 
 
-async def _measure_indexing(report: Report, stage: SearchDataset, questions: Questions) -> None:
+async def _measure_indexing(report: Report, dataset: SearchDataset, questions: Questions) -> None:
     pages = [section.text for section in questions.others[-INDEXED_PAGES:]]
-    await stage.embedder.embed(pages[:1])  # the model is loaded after this
-    aside = stage.seed.knowledge_base(stage.shelf.owner)
+    await dataset.embedder.embed(pages[:1])  # the model is loaded after this
+    aside = dataset.seed.knowledge_base(dataset.artifacts_env.owner)
     model, whole, bare, count = BaselineModel(), list[float](), list[float](), 0
     for _ in range(ROUNDS):  # by turns, and the best of each: whatever else runs on the machine slows both down
-        _, index, seconds = await stage.add(pages, aside)
+        _, index, seconds = await dataset.add(pages, aside)
         whole.append(seconds)
         bare.append(model.seconds([item.chunk.text for item in index.chunks]))
         count = len(index.chunks)

@@ -31,23 +31,23 @@ class SearchDataset:
     address: DatabaseAddress
     seed: Seed
     database: Database
-    shelf: ArtifactsFixture
+    artifacts_env: ArtifactsFixture
     embedder: LocalEmbedder
 
     async def add(self, pages: Sequence[str], kb_id: UUID | None = None) -> tuple[UUID, NewIndex, float]:
         """A completed document with its index, and the seconds that indexing took."""
-        key = a_key(self.shelf.owner.organization_id)
+        key = a_key(self.artifacts_env.owner.organization_id)
         pack = TextPackWriter(key.organization_id)
         new = _reading(pack, pages)
-        await self.shelf.objects.put(pack.key, pack.getvalue)
-        async with self.database.service_work(self.shelf.service) as work:
+        await self.artifacts_env.objects.put(pack.key, pack.getvalue)
+        async with self.database.service_work(self.artifacts_env.service) as work:
             full, _ = await ArtifactRepository(work.session).add_once(key, new)
         began = perf_counter()
-        owner = self.shelf.owner.organization_id
-        index = await build_index(self.database, self.shelf.objects, self.embedder, full, organization_id=owner)
-        async with self.database.service_work(self.shelf.service) as work:
+        owner = self.artifacts_env.owner.organization_id
+        index = await build_index(self.database, self.artifacts_env.objects, self.embedder, full, organization_id=owner)
+        async with self.database.service_work(self.artifacts_env.service) as work:
             await IndexRepository(work.session).add_once(index)
-        return self.shelf.document(full, kb_id=kb_id), index, perf_counter() - began
+        return self.artifacts_env.document(full, kb_id=kb_id), index, perf_counter() - began
 
 
 @asynccontextmanager
@@ -63,10 +63,10 @@ async def open_search_dataset(*, durable: bool = False) -> AsyncIterator[SearchD
         ending.push_async_callback(embedder.close)
         database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
         ending.push_async_callback(database.close)
-        shelf = ArtifactsFixture(seed, database, FolderObjectStore(folder))
-        async with database.service_work(shelf.service) as work:
+        artifacts_env = ArtifactsFixture(seed, database, FolderObjectStore(folder))
+        async with database.service_work(artifacts_env.service) as work:
             await IndexRepository(work.session).register_variant(variant_for(embedder))
-        yield SearchDataset(address, seed, database, shelf, embedder)
+        yield SearchDataset(address, seed, database, artifacts_env, embedder)
 
 
 def _reading(pack: TextPackWriter, pages: Sequence[str]) -> NewArtifact:

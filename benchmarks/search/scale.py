@@ -39,24 +39,24 @@ def measure_search(report: Report) -> None:
 
 
 async def _measure(report: Report) -> None:
-    async with open_search_dataset() as stage:
-        crowd = SyntheticCorpus(stage)
+    async with open_search_dataset() as dataset:
+        crowd = SyntheticCorpus(dataset)
         p95 = []
         for size in SIZES:
             crowd.grow(size)
-            await _measure_recall(report, stage, crowd)
-            p95.append(await _measure_requests(report, stage, crowd))
+            await _measure_recall(report, dataset, crowd)
+            p95.append(await _measure_requests(report, dataset, crowd))
         growth = f"{p95[-1] / p95[0]:.2f} × that of {SIZES[0]:,}"
         report.add(f"growth to {SIZES[-1]:,} chunks at equal scope", growth, wanted="at most 2 ×")
 
 
-async def _measure_recall(report: Report, stage: SearchDataset, crowd: SyntheticCorpus) -> None:
+async def _measure_recall(report: Report, dataset: SearchDataset, crowd: SyntheticCorpus) -> None:
     """Of the nearest that a scan of everything in scope finds, how many the HNSW index finds as well."""
-    model = variant_for(stage.embedder)
-    exact, approximate = (PgvectorSearch(stage.database, exact_search_limit=most) for most in (crowd.size, 0))
+    model = variant_for(dataset.embedder)
+    exact, approximate = (PgvectorSearch(dataset.database, exact_search_limit=most) for most in (crowd.size, 0))
 
     async def nearest(index: PgvectorSearch, kb_ids: Sequence[UUID], vector: Sequence[float]) -> set[tuple[UUID, int]]:
-        async with stage.database.work(stage.shelf.owner.principal) as work:
+        async with dataset.database.work(dataset.artifacts_env.owner.principal) as work:
             found = await index.nearest(work, model, kb_ids, vector, limit=NEAREST)
         return {(candidate.document_id, candidate.chunk_index) for candidate in found}
 
@@ -77,15 +77,15 @@ async def _measure_recall(report: Report, stage: SearchDataset, crowd: Synthetic
             report.add(what, f"{mean(shares):.3f}", against, "at least 0.95")
 
 
-async def _measure_requests(report: Report, stage: SearchDataset, crowd: SyntheticCorpus) -> float:
+async def _measure_requests(report: Report, dataset: SearchDataset, crowd: SyntheticCorpus) -> float:
     """p95 of a whole request to the API, hybrid, at the scope that is the same for all sizes."""
-    embedding = await _seconds_of_embedding(stage)
-    bare = BaselineSearch(stage.address)
+    embedding = await _seconds_of_embedding(dataset)
+    bare = BaselineSearch(dataset.address)
     name = f"{crowd.size:,} chunks"
     report.add(f"{name}: embedding a question, p50", in_ms(embedding))
     with tempfile.TemporaryDirectory() as folder:
-        settings = settings_for(stage.address, Path(folder))
-        async with running_api(settings) as api, api.client(stage.shelf.owner) as client:
+        settings = settings_for(dataset.address, Path(folder))
+        async with running_api(settings) as api, api.client(dataset.artifacts_env.owner) as client:
             kbs = max(1, SCOPE_CHUNKS * KBS // crowd.size)
             whole, least = await _requests(client, crowd, bare, kbs, ASKED)
             wanted = f"at most {in_ms(2 * (least + embedding) + 0.015)}"
@@ -119,10 +119,10 @@ async def _requests(
     return percentile(sorted(whole), 0.95), percentile(sorted(least), 0.95)
 
 
-async def _seconds_of_embedding(stage: SearchDataset) -> float:
+async def _seconds_of_embedding(dataset: SearchDataset) -> float:
     seconds = []
     for number in range(TIMES):
         began = perf_counter()
-        await stage.embedder.embed_query(f"{ASKED} {number}")
+        await dataset.embedder.embed_query(f"{ASKED} {number}")
         seconds.append(perf_counter() - began)
     return percentile(sorted(seconds), 0.5)

@@ -66,7 +66,7 @@ class SyntheticCorpus:
     _random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(4))
 
     def __post_init__(self) -> None:
-        owner = self.dataset.shelf.owner
+        owner = self.dataset.artifacts_env.owner
         self.kb_ids = [self.dataset.seed.knowledge_base(owner) for _ in range(KBS)]
         self._centres = _unit(self._random.standard_normal((SUBJECTS, DIMENSIONS)))
         self._of_kb = np.array([[(7 * kb + 13 * n) % SUBJECTS for n in range(SUBJECTS_OF_A_KB)] for kb in range(KBS)])
@@ -80,8 +80,8 @@ class SyntheticCorpus:
     def grow(self, size: int) -> None:
         """To so many chunks; the index is built anew at the end, which is many times as fast."""
         given = {
-            "organization": self.dataset.shelf.owner.organization_id,
-            "owner": self.dataset.shelf.owner.id,
+            "organization": self.dataset.artifacts_env.owner.organization_id,
+            "owner": self.dataset.artifacts_env.owner.id,
             "fingerprint": variant_for(self.dataset.embedder).fingerprint,
             "model": self.dataset.embedder.model,
             "chunks": self.chunks_of_a_document,
