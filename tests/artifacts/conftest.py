@@ -9,5 +9,5 @@ from tests.support.seed import Seed
 
 
 @pytest.fixture
-def shelf(seed: Seed, database: Database, tmp_path: Path) -> ArtifactsFixture:
+def artifacts_env(seed: Seed, database: Database, tmp_path: Path) -> ArtifactsFixture:
     return ArtifactsFixture(seed, database, FolderObjectStore(tmp_path))

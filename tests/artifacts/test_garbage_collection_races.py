@@ -30,12 +30,12 @@ DANGLING = """
 Remove = Callable[[ArtifactsFixture, TextArtifact], Awaitable[Any]]
 
 
-async def sweep(shelf: ArtifactsFixture, _: TextArtifact) -> None:
-    await shelf.collect(NOW + GRACE)
+async def sweep(artifacts_env: ArtifactsFixture, _: TextArtifact) -> None:
+    await artifacts_env.collect(NOW + GRACE)
 
 
-async def carry_out(shelf: ArtifactsFixture, full: TextArtifact) -> None:
-    await shelf.ledger.process(shelf.owner.organization_id)
+async def carry_out(artifacts_env: ArtifactsFixture, full: TextArtifact) -> None:
+    await artifacts_env.ledger.process(artifacts_env.owner.organization_id)
 
 
 def key_of(full: TextArtifact) -> ArtifactKey:
@@ -44,11 +44,11 @@ def key_of(full: TextArtifact) -> ArtifactKey:
     )
 
 
-async def a_doomed_text(shelf: ArtifactsFixture) -> TextArtifact:
+async def a_doomed_text(artifacts_env: ArtifactsFixture) -> TextArtifact:
     """Marked long ago, and its last document was removed."""
-    full = await shelf.add_artifact()
-    await shelf.collect(NOW)
-    await shelf.remove_document(shelf.document(full), full.content_hmac)
+    full = await artifacts_env.add_artifact()
+    await artifacts_env.collect(NOW)
+    await artifacts_env.remove_document(artifacts_env.document(full), full.content_hmac)
     return full
 
 
@@ -57,118 +57,120 @@ async def refer(work: Work[Service], full: TextArtifact, document_id: UUID) -> N
     await connection.exec_driver_sql(REFER, (full.id, document_id))
 
 
-async def until_somebody_waits(shelf: ArtifactsFixture) -> None:
-    await wait_until(lambda: shelf.seed.one(WAITING))
+async def until_somebody_waits(artifacts_env: ArtifactsFixture) -> None:
+    await wait_until(lambda: artifacts_env.seed.one(WAITING))
 
 
 @pytest.mark.parametrize("remove", [sweep, carry_out])
 async def test_found_before_the_removal_and_referred_to_after_it_began_stays(
-    shelf: ArtifactsFixture, remove: Remove
+    artifacts_env: ArtifactsFixture, remove: Remove
 ) -> None:
-    full = await a_doomed_text(shelf)
-    document_id = shelf.seed.document(shelf.kb_id, shelf.owner)
-    async with shelf.database.service_work(shelf.service) as work:
+    full = await a_doomed_text(artifacts_env)
+    document_id = artifacts_env.seed.document(artifacts_env.kb_id, artifacts_env.owner)
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         found = await ArtifactRepository(work.session).find(key_of(full))
         assert found is not None
-        removing = asyncio.ensure_future(remove(shelf, full))
-        await until_somebody_waits(shelf)
+        removing = asyncio.ensure_future(remove(artifacts_env, full))
+        await until_somebody_waits(artifacts_env)
         await refer(work, found, document_id)
     await removing
 
-    assert shelf.ids() == {full.id}
-    assert await shelf.packs() == {full.full_text_uri}
-    assert shelf.seed.rows(DANGLING) == []
-    assert shelf.list_open_entries() == (0 if remove is carry_out else 1)
+    assert artifacts_env.ids() == {full.id}
+    assert await artifacts_env.packs() == {full.full_text_uri}
+    assert artifacts_env.seed.rows(DANGLING) == []
+    assert artifacts_env.list_open_entries() == (0 if remove is carry_out else 1)
 
 
 @pytest.mark.parametrize("remove", [sweep, carry_out])
-async def test_found_and_not_taken_goes_when_the_finder_has_ended(shelf: ArtifactsFixture, remove: Remove) -> None:
-    full = await a_doomed_text(shelf)
-    async with shelf.database.service_work(shelf.service) as work:
+async def test_found_and_not_taken_goes_when_the_finder_has_ended(
+    artifacts_env: ArtifactsFixture, remove: Remove
+) -> None:
+    full = await a_doomed_text(artifacts_env)
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         assert await ArtifactRepository(work.session).find(key_of(full)) is not None
-        removing = asyncio.ensure_future(remove(shelf, full))
-        await until_somebody_waits(shelf)
+        removing = asyncio.ensure_future(remove(artifacts_env, full))
+        await until_somebody_waits(artifacts_env)
     await removing
 
-    assert (shelf.ids(), await shelf.packs()) == (set(), set())
+    assert (artifacts_env.ids(), await artifacts_env.packs()) == (set(), set())
 
 
 @pytest.mark.parametrize("remove", [sweep, carry_out])
-async def test_referred_to_without_being_found_first_stays(shelf: ArtifactsFixture, remove: Remove) -> None:
-    full = await a_doomed_text(shelf)
-    document_id = shelf.seed.document(shelf.kb_id, shelf.owner)
-    async with shelf.database.service_work(shelf.service) as work:
+async def test_referred_to_without_being_found_first_stays(artifacts_env: ArtifactsFixture, remove: Remove) -> None:
+    full = await a_doomed_text(artifacts_env)
+    document_id = artifacts_env.seed.document(artifacts_env.kb_id, artifacts_env.owner)
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         await refer(work, full, document_id)
-        removing = asyncio.ensure_future(remove(shelf, full))
-        await until_somebody_waits(shelf)
+        removing = asyncio.ensure_future(remove(artifacts_env, full))
+        await until_somebody_waits(artifacts_env)
     await removing
 
-    assert shelf.ids() == {full.id}
-    assert shelf.seed.rows(DANGLING) == []
+    assert artifacts_env.ids() == {full.id}
+    assert artifacts_env.seed.rows(DANGLING) == []
 
 
-async def test_who_looks_during_the_removal_finds_nothing_and_computes(shelf: ArtifactsFixture) -> None:
-    full = await shelf.add_artifact()
-    async with shelf.database.service_work(shelf.service) as removal:
+async def test_who_looks_during_the_removal_finds_nothing_and_computes(artifacts_env: ArtifactsFixture) -> None:
+    full = await artifacts_env.add_artifact()
+    async with artifacts_env.database.service_work(artifacts_env.service) as removal:
         assert (
             await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id) == full.full_text_uri
         )
-        looking = asyncio.ensure_future(find(shelf, full))
-        await until_somebody_waits(shelf)
+        looking = asyncio.ensure_future(find(artifacts_env, full))
+        await until_somebody_waits(artifacts_env)
         assert not looking.done()
     assert await looking is None
 
-    computed = await shelf.add_artifact(key_of(full))
-    assert shelf.ids() == {computed.id} != {full.id}
+    computed = await artifacts_env.add_artifact(key_of(full))
+    assert artifacts_env.ids() == {computed.id} != {full.id}
 
 
-async def test_who_looks_during_a_removal_that_fails_finds_it(shelf: ArtifactsFixture) -> None:
-    full = await shelf.add_artifact()
-    async with shelf.database.service_work(shelf.service) as removal:
+async def test_who_looks_during_a_removal_that_fails_finds_it(artifacts_env: ArtifactsFixture) -> None:
+    full = await artifacts_env.add_artifact()
+    async with artifacts_env.database.service_work(artifacts_env.service) as removal:
         assert await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id)
-        looking = asyncio.ensure_future(find(shelf, full))
-        await until_somebody_waits(shelf)
+        looking = asyncio.ensure_future(find(artifacts_env, full))
+        await until_somebody_waits(artifacts_env)
         await removal.session.rollback()
     assert await looking == full.id
 
 
-async def test_who_keeps_the_same_during_the_removal_keeps_their_own(shelf: ArtifactsFixture) -> None:
-    full = await shelf.add_artifact()
-    async with shelf.database.service_work(shelf.service) as removal:
+async def test_who_keeps_the_same_during_the_removal_keeps_their_own(artifacts_env: ArtifactsFixture) -> None:
+    full = await artifacts_env.add_artifact()
+    async with artifacts_env.database.service_work(artifacts_env.service) as removal:
         assert await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id)
-        keeping = asyncio.ensure_future(shelf.add_artifact(key_of(full)))
-        await until_somebody_waits(shelf)
+        keeping = asyncio.ensure_future(artifacts_env.add_artifact(key_of(full)))
+        await until_somebody_waits(artifacts_env)
     computed = await keeping
 
-    assert shelf.ids() == {computed.id} != {full.id}
+    assert artifacts_env.ids() == {computed.id} != {full.id}
 
 
-async def test_of_two_removals_at_once_one_removes(shelf: ArtifactsFixture) -> None:
-    full = await a_doomed_text(shelf)
-    async with shelf.database.service_work(shelf.service) as work:
+async def test_of_two_removals_at_once_one_removes(artifacts_env: ArtifactsFixture) -> None:
+    full = await a_doomed_text(artifacts_env)
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         assert await ArtifactRepository(work.session).find(key_of(full)) is not None
-        both = asyncio.gather(sweep(shelf, full), carry_out(shelf, full))
-        await wait_until(lambda: shelf.seed.one(WAITING) == 2)
+        both = asyncio.gather(sweep(artifacts_env, full), carry_out(artifacts_env, full))
+        await wait_until(lambda: artifacts_env.seed.one(WAITING) == 2)
     await both
 
-    assert (shelf.ids(), await shelf.packs(), shelf.list_open_entries()) == (set(), set(), 0)
-    assert shelf.seed.one("SELECT count(*) FROM deletions WHERE store = 'blobs'") == 1
+    assert (artifacts_env.ids(), await artifacts_env.packs(), artifacts_env.list_open_entries()) == (set(), set(), 0)
+    assert artifacts_env.seed.one("SELECT count(*) FROM deletions WHERE store = 'blobs'") == 1
 
 
-async def find(shelf: ArtifactsFixture, full: TextArtifact) -> UUID | None:
-    async with shelf.database.service_work(shelf.service) as work:
+async def find(artifacts_env: ArtifactsFixture, full: TextArtifact) -> UUID | None:
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         found = await ArtifactRepository(work.session).find(key_of(full))
         return found.id if found else None
 
 
-async def test_who_keeps_the_same_while_it_is_held_for_removal_keeps_their_own(shelf: ArtifactsFixture) -> None:
-    full = await shelf.add_artifact()
-    async with shelf.database.service_work(shelf.service) as removal:
+async def test_who_keeps_the_same_while_it_is_held_for_removal_keeps_their_own(artifacts_env: ArtifactsFixture) -> None:
+    full = await artifacts_env.add_artifact()
+    async with artifacts_env.database.service_work(artifacts_env.service) as removal:
         held = select(TextArtifact.id).where(TextArtifact.id == full.id).with_for_update()
         assert await removal.session.scalar(held) == full.id  # as `take` does first; it is not gone yet
-        keeping = asyncio.ensure_future(shelf.add_artifact(key_of(full)))
-        await until_somebody_waits(shelf)
+        keeping = asyncio.ensure_future(artifacts_env.add_artifact(key_of(full)))
+        await until_somebody_waits(artifacts_env)
         assert await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id)
     computed = await keeping
 
-    assert shelf.ids() == {computed.id} != {full.id}
+    assert artifacts_env.ids() == {computed.id} != {full.id}

@@ -26,33 +26,35 @@ WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_databas
 COLUMNS = "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
 
 
-def contents(shelf: ArtifactsFixture) -> list[list[tuple[Any, ...]]]:
-    return [shelf.seed.rows(f"SELECT t::text FROM {table} t ORDER BY 1") for table in TABLES]
+def contents(artifacts_env: ArtifactsFixture) -> list[list[tuple[Any, ...]]]:
+    return [artifacts_env.seed.rows(f"SELECT t::text FROM {table} t ORDER BY 1") for table in TABLES]
 
 
-async def add(shelf: ArtifactsFixture, key: ArtifactKey, *pages: str) -> tuple[TextArtifact, bool]:
-    async with shelf.database.service_work(shelf.service) as work:
+async def add(artifacts_env: ArtifactsFixture, key: ArtifactKey, *pages: str) -> tuple[TextArtifact, bool]:
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         return await ArtifactRepository(work.session).add_once(
             key, a_reading(TextPackWriter(key.organization_id), pages)
         )
 
 
-async def find(shelf: ArtifactsFixture, key: ArtifactKey, service: Service | None = None) -> UUID | None:
-    async with shelf.database.service_work(service or shelf.service) as work:
+async def find(artifacts_env: ArtifactsFixture, key: ArtifactKey, service: Service | None = None) -> UUID | None:
+    async with artifacts_env.database.service_work(service or artifacts_env.service) as work:
         found = await ArtifactRepository(work.session).find(key)
         return found.id if found else None
 
 
 @pytest.fixture
-def key(shelf: ArtifactsFixture) -> ArtifactKey:
-    return a_key(shelf.owner.organization_id)
+def key(artifacts_env: ArtifactsFixture) -> ArtifactKey:
+    return a_key(artifacts_env.owner.organization_id)
 
 
-async def test_what_was_added_is_found_with_all_its_parts_in_order(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
+async def test_what_was_added_is_found_with_all_its_parts_in_order(
+    artifacts_env: ArtifactsFixture, key: ArtifactKey
+) -> None:
     texts = [f"page {number}" for number in range(1, 13)]
-    full, is_ours = await add(shelf, key, *texts)
+    full, is_ours = await add(artifacts_env, key, *texts)
     assert is_ours
-    async with shelf.database.service_work(shelf.service) as work:
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         artifacts = ArtifactRepository(work.session)
         await artifacts.add_missing_diagrams(full.id)
         found = await artifacts.find(key)
@@ -69,49 +71,51 @@ async def test_what_was_added_is_found_with_all_its_parts_in_order(shelf: Artifa
         assert (found.total_pages, found.problems, found.unreferenced_at) == (12, [], None)
 
 
-async def test_more_pages_than_one_statement_takes_are_all_there(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
+async def test_more_pages_than_one_statement_takes_are_all_there(
+    artifacts_env: ArtifactsFixture, key: ArtifactKey
+) -> None:
     count = BATCH_ROWS + 1
-    await add(shelf, key, *("x" for _ in range(count)))
+    await add(artifacts_env, key, *("x" for _ in range(count)))
     numbers = "SELECT count(*), min(page_number), max(page_number) FROM {}"
     for table in ("artifact_pages", "artifact_paragraphs"):
-        assert shelf.seed.rows(numbers.format(table)) == [(count, 1, count)]
+        assert artifacts_env.seed.rows(numbers.format(table)) == [(count, 1, count)]
 
 
 async def test_the_second_gets_what_the_first_made_and_changes_nothing(
-    shelf: ArtifactsFixture, key: ArtifactKey
+    artifacts_env: ArtifactsFixture, key: ArtifactKey
 ) -> None:
-    first, _ = await add(shelf, key, "what the first read")
-    before = contents(shelf)
+    first, _ = await add(artifacts_env, key, "what the first read")
+    before = contents(artifacts_env)
 
-    second, is_ours = await add(shelf, key, "what the second read", "and one page more")
+    second, is_ours = await add(artifacts_env, key, "what the second read", "and one page more")
 
     assert (second.id, second.full_text_uri, is_ours) == (first.id, first.full_text_uri, False)
-    assert contents(shelf) == before
+    assert contents(artifacts_env) == before
 
 
-async def test_diagrams_are_made_once(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
-    full, _ = await add(shelf, key, "one", "two")
+async def test_diagrams_are_made_once(artifacts_env: ArtifactsFixture, key: ArtifactKey) -> None:
+    full, _ = await add(artifacts_env, key, "one", "two")
     for _ in range(2):
-        async with shelf.database.service_work(shelf.service) as work:
+        async with artifacts_env.database.service_work(artifacts_env.service) as work:
             await ArtifactRepository(work.session).add_missing_diagrams(full.id)
-    assert shelf.part_counts() == [2, 2, 2]
+    assert artifacts_env.part_counts() == [2, 2, 2]
 
 
-async def test_another_variant_is_another_artifact(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
+async def test_another_variant_is_another_artifact(artifacts_env: ArtifactsFixture, key: ArtifactKey) -> None:
     keys = [key, a_key(key.organization_id, key.content_key, OTHER_VARIANT)]
     keys.append(a_key(key.organization_id, key.content_key, ReadingVariant(2, VARIANT.params_fingerprint)))
-    added = [(await add(shelf, each, "text"))[0].id for each in keys]
+    added = [(await add(artifacts_env, each, "text"))[0].id for each in keys]
     assert len(set(added)) == 3
-    assert [await find(shelf, each) for each in keys] == added
+    assert [await find(artifacts_env, each) for each in keys] == added
 
 
 async def test_the_newest_of_a_version_is_found_whatever_its_parameters(
-    shelf: ArtifactsFixture, key: ArtifactKey
+    artifacts_env: ArtifactsFixture, key: ArtifactKey
 ) -> None:
-    older, _ = await add(shelf, key, "older")
-    newer, _ = await add(shelf, a_key(key.organization_id, key.content_key, OTHER_VARIANT), "newer")
+    older, _ = await add(artifacts_env, key, "older")
+    newer, _ = await add(artifacts_env, a_key(key.organization_id, key.content_key, OTHER_VARIANT), "newer")
     assert older.id != newer.id
-    async with shelf.database.service_work(shelf.service) as work:
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         artifacts = ArtifactRepository(work.session)
         found = await artifacts.find_newest(key.content_key, VARIANT.algorithm_version)
         assert found is not None
@@ -121,100 +125,108 @@ async def test_the_newest_of_a_version_is_found_whatever_its_parameters(
 
 @pytest.mark.parametrize("first_commits", [True, False])
 async def test_of_two_that_add_at_once_one_stays_and_both_have_it(
-    shelf: ArtifactsFixture, key: ArtifactKey, first_commits: bool
+    artifacts_env: ArtifactsFixture, key: ArtifactKey, first_commits: bool
 ) -> None:
-    async with shelf.database.service_work(shelf.service) as work:
+    async with artifacts_env.database.service_work(artifacts_env.service) as work:
         first, _ = await ArtifactRepository(work.session).add_once(key, a_reading(TextPackWriter(None), ["first"]))
         first_id = first.id
-        adding = asyncio.ensure_future(add(shelf, key, "second", "with two pages"))
-        await wait_until(lambda: shelf.seed.one(WAITING))
+        adding = asyncio.ensure_future(add(artifacts_env, key, "second", "with two pages"))
+        await wait_until(lambda: artifacts_env.seed.one(WAITING))
         if not first_commits:
             await work.session.rollback()
     second, is_ours = await adding
 
     assert is_ours is not first_commits
     assert (second.id == first_id) is first_commits
-    assert shelf.ids() == {second.id}
+    assert artifacts_env.ids() == {second.id}
     pages = 1 if first_commits else 2
-    assert shelf.part_counts() == [pages, pages, 0]
+    assert artifacts_env.part_counts() == [pages, pages, 0]
 
 
-async def test_a_crowd_that_adds_at_once_has_one_and_the_same(shelf: ArtifactsFixture, key: ArtifactKey) -> None:
-    added = await asyncio.gather(*(add(shelf, key, f"by {number}") for number in range(8)))
+async def test_a_crowd_that_adds_at_once_has_one_and_the_same(
+    artifacts_env: ArtifactsFixture, key: ArtifactKey
+) -> None:
+    added = await asyncio.gather(*(add(artifacts_env, key, f"by {number}") for number in range(8)))
     assert len({full.full_text_uri for full, _ in added}) == 1
     assert sum(is_ours for _, is_ours in added) == 1
-    assert shelf.part_counts() == [1, 1, 0]
+    assert artifacts_env.part_counts() == [1, 1, 0]
 
 
 async def test_artifacts_of_an_organization_are_found_by_its_jobs_alone(
-    shelf: ArtifactsFixture, key: ArtifactKey
+    artifacts_env: ArtifactsFixture, key: ArtifactKey
 ) -> None:
-    full, _ = await add(shelf, key, "text")
-    stranger = Service(shelf.seed.organization())
-    assert await find(shelf, key) == full.id
-    assert await find(shelf, key, stranger) is None
-    assert await find(shelf, key, Service()) is None
+    full, _ = await add(artifacts_env, key, "text")
+    stranger = Service(artifacts_env.seed.organization())
+    assert await find(artifacts_env, key) == full.id
+    assert await find(artifacts_env, key, stranger) is None
+    assert await find(artifacts_env, key, Service()) is None
 
 
-async def test_shared_artifacts_are_found_by_the_jobs_of_all(shelf: ArtifactsFixture) -> None:
+async def test_shared_artifacts_are_found_by_the_jobs_of_all(artifacts_env: ArtifactsFixture) -> None:
     key = a_key(None)
-    full, _ = await add(shelf, key, "text")
-    assert await find(shelf, key, Service(shelf.seed.organization())) == full.id
+    full, _ = await add(artifacts_env, key, "text")
+    assert await find(artifacts_env, key, Service(artifacts_env.seed.organization())) == full.id
 
 
-async def test_nobody_adds_in_the_name_of_another_organization(shelf: ArtifactsFixture) -> None:
+async def test_nobody_adds_in_the_name_of_another_organization(artifacts_env: ArtifactsFixture) -> None:
     with pytest.raises(Forbidden):
-        await add(shelf, a_key(shelf.seed.organization()), "text")
-    assert shelf.ids() == set()
+        await add(artifacts_env, a_key(artifacts_env.seed.organization()), "text")
+    assert artifacts_env.ids() == set()
 
 
 @pytest.mark.parametrize("table", TABLES)
 async def test_no_request_reaches_an_artifact_table(
-    shelf: ArtifactsFixture, address: DatabaseAddress, table: str
+    artifacts_env: ArtifactsFixture, address: DatabaseAddress, table: str
 ) -> None:
-    await shelf.add_artifact()
-    before = contents(shelf)
+    await artifacts_env.add_artifact()
+    before = contents(artifacts_env)
     statements = ("SELECT FROM {}", "DELETE FROM {}", "UPDATE {} SET content_hmac = ''", "TRUNCATE {}")
     insert = "INSERT INTO {} (content_hmac, algorithm_version, params_fingerprint) VALUES ('', 1, '')"
     with psycopg.connect(app_login(address).conninfo, autocommit=True) as connection:
-        connection.execute("SELECT set_config('app.user_id', %s, false)", (str(shelf.owner.id),))
+        connection.execute("SELECT set_config('app.user_id', %s, false)", (str(artifacts_env.owner.id),))
         for statement in (*statements, insert):
             with pytest.raises(InsufficientPrivilege):
                 connection.execute(sql.SQL(statement).format(sql.Identifier(table)))
-    assert contents(shelf) == before
+    assert contents(artifacts_env) == before
 
 
-async def test_no_request_asks_whether_an_artifact_is_used(shelf: ArtifactsFixture, address: DatabaseAddress) -> None:
+async def test_no_request_asks_whether_an_artifact_is_used(
+    artifacts_env: ArtifactsFixture, address: DatabaseAddress
+) -> None:
     with psycopg.connect(app_login(address).conninfo) as connection, pytest.raises(InsufficientPrivilege):
         connection.execute("SELECT app_artifact_is_used(gen_random_uuid())")
 
 
 @pytest.mark.parametrize("table", TABLES)
 async def test_not_even_a_worker_may_overwrite_an_artifact(
-    shelf: ArtifactsFixture, address: DatabaseAddress, table: str
+    artifacts_env: ArtifactsFixture, address: DatabaseAddress, table: str
 ) -> None:
-    await shelf.add_artifact()
-    before = contents(shelf)
-    columns = {name for (name,) in shelf.seed.rows(COLUMNS, table)}
+    await artifacts_env.add_artifact()
+    before = contents(artifacts_env)
+    columns = {name for (name,) in artifacts_env.seed.rows(COLUMNS, table)}
     assert len(columns) > 7
     with psycopg.connect(service_login(address).conninfo, autocommit=True) as connection:
-        connection.execute("SELECT set_config('app.organization_id', %s, false)", (str(shelf.owner.organization_id),))
+        connection.execute(
+            "SELECT set_config('app.organization_id', %s, false)", (str(artifacts_env.owner.organization_id),)
+        )
         for column in columns - {"unreferenced_at"}:
             change = sql.SQL("UPDATE {0} SET {1} = {1}").format(sql.Identifier(table), sql.Identifier(column))
             with pytest.raises(InsufficientPrivilege):
                 connection.execute(change)
         with pytest.raises(InsufficientPrivilege):
             connection.execute(sql.SQL("TRUNCATE {}").format(sql.Identifier(table)))
-    assert contents(shelf) == before
+    assert contents(artifacts_env) == before
 
 
 async def test_the_mark_of_the_collection_is_all_that_changes(
-    shelf: ArtifactsFixture, address: DatabaseAddress
+    artifacts_env: ArtifactsFixture, address: DatabaseAddress
 ) -> None:
-    full = await shelf.add_artifact()
+    full = await artifacts_env.add_artifact()
     with psycopg.connect(service_login(address).conninfo, autocommit=True) as connection:
         mark = "UPDATE artifacts_full_text SET unreferenced_at = now()"
         assert connection.execute(mark).rowcount == 0  # without an organization it sees none
-        connection.execute("SELECT set_config('app.organization_id', %s, false)", (str(shelf.owner.organization_id),))
+        connection.execute(
+            "SELECT set_config('app.organization_id', %s, false)", (str(artifacts_env.owner.organization_id),)
+        )
         assert connection.execute(mark).rowcount == 1
-    assert shelf.seed.one("SELECT unreferenced_at IS NOT NULL FROM artifacts_full_text WHERE id = %s", full.id)
+    assert artifacts_env.seed.one("SELECT unreferenced_at IS NOT NULL FROM artifacts_full_text WHERE id = %s", full.id)

@@ -23,7 +23,7 @@ DOCUMENT = DOCUMENTS + "/{doc_id}"
 
 
 @dataclass(frozen=True)
-class Scene:
+class ChangeSetup:
     """A world whose owner may do everything, and things in it made just before somebody does something to them."""
 
     seed: Seed
@@ -45,89 +45,89 @@ class Scene:
 
 Prepared = dict[str, Any]
 """Values for the path; under `json` and `files` what is sent, under `actor` who it is if not the owner."""
-Prepare = Callable[[Scene], Prepared]
+Prepare = Callable[[ChangeSetup], Prepared]
 
 
 def on(status: str, **sent: Any) -> Prepare:
-    return lambda scene: {"doc_id": scene.document(status), **sent}
+    return lambda setup: {"doc_id": setup.document(status), **sent}
 
 
 def sent(**values: Any) -> Prepare:
-    return lambda scene: {"json": values}
+    return lambda setup: {"json": values}
 
 
 def to_shown(**values: Any) -> Prepare:
-    return lambda scene: {**scene.shown(), "json": values}
+    return lambda setup: {**setup.shown(), "json": values}
 
 
 def a_file() -> dict[str, Any]:
     return {"file": (f"{new_id()}.txt", b"Something to keep")}
 
 
-def a_link(scene: Scene) -> Prepared:
-    person = scene.colleague()
-    scene.seed.execute("UPDATE users SET password_hash = NULL WHERE id = %s", person.id)
+def a_link(setup: ChangeSetup) -> Prepared:
+    person = setup.colleague()
+    setup.seed.execute("UPDATE users SET password_hash = NULL WHERE id = %s", person.id)
     of_person = {"user_id": person.id, "organization_id": person.organization_id}
-    scene.seed.insert("sign_in_links", token_hash=digest("a link"), **of_person, expires_at=now() + timedelta(days=1))
+    setup.seed.insert("sign_in_links", token_hash=digest("a link"), **of_person, expires_at=now() + timedelta(days=1))
     return {"json": {"token": "a link"}, "actor": person.id}
 
 
-def the_replacement(scene: Scene) -> Prepared:
+def the_replacement(setup: ChangeSetup) -> Prepared:
     """The one that was made just before, and could not be read."""
-    document_id = scene.seed.one("SELECT id FROM documents WHERE revision = 2")
-    scene.seed.execute("UPDATE documents SET status = 'failed' WHERE id = %s", document_id)
+    document_id = setup.seed.one("SELECT id FROM documents WHERE revision = 2")
+    setup.seed.execute("UPDATE documents SET status = 'failed' WHERE id = %s", document_id)
     return {"doc_id": document_id}
 
 
-def a_member(scene: Scene) -> Prepared:
-    person = scene.colleague()
-    scene.seed.member(scene.world.kb_id, person, "viewer")
+def a_member(setup: ChangeSetup) -> Prepared:
+    person = setup.colleague()
+    setup.seed.member(setup.world.kb_id, person, "viewer")
     return {"user_id": person.id}
 
 
 CHANGES: dict[tuple[str, str], tuple[str, Prepare]] = {
     ("POST", "/api/v1/auth/login"): (
         "signed_in",
-        lambda scene: {"json": {"email": scene.world.owner.email, "password": PASSWORD}},
+        lambda setup: {"json": {"email": setup.world.owner.email, "password": PASSWORD}},
     ),
     ("POST", "/api/v1/auth/redeem"): ("signed_in", a_link),
     ("POST", "/api/v1/auth/tokens"): ("token_created", sent(name="laptop")),
     ("DELETE", "/api/v1/auth/tokens/{token_id}"): (
         "token_revoked",
-        lambda scene: {"token_id": scene.world.token_id},
+        lambda setup: {"token_id": setup.world.token_id},
     ),
     ("POST", "/api/v1/organizations"): ("organization_created", sent(name="Ny AS")),
     ("PATCH", "/api/v1/organizations/{organization_id}"): (
         "organization_renamed",
-        lambda scene: {"organization_id": scene.world.organization_id, "json": {"name": "Etter AS"}},
+        lambda setup: {"organization_id": setup.world.organization_id, "json": {"name": "Etter AS"}},
     ),
     ("POST", "/api/v1/users"): ("user_created", sent(email="new@example.org", password="a password of theirs")),
     ("PATCH", "/api/v1/users/{user_id}"): (
         "user_changed",
-        lambda scene: {"user_id": scene.colleague().id, "json": {"is_admin": True}},
+        lambda setup: {"user_id": setup.colleague().id, "json": {"is_admin": True}},
     ),
     ("POST", "/api/v1/knowledge-bases"): ("knowledge_base_created", sent(name="New")),
     ("PATCH", "/api/v1/knowledge-bases/{kb_id}"): ("knowledge_base_changed", sent(name="Renamed")),
     ("DELETE", "/api/v1/knowledge-bases/{kb_id}"): (
         "knowledge_base_deleted",
-        lambda scene: {"kb_id": scene.world.empty_kb_id},
+        lambda setup: {"kb_id": setup.world.empty_kb_id},
     ),
     ("PUT", "/api/v1/knowledge-bases/{kb_id}/members/{user_id}"): (
         "member_set",
-        lambda scene: {"user_id": scene.colleague().id, "json": {"role": "viewer"}},
+        lambda setup: {"user_id": setup.colleague().id, "json": {"role": "viewer"}},
     ),
     ("DELETE", "/api/v1/knowledge-bases/{kb_id}/members/{user_id}"): ("member_removed", a_member),
-    ("POST", DOCUMENTS): ("document_uploaded", lambda scene: {"files": a_file()}),
+    ("POST", DOCUMENTS): ("document_uploaded", lambda setup: {"files": a_file()}),
     ("POST", f"{DOCUMENT}/archive"): ("document_archived", on("completed")),
     ("POST", f"{DOCUMENTS}/bulk-archive"): (
         "document_archived",
-        lambda scene: {"json": {"document_ids": [str(scene.document("completed"))]}},
+        lambda setup: {"json": {"document_ids": [str(setup.document("completed"))]}},
     ),
     ("POST", f"{DOCUMENT}/restore"): ("document_restored", on("archived")),
     ("DELETE", f"{DOCUMENT}/purge"): ("document_purged", on("archived")),
     ("POST", f"{DOCUMENTS}/bulk-purge"): (
         "document_purged",
-        lambda scene: {"json": {"document_ids": [str(scene.document("archived"))]}},
+        lambda setup: {"json": {"document_ids": [str(setup.document("archived"))]}},
     ),
     ("DELETE", f"{DOCUMENT}/clear"): ("document_cleared", on("failed")),
     ("POST", f"{DOCUMENT}/cancel"): ("document_cancelled", on("pending")),
@@ -144,7 +144,7 @@ CHANGES: dict[tuple[str, str], tuple[str, Prepare]] = {
         "password_changed",
         sent(current_password=PASSWORD, new_password="the newest of all"),
     ),
-    ("POST", "/api/v1/auth/logout"): ("signed_out", lambda scene: {}),
+    ("POST", "/api/v1/auth/logout"): ("signed_out", lambda setup: {}),
 }
 
 
@@ -154,23 +154,23 @@ def test_every_route_that_changes_something_has_its_event_here(api: RunningApi) 
 
 
 async def test_every_change_writes_its_event_with_who_did_it_from_where(api: RunningApi, seed: Seed) -> None:
-    scene = Scene(seed, a_world(seed))
+    setup = ChangeSetup(seed, a_world(seed))
     for (method, path), (action, prepare) in CHANGES.items():
-        prepared = prepare(scene)
+        prepared = prepare(setup)
         before = len(seed.audit_lines())
-        answer = await carry_out(api, scene, method, path, prepared)
+        answer = await carry_out(api, setup, method, path, prepared)
         assert answer.status_code in (200, 201, 202, 204), (method, path, answer.text)
         written = seed.audit_lines()[before:]
         assert [line["action"] for line in written].count(action) == 1, (method, path)
         (line,) = (line for line in written if line["action"] == action)
         who = (line["actor"], line["address"])
-        assert who == (str(prepared.get("actor", scene.world.owner.id)), "127.0.0.1"), (method, path)
+        assert who == (str(prepared.get("actor", setup.world.owner.id)), "127.0.0.1"), (method, path)
         if action != "organization_created":
-            assert line["organization_id"] == scene.world.organization_id, (method, path)
+            assert line["organization_id"] == setup.world.organization_id, (method, path)
 
 
-async def carry_out(api: RunningApi, scene: Scene, method: str, path: str, prepared: Prepared) -> Response:
-    named = path.format(**{"kb_id": scene.world.kb_id, **prepared})
+async def carry_out(api: RunningApi, setup: ChangeSetup, method: str, path: str, prepared: Prepared) -> Response:
+    named = path.format(**{"kb_id": setup.world.kb_id, **prepared})
     body = {name: prepared[name] for name in ("json", "files") if name in prepared}
-    async with browser_of(api, scene.seed, scene.world.owner) as client:
+    async with browser_of(api, setup.seed, setup.world.owner) as client:
         return await client.request(method, named, **body)

@@ -61,7 +61,7 @@ class VectorIndexHarness:
 
     index: VectorSearch
     database: Database
-    library: PassagesFixture
+    passages_env: PassagesFixture
     seed: Seed
     owner: Person
     kb_id: UUID
@@ -74,7 +74,7 @@ class VectorIndexHarness:
     async def add(self, *near: Near, kb_id: UUID | None = None) -> IndexedDocument:
         """A completed document with a passage for each of these."""
         passages = [Passage("A passage.", weights) for weights in near]
-        document = self.library.indexed(self.library.add(kb_id or self.kb_id, self.owner, passages))
+        document = self.passages_env.indexed(self.passages_env.add(kb_id or self.kb_id, self.owner, passages))
         self.passages[document.document_id] = passages
         await self.put(document)
         return document
@@ -84,12 +84,12 @@ class VectorIndexHarness:
             await self.external.upsert(document, MODEL, epoch, points(self.passages[document.document_id]))
 
     async def archive(self, document: IndexedDocument) -> None:
-        self.library.set_status(document.document_id, "archived")
+        self.passages_env.set_status(document.document_id, "archived")
         if self.external:
             await self.external.set_visible(document, is_visible=False)
 
     async def restore(self, document: IndexedDocument) -> None:
-        self.library.set_status(document.document_id, "completed")
+        self.passages_env.set_status(document.document_id, "completed")
         if self.external:
             await self.external.set_visible(document, is_visible=True)
 

@@ -40,17 +40,17 @@ async def test_what_was_read_from_it_goes_along_unless_others_show_it(
     api: RunningApi, kb: KB, seed: Seed, is_used: bool
 ) -> None:
     failed = await a_failed_upload(api, seed, kb.id, kb.owner)
-    shelf = ArtifactsFixture(seed, api.stores.database, api.stores.objects)
+    artifacts_env = ArtifactsFixture(seed, api.stores.database, api.stores.objects)
     key = a_key(kb.owner.organization_id, seed.one("SELECT content_hmac FROM documents WHERE id = %s", failed))
-    full = await shelf.add_artifact(key, service=Service(kb.owner.organization_id))
+    full = await artifacts_env.add_artifact(key, service=Service(kb.owner.organization_id))
     if is_used:
         seed.document(kb.id, kb.owner, name="other.pdf", artifact_text_id=full.id)
 
     assert (await kb.upload()).json()["auto_cleared_document_id"] == str(failed)
 
-    assert shelf.ids() == ({full.id} if is_used else set())
-    assert await shelf.packs() == ({full.full_text_uri} if is_used else set())
-    assert shelf.list_open_entries() == 0
+    assert artifacts_env.ids() == ({full.id} if is_used else set())
+    assert await artifacts_env.packs() == ({full.full_text_uri} if is_used else set())
+    assert artifacts_env.list_open_entries() == 0
 
 
 async def test_it_is_counted_as_cleared_automatically_once_the_upload_is_safe(

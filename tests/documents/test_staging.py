@@ -44,7 +44,7 @@ class StagingHarness:
 
 
 @pytest.fixture
-def bench(database: Database, tmp_path: Path) -> StagingHarness:
+def staging_env(database: Database, tmp_path: Path) -> StagingHarness:
     return StagingHarness(database, tmp_path)
 
 
@@ -62,21 +62,23 @@ async def pieces(number: int) -> AsyncIterator[bytes]:
 
 
 async def test_an_upload_that_began_in_time_is_stopped_when_the_disk_runs_full(
-    bench: StagingHarness, access: Access, seed: Seed
+    staging_env: StagingHarness, access: Access, seed: Seed
 ) -> None:
     room = iter([True] * 5)
     with pytest.raises(StorageFull):
-        async with bench.staging(has_room=lambda: next(room, False)).stage(access, "lease.txt", pieces(100), now=now()):
+        async with staging_env.staging(has_room=lambda: next(room, False)).stage(
+            access, "lease.txt", pieces(100), now=now()
+        ):
             pytest.fail("it was staged")
-    assert await bench.is_empty()
+    assert await staging_env.is_empty()
     assert seed.rows("SELECT 1 FROM uploads") == []
 
 
 async def test_no_object_appears_for_an_upload_that_the_sweep_took_before_its_end(
-    bench: StagingHarness, access: Access, seed: Seed
+    staging_env: StagingHarness, access: Access, seed: Seed
 ) -> None:
     lifetime = timedelta(microseconds=1)
-    sweeps = UploadSweep(bench.database, bench.ledger, [bench.objects], upload_lifetime=timedelta(1))
+    sweeps = UploadSweep(staging_env.database, staging_env.ledger, [staging_env.objects], upload_lifetime=timedelta(1))
 
     async def slow() -> AsyncIterator[bytes]:
         yield PIECE
@@ -85,14 +87,16 @@ async def test_no_object_appears_for_an_upload_that_the_sweep_took_before_its_en
         yield PIECE
 
     with pytest.raises(UploadExpired):
-        async with bench.staging(lifetime=lifetime).stage(access, "lease.txt", slow(), now=now()):
+        async with staging_env.staging(lifetime=lifetime).stage(access, "lease.txt", slow(), now=now()):
             pytest.fail("it was staged: a crash here would leave an object that nothing points to")
-    assert await bench.is_empty()
+    assert await staging_env.is_empty()
 
 
-async def test_an_upload_that_is_slow_but_noted_goes_through(bench: StagingHarness, access: Access, seed: Seed) -> None:
+async def test_an_upload_that_is_slow_but_noted_goes_through(
+    staging_env: StagingHarness, access: Access, seed: Seed
+) -> None:
     long_ago = now() - timedelta(hours=23)
-    async with bench.staging().stage(access, "lease.txt", pieces(2), now=long_ago):
+    async with staging_env.staging().stage(access, "lease.txt", pieces(2), now=long_ago):
         assert seed.one("SELECT expires_at > now() + interval '23 hours' FROM uploads")
 
 

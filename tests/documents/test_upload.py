@@ -59,14 +59,14 @@ async def test_rows_job_audit_line_and_object_are_all_there(api: RunningApi, kb:
 @pytest.mark.parametrize("scope", SharingScope)
 async def test_content_key_is_shared_within_its_scope_only(settings: Settings, seed: Seed, scope: SharingScope) -> None:
     mine, foreign = seed.person(), seed.person()
-    shelves = [
+    targets = [
         (mine, seed.knowledge_base(mine)),
         (mine, seed.knowledge_base(mine)),
         (foreign, seed.knowledge_base(foreign)),
     ]
     async with running_api(with_documents(settings, artifact_scope=scope)) as api:
         keys = []
-        for person, kb_id in shelves:
+        for person, kb_id in targets:
             async with api.client(person) as client:
                 document_id = (await upload(client, kb_id)).json()["id"]
             keys.append(seed.one("SELECT content_hmac FROM documents WHERE id = %s", document_id))

@@ -47,7 +47,7 @@ COMPLETED = (
 
 
 @dataclass(frozen=True)
-class Desk:
+class KnowledgeBaseClient:
     """One person who is signed in, at one knowledge base."""
 
     client: httpx.Client
@@ -105,15 +105,15 @@ class Making:
     def run(self) -> Facts:
         with fake_paperless(self._folder) as paperless, self._serving(**_archiver(paperless)) as installation:
             self._accounts(installation)
-            with self._desks(installation) as (desk, strangers):
-                self._documents(desk, strangers)
-                self._removals(desk)
-                self._delivered(desk, paperless)
+            with self._knowledge_bases(installation) as (kb, other_kb):
+                self._documents(kb, other_kb)
+                self._removals(kb)
+                self._delivered(kb, paperless)
             assert installation.stop() == 0
-        with self._serving() as installation, self._desks(installation) as (desk, strangers):
-            self._queued(desk)
-            self._sign_heads(desk, strangers)
-            self._interrupted(desk, installation)
+        with self._serving() as installation, self._knowledge_bases(installation) as (kb, other_kb):
+            self._queued(kb)
+            self._sign_heads(kb, other_kb)
+            self._interrupted(kb, installation)
             installation.kill_everybody()
         return Facts(version=__version__, reading=_reading(), **self._known)
 
@@ -123,14 +123,16 @@ class Making:
             yield installation.start()
 
     @contextmanager
-    def _desks(self, installation: RunningServer) -> Iterator[tuple[Desk, Desk]]:
+    def _knowledge_bases(
+        self, installation: RunningServer
+    ) -> Iterator[tuple[KnowledgeBaseClient, KnowledgeBaseClient]]:
         """Of the two people who administer an organization, at their knowledge bases."""
         with ExitStack() as opened:
             clients = [
                 opened.enter_context(signed_in(installation.url, self._known[name]))
                 for name in ("operator", "stranger")
             ]
-            first, second = (Desk(client, sent(client.get(KBS))["items"][0]["id"]) for client in clients)
+            first, second = (KnowledgeBaseClient(client, sent(client.get(KBS))["items"][0]["id"]) for client in clients)
             yield first, second
 
     def _accounts(self, installation: RunningServer) -> None:
@@ -157,53 +159,53 @@ class Making:
         made = sent(client.post("/api/v1/users", json={**account.model_dump(), **rights}))
         return account, made["id"]
 
-    def _documents(self, desk: Desk, strangers: Desk) -> None:
-        self._known["completed"] = completed = tuple(desk.upload_and_wait(*wanted) for wanted in COMPLETED)
-        self._known["foreign"] = strangers.upload_and_wait(*COMPLETED[0])
-        self._known["annotation"] = _annotate(desk, completed[0])
+    def _documents(self, kb: KnowledgeBaseClient, other_kb: KnowledgeBaseClient) -> None:
+        self._known["completed"] = completed = tuple(kb.upload_and_wait(*wanted) for wanted in COMPLETED)
+        self._known["foreign"] = other_kb.upload_and_wait(*COMPLETED[0])
+        self._known["annotation"] = _annotate(kb, completed[0])
         for name, words in (("archived_to_purge", "daguerreotype"), ("archived_to_restore", "harpsichord")):
-            self._known[name] = document = desk.upload_and_wait(f"{words}.pdf", a_pdf(f"The price of a {words}"), words)
-            desk.move(document, "archive")
-        self._known["failed"] = failed = desk.upload("broken.pdf", contents.broken())
-        desk.wait_for(failed, "failed")
-        self._known["replaced"] = desk.upload_and_wait("handbook.txt", b"How to clean the typewriter.", "typewriter")
+            self._known[name] = document = kb.upload_and_wait(f"{words}.pdf", a_pdf(f"The price of a {words}"), words)
+            kb.move(document, "archive")
+        self._known["failed"] = failed = kb.upload("broken.pdf", contents.broken())
+        kb.wait_for(failed, "failed")
+        self._known["replaced"] = kb.upload_and_wait("handbook.txt", b"How to clean the typewriter.", "typewriter")
 
-    def _removals(self, desk: Desk) -> None:
-        purged = desk.upload_and_wait("purged.pdf", a_pdf("A letter that has to be deleted"))
-        desk.move(purged, "archive")
-        cleared = desk.upload("cleared.pdf", contents.broken() + b"Another one.")
-        desk.wait_for(cleared, "failed")
-        self._known["receipts"] = (desk.remove(purged, "purge"), desk.remove(cleared, "clear"))
-        self._known["public_key"] = sent(desk.client.get("/api/v1/audit/key"))["public_key"]
+    def _removals(self, kb: KnowledgeBaseClient) -> None:
+        purged = kb.upload_and_wait("purged.pdf", a_pdf("A letter that has to be deleted"))
+        kb.move(purged, "archive")
+        cleared = kb.upload("cleared.pdf", contents.broken() + b"Another one.")
+        kb.wait_for(cleared, "failed")
+        self._known["receipts"] = (kb.remove(purged, "purge"), kb.remove(cleared, "clear"))
+        self._known["public_key"] = sent(kb.client.get("/api/v1/audit/key"))["public_key"]
 
-    def _delivered(self, desk: Desk, paperless: FakePaperless) -> None:
+    def _delivered(self, kb: KnowledgeBaseClient, paperless: FakePaperless) -> None:
         """One document that Paperless has, and one file that it refused."""
-        self._known["handed_over"] = document = desk.upload_and_wait("invoice 1.pdf", a_pdf("Invoice 1"))
-        desk.move(document, "hand-over")
-        wait_until(lambda: desk.look(document)["archive_status"] == "archived")
+        self._known["handed_over"] = document = kb.upload_and_wait("invoice 1.pdf", a_pdf("Invoice 1"))
+        kb.move(document, "hand-over")
+        wait_until(lambda: kb.look(document)["archive_status"] == "archived")
         paperless.fault("upload", refused(415))
-        self._known["dead_letter"] = self._hand_over(desk, a_pdf("Invoice 2, which was refused"))
-        wait_until(lambda: sent(desk.client.get("/api/v1/archive/dead-letters"))["total"] == 1)
+        self._known["dead_letter"] = self._hand_over(kb, a_pdf("Invoice 2, which was refused"))
+        wait_until(lambda: sent(kb.client.get("/api/v1/archive/dead-letters"))["total"] == 1)
 
-    def _queued(self, desk: Desk) -> None:
+    def _queued(self, kb: KnowledgeBaseClient) -> None:
         """Two jobs that wait, of a document and of another application."""
-        document = desk.upload_and_wait("invoice 3.pdf", a_pdf("Invoice 3"))
-        own = desk.move(document, "hand-over")["job_id"]
-        self._known["queued_jobs"] = (own, self._hand_over(desk, a_pdf("Invoice 4, of another application")))
+        document = kb.upload_and_wait("invoice 3.pdf", a_pdf("Invoice 3"))
+        own = kb.move(document, "hand-over")["job_id"]
+        self._known["queued_jobs"] = (own, self._hand_over(kb, a_pdf("Invoice 4, of another application")))
 
-    def _hand_over(self, desk: Desk, content: bytes) -> str:
+    def _hand_over(self, kb: KnowledgeBaseClient, content: bytes) -> str:
         organization_id = self._known["operator"].organization_id
-        answer = desk.client.post(
+        answer = kb.client.post(
             f"/api/v1/organizations/{organization_id}/archive",
             files={"file": ("invoice.pdf", content)},
             data={"document_type": "invoice", "document_id": str(uuid4())},
         )
         return str(sent(answer)["job_id"])
 
-    def _sign_heads(self, desk: Desk, strangers: Desk) -> None:
+    def _sign_heads(self, kb: KnowledgeBaseClient, other_kb: KnowledgeBaseClient) -> None:
         """An export seals and signs what is there."""
         self._known["signed_seq"] = signed = {}
-        for client in (strangers.client, desk.client):
+        for client in (other_kb.client, kb.client):
             export = client.get("/api/v1/audit/export")
             assert export.is_success
             self.audit_export = export.content
@@ -212,28 +214,28 @@ class Making:
             assert verdict["signed_seq"] > 0, verdict
             signed[verdict["chain"]] = verdict["signed_seq"]
 
-    def _interrupted(self, desk: Desk, installation: RunningServer) -> None:
+    def _interrupted(self, kb: KnowledgeBaseClient, installation: RunningServer) -> None:
         """A worker in the middle of a document, with others waiting behind it."""
         worker = installation.child(r"muniment worker$")
         [reader] = [process for process in worker.children() if is_server(process)]
         reader.send_signal(signal.SIGSTOP)
-        self._known["processing"] = processing = desk.upload(
+        self._known["processing"] = processing = kb.upload(
             "observatory.pdf", a_pdf("The telescope of the observatory shows Saturn"), "telescope", "watching planets"
         )
-        desk.wait_for(processing, "processing")
+        kb.wait_for(processing, "processing")
         music = a_docx(w("Lessons for the accordion take place on Tuesdays."))
-        first = desk.upload("lessons.docx", music, "accordion", "music teaching schedule")
+        first = kb.upload("lessons.docx", music, "accordion", "music teaching schedule")
         wait_until(lambda: _queue_of(installation, first) == "reading")
         worker.send_signal(signal.SIGSTOP)
         light = b"The electrician hangs the chandelier in the hall."
-        second = desk.upload("hall.txt", light, "chandelier", "electrical work on the ceiling light")
+        second = kb.upload("hall.txt", light, "chandelier", "electrical work on the ceiling light")
         self._known["pending"] = (first, second)
         self._known["words_before_replacement"] = "typewriter"
-        self._known["replaced"] = self._replace(desk, self._known["replaced"])
+        self._known["replaced"] = self._replace(kb, self._known["replaced"])
 
-    def _replace(self, desk: Desk, document: SavedDocument) -> SavedDocument:
+    def _replace(self, kb: KnowledgeBaseClient, document: SavedDocument) -> SavedDocument:
         content = b"How to record a picture by holography."
-        answer = sent(desk.client.post(f"{desk.path(document.id)}/replace", files={"file": (document.name, content)}))
+        answer = sent(kb.client.post(f"{kb.path(document.id)}/replace", files={"file": (document.name, content)}))
         assert answer["status"] == "pending"
         sha256 = hashlib.sha256(content).hexdigest()
         return document.model_copy(
@@ -256,12 +258,12 @@ def signed_in(url: str, account: Account) -> Iterator[httpx.Client]:
         yield client
 
 
-def _annotate(desk: Desk, document: SavedDocument) -> Annotation:
-    paragraph = sent(desk.client.get(f"{desk.path(document.id)}/paragraphs", params={"page_number": 2}))["items"][0]
+def _annotate(kb: KnowledgeBaseClient, document: SavedDocument) -> Annotation:
+    paragraph = sent(kb.client.get(f"{kb.path(document.id)}/paragraphs", params={"page_number": 2}))["items"][0]
     annotations = {"note": "Ask the landlord about cats", "tags": ["animals"]}
-    place = f"{desk.path(document.id)}/pages/2"
-    sent(desk.client.patch(f"{place}/paragraphs/0", json={"annotations": annotations}))
-    sent(desk.client.patch(place, json={"flags": {"reviewed": True}}))
+    place = f"{kb.path(document.id)}/pages/2"
+    sent(kb.client.patch(f"{place}/paragraphs/0", json={"annotations": annotations}))
+    sent(kb.client.patch(place, json={"flags": {"reviewed": True}}))
     return Annotation(
         document_id=document.id,
         kb_id=document.kb_id,

@@ -22,8 +22,8 @@ class PageState:
     act: Callable[[Page], object] | None = None
     """What a person does then: opens a menu, a dialog."""
 
-    def path_in(self, scene: DemoContent) -> str:
-        return self.path if isinstance(self.path, str) else self.path(scene)
+    def path_in(self, demo: DemoContent) -> str:
+        return self.path if isinstance(self.path, str) else self.path(demo)
 
 
 def choose(button: str, item: str) -> Callable[[Page], None]:
@@ -52,8 +52,8 @@ def keys(page: Page) -> None:
     page.get_by_role("dialog").wait_for()
 
 
-def document(scene: DemoContent) -> str:
-    return f"/document?kb={scene.kb_id}&id={scene.document_ids[0]}"
+def document(demo: DemoContent) -> str:
+    return f"/document?kb={demo.kb_id}&id={demo.document_ids[0]}"
 
 
 EVERY_PAGE: list[PageState] = [
@@ -69,11 +69,11 @@ EVERY_PAGE: list[PageState] = [
     PageState("account", "/account", "Account"),
     PageState("token", "/account", "Account", act=press("New token…")),
     PageState("keys", "/account", "Account", act=keys),
-    PageState("documents", lambda scene: f"/kb?id={scene.kb_id}", KB),
-    PageState("documents-viewer", lambda scene: f"/kb?id={scene.kb_id}", KB, who="viewer"),
+    PageState("documents", lambda demo: f"/kb?id={demo.kb_id}", KB),
+    PageState("documents-viewer", lambda demo: f"/kb?id={demo.kb_id}", KB, who="viewer"),
     PageState("document", document, NAMES[0].split()[0]),
-    PageState("document-find", lambda scene: f"{document(scene)}&find=rent", NAMES[0].split()[0]),
-    PageState("document-notes", lambda scene: f"{document(scene)}&tab=notes", NAMES[0].split()[0]),
+    PageState("document-find", lambda demo: f"{document(demo)}&find=rent", NAMES[0].split()[0]),
+    PageState("document-notes", lambda demo: f"{document(demo)}&tab=notes", NAMES[0].split()[0]),
     PageState("search", "/search", "Search"),
     PageState("search-found", "/search?q=when+is+the+rent+due", "Search"),
     PageState("archive", "/archive", "Archive"),

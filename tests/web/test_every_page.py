@@ -27,18 +27,18 @@ SERIOUS = ("serious", "critical")
 
 
 @pytest.fixture(scope="module")
-def scene(muniment: RunningServer, operator: httpx.Client) -> Iterator[DemoContent]:
-    scene = create_demo_content(muniment, operator)
-    yield scene
-    scene.office.close()
+def demo(muniment: RunningServer, operator: httpx.Client) -> Iterator[DemoContent]:
+    demo = create_demo_content(muniment, operator)
+    yield demo
+    demo.office.close()
 
 
 FITS = "() => [...document.querySelectorAll('html, main')].every((each) => each.scrollWidth <= each.clientWidth)"
 
 
 @pytest.mark.parametrize("shown", EVERY_PAGE, ids=lambda shown: shown.name)
-def test_every_page_is_for_everybody_and_fits(shown: PageState, scene: DemoContent, windows: Windows) -> None:
-    window = opened(shown, scene, windows, width=WIDE)
+def test_every_page_is_for_everybody_and_fits(shown: PageState, demo: DemoContent, windows: Windows) -> None:
+    window = opened(shown, demo, windows, width=WIDE)
     for theme in THEMES:
         window.page.emulate_media(color_scheme=theme)
         expect(window.page.locator("html")).to_have_attribute("data-theme", theme)
@@ -54,20 +54,18 @@ def test_every_page_is_for_everybody_and_fits(shown: PageState, scene: DemoConte
 @pytest.mark.parametrize(
     "shown", [shown for shown in EVERY_PAGE if shown.name in ALSO_BY_THUMB], ids=lambda shown: shown.name
 )
-def test_a_page_on_a_telephone_is_for_everybody_and_fits(
-    shown: PageState, scene: DemoContent, windows: Windows
-) -> None:
-    window = opened(shown, scene, windows, width=NARROW)
+def test_a_page_on_a_telephone_is_for_everybody_and_fits(shown: PageState, demo: DemoContent, windows: Windows) -> None:
+    window = opened(shown, demo, windows, width=NARROW)
     window.shoot(f"{shown.name}-narrow-light")
     assert violations(window.page) == []
     assert too_wide(window.page) == []
 
 
-def opened(shown: PageState, scene: DemoContent, windows: Windows, *, width: int) -> Window:
-    person = getattr(scene, shown.who) if shown.who else None
+def opened(shown: PageState, demo: DemoContent, windows: Windows, *, width: int) -> Window:
+    person = getattr(demo, shown.who) if shown.who else None
     window = windows.open(person, width=width, touch=width < 768)
     page = window.page
-    page.goto(shown.path_in(scene))
+    page.goto(shown.path_in(demo))
     expect(page.get_by_role("heading", name=shown.heading).first).to_be_attached()
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
     if shown.act:

@@ -56,90 +56,92 @@ class ReservationHarness:
 
 
 @pytest.fixture
-def bench(database: Database, seed: Seed, tmp_path: Path) -> ReservationHarness:
+def reservation_env(database: Database, seed: Seed, tmp_path: Path) -> ReservationHarness:
     return ReservationHarness(database, seed, tmp_path)
 
 
-async def test_what_is_kept_stays_for_ever(bench: ReservationHarness) -> None:
-    await bench.confirm(await bench.reserve())
-    bench.pass_time()
-    assert await bench.process() == 0
-    assert await bench.keys() == [KEY]
-    assert bench.seed.one("SELECT count(*) FROM deletions") == 0
+async def test_what_is_kept_stays_for_ever(reservation_env: ReservationHarness) -> None:
+    await reservation_env.confirm(await reservation_env.reserve())
+    reservation_env.pass_time()
+    assert await reservation_env.process() == 0
+    assert await reservation_env.keys() == [KEY]
+    assert reservation_env.seed.one("SELECT count(*) FROM deletions") == 0
 
 
-async def test_what_is_never_kept_goes_when_its_time_is_over_and_not_before(bench: ReservationHarness) -> None:
-    await bench.reserve()
-    await bench.process()
-    assert await bench.keys() == [KEY]
+async def test_what_is_never_kept_goes_when_its_time_is_over_and_not_before(
+    reservation_env: ReservationHarness,
+) -> None:
+    await reservation_env.reserve()
+    await reservation_env.process()
+    assert await reservation_env.keys() == [KEY]
     due = "SELECT next_attempt_at - now() BETWEEN %s - interval '1 minute' AND %s FROM deletions"
-    assert bench.seed.one(due, RESERVATION_LIFETIME, RESERVATION_LIFETIME)
+    assert reservation_env.seed.one(due, RESERVATION_LIFETIME, RESERVATION_LIFETIME)
 
-    bench.pass_time()
-    await bench.process()
+    reservation_env.pass_time()
+    await reservation_env.process()
 
-    assert await bench.keys() == []
-    assert bench.seed.rows("SELECT reason, outcome FROM deletions") == [("never_kept", "erased")]
+    assert await reservation_env.keys() == []
+    assert reservation_env.seed.rows("SELECT reason, outcome FROM deletions") == [("never_kept", "erased")]
 
 
-async def test_a_reservation_of_a_transaction_that_failed_is_none(bench: ReservationHarness) -> None:
-    async with bench.database.service_work(Service(bench.organization_id)) as work:
+async def test_a_reservation_of_a_transaction_that_failed_is_none(reservation_env: ReservationHarness) -> None:
+    async with reservation_env.database.service_work(Service(reservation_env.organization_id)) as work:
         reservation = await reserve(work, KEY, kb_id=new_id(), document_id=new_id())
         await work.session.rollback()
     with pytest.raises(ReservationExpired):
-        await bench.confirm(reservation)
+        await reservation_env.confirm(reservation)
 
 
-async def test_keeping_that_is_undone_leaves_the_bytes_to_the_ledger(bench: ReservationHarness) -> None:
-    reservation = await bench.reserve()
-    async with bench.database.service_work(Service(bench.organization_id)) as work:
+async def test_keeping_that_is_undone_leaves_the_bytes_to_the_ledger(reservation_env: ReservationHarness) -> None:
+    reservation = await reservation_env.reserve()
+    async with reservation_env.database.service_work(Service(reservation_env.organization_id)) as work:
         await reservation.confirm(work)
         await work.session.rollback()
-    bench.pass_time()
-    await bench.process()
-    assert await bench.keys() == []
+    reservation_env.pass_time()
+    await reservation_env.process()
+    assert await reservation_env.keys() == []
 
 
-async def test_who_comes_too_late_is_told_and_keeps_nothing(bench: ReservationHarness) -> None:
-    reservation = await bench.reserve()
-    bench.pass_time()
-    await bench.process()
+async def test_who_comes_too_late_is_told_and_keeps_nothing(reservation_env: ReservationHarness) -> None:
+    reservation = await reservation_env.reserve()
+    reservation_env.pass_time()
+    await reservation_env.process()
     with pytest.raises(ReservationExpired):
-        await bench.confirm(reservation)
+        await reservation_env.confirm(reservation)
 
 
-async def test_who_comes_while_it_is_being_erased_is_told_too(bench: ReservationHarness) -> None:
-    reservation = await bench.reserve()
-    bench.pass_time()
-    async with bench.database.service_work(Service(bench.organization_id)) as work:
+async def test_who_comes_while_it_is_being_erased_is_told_too(reservation_env: ReservationHarness) -> None:
+    reservation = await reservation_env.reserve()
+    reservation_env.pass_time()
+    async with reservation_env.database.service_work(Service(reservation_env.organization_id)) as work:
         taken = await LedgerRepository(work.session).claim_due(None, limit=1)
         assert [line.id for line in taken] == [reservation.entry_id]
-        keeping = asyncio.ensure_future(bench.confirm(reservation))
-        await wait_until(lambda: bench.seed.one(WAITING))
+        keeping = asyncio.ensure_future(reservation_env.confirm(reservation))
+        await wait_until(lambda: reservation_env.seed.one(WAITING))
     with pytest.raises(ReservationExpired):
         await keeping
 
 
-async def test_the_ledger_passes_over_what_is_being_kept(bench: ReservationHarness) -> None:
-    reservation = await bench.reserve()
-    bench.pass_time()
-    async with bench.database.service_work(Service(bench.organization_id)) as work:
+async def test_the_ledger_passes_over_what_is_being_kept(reservation_env: ReservationHarness) -> None:
+    reservation = await reservation_env.reserve()
+    reservation_env.pass_time()
+    async with reservation_env.database.service_work(Service(reservation_env.organization_id)) as work:
         await reservation.confirm(work)
-        await bench.process()
-    assert await bench.keys() == [KEY]
-    assert bench.seed.one("SELECT count(*) FROM deletions") == 0
+        await reservation_env.process()
+    assert await reservation_env.keys() == [KEY]
+    assert reservation_env.seed.one("SELECT count(*) FROM deletions") == 0
 
 
-async def test_a_reservation_is_kept_once(bench: ReservationHarness) -> None:
-    reservation = await bench.reserve()
-    await bench.confirm(reservation)
+async def test_a_reservation_is_kept_once(reservation_env: ReservationHarness) -> None:
+    reservation = await reservation_env.reserve()
+    await reservation_env.confirm(reservation)
     with pytest.raises(ReservationExpired):
-        await bench.confirm(reservation)
+        await reservation_env.confirm(reservation)
 
 
-async def test_another_organization_cannot_keep_it(bench: ReservationHarness) -> None:
-    reservation = await bench.reserve()
-    bench.organization_id = bench.seed.organization()
+async def test_another_organization_cannot_keep_it(reservation_env: ReservationHarness) -> None:
+    reservation = await reservation_env.reserve()
+    reservation_env.organization_id = reservation_env.seed.organization()
     with pytest.raises(ReservationExpired):
-        await bench.confirm(reservation)
-    assert bench.seed.one("SELECT count(*) FROM deletions") == 1
+        await reservation_env.confirm(reservation)
+    assert reservation_env.seed.one("SELECT count(*) FROM deletions") == 1

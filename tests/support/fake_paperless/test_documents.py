@@ -38,7 +38,7 @@ IGNORED = [
 
 
 @pytest.fixture
-def shelf(ask: RawClient, server: FakePaperless) -> dict[str, Any]:
+def samples(ask: RawClient, server: FakePaperless) -> dict[str, Any]:
     """Two documents: one with both tags and the field, one with one tag."""
     first, second = server.create_object("tags", "first"), server.create_object("tags", "second")
     field = server.create_object("custom_fields", name := str(uuid4()), data_type="string")
@@ -62,15 +62,15 @@ def _ids(ask: RawClient, **params: Any) -> set[int]:
 
 @pytest.mark.parametrize("params", IGNORED, ids=str)
 def test_an_unknown_filter_or_value_is_left_out_and_finds_everything(
-    ask: RawClient, shelf: dict[str, Any], params: dict[str, str]
+    ask: RawClient, samples: dict[str, Any], params: dict[str, str]
 ) -> None:
-    assert _ids(ask, **params) == _ids(ask) >= {shelf["both"], shelf["one"]}
+    assert _ids(ask, **params) == _ids(ask) >= {samples["both"], samples["one"]}
 
 
-def test_filters_that_are_known(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
-    first, second, both, one = shelf["first"], shelf["second"], shelf["both"], shelf["one"]
-    checksum = (hashlib.md5 if flavour == 2 else hashlib.sha256)(shelf["pdf"]).hexdigest()
-    other = (hashlib.sha256 if flavour == 2 else hashlib.md5)(shelf["pdf"]).hexdigest()
+def test_filters_that_are_known(ask: RawClient, samples: dict[str, Any], flavour: int) -> None:
+    first, second, both, one = samples["first"], samples["second"], samples["both"], samples["one"]
+    checksum = (hashlib.md5 if flavour == 2 else hashlib.sha256)(samples["pdf"]).hexdigest()
+    other = (hashlib.sha256 if flavour == 2 else hashlib.md5)(samples["pdf"]).hexdigest()
     for params, wanted in (
         ({"tags__id__all": f"{first},{second}"}, {both}),
         ({"tags__id__in": f"{first},{second}"}, {both, one}),
@@ -79,8 +79,8 @@ def test_filters_that_are_known(ask: RawClient, shelf: dict[str, Any], flavour: 
         ({"checksum__iexact": checksum.upper()}, {both}),
         ({"checksum__iexact": other}, set()),
         ({"original_filename__iexact": "BOTH.pdf", "tags__id": str(first)}, {both}),
-        ({"custom_field_query": json.dumps([shelf["name"], "exact", "Value"]), "tags__id": str(first)}, {both}),
-        ({"custom_field_query": json.dumps([shelf["field"], "exact", "value"])}, set()),
+        ({"custom_field_query": json.dumps([samples["name"], "exact", "Value"]), "tags__id": str(first)}, {both}),
+        ({"custom_field_query": json.dumps([samples["field"], "exact", "value"])}, set()),
         ({"custom_fields__icontains": "value", "tags__id": str(first)}, {both}),
         ({"id__in": f"{both},{one}"}, {both, one}),
         ({"id": str(one)}, {one}),
@@ -88,23 +88,23 @@ def test_filters_that_are_known(ask: RawClient, shelf: dict[str, Any], flavour: 
         assert _ids(ask, **params) == wanted, params
 
 
-def test_of_a_filter_given_twice_the_last_counts(ask: RawClient, shelf: dict[str, Any]) -> None:
-    answer = ask("GET", f"/api/documents/?tags__id__all={shelf['second']}&tags__id__all={shelf['first']}")
-    assert {row["id"] for row in answer.json()["results"]} == {shelf["both"], shelf["one"]}
+def test_of_a_filter_given_twice_the_last_counts(ask: RawClient, samples: dict[str, Any]) -> None:
+    answer = ask("GET", f"/api/documents/?tags__id__all={samples['second']}&tags__id__all={samples['first']}")
+    assert {row["id"] for row in answer.json()["results"]} == {samples["both"], samples["one"]}
 
 
-def test_only_3_searches_by_title_search(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
+def test_only_3_searches_by_title_search(ask: RawClient, samples: dict[str, Any], flavour: int) -> None:
     found = _ids(ask, title_search="nothing has this title")
     assert found == (_ids(ask) if flavour == 2 else set())
 
 
-def test_filters_that_are_refused(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
+def test_filters_that_are_refused(ask: RawClient, samples: dict[str, Any], flavour: int) -> None:
     for params in (
         {"tags__id": "abc"},
         {"custom_field_query": "no json"},
         {"custom_field_query": "[]"},
         {"custom_field_query": '["nosuchfield","exact","v"]'},
-        {"custom_field_query": json.dumps([shelf["field"], "bogusop", "v"])},
+        {"custom_field_query": json.dumps([samples["field"], "bogusop", "v"])},
     ):
         assert ask("GET", "/api/documents/", params=params).status_code == 400
     assert ask("GET", "/api/documents/", params={"query": 'broken"'}).status_code == {2: 200, 3: 400}[flavour]
@@ -118,12 +118,12 @@ def test_fields_cut_the_text_out_of_documents_but_not_of_the_trash(ask: RawClien
 
 
 def test_patch_replaces_tags_and_fields_as_a_whole(
-    ask: RawClient, server: FakePaperless, shelf: dict[str, Any]
+    ask: RawClient, server: FakePaperless, samples: dict[str, Any]
 ) -> None:
-    path = f"/api/documents/{shelf['both']}/"
+    path = f"/api/documents/{samples['both']}/"
     third = server.create_object("custom_fields", "third", data_type="integer")
-    changed = ask("PATCH", path, json={"tags": [shelf["second"]], "custom_fields": [{"field": third, "value": 3}]})
-    assert changed.json()["tags"] == [shelf["second"]]
+    changed = ask("PATCH", path, json={"tags": [samples["second"]], "custom_fields": [{"field": third, "value": 3}]})
+    assert changed.json()["tags"] == [samples["second"]]
     assert changed.json()["custom_fields"] == [{"value": 3, "field": third}]
     for body in (
         {"tags": [99999]},
@@ -134,42 +134,42 @@ def test_patch_replaces_tags_and_fields_as_a_whole(
     ):
         assert ask("PATCH", path, json=body).status_code == 400
     assert ask("PATCH", path, json={"title": "x" * 128, "nosuch": 1, "id": 7}).status_code == 200
-    assert ask.get(path)["tags"] == [shelf["second"]]
+    assert ask.get(path)["tags"] == [samples["second"]]
 
 
-def test_bulk_edit_adds_and_removes(ask: RawClient, shelf: dict[str, Any]) -> None:
+def test_bulk_edit_adds_and_removes(ask: RawClient, samples: dict[str, Any]) -> None:
     def edit(document: int, method: str, **parameters: Any) -> Any:
         body = {"documents": [document], "method": method, "parameters": parameters}
         return ask("POST", "/api/documents/bulk_edit/", json=body)
 
-    done = edit(shelf["one"], "modify_tags", add_tags=[shelf["second"]], remove_tags=[shelf["first"]])
+    done = edit(samples["one"], "modify_tags", add_tags=[samples["second"]], remove_tags=[samples["first"]])
     assert done.json() == {"result": "OK"}
-    assert ask.get(f"/api/documents/{shelf['one']}/")["tags"] == [shelf["second"]]
-    edit(shelf["one"], "modify_custom_fields", add_custom_fields={shelf["field"]: "v"}, remove_custom_fields=[])
-    assert ask.get(f"/api/documents/{shelf['one']}/")["custom_fields"] == [{"value": "v", "field": shelf["field"]}]
+    assert ask.get(f"/api/documents/{samples['one']}/")["tags"] == [samples["second"]]
+    edit(samples["one"], "modify_custom_fields", add_custom_fields={samples["field"]: "v"}, remove_custom_fields=[])
+    assert ask.get(f"/api/documents/{samples['one']}/")["custom_fields"] == [{"value": "v", "field": samples["field"]}]
     assert "documents" in edit(99999, "modify_tags", add_tags=[], remove_tags=[]).json()
-    unknown = edit(shelf["one"], "modify_tags", add_tags=[99999], remove_tags=[])
+    unknown = edit(samples["one"], "modify_tags", add_tags=[99999], remove_tags=[])
     assert (unknown.status_code, unknown.json()) == (400, {"non_field_errors": ["Tag does not exist"]})
 
 
 def test_the_default_download_is_the_archive_version_where_there_is_one(
-    ask: RawClient, shelf: dict[str, Any], flavour: int
+    ask: RawClient, samples: dict[str, Any], flavour: int
 ) -> None:
-    path = f"/api/documents/{shelf['both']}/download/"
-    assert ask("GET", path, params={"original": "true"}).content == shelf["pdf"]
+    path = f"/api/documents/{samples['both']}/download/"
+    assert ask("GET", path, params={"original": "true"}).content == samples["pdf"]
     default = ask("GET", path)
-    assert (default.content == shelf["pdf"]) == (flavour == 3)
+    assert (default.content == samples["pdf"]) == (flavour == 3)
     assert default.headers["Content-Disposition"].startswith("attachment; ")
 
 
-def test_the_checksum_in_the_metadata_is_of_the_original(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
-    found = ask.get(f"/api/documents/{shelf['both']}/metadata/")
-    assert found["original_checksum"] == (hashlib.md5 if flavour == 2 else hashlib.sha256)(shelf["pdf"]).hexdigest()
+def test_the_checksum_in_the_metadata_is_of_the_original(ask: RawClient, samples: dict[str, Any], flavour: int) -> None:
+    found = ask.get(f"/api/documents/{samples['both']}/metadata/")
+    assert found["original_checksum"] == (hashlib.md5 if flavour == 2 else hashlib.sha256)(samples["pdf"]).hexdigest()
     assert found["has_archive_version"] == (flavour == 2)
 
 
-def test_what_is_trashed_can_be_restored_once_under_the_same_id(ask: RawClient, shelf: dict[str, Any]) -> None:
-    one = shelf["one"]
+def test_what_is_trashed_can_be_restored_once_under_the_same_id(ask: RawClient, samples: dict[str, Any]) -> None:
+    one = samples["one"]
     assert ask("DELETE", f"/api/documents/{one}/").status_code == 204
     assert ask("GET", f"/api/documents/{one}/").status_code == 404
     assert one not in _ids(ask)
@@ -182,7 +182,7 @@ def test_what_is_trashed_can_be_restored_once_under_the_same_id(ask: RawClient, 
     assert ask.get(f"/api/documents/{one}/")["deleted_at"] is None
 
 
-def test_shapes_of_a_document_differ(ask: RawClient, shelf: dict[str, Any], flavour: int) -> None:
-    document = ask.get(f"/api/documents/{shelf['both']}/")
+def test_shapes_of_a_document_differ(ask: RawClient, samples: dict[str, Any], flavour: int) -> None:
+    document = ask.get(f"/api/documents/{samples['both']}/")
     for name in ("duplicate_documents", "root_document", "versions"):
         assert (name in document) == (flavour == 3)

@@ -24,8 +24,8 @@ def made(seed: Seed) -> list[str]:
 
 @pytest.mark.parametrize(("dimensions", "wanted"), [(3, 2), (1300, 2), (1301, 1), (4000, 1), (4001, 0)])
 def test_as_many_as_its_vectors_allow(address: DatabaseAddress, seed: Seed, dimensions: int, wanted: int) -> None:
-    library, model = PassagesFixture(seed), a_model(dimensions)
-    library.variant(model, is_active=False)
+    passages_env, model = PassagesFixture(seed), a_model(dimensions)
+    passages_env.variant(model, is_active=False)
 
     for _ in range(2):
         migrate(address, PASSWORDS, ProcrastinateEngine())
@@ -37,10 +37,10 @@ def test_as_many_as_its_vectors_allow(address: DatabaseAddress, seed: Seed, dime
 
 @pytest.mark.parametrize("dimensions", [1300, 1301, 4000])
 def test_its_chunks_fit_into_them(address: DatabaseAddress, seed: Seed, dimensions: int) -> None:
-    library, model, owner = PassagesFixture(seed), a_model(dimensions), seed.person()
-    library.variant(model, is_active=False)
+    passages_env, model, owner = PassagesFixture(seed), a_model(dimensions), seed.person()
+    passages_env.variant(model, is_active=False)
     migrate(address, PASSWORDS, ProcrastinateEngine())
-    text_id = library.text(owner.organization_id, [])
+    text_id = passages_env.text(owner.organization_id, [])
     index = {"artifact_text_id": text_id, "fingerprint": model.fingerprint, "organization_id": owner.organization_id}
     seed.insert("artifact_indexes", **index, language="english", total_chunks=1)
     place = {"page_number": 1, "chunk_index": 0, "start_char": 0, "end_char": 1, "text": "x", "language": "english"}
@@ -52,9 +52,9 @@ def test_its_chunks_fit_into_them(address: DatabaseAddress, seed: Seed, dimensio
 
 
 def test_a_name_with_vectors_of_two_lengths_gets_none(address: DatabaseAddress, seed: Seed) -> None:
-    library = PassagesFixture(seed)
-    library.variant(a_model(3), is_active=False)
-    library.variant(a_model(4), is_active=False)
+    passages_env = PassagesFixture(seed)
+    passages_env.variant(a_model(3), is_active=False)
+    passages_env.variant(a_model(4), is_active=False)
 
     migrate(address, PASSWORDS, ProcrastinateEngine())
 
