@@ -13,6 +13,7 @@ from muniment.storage.deletions.tables import LedgerEntry, LedgerStore
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.telemetry.metrics import ARTIFACT_BYTES_FREED
 from tests.artifacts.artifacts_fixture import OTHER_VARIANT, ArtifactsFixture, a_key
+from tests.support.effects import SimulatedCrash
 
 FREED = ARTIFACT_BYTES_FREED._value.get
 OUTCOMES = "SELECT store, outcome FROM deletions ORDER BY store"
@@ -29,10 +30,6 @@ class UnresponsiveStore(FolderObjectStore):
         await super().delete(key)
 
 
-class ProcessDeath(BaseException):
-    """The end of the process, as far as its insides can tell."""
-
-
 class DyingDeleter:
     """Does what another eraser does, and dies before anybody can note it."""
 
@@ -41,7 +38,7 @@ class DyingDeleter:
 
     async def delete(self, entry: LedgerEntry) -> DeletionResult:
         await self._ledger._deleters[LedgerStore(entry.store)].delete(entry)
-        raise ProcessDeath
+        raise SimulatedCrash
 
 
 def is_nothing_left(artifacts_env: ArtifactsFixture) -> bool:
@@ -172,7 +169,7 @@ async def test_who_dies_before_noting_the_outcome_is_finished_by_the_sweep(
     good = artifacts_env.ledger
     dying = Ledger(artifacts_env.database, {**good._deleters, **dict.fromkeys(dies_at, DyingDeleter(good))})
     for _ in dies_at:
-        with pytest.raises(ProcessDeath):
+        with pytest.raises(SimulatedCrash):
             await dying.process(artifacts_env.owner.organization_id, line_ids)
         artifacts_env.make_entries_due()
         line_ids = [line_id for (line_id,) in artifacts_env.seed.rows("SELECT id FROM deletions WHERE store = 'blobs'")]

@@ -1,4 +1,4 @@
-"""Everything that a run does to the world, one by one: where a process may die, or be made to wait."""
+"""Record every external effect of a run, to crash or pause the worker at any of them."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -17,23 +17,20 @@ from muniment.storage.db.advisory_locks import AdvisoryLocks
 from muniment.storage.db.work import Database, PrincipalSession
 from muniment.storage.objects.folder.store import FolderObjectStore
 from muniment.storage.tasks.port import FAST
+from tests.support.effects import EffectRecorder, SimulatedCrash
 
 COMMIT, COMMITTED, PUT, STORED, OPEN, LAST_PAGE = "commit", "committed", "put", "stored", "open", "last page"
 PRINCIPAL = "BEGIN; SELECT set_config("
-"""How every transaction begins."""
+"""The start of every transaction."""
 ERROR_HANDLING, _LANGGRAPHS_NAME_FOR_IT = "ErrorHandling", "__default_error_handler__"
-
-
-class SimulatedCrash(BaseException):
-    """The end of the process, as far as its insides can tell: nothing in the source catches it."""
 
 
 @dataclass(frozen=True)
 class Effect:
     place: str
-    """The node, or the queue of the job where no node has begun."""
+    """The node, or the queue of the job before the first node."""
     what: str
-    """A statement that is about to be sent, or one of the words above."""
+    """A statement that is about to be sent, or one of the constants above."""
 
 
 Act = Callable[[int, Effect], None]
@@ -45,28 +42,25 @@ def do_nothing(_number: int, _effect: Effect) -> None:
 
 def die_at(number: int) -> Act:
     def act(reached: int, _effect: Effect) -> None:
-        # The dead do nothing any more: no cleaning up on the way out either.
+        # A dead process does nothing more: no clean-up either.
         if reached >= number:
             raise SimulatedCrash
 
     return act
 
 
-class EffectRecorder:
-    """Notes each effect just before it happens (commits and objects in the store: just after, too), and acts on it."""
+class RunEffectRecorder(EffectRecorder[Effect, None]):
+    """Records each effect of a run just before it happens; commits and stored objects also just after."""
 
     def __init__(self, act: Act = do_nothing) -> None:
-        self.reached: list[Effect] = []
+        super().__init__(act)
         self.queue = FAST
-        self._act = act
 
     def reach(self, what: str) -> None:
-        effect = Effect(_node() or self.queue, what)
-        self.reached.append(effect)
-        self._act(len(self.reached) - 1, effect)
+        self.add(Effect(_node() or self.queue, what))
 
     async def meet(self, what: str) -> None:
-        """The same where no statement is on its way: in a greenlet too, so that it can be made to wait."""
+        """Like `reach`, for an effect that is not a statement: in a greenlet, so that it can be paused."""
         await greenlet_spawn(self.reach, what)
 
     @contextmanager
@@ -106,7 +100,7 @@ def _node() -> str | None:
 
 
 class RecordingObjectStore(FolderObjectStore):
-    effects = EffectRecorder()
+    effects = RunEffectRecorder()
 
     async def put(self, key: str, data: bytes) -> None:
         await self.effects.meet(PUT)
@@ -123,7 +117,7 @@ class _Opened:
 @dataclass
 class RecordingReader:
     reader: FileReader
-    effects: EffectRecorder
+    effects: RunEffectRecorder
 
     @asynccontextmanager
     async def read(self, file: BinaryIO, media_type: str, options: ReadingOptions) -> AsyncIterator[OpenedFile]:

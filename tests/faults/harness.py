@@ -13,9 +13,10 @@ from muniment.storage.deletions.deleters import ObjectDeleter
 from muniment.storage.deletions.ledger import Ledger
 from muniment.storage.deletions.tables import LedgerStore
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue
-from tests.faults.effects import EffectRecorder, RecordingObjectStore, RecordingReader, SimulatedCrash
+from tests.faults.effects import RecordingObjectStore, RecordingReader, RunEffectRecorder
 from tests.faults.results import Results, everything, referenced, stored
 from tests.processing.worker_fixture import PAGES, WorkerFixture
+from tests.support.effects import SimulatedCrash
 from tests.support.seed import Seed
 
 SUBJECT = "subject.pdf"
@@ -58,7 +59,7 @@ class FaultHarness:
         return FAST
 
     @asynccontextmanager
-    async def process(self, effects: EffectRecorder) -> AsyncIterator[RunProcessor]:
+    async def process(self, effects: RunEffectRecorder) -> AsyncIterator[RunProcessor]:
         """A worker process: a fresh application, and its connections end with it."""
         # Of the database only the compiled statements outlive it: they are what costs the time.
         database, locks, objects = (
@@ -74,7 +75,7 @@ class FaultHarness:
         for engine in (database.service_engine, locks._engine):
             await engine.dispose()
 
-    async def work_off(self, document_id: UUID, effects: EffectRecorder) -> None:
+    async def work_off(self, document_id: UUID, effects: RunEffectRecorder) -> None:
         """Its run, from the queue where it is to the end or to the death of the process."""
         async with self.process(effects) as process:
             try:
@@ -83,7 +84,7 @@ class FaultHarness:
                 effects.queue = moved.queue
                 await process(self.worker_env.job(document_id, READING))
 
-    async def dies(self, document_id: UUID, effects: EffectRecorder) -> bool:
+    async def dies(self, document_id: UUID, effects: RunEffectRecorder) -> bool:
         with suppress(SimulatedCrash):
             await self.work_off(document_id, effects)
             return False

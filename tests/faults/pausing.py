@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.util.concurrency import await_only
 
-from tests.faults.effects import Effect, EffectRecorder
+from tests.faults.effects import Effect, RunEffectRecorder
 from tests.faults.harness import FaultHarness
 
 PATIENCE_SECONDS = 60
@@ -28,7 +28,7 @@ class Pause:
 
 @asynccontextmanager
 async def held_up(
-    fault_env: FaultHarness, document_id: UUID, effects: EffectRecorder, pause: Pause
+    fault_env: FaultHarness, document_id: UUID, effects: RunEffectRecorder, pause: Pause
 ) -> AsyncIterator[asyncio.Task[None]]:
     """For the length of the block, unless it lets the worker go on; in the end the worker has ended."""
     working = asyncio.create_task(fault_env.work_off(document_id, effects))

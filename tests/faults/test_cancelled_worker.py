@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.faults.effects import PRINCIPAL, EffectRecorder
+from tests.faults.effects import PRINCIPAL, RunEffectRecorder
 from tests.faults.harness import FaultHarness
 from tests.faults.pausing import Pause, held_up
 from tests.faults.results import referenced, stored
@@ -32,7 +32,7 @@ async def test_a_worker_that_goes_on_after_its_first_statement_writes_nothing_an
     first = next(at for at, effect in enumerate(reached) if effect.place == node and effect.what.startswith(PRINCIPAL))
     await fault_env.clear()
     document_id, pause = await unknown(fault_env), Pause(first + 1)
-    async with held_up(fault_env, document_id, EffectRecorder(pause), pause):
+    async with held_up(fault_env, document_id, RunEffectRecorder(pause), pause):
         await cancel(api, fault_env, document_id)
         then = tables(fault_env.seed.rows)
     assert tables(fault_env.seed.rows) == then
@@ -49,7 +49,7 @@ async def test_a_cancelled_document_that_is_retried_is_the_new_runs_alone(
     first = next(at for at, effect in enumerate(reached) if effect.place == "Index")
     await fault_env.clear()
     document_id, pause = await unknown(fault_env), Pause(first)
-    async with held_up(fault_env, document_id, EffectRecorder(pause), pause):
+    async with held_up(fault_env, document_id, RunEffectRecorder(pause), pause):
         await cancel(api, fault_env, document_id)
         async with api.client(fault_env.worker_env.owner) as client:
             await client.post(f"/api/v1/knowledge-bases/{fault_env.worker_env.kb_id}/documents/{document_id}/retry")

@@ -17,7 +17,7 @@ from tests.faults.effects import (
     PRINCIPAL,
     STORED,
     Effect,
-    EffectRecorder,
+    RunEffectRecorder,
     die_at,
 )
 from tests.faults.harness import FaultHarness
@@ -43,12 +43,12 @@ class Undisturbed:
 
 async def undisturbed(fault_env: FaultHarness, scenario: Scenario) -> Undisturbed:
     document_id = await begin(fault_env, scenario)
-    effects = EffectRecorder()
+    effects = RunEffectRecorder()
     effects.queue = scenario.queue
     await fault_env.work_off(document_id, effects)
     seen, outcome = shown(fault_env.seed), await fault_env.outcome()
     await another_document(fault_env)
-    return Undisturbed(effects.reached, seen, outcome, await fault_env.outcome())
+    return Undisturbed(effects.recorded, seen, outcome, await fault_env.outcome())
 
 
 async def another_document(fault_env: FaultHarness) -> None:
@@ -109,12 +109,12 @@ async def check_deaths(
         effect = expected.reached[number]
         document_id = await begin(fault_env, scenario)
         before = shown(fault_env.seed)
-        dead = EffectRecorder(die_at(number))
+        dead = RunEffectRecorder(die_at(number))
         dead.queue = scenario.queue
         assert await fault_env.dies(document_id, dead), effect
         check_nothing_halfway(fault_env, before, expected.seen, effect)
 
-        again = EffectRecorder()
+        again = RunEffectRecorder()
         again.queue = dead.queue
         await fault_env.work_off(document_id, again)
         assert await fault_env.outcome() == expected.outcome, effect

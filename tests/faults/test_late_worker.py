@@ -18,7 +18,7 @@ from muniment.storage.db.principal import Service
 from muniment.storage.tasks.port import FIRST_RUN
 from muniment.storage.tasks.procrastinate.queue import ProcrastinateQueue
 from muniment.storage.vectors.external_index_updates import NoExternalIndex
-from tests.faults.effects import COMMIT, PRINCIPAL, Effect, EffectRecorder
+from tests.faults.effects import COMMIT, PRINCIPAL, Effect, RunEffectRecorder
 from tests.faults.harness import FaultHarness
 from tests.faults.pausing import Pause, held_up
 from tests.faults.results import referenced, stored
@@ -77,10 +77,10 @@ WAYS_TO_OVERTAKE: tuple[Overtake, ...] = (end, take_over)
 
 async def count_effects(fault_env: FaultHarness, scenario: Scenario) -> list[Effect]:
     await fault_env.clear()
-    effects = EffectRecorder()
+    effects = RunEffectRecorder()
     effects.queue = scenario.queue
     await fault_env.work_off(await scenario.prepare(fault_env), effects)
-    return effects.reached
+    return effects.recorded
 
 
 def unfenced(reached: list[Effect]) -> Iterator[int]:
@@ -123,13 +123,13 @@ async def check_overtaken(
 ) -> None:
     await fault_env.clear()
     document_id, pause = await scenario.prepare(fault_env), Pause(number)
-    late = EffectRecorder(pause)
+    late = RunEffectRecorder(pause)
     late.queue = scenario.queue
     async with held_up(fault_env, document_id, late, pause):
         await overtake(fault_env, document_id)
         then = tables(fault_env.seed.rows)
     assert tables(fault_env.seed.rows) == then, reached[number]
-    fences = [effect for effect in late.reached[number:] if effect.what.startswith(FENCE)]
+    fences = [effect for effect in late.recorded[number:] if effect.what.startswith(FENCE)]
     assert len(fences) <= 1, reached[number]  # the first stops it
     await fault_env.carry_out_ledger()
     assert await stored(fault_env.worker_env.objects) == referenced(fault_env.seed), reached[number]
@@ -143,7 +143,7 @@ async def test_whoever_moves_the_document_waits_for_the_fence_and_then_nothing_i
     for number in fenced(reached):
         await fault_env.clear()
         document_id, pause = await scenario.prepare(fault_env), Pause(number)
-        late = EffectRecorder(pause)
+        late = RunEffectRecorder(pause)
         late.queue = scenario.queue
         async with held_up(fault_env, document_id, late, pause):
             mover = asyncio.create_task(asyncio.to_thread(moved, fault_env, document_id))

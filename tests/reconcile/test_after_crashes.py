@@ -13,7 +13,7 @@ from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Point, VectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.faults.effects import COMMITTED, STORED, EffectRecorder, die_at
+from tests.faults.effects import COMMITTED, STORED, RunEffectRecorder, die_at
 from tests.faults.harness import FaultHarness
 from tests.faults.scenarios import SCENARIOS, Scenario
 from tests.reconcile.harness import IndexedHarness, ReconcileHarness
@@ -27,7 +27,7 @@ LASTING = {COMMITTED, STORED, TOLD, HEARD}
 
 
 class WatchedIndex(QdrantIndex):
-    effects = EffectRecorder()
+    effects = RunEffectRecorder()
 
     async def upsert(self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: list[Point]) -> None:  # type: ignore[override]
         await self.effects.meet(TOLD)
@@ -78,7 +78,7 @@ async def run(
     fault_env: FaultHarness,
     document_id: UUID,
     scenario: Scenario,
-    effects: EffectRecorder,
+    effects: RunEffectRecorder,
 ) -> bool:
     """Whether the worker died over it."""
     effects.queue = scenario.queue
@@ -87,7 +87,7 @@ async def run(
         index.effects = effects
     has_died = await fault_env.dies(document_id, effects)
     if isinstance(index, WatchedIndex):
-        index.effects = EffectRecorder()
+        index.effects = RunEffectRecorder()
     return has_died
 
 
@@ -106,19 +106,19 @@ CASES = [("pgvector", name) for name in SCENARIOS] + [("qdrant", name) for name 
 async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(
     reconcile_env: ReconcileHarness, fault_env: FaultHarness, name: str
 ) -> None:
-    scenario, whole = SCENARIOS[name], EffectRecorder()
+    scenario, whole = SCENARIOS[name], RunEffectRecorder()
     assert not await run(reconcile_env, fault_env, await begin(reconcile_env, fault_env, scenario), scenario, whole)
-    deaths = [number for number, effect in enumerate(whole.reached) if effect.what in LASTING]
+    deaths = [number for number, effect in enumerate(whole.recorded) if effect.what in LASTING]
     assert deaths
     for number in deaths:
         document_id = await begin(reconcile_env, fault_env, scenario)
-        assert await run(reconcile_env, fault_env, document_id, scenario, EffectRecorder(die_at(number)))
+        assert await run(reconcile_env, fault_env, document_id, scenario, RunEffectRecorder(die_at(number)))
         reconcile_env.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")  # in the hands of the dead
 
-        assert await agree(reconcile_env), whole.reached[number]
+        assert await agree(reconcile_env), whole.recorded[number]
         await reconcile_env.process(document_id)
         reconcile_env.seed.execute("DELETE FROM procrastinate_jobs")
-        assert await reconcile_env.drift() == {} or await agree(reconcile_env), whole.reached[number]
+        assert await reconcile_env.drift() == {} or await agree(reconcile_env), whole.recorded[number]
         assert reconcile_env.worker_env.status(document_id) == (
             "failed" if fault_env.worker_env.reader.error else "completed"
         )

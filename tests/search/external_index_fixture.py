@@ -16,10 +16,6 @@ from tests.support.qdrant import MODEL, NO_WORK, LocalQdrant
 from tests.support.seed import Person, Seed
 
 
-class ProcessDeath(BaseException):
-    """The process ends here."""
-
-
 class FaultyIndex(QdrantIndex):
     """Raises `error` before or after doing what it is told, as often as it is asked while that is set."""
 

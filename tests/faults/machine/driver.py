@@ -17,11 +17,11 @@ from muniment.processing.runs.repository import RunSuperseded
 from muniment.processing.sandbox.client import OpenedFile
 from muniment.settings import Settings
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RunJob
-from tests.faults.effects import SimulatedCrash
 from tests.faults.machine.model import CONTENTS, OURS, PEOPLE, THEIRS, UNREADABLE
 from tests.faults.moves.faults import Fault, Faults
 from tests.faults.moves.installation import InProcessInstallation, Late, installed, survives, the_app
 from tests.processing.worker_fixture import FixedReader, _Opened
+from tests.support.effects import SimulatedCrash
 from tests.support.seed import Seed
 
 T = TypeVar("T")

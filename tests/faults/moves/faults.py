@@ -10,7 +10,7 @@ from sqlalchemy import Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util.concurrency import await_only
 
-from tests.faults.effects import SimulatedCrash
+from tests.support.effects import SimulatedCrash
 
 T = TypeVar("T")
 

@@ -30,11 +30,11 @@ from muniment.storage.db.principal import Service
 from muniment.storage.deletions.sweep import LedgerSweep
 from muniment.storage.vectors.pgvector.search import PgvectorSearch
 from muniment.storage.vectors.qdrant.index import QdrantIndex
-from tests.faults.effects import SimulatedCrash
 from tests.faults.moves.faults import Faults
 from tests.faults.moves.recording import FaultyObjectStore, FaultyQdrant
 from tests.faults.moves.snapshots import InstallationSnapshot
 from tests.reconcile.harness import IndexedHarness, ReconcileHarness
+from tests.support.effects import SimulatedCrash
 from tests.support.external_index import with_vectors
 from tests.support.seed import CHEAP_HASHER, Person, Seed
 

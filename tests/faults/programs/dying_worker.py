@@ -28,11 +28,11 @@ from muniment.settings import Settings
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.tasks.port import MoveToQueue, RunJob
 from muniment.telemetry.logs import configure_logs
-from tests.faults.effects import Effect, EffectRecorder, RecordingObjectStore, RecordingReader
+from tests.faults.effects import Effect, RecordingObjectStore, RecordingReader, RunEffectRecorder
 from tests.support.live_api import settings_for
 
 
-class Doomed(EffectRecorder):
+class Doomed(RunEffectRecorder):
     def __init__(self, queue: str, dies_at: int, channel: TextIO) -> None:
         super().__init__(self._kill)
         self.queue = queue
@@ -46,13 +46,13 @@ class Doomed(EffectRecorder):
 
     def tell(self) -> None:
         children = [child.pid for child in psutil.Process().children(recursive=True)]
-        reached = [asdict(effect) for effect in self.reached]
+        reached = [asdict(effect) for effect in self.recorded]
         self._channel.write(json.dumps({"queue": self.queue, "reached": reached, "children": children}) + "\n")
         self._channel.flush()
 
 
 @asynccontextmanager
-async def watched(settings: Settings, stores: Stores, effects: EffectRecorder) -> AsyncIterator[RunProcessor]:
+async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder) -> AsyncIterator[RunProcessor]:
     """What `muniment worker` reads with, and each of its effects noted."""
     objects = RecordingObjectStore(settings.server.data_dir / "blobs")
     objects.effects = effects

@@ -10,12 +10,9 @@ from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.queue import HandoverStores
 from muniment.storage.objects.folder.store import VersionedFolderStore
 from muniment.storage.objects.port import ObjectWriter
+from tests.support.effects import EffectRecorder, SimulatedCrash
 
 Act = Callable[[int, str], Awaitable[None]]
-
-
-class SimulatedCrash(BaseException):
-    """Simulated end of the process. Nothing in the source catches it."""
 
 
 async def do_nothing(_number: int, _what: str) -> None:
@@ -31,16 +28,14 @@ def crash_after(number: int) -> Act:
     return act
 
 
-class EffectRecorder:
-    """Records each effect just after it happened, before the archiver sees the result, and then acts."""
+class PassEffectRecorder(EffectRecorder[str, Awaitable[None]]):
+    """Records each effect of a pass just after it happened, before the archiver sees the result."""
 
     def __init__(self, act: Act = do_nothing) -> None:
-        self.recorded: list[str] = []
-        self._act = act
+        super().__init__(act)
 
     async def record(self, what: str) -> None:
-        self.recorded.append(what)
-        await self._act(len(self.recorded) - 1, what)
+        await self.add(what)
 
     def watch(self, archiver: Archiver) -> None:
         """Record every call that changes something in Paperless or through the internal API."""
@@ -60,7 +55,7 @@ class EffectRecorder:
 class RecordingQueue(VersionedFolderStore):
     """Folder store that records every change as an effect."""
 
-    def __init__(self, root: Path, effects: EffectRecorder) -> None:
+    def __init__(self, root: Path, effects: PassEffectRecorder) -> None:
         super().__init__(root, sync=lambda _: None)
         self._effects = effects
 
@@ -86,7 +81,7 @@ class RecordingQueue(VersionedFolderStore):
         await self._effects.record(f"delete {key}")
 
 
-def record_stores(stores: HandoverStores, effects: EffectRecorder) -> HandoverStores:
+def record_stores(stores: HandoverStores, effects: PassEffectRecorder) -> HandoverStores:
     """Return stores on the same folders that record their effects."""
     queue, letters = stores.queue, stores.dead_letters
     assert isinstance(queue, VersionedFolderStore)

@@ -6,8 +6,9 @@ from contextlib import suppress
 
 import pytest
 
-from tests.handover.archiver.effects import Act, EffectRecorder, SimulatedCrash, crash_after, do_nothing, record_stores
+from tests.handover.archiver.effects import Act, PassEffectRecorder, crash_after, do_nothing, record_stores
 from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
+from tests.support.effects import SimulatedCrash
 
 JOBS = 5
 NAMES = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|[0-9]+")
@@ -26,7 +27,7 @@ async def put_jobs(archiver_env: ArchiverEnvironment, name: str) -> None:
 
 async def passed(archiver_env: ArchiverEnvironment, act: Act = do_nothing) -> list[str]:
     """One pass; what it did."""
-    effects = EffectRecorder(act)
+    effects = PassEffectRecorder(act)
     async with open_archiver(
         archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=1)
     ) as archiver:

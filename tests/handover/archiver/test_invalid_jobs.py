@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.documents.uploads import a_pdf
-from tests.handover.archiver.effects import EffectRecorder, record_stores
+from tests.handover.archiver.effects import PassEffectRecorder, record_stores
 from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
 
 
@@ -77,7 +77,7 @@ async def test_what_the_archiver_does_not_know_in_a_sidecar_stays_there(archiver
 
 @pytest.mark.timeout(600)
 async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(archiver_env_v3: ArchiverEnvironment) -> None:
-    effects = EffectRecorder()
+    effects = PassEffectRecorder()
     await archiver_env_v3.put("undisturbed")
     async with open_archiver(archiver_env_v3.archiver(record_stores(archiver_env_v3.stores, effects))) as archiver:
         effects.watch(archiver)
@@ -92,7 +92,7 @@ async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(archiver_en
                 anew = replace(fresh, bilko_document_id=rewritten_as)  # noqa: B023
                 await archiver_env_v3.write(key.sidecar, anew.to_bytes())  # noqa: B023
 
-        during = EffectRecorder(rewrite)
+        during = PassEffectRecorder(rewrite)
         async with open_archiver(
             archiver_env_v3.archiver(record_stores(archiver_env_v3.stores, during), concurrency=1)
         ) as archiver:

@@ -11,7 +11,7 @@ from muniment.handover.archiver.pass_context import PassOutcome
 from muniment.storage.objects.folder.store import VersionedFolderStore
 from muniment.storage.objects.port import VersionedObjectStore
 from tests.contracts.test_versioned_object_store import build_s3_store
-from tests.handover.archiver.effects import Act, EffectRecorder, record_stores
+from tests.handover.archiver.effects import Act, PassEffectRecorder, record_stores
 from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
 from tests.handover.archiver.fakes import FakeClock
 
@@ -99,7 +99,7 @@ def pause_at(number: int, paused: asyncio.Event, over: asyncio.Event) -> Act:
 
 
 async def undisturbed(archiver_env: ArchiverEnvironment, name: str) -> list[str]:
-    effects = EffectRecorder()
+    effects = PassEffectRecorder()
     await archiver_env.put(name)
     async with open_archiver(
         archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=1)
@@ -116,7 +116,7 @@ async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_w
     reached = await undisturbed(archiver_env, "undisturbed")
     for number in range(len(reached)):
         paused, over = asyncio.Event(), asyncio.Event()
-        effects = EffectRecorder(pause_at(number, paused, over))
+        effects = PassEffectRecorder(pause_at(number, paused, over))
         await archiver_env.put(f"paused after {number}")
         await archiver_env.put(f"after that, {number}")
         archiver_env.server.clear_requests()
@@ -152,7 +152,7 @@ async def test_one_that_was_paused_does_not_delete_what_was_handed_over_since(
             paused.set()
             await over.wait()
 
-    effects = EffectRecorder(pause)
+    effects = PassEffectRecorder(pause)
     key = await archiver_env_v3.put()
     async with open_archiver(
         archiver_env_v3.archiver(record_stores(archiver_env_v3.stores, effects), concurrency=1)

@@ -13,6 +13,7 @@ from muniment.storage.vectors.port import VectorSearch
 from tests.knowledge_bases.roles import create_roles
 from tests.lifecycle.purge.harness import PurgeHarness
 from tests.search.external_index_fixture import FaultyIndex
+from tests.support.effects import SimulatedCrash
 
 GONE = "Knowledge base and all its documents permanently deleted"
 LEAVING = {"detail": "This knowledge base is being deleted"}
@@ -163,10 +164,6 @@ async def test_of_many_calls_at_once_each_document_goes_once(purge_env: PurgeHar
     assert done["knowledge_base_deleted"] == done["knowledge_base_removal_begun"] == 1
     assert done["document_purged"] + done["document_cleared"] == len(ids)
     assert await purge_env.left(*ids) == {}
-
-
-class SimulatedCrash(BaseException):
-    """The end of the process, as far as its insides can tell."""
 
 
 def dying(purge_env: PurgeHarness, step: str, *, is_done_first: bool) -> KnowledgeBasePurge:

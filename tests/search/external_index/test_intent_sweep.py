@@ -13,7 +13,8 @@ from muniment.storage.vectors.external_index_updates import NoExternalIndex, Rec
 from muniment.storage.vectors.intents import IndexUpdatePending
 from muniment.storage.vectors.port import IndexedDocument
 from muniment.telemetry.metrics import REGISTRY
-from tests.search.external_index_fixture import ExternalIndexFixture, FaultyIndex, ProcessDeath
+from tests.search.external_index_fixture import ExternalIndexFixture, FaultyIndex
+from tests.support.effects import SimulatedCrash
 from tests.support.qdrant import MODEL, LocalQdrant, points
 from tests.support.seed import Seed
 
@@ -52,14 +53,14 @@ async def test_archive_restore_and_purge_leave_no_intent(index_env: ExternalInde
 @pytest.mark.parametrize("is_done_first", [False, True], ids=["not done", "done"])
 @pytest.mark.parametrize("move", ["archive", "restore", "purge"])
 @pytest.mark.parametrize(
-    "error", [Unavailable("a fault of the test"), ProcessDeath()], ids=["unknown outcome", "death"]
+    "error", [Unavailable("a fault of the test"), SimulatedCrash()], ids=["unknown outcome", "death"]
 )
 @pytest.mark.parametrize("index_env", ["completed", "archived"], indirect=True)
 async def test_after_a_call_that_fails_the_index_is_put_to_what_the_row_says(
     index_env: ExternalIndexFixture, move: str, error: BaseException, is_done_first: bool
 ) -> None:
     before, index_env.index.error, index_env.index.is_done_first = index_env.status, error, is_done_first
-    with suppress(Unavailable, ProcessDeath):
+    with suppress(Unavailable, SimulatedCrash):
         await getattr(index_env, move)()
         await index_env.settle()  # of a purge, the sweep makes the call
     assert index_env.status == (None if move == "purge" else before)
@@ -73,9 +74,9 @@ async def test_after_a_call_that_fails_the_index_is_put_to_what_the_row_says(
 
 
 async def test_death_between_the_call_and_the_change_is_put_back(index_env: ExternalIndexFixture) -> None:
-    with pytest.raises(ProcessDeath):
+    with pytest.raises(SimulatedCrash):
         async with index_env.moves.hide(index_env.owner.principal, index_env.document, 1):
-            raise ProcessDeath
+            raise SimulatedCrash
     assert await index_env.in_index() == "hidden"
 
     await index_env.settle()
@@ -135,8 +136,8 @@ async def test_a_writer_whose_intent_the_sweep_has_settled_changes_nothing(index
 
 async def test_a_writer_whose_intent_the_sweep_has_only_taken_changes_nothing(index_env: ExternalIndexFixture) -> None:
     async def die_in_the_sweep() -> None:
-        index_env.index.error, index_env.index.is_done_first = ProcessDeath(), True
-        with suppress(ProcessDeath):
+        index_env.index.error, index_env.index.is_done_first = SimulatedCrash(), True
+        with suppress(SimulatedCrash):
             await index_env.settle()
 
     index_env.moves = RecordedIndexUpdates(index_env.database, Interrupted(index_env, die_in_the_sweep))
@@ -167,16 +168,16 @@ async def test_a_row_that_changes_while_the_index_is_told_is_looked_at_again(ind
     assert (index_env.status, await index_env.in_index(), index_env.intents) == ("archived", "hidden", [])
 
 
-@pytest.mark.parametrize("error", [Unavailable(), ProcessDeath()], ids=["unknown outcome", "death"])
+@pytest.mark.parametrize("error", [Unavailable(), SimulatedCrash()], ids=["unknown outcome", "death"])
 async def test_a_sweep_that_fails_is_repeated_later_each_time(
     index_env: ExternalIndexFixture, error: BaseException
 ) -> None:
     index_env.index.error = error
-    with suppress(Unavailable, ProcessDeath):
+    with suppress(Unavailable, SimulatedCrash):
         await index_env.archive()
     waits = []
     for _ in range(6):
-        with suppress(ProcessDeath):
+        with suppress(SimulatedCrash):
             assert await index_env.settle() == 0
         waits.append(index_env.seed.one("SELECT round(extract(epoch FROM next_attempt_at - now())) FROM index_intents"))
         assert await index_env.sweep.settle_due(index_env.document.organization_id) == 0  # it is not due yet

@@ -18,7 +18,7 @@ from muniment.handover.internal.client import InternalApiClient
 from muniment.handover.paperless.client import PaperlessClient
 from muniment.handover.queue import HandoverStores
 from muniment.telemetry.logs import configure_logs
-from tests.handover.archiver.effects import EffectRecorder, RecordingQueue
+from tests.handover.archiver.effects import PassEffectRecorder, RecordingQueue
 from tests.handover.archiver.fakes import FakeClock
 
 
@@ -27,7 +27,7 @@ async def run(case: dict[str, Any]) -> None:
         if reached == case["number"]:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    effects, clock = EffectRecorder(kill), FakeClock()
+    effects, clock = PassEffectRecorder(kill), FakeClock()
     clock.advance(seconds=case["ahead"])
     queue, letters = (RecordingQueue(Path(case[name]), effects) for name in ("queue", "letters"))
     archiver = Archiver(
