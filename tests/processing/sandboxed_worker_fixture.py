@@ -92,7 +92,8 @@ class SandboxedWorkerFixture:
         pages = """SELECT page_text_uri, page_text_sha256 FROM artifact_pages a JOIN document_pages p
                        ON p.artifact_page_id = a.id WHERE p.document_id = %s ORDER BY a.page_number"""
         texts = [
-            await read_page_text(self.worker_env.objects, *page) for page in self.worker_env.seed.rows(pages, document_id)
+            await read_page_text(self.worker_env.objects, *page)
+            for page in self.worker_env.seed.rows(pages, document_id)
         ]
         return ProcessingOutcome(*row, texts)  # type: ignore[call-arg]  # how long a row is, nobody knows
 

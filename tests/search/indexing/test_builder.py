@@ -178,7 +178,11 @@ async def test_a_text_is_indexed_page_by_page_and_its_meaning_is_found(
     pages[5] = ""
     full = await a_text(artifacts_env, pages, is_shared=is_shared)
     new = await build_index(
-        artifacts_env.database, artifacts_env.objects, embedder, full, organization_id=artifacts_env.owner.organization_id
+        artifacts_env.database,
+        artifacts_env.objects,
+        embedder,
+        full,
+        organization_id=artifacts_env.owner.organization_id,
     )
     assert (new.language, new.organization_id) == ("german", full.organization_id)
     assert [item.chunk.text for item in new.chunks] == [page for page in pages if page]
@@ -202,7 +206,11 @@ async def test_no_transaction_is_open_while_the_model_computes(artifacts_env: Ar
     watched = Watched(threads=1)
     full = await a_text(artifacts_env, ["One page", "and another"])
     await build_index(
-        artifacts_env.database, artifacts_env.objects, watched, full, organization_id=artifacts_env.owner.organization_id
+        artifacts_env.database,
+        artifacts_env.objects,
+        watched,
+        full,
+        organization_id=artifacts_env.owner.organization_id,
     )
     await watched.close()
     assert open_ones == [0]
