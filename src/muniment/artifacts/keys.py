@@ -49,7 +49,7 @@ class ContentKeyFactory:
     def __init__(self, secret: str, scope: SharingScope) -> None:
         self._secret = secret.encode()
         self._scope = scope
-        # Names the secret without telling it, so that a second secret can come beside the first one day.
+        # Identifies the secret without revealing it, so that a second secret can be added later.
         self.key_id = self._derive("key id").hex()[:8]
 
     def new_hasher(self, *, organization_id: UUID, document_id: UUID) -> ContentHasher:

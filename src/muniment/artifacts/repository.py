@@ -106,7 +106,7 @@ def _locked(statement: Select[TextArtifact]) -> Select[TextArtifact]:
     return statement.with_for_update(read=True, key_share=True)
 
 
-# Asked for every document: put together once.
+# Built once, because every run executes it.
 _FIND = _locked(select(TextArtifact).where(*(getattr(TextArtifact, name) == bindparam(name) for name in KEY_COLUMNS)))
 
 
@@ -137,7 +137,7 @@ class ArtifactRepository:
         while (added := await self._insert(key, new)) is None:
             if kept := await self.find(key):
                 return kept, False
-            # The garbage collection took the other's between our two statements.
+            # The other artifact was garbage-collected between the two statements.
         return added, True
 
     async def _insert(self, key: ArtifactKey, new: NewArtifact) -> TextArtifact | None:

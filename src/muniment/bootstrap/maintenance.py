@@ -16,7 +16,7 @@ from muniment.settings import Settings
 
 
 def build_purge_prover(settings: Settings, stores: Stores) -> PurgeProver:
-    """What proves that documents are gone, and signs that they are."""
+    """Build the service that proves purges and signs their receipts."""
     return PurgeProver(
         stores.database,
         TraceDeletion(stores.database, stores.external_index, stores.ledger, stores.tasks),

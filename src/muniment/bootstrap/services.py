@@ -78,7 +78,7 @@ def _build_engine(settings: Settings, stores: Stores) -> MoveEngine:
 
 
 def build_index_updates(stores: Stores) -> ExternalIndexUpdates:
-    """Return how changes of documents are told to the external index, if there is one."""
+    """Build the updates of the external index, if there is one."""
     if stores.external_index is None:
         return NoExternalIndex(stores.database)
     return RecordedIndexUpdates(stores.database, stores.external_index)

@@ -1,7 +1,8 @@
 """Run lifecycle moves (docs/design.md#state-machine).
 
-A move is checked (rights, status, obstacles), an external index is told, then the document is locked, checked again and
-changed in one transaction. Rights are checked here and not in the endpoints, so that every caller gets the same answer.
+A move is checked (rights, status, obstacles) and an external index is updated. Then the document is locked, checked
+again and changed in one transaction. Rights are checked here and not in the endpoints, so that every caller gets the
+same answer.
 """
 
 from abc import ABC, abstractmethod
@@ -46,7 +47,7 @@ class DocumentMove(ABC, Generic[Result]):
 
     move: ClassVar[Move]
     needs_preview: ClassVar[bool] = False
-    """Whether the document is read in a transaction before that of the move even if no index has to be told."""
+    """Whether the document is read in a transaction before that of the move even if no external index is updated."""
     new_name: str | None = None
     """Name that the document gets. Other documents of that name are locked with it."""
     cancelled_jobs: Collection[str] | None = None
@@ -59,7 +60,7 @@ class DocumentMove(ABC, Generic[Result]):
         """Do what must be done before the move, with no transaction open."""
 
     async def visibility(self, context: MoveContext) -> Visibility | None:
-        """Return what an external index is told. Called in a transaction before that of the move."""
+        """Return the update of an external index. Called in a transaction before that of the move."""
         return RULES[self.move].visibility
 
     @abstractmethod
@@ -139,12 +140,12 @@ class MoveEngine:
 
     @asynccontextmanager
     async def _transaction(self, move: DocumentMove[Result], target: Target) -> AsyncIterator[Work[Principal]]:
-        is_told = RULES[move.move].visibility is not None and self.index.holds_copies
-        if not (is_told or move.needs_preview):
+        updates_index = RULES[move.move].visibility is not None and self.index.holds_copies
+        if not (updates_index or move.needs_preview):
             async with self.database.work(target.caller) as work:
                 yield work
             return
-        async with self.database.work(target.caller) as work:  # before the index is told anything
+        async with self.database.work(target.caller) as work:  # before the index is updated
             context = await self._permit(work, move, target, lock=False)
             visibility = await move.visibility(context)
         document = context.document

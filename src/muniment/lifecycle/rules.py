@@ -48,7 +48,7 @@ class Obstacle(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Whether search shows the document after the move. An external index is told before the row changes."""
+    """Whether search shows the document after the move. An external index is updated before the row changes."""
 
     HIDDEN = "hidden"
     VISIBLE = "visible"
@@ -56,7 +56,7 @@ class Visibility(StrEnum):
 
 
 class MoveNotAllowed(Refused):
-    """The message comes from the rules: `Only failed or completed documents can be retried`."""
+    """The document's status does not allow this"""
 
     code = "IllegalMove"
 

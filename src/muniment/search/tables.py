@@ -28,7 +28,7 @@ class IndexingVariantRow(Table):
 
 
 class ArtifactIndex(Table):
-    """That a text was indexed, and the head of its chunks: they come and go with this row."""
+    """Index of an artifact's text under one variant. Its chunks are deleted with it."""
 
     __tablename__ = "artifact_indexes"
 

@@ -1376,7 +1376,7 @@ export interface components {
         };
         /**
          * DiagramRead
-         * @description A stale paragraph has only its notes.
+         * @description A diagram. A stale one has only its annotations.
          */
         DiagramRead: {
             /** Page Number */

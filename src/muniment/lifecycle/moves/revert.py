@@ -33,7 +33,7 @@ class Reverted:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The document as it was before an external index was told anything."""
+    """The document as it was before an external index was updated."""
 
     epoch: int
     snapshot: RevisionSnapshot

@@ -1,4 +1,4 @@
-"""Where documents stand, as those who wait for them see it. Row level security shows only what the caller may see."""
+"""Progress of documents, as users see it. Row level security shows only what the caller may see."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class DocumentProgress:
     total_pages: int | None
     last_error: str | None
     purpose: str | None
-    """Of the run that is open; without one nothing is being done."""
+    """Purpose of the open run, or `None` if there is none."""
 
     @property
     def is_unfinished(self) -> bool:
@@ -59,7 +59,7 @@ class ProgressRepository:
 
 
 def _select_progress() -> Select[*tuple[Any, ...]]:
-    # Of an older epoch a run is over, whatever it says: nobody can write for it any more.
+    # A run of an older epoch has ended, whatever its status: nobody can write for it any more.
     open_run = and_(
         ProcessingRun.document_id == Document.id,
         ProcessingRun.epoch == Document.epoch,

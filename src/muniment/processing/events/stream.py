@@ -1,4 +1,4 @@
-"""What one browser tab is told. Every event is read from the tables on behalf of the caller, at that moment."""
+"""The event stream of one client. Every event is read from the tables on behalf of the caller, at that moment."""
 
 import time
 from collections import OrderedDict
@@ -20,7 +20,7 @@ MAX_IN_SNAPSHOT = 500
 MAX_REMEMBERED_DOCUMENTS = 10_000
 
 Authenticate = Callable[[], Awaitable[Principal]]
-"""Who asks, now: raises `NotSignedIn` when nobody does any more."""
+"""Authenticates the caller again. Raises `NotSignedIn` once the session has ended."""
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,6 @@ class ChangeListener:
         try:
             document_id = UUID(payload)
         except ValueError:
-            return  # anybody who is connected may say anything
+            return  # any client of the database can send a notification
         for subscription in self._subscriptions:
             subscription.mark_changed(document_id)

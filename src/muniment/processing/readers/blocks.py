@@ -90,7 +90,7 @@ def paginate(
     """Split blocks into pages in two passes: the first one counts, so that the second one holds only one page.
 
     Pages that a format defines itself may be somewhat longer than `text_page_characters` before they are split.
-    `means.max_pages` limits the pages that a file claims to have; pages that we split are limited by its size.
+    `resources.max_pages` limits the pages that a file claims to have; pages that we split are limited by its size.
     """
     limit = int(options.text_page_characters * (_OWN_PAGE_TOLERANCE if has_pages else 1))
     with parser_errors_as_unreadable(kind):

@@ -78,7 +78,7 @@ class ImageNotRenderable(Invalid):
 
 
 class ImageRenderer(Protocol):
-    """Draws where a file can do no harm; raises `Unreadable`, or `Unavailable` when it does not run."""
+    """Renders images in the sandbox. Raises `Unreadable`, or `Unavailable` if the sandbox does not run."""
 
     async def render_page(self, file: BinaryIO, media_type: str, page_number: int, width_px: int) -> RenderedImage: ...
 
@@ -166,7 +166,7 @@ class ImageService:
         drawing.waiting += 1
         self._waiting[user_id] += 1
         try:
-            # One who asked may hang up, and the others still wait for it; when nobody does, it ends.
+            # A client that disconnects does not cancel a rendering that others wait for. The last one does.
             return await asyncio.shield(drawing.task)
         finally:
             self._waiting[user_id] -= 1

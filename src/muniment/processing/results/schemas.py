@@ -144,7 +144,7 @@ class ParagraphRead(ParagraphAnnotations):
 
 
 class DiagramRead(DiagramAnnotations):
-    """A stale paragraph has only its notes."""
+    """A diagram. A stale one has only its annotations."""
 
     kind: FigureKind | None
     box: Box | None = Field(description=BOX_DESCRIPTION)

@@ -11,7 +11,7 @@ from muniment.storage.db.base import Table, created_at_column
 
 
 class DocumentPart:
-    """A place in a document. `annotations` survive every re-read; `stale_at` says since when the place is gone."""
+    """A part of a document. Its annotations survive every reread; `stale_at` is when its text disappeared."""
 
     artifact_column: str
     position_columns: tuple[str, ...] = ()

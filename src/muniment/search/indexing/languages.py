@@ -38,7 +38,7 @@ _CONFIGURATIONS = {
 """Those that every PostgreSQL from 15 on has."""
 _MIN_LETTERS = 12
 _MAX_CHARACTERS = 20_000
-"""Characters that are looked at: more tell nothing new."""
+"""Number of characters examined. More do not improve detection."""
 
 
 def detect_text_search_config(text: str) -> str:

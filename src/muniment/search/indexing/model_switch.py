@@ -105,7 +105,7 @@ class ModelSwitch:
         )
 
     async def switch(self, *, force: bool = False) -> IndexStatus:
-        """Let the configured variant answer from here on, unless it already does, and return the status before.
+        """Activate the configured variant, unless it is active, and return the status before.
 
         Raises `DocumentsNotIndexed` if completed documents would no longer be found, unless `force` is set.
         """

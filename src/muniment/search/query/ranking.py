@@ -35,9 +35,9 @@ def fuse(rankings: Sequence[Ranking[KeyT]], rank_constant: int = RRF_K) -> list[
     best = sum(ranking.weight for ranking in rankings) / (rank_constant + 1)
     scores: dict[KeyT, float] = {}
     for ranking in rankings:
-        # A key that comes twice in one ranking counts once, at its better place.
-        for place, key in enumerate(dict.fromkeys(ranking.keys), start=1):
-            scores[key] = scores.get(key, 0.0) + ranking.weight / (rank_constant + place)
+        # Duplicate keys count once, at their best rank.
+        for rank, key in enumerate(dict.fromkeys(ranking.keys), start=1):
+            scores[key] = scores.get(key, 0.0) + ranking.weight / (rank_constant + rank)
     return sorted(((key, score / best) for key, score in scores.items()), key=lambda item: -item[1])
 
 

@@ -16,7 +16,7 @@ LIMIT_GROWTH = 4
 
 
 MAX_ROUNDS = 6
-"""With the growth this allows some hundred thousand candidates; more would point to an index that is wrong."""
+"""With the growth this allows some hundred thousand candidates. Needing more suggests a damaged index."""
 
 
 StopCondition = Callable[[Iterable[PassageKey]], bool]
@@ -33,13 +33,13 @@ class ConfirmedVectorSearch:
     async def nearest(self, scope: SearchScope, vector: Vector, is_enough: StopCondition) -> Mapping[PassageKey, float]:
         """Return confirmed keys with their distances, nearest first.
 
-        More candidates are fetched until it is `enough`, the index has no more, or the rounds are used up.
+        More candidates are fetched until `is_enough`, the index has no more, or the rounds are used up.
         """
         kept: dict[PassageKey, float] = {}
         seen: set[PassageKey] = set()
         size, skip = INITIAL_LIMIT, 0
         for _ in range(MAX_ROUNDS):
-            # An engine elsewhere asks for no connection: the transaction begins with the confirmation.
+            # An external engine uses no connection: the transaction begins with the confirmation.
             async with self.database.work(self.principal) as work:
                 found = await self.index.nearest(
                     work, scope.model, scope.kb_ids, vector, limit=size, offset=skip, scope_size=scope.chunk_count

@@ -31,7 +31,8 @@ MAX_HITS_PER_DOCUMENT = 3
 
 
 MIN_CANDIDATES = 50
-"""So many of each half are fused at least: what is twentieth in both is better than what is fifth in one."""
+"""Minimum number of candidates of each half, so that a passage with a low rank in one half and a high one in the other
+is fused with both."""
 
 
 class SemanticSearchUnavailable(Unavailable):
@@ -158,14 +159,14 @@ class SearchService:
     async def _rank_semantic(
         self, principal: Principal, mode: SearchMode, vector: Vector | None, scope: SearchScope, limit: int
     ) -> tuple[SearchMode, Ranking[PassageKey] | None]:
-        """What really answered, too."""
+        """Return the mode that was actually used, and the ranking if there is one."""
         if mode is SearchMode.TEXT or not scope.queries:
             return mode, None
-        authority = ConfirmedVectorSearch(self.database, self.index, principal)
+        vector_search = ConfirmedVectorSearch(self.database, self.index, principal)
         try:
             if vector is None:
                 raise SemanticSearchUnavailable
-            near = await authority.nearest(scope, vector, lambda kept: len(_limit_per_document(kept)) >= limit)
+            near = await vector_search.nearest(scope, vector, lambda kept: len(_limit_per_document(kept)) >= limit)
         except Unavailable:
             return _fall_back_to_text(mode), None
         return mode, Ranking(list(near))
@@ -189,7 +190,7 @@ class SearchService:
     ) -> Sequence[SearchHit]:
         scores = dict(fuse(rankings))
         repository = SearchRepository(work.session)
-        # A last look: who lost a right, or a document that was archived, since the halves answered is left out.
+        # Loaded through the view again: leaves out what was archived, or what the caller lost access to, meanwhile.
         found = await repository.load_passages(model, _limit_per_document(scores)[:limit])
         chosen = [found[key] for key in scores if key in found]
         snippets = await make_snippets(repository, chosen, query)

@@ -31,14 +31,14 @@ class SimilarDocuments:
         if about is None:
             return []
         scope, centre = about
-        authority = ConfirmedVectorSearch(self.database, self.index, self.principal)
-        near = await authority.nearest(
+        vector_search = ConfirmedVectorSearch(self.database, self.index, self.principal)
+        near = await vector_search.nearest(
             scope, centre, lambda kept: len({key[0] for key in kept} - {document_id}) >= limit
         )
         chosen = [key for key in limit_per_document(near, 1) if key[0] != document_id][:limit]
         async with self.database.work(self.principal) as work:
             found = await SearchRepository(work.session).load_passages(scope.model, chosen)
-        # A distance is between 0 and 2; what points the other way is not similar at all.
+        # Cosine distance is between 0 and 2. Opposite vectors score 0.
         return [
             SearchHit(found[key], make_snippet(found[key].text, ()), max(0.0, 1 - near[key]))
             for key in chosen

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 MAX_SNIPPET_CHARACTERS = 240
 ELLIPSIS = "…"
-# With what joins words inside: PostgreSQL, too, takes `e-mail` or `3.14` for one.
+# Includes punctuation inside words: like PostgreSQL, treats `e-mail` and `3.14` as one word.
 WORD = re.compile(r"[^\W_]+(?:[.,'’@/_-][^\W_]+)*")
 
 Span = tuple[int, int]
@@ -70,7 +70,7 @@ def _window(text: str, spans: Sequence[Span], length: int) -> Span:
     if len(text) <= length:
         return _trim_to_spaces(text, 0, len(text))
     first = _densest_window(spans, length)
-    # What was found stands in the middle of what is shown, as far as the text reaches.
+    # Matches are centered where the text is long enough on both sides.
     start = max(0, min((first[0] + first[1] - length) // 2, len(text) - length))
     end = start + length
     if start > 0:

@@ -30,7 +30,7 @@ class ExternalIndexUpdates(Protocol):
     """What a change of a document must tell an external index, whether there is one or not."""
 
     holds_copies: bool
-    """Whether an external index holds copies of the documents' passages and must be told of changes."""
+    """Whether an external index holds copies of the documents' passages and must be updated with them."""
 
     def hide(
         self, caller: Principal, document: IndexedDocument, epoch: int
@@ -58,7 +58,7 @@ class ExternalIndexUpdates(Protocol):
 
 
 class NoExternalIndex(ExternalIndexUpdates):
-    """Every change is one transaction: the vectors are in PostgreSQL, and nobody has to be told."""
+    """Does nothing: the vectors are in PostgreSQL and change in the transaction of the document."""
 
     holds_copies = False
 

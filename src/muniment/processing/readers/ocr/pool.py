@@ -35,7 +35,7 @@ class _Job:
 
 
 class OcrPool:
-    """Recognizes up to `means.ocr_processes` images at a time.
+    """Recognizes up to `resources.ocr_processes` images at a time.
 
     Work proceeds while `submit` and `wait_for_result` are called.
     """

@@ -40,7 +40,7 @@ class ServerInfo:
 
 
 def confine(server_info: ServerInfo, *, user_id: int | None, limits: JobLimits, ruleset: int | None) -> dict[str, bool]:
-    """Give up all privileges; `rules` are Landlock's. Return which protections are active, for `Sandbox.probe`."""
+    """Give up all privileges; `ruleset` is Landlock's. Return which protections are active, for `Sandbox.probe`."""
     active = {"network": server_info.has_own_network, "oom_first": _try(_prefer_for_oom_kill)}
     _set_limits(limits, mapped_bytes=server_info.mapped_bytes, counts_processes=user_id is not None)
     active["user"] = user_id is not None and _try(lambda: linux.switch_user(user_id))

@@ -31,7 +31,7 @@ class ChildProcesses:
     _user_ids: SpareUserIds = field(default_factory=SpareUserIds)
 
     def fork(self, job: int, child_main: Callable[[int | None], NoReturn]) -> int:
-        """Fork a child that calls `run` as its own user. Raise `OSError` if there is no process or user id left."""
+        """Fork a child that calls `child_main` as another user. Raise `OSError` without a free process or user id."""
         user = self._user_ids.acquire()
         try:
             if (pid := os.fork()) == 0:

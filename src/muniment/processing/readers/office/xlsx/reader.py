@@ -141,7 +141,8 @@ class _Workbook:
             yield from (Block(block.text) for block in drawings if block.text)
 
     def _tables(self, part: str, available_characters: int) -> Iterator[Block]:
-        """Yield tables with as many rows as fit on a page; `room` is what the heading leaves of the first one."""
+        """Yield tables with as many rows as fit on a page. `available_characters` is what the heading leaves of the
+        first page."""
         chunk = RowBatch()
         with self._package.open(part) as stream:
             for row in iterate_part(stream, part, ("row",)):
