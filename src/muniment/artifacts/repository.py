@@ -87,7 +87,7 @@ _ADD_PAGES, _ADD_PARAGRAPHS = (
 )
 
 
-# What a page's reading found goes to a row of its own.
+# Each figure of a page becomes a row.
 _ADD_DIAGRAMS = text("""
     INSERT INTO artifact_diagrams
         (organization_id, content_hmac, algorithm_version, params_fingerprint, page_number, diagram_key, diagram_meta)

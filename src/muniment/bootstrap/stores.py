@@ -55,7 +55,7 @@ def build_stores(settings: Settings) -> Stores:
         pool_size=settings.database.pool_size,
     )
     objects, handover = build_object_store(settings), build_handover_stores(settings)
-    # A run holds two: its document's, and that of what it computes.
+    # A run holds two: one for its document, and one for the artifact that it computes.
     locks = AdvisoryLocks(service_address(settings), max_connections=2 * settings.worker.concurrency)
     external_index = build_external_index(settings)
     return Stores(

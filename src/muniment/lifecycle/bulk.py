@@ -135,7 +135,7 @@ async def bulk_purge(engine: MoveEngine, caller: Principal, kb_id: UUID, documen
 
 
 async def _check_rate_limit(engine: MoveEngine, caller: Principal, kb_id: UUID) -> None:
-    """Count the call in a transaction of its own, so that it counts even if it fails later."""
+    """Count the call in a separate transaction, so that it counts even if it fails later."""
     async with engine.database.work(caller) as work:
         (await get_access(work, kb_id)).require_manage()
         if wait := await RateLimitRepository(work.session).acquire(OPERATION, limit=RATE_LIMIT, window=RATE_WINDOW):

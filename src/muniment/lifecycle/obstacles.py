@@ -1,4 +1,4 @@
-"""Obstacles to lifecycle moves: one check for each, which returns the error that stands in the way, or None.
+"""Obstacles to lifecycle moves: one check for each, which returns the error that prevents the move, or `None`.
 
 The engine raises the error, and `explain` shows its message, so the two cannot disagree.
 """

@@ -47,7 +47,7 @@ def definer_function(
     """Create a function that runs as the owner; the two logins may call it only with `grant_execute`."""
     op.execute(
         f"CREATE FUNCTION {signature} RETURNS {returns} LANGUAGE {language} {volatility} SECURITY DEFINER "
-        # A fixed path, so that callers cannot substitute functions or tables of their own.
+        # A fixed path, so that callers cannot substitute their own functions or tables.
         f"SET search_path = pg_catalog, public, pg_temp AS $function$ {body} $function$"
     )
 

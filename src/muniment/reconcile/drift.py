@@ -62,7 +62,7 @@ def _ignore_progress(_: int) -> None:
 
 @dataclass(frozen=True)
 class ReconcileScope:
-    """What a check covers: an organization, its knowledge bases, and the age of what it considers."""
+    """What a check covers: an organization, its knowledge bases, and the minimum age of objects that it checks."""
 
     organization_id: UUID
     kb_ids: Sequence[UUID]

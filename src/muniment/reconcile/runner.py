@@ -61,7 +61,7 @@ class ReconcileRunner:
     database: Database
     checks: Sequence[ReconcileCheck]
     global_checks: Sequence[ReconcileCheck]
-    """Checks of what belongs to no single organization; they run as the first one."""
+    """Checks of objects that belong to no single organization. They run as the first organization."""
     grace_periods: GracePeriods = GracePeriods()
 
     async def reconcile(

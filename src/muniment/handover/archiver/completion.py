@@ -42,7 +42,7 @@ async def verify_document(
 
 
 async def _ensure_tags(context: PassContext, document: PaperlessDocument, ids: DocumentObjectIds) -> PaperlessDocument:
-    """Add our tags once more if they are missing: a workflow of Paperless may have removed them."""
+    """Add our tags again if they are missing: a workflow of Paperless may have removed them."""
     if ids.identity_tags <= document.tags:
         return document
     await context.lease.check()

@@ -24,7 +24,7 @@ log = structlog.get_logger()
 
 
 class ArchiverMetrics:
-    """Metrics of the archiver, in a registry of its own: the API and the worker must not report an empty queue."""
+    """Metrics of the archiver, in a separate registry: the API and the worker must not report an empty queue."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -153,7 +153,7 @@ async def _can_wait_for(context: PassContext, task: ConsumeTask) -> bool:
 async def _locate_document(
     context: PassContext, job: VersionedSidecar, ids: DocumentObjectIds
 ) -> PaperlessDocument | None:
-    # By its tags once more: it may have appeared since the first check.
+    # Search by tags again: the document may have appeared since the first check.
     if found := await find_tagged_copy(context, job.key, ids):
         return found
     for document in await context.paperless.find_by_file_name(job.sidecar.file_name or job.key.sha256):

@@ -1,4 +1,4 @@
-"""Internal API for the archiver, with a key of its own (docs/contracts.md#internal-api)."""
+"""Internal API for the archiver, with a separate key (docs/contracts.md#internal-api)."""
 
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any

@@ -176,7 +176,7 @@ class PaperlessClient:
         }
         if missing:
             await self._patch(document_id, missing)
-        # Not by PATCH, which replaces the whole list and would lose a field that somebody fills in at the same moment.
+        # Not by PATCH, which replaces the whole list and would lose a field that a user fills in at the same moment.
         fields = {
             str(key): value
             for key, value in (custom_fields or {}).items()

@@ -57,7 +57,7 @@ class Revert(DocumentMove[Reverted]):
 
     async def apply(self, context: MoveContext, engine: MoveEngine) -> Reverted:
         work, document, snapshot = context.work, context.document, self._seen.snapshot
-        if document.epoch != self._seen.epoch:  # it was reverted, replaced, and has failed once more
+        if document.epoch != self._seen.epoch:  # it was reverted, replaced, and has failed again
             raise DocumentChangedConcurrently
         failed_epochs = await RevisionRepository(work.session).list_epochs_after(document.id, snapshot.revision)
         failed_name, failed_revision = document.name, document.revision

@@ -50,7 +50,7 @@ class Sandbox:
 
     Every method may raise `Unreadable`, or `SandboxUnavailable` (an `Unavailable`, worth a retry) when the fork server
     does not start or dies. It starts at first use and again after it died. `file` is an open, unnamed file; the child
-    gets a read-only descriptor of its own, so the file may be used again, even at the same time.
+    gets its own read-only descriptor, so the file may be used again, even at the same time.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Queries of search other than lexical matching: scope, confirmation of candidates, passages, matching words.
 
-All of them read views that show a caller the completed documents of their own knowledge bases.
+All of them read views that have only the completed documents the caller may see.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -61,7 +61,7 @@ class TaskQueue(Protocol):
     async def revoke_run(
         self, work: Work[Any], document_id: UUID, epoch: int, reason: RevokeReason = RevokeReason.SUPERSEDED
     ) -> bool:
-        """Cancel the job of the run: a waiting job is deleted, a running one is told to stop. Return `False` if the
+        """Cancel the job of the run: a waiting job is deleted, a running one is asked to stop. Return `False` if the
         run had already ended."""
 
     async def requeue_run(self, work: Work[Service], run_id: UUID) -> None:
@@ -85,7 +85,7 @@ class TaskQueue(Protocol):
         """Delete a waiting job if its run has still ended or is missing. Return whether it was deleted."""
 
     async def delete_jobs(self, work: Work[Service], job_ids: Sequence[str]) -> None:
-        """Delete jobs, waiting ones included, with everything the queue stores about them. A running job is told to
+        """Delete jobs, waiting ones included, with everything the queue stores about them. A running job is asked to
         stop, and stays until it has."""
 
     async def list_existing_jobs(self, work: Work[Service], job_ids: Sequence[str]) -> Sequence[str]:

@@ -191,7 +191,7 @@ class DurableTree:
         with suppress(FileNotFoundError, NotADirectoryError), self._folders(parents) as folders:
             with suppress(FileNotFoundError, IsADirectoryError):
                 os.unlink(name, dir_fd=folders[-1])
-            # Even if it was missing: whoever deleted it may have crashed before this sync.
+            # Even if it was missing: the process that deleted it may have crashed before this sync.
             self._sync(folders[-1])
             if not self._keep_empty_folders:
                 _remove_empty_folders(parents, folders)

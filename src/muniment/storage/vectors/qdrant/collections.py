@@ -1,6 +1,6 @@
 """Qdrant collections: one per knowledge base, with one named vector per embedding model.
 
-A point has a vector of its own model only, and a query names the model whose vectors it compares. Several models can
+A point has a vector of one model only, and a query names the model whose vectors it compares. Several models can
 therefore coexist, and the status or removal of a document is written once, whichever models embedded it. The first
 model comes with the collection; adding another needs Qdrant 1.18.
 """

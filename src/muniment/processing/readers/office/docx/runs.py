@@ -26,7 +26,7 @@ class ParagraphContent:
     text_parts: list[str] = field(default_factory=list)
     figures: tuple[Figure, ...] = ()
     text_boxes: list[Element] = field(default_factory=list)
-    """Text boxes, which contain paragraphs of their own."""
+    """Text boxes, which contain separate paragraphs."""
     fields: list[bool] = field(default_factory=list)
     """For each open field: whether its result has begun. The field code comes before it."""
 

@@ -25,7 +25,7 @@ class OdtStyle:
 
 
 class OdtStyles:
-    """Common and automatic styles. Headings are elements of their own; titles and captions are only styles."""
+    """Common and automatic styles. Headings have their own elements; titles and captions are only styles."""
 
     def __init__(self, roots: list[Element]) -> None:
         styles = [style for root in roots for style in descendants(root, "style")]
