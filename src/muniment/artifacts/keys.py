@@ -1,5 +1,5 @@
-"""What identifies an artifact: the content key (an HMAC of the original bytes) and the variant, which names the
-way it was read.
+"""What identifies an artifact: the content key (an HMAC of the original bytes) and the variant, which
+identifies how they were processed.
 
 A plain SHA-256 would let anyone who has a file test whether it is stored here. The HMAC secret never leaves the server.
 """

@@ -1,6 +1,6 @@
 """Lifecycle rules as one table (docs/design.md#state-machine).
 
-For each move: its targets, who may make it, what can stand in its way, and the message of every refusal.
+For each move: its targets, who may make it, what can prevent it, and the message of every refusal.
 """
 
 from collections.abc import Mapping, Set

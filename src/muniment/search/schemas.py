@@ -1,4 +1,4 @@
-"""What crosses HTTP of searching."""
+"""Response bodies of search."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Passages of artifacts with their vectors. Written by the service login; people see them through `passages` alone."""
+"""Chunks of artifacts with their vectors. Only the service login can use them; users read the view `passages`."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from muniment.storage.db.base import Table, created_at_column
 
 
 class IndexingVariantRow(Table):
-    """A way of making chunks and vectors; the active one answers."""
+    """A model with chunking options. Queries use the active one."""
 
     __tablename__ = "indexing_variants"
     __table_args__ = (

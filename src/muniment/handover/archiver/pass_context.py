@@ -58,9 +58,9 @@ class PassOutcome(IntEnum):
     """Exit codes of `muniment archiver run`; 1 and 2 are those of an invalid command."""
 
     DONE = 0
-    """Every job was looked at; what remains waits for its time."""
+    """Every job was examined. The remaining ones are not due yet."""
     NEEDS_OPERATOR = 3
-    """Nothing works before a person acts: token, address or version of Paperless, or key of the internal API."""
+    """Nothing works until an operator acts: token, address or version of Paperless, or key of the internal API."""
     RETRY_LATER = 4
     """Paperless, a store or the API did not respond, or nothing was accepted: the next pass tries again."""
     LEASE_HELD = 5

@@ -47,9 +47,9 @@ class ProgressRepository:
 
     async def list_unfinished(self, *, limit: int) -> tuple[Sequence[DocumentProgress], bool]:
         """Return the newest unfinished documents, and whether there are more."""
-        being_read = select(ProcessingRun.document_id).where(ProcessingRun.status.in_(OPEN_RUN_STATUSES))
+        with_open_run = select(ProcessingRun.document_id).where(ProcessingRun.status.in_(OPEN_RUN_STATUSES))
         waiting = select(Document.id).where(Document.status.in_(UNFINISHED_STATUSES))
-        newest = _select_progress().where(Document.id.in_(being_read.union(waiting)))
+        newest = _select_progress().where(Document.id.in_(with_open_run.union(waiting)))
         newest = newest.where(Document.status.in_(UNFINISHED_STATUSES) | ProcessingRun.run_id.is_not(None))
         rows = await self._session.execute(
             newest.order_by(Document.created_at.desc(), Document.id.desc()).limit(limit + 1)
@@ -65,7 +65,7 @@ def _select_progress() -> Select[*tuple[Any, ...]]:
         ProcessingRun.epoch == Document.epoch,
         ProcessingRun.status.in_(OPEN_RUN_STATUSES),
     )
-    its_step = and_(ProcessingStep.run_id == ProcessingRun.run_id, ProcessingStep.step_name == ProcessingRun.last_step)
+    last_step = and_(ProcessingStep.run_id == ProcessingRun.run_id, ProcessingStep.step_name == ProcessingRun.last_step)
     return (
         select(
             Document.id,
@@ -81,7 +81,7 @@ def _select_progress() -> Select[*tuple[Any, ...]]:
             ProcessingStep.state_snapshot,
         )
         .outerjoin(ProcessingRun, open_run)
-        .outerjoin(ProcessingStep, its_step)
+        .outerjoin(ProcessingStep, last_step)
     )
 
 

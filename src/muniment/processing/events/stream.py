@@ -37,7 +37,7 @@ class DocumentGone:
 
 @dataclass(frozen=True)
 class ProgressSnapshot:
-    """All unfinished documents. A document missing here that the client knows as unfinished has moved on."""
+    """All unfinished documents. Any other document that the client has as unfinished is finished or gone."""
 
     documents: Sequence[DocumentProgress]
     truncated: bool
@@ -62,7 +62,7 @@ class EventStreams:
         self._heartbeat_seconds = heartbeat_seconds
 
     def open(self, principal: Principal, authenticate: Authenticate) -> "DocumentEventStream":
-        """Open a stream for a user; raises `TooManyStreams`."""
+        """Open a stream for a user, or raise `TooManyStreams`."""
         subscription = self._listener.subscribe(principal.user_id)
         return DocumentEventStream(
             self._database,
@@ -147,7 +147,7 @@ class DocumentEventStream:
         return ProgressSnapshot(found, truncated=more)
 
     async def _find_unannounced_changes(self) -> Sequence[StreamEvent]:
-        """Return documents that changed or became invisible unannounced: during a gap, or by a revoked right."""
+        """Return documents that changed or became invisible without a notification: in a gap, or by a revoked role."""
         before = self._sent.unfinished_ids()
         return [
             event
@@ -172,7 +172,7 @@ class DocumentEventStream:
 
 
 class SentState:
-    """What the client was sent. For finished documents only their ids are kept, and the oldest are dropped."""
+    """The documents that the client was sent. Of finished documents only ids are stored, and the oldest are dropped."""
 
     def __init__(self) -> None:
         self._last: OrderedDict[UUID, DocumentProgress | None] = OrderedDict()

@@ -35,7 +35,7 @@ class Subscription:
     def __init__(self, user_id: UUID) -> None:
         self.user_id = user_id
         self._changed: set[UUID] = set()
-        self._has_gap = True  # in the beginning nothing is known
+        self._has_gap = True  # the first load is complete
         self._wake_up = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -90,7 +90,7 @@ class ChangeListener:
         self._is_closed = False
 
     def subscribe(self, user_id: UUID) -> Subscription:
-        """Subscribe a user; raises `TooManyStreams`. End it with `unsubscribe`."""
+        """Subscribe a user, or raise `TooManyStreams`. End the subscription with `unsubscribe`."""
         if self._is_closed:
             raise StreamsClosed
         if sum(other.user_id == user_id for other in self._subscriptions) >= self._streams_per_user:

@@ -1,4 +1,4 @@
-"""What a document shows of its artifacts, with what people wrote beside it (docs/contracts.md#document-tables)."""
+"""Links from documents to the parts of their artifacts, with annotations (docs/contracts.md#document-tables)."""
 
 from datetime import datetime
 from typing import Any

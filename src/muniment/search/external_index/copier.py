@@ -17,7 +17,7 @@ BATCH_POINTS = 500
 
 @dataclass(frozen=True)
 class IndexCopier:
-    """Copies stored vectors; filling an empty engine reads the same rows."""
+    """Copies stored vectors to an external index, also to fill an empty one."""
 
     database: Database
     index: ExternalIndex

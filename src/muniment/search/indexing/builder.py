@@ -27,11 +27,11 @@ PAGES_PER_BATCH = 32
 """Pages that are read, split and embedded together: memory grows with this, not with the document."""
 _SAMPLE_CHARACTERS = 20_000
 _SAMPLE_CHARACTERS_PER_PAGE = 1_000
-"""For language detection: the beginnings of many pages are more telling than one long appendix."""
+"""Limit per page for language detection: the beginnings of many pages tell more than one long appendix."""
 
 
 def keep_in_memory(page_count: int) -> bool:
-    """Whether a text of so many pages is indexed in one batch, so that its pages need not be fetched again."""
+    """Return whether a text of this length is indexed in one batch, so that its pages need not be fetched again."""
     return page_count <= PAGES_PER_BATCH
 
 
@@ -63,10 +63,10 @@ async def build_index(
 
 
 async def _embed_pages(pages: Sequence[SourcePage], embedder: Embedder, options: ChunkOptions) -> list[EmbeddedChunk]:
-    def cut() -> list[Chunk]:
+    def split() -> list[Chunk]:
         return [chunk for page in pages for chunk in make_chunks(page, embedder.count_tokens, options)]
 
-    chunks = await asyncio.to_thread(cut)
+    chunks = await asyncio.to_thread(split)
     vectors = await embedder.embed([chunk.text for chunk in chunks])
     return [EmbeddedChunk(chunk, pack_half_precision(vector)) for chunk, vector in zip(chunks, vectors, strict=True)]
 

@@ -35,14 +35,14 @@ _CONFIGURATIONS = {
     "ta": "tamil",
     "tr": "turkish",
 }
-"""Those that every PostgreSQL from 15 on has."""
+"""Text search configurations that PostgreSQL has since version 15."""
 _MIN_LETTERS = 12
 _MAX_CHARACTERS = 20_000
 """Number of characters examined. More do not improve detection."""
 
 
 def detect_text_search_config(text: str) -> str:
-    """A configuration; `simple` where the language has none or the text has too few letters to tell."""
+    """Return the configuration for a text: `simple` if its language has none, or if the text is too short to tell."""
     sample = text[:_MAX_CHARACTERS]
     if sum(map(str.isalpha, sample)) < _MIN_LETTERS:
         return SIMPLE

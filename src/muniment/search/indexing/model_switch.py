@@ -27,16 +27,16 @@ _COUNT_INDEXED = (
 
 @dataclass(frozen=True)
 class IndexSwitched(Event):
-    """The answering model was switched, for the whole installation: it is in the chain of no organization."""
+    """The active model of the installation was switched. The event is in the installation's chain."""
 
     action = "index_switched"
 
     before: str | None
-    """Fingerprints; `before` is none where nothing answered yet."""
+    """Fingerprint of the previous variant, or `None` if there was none."""
     after: str
     model: str
     lacking: int
-    """Completed documents that are not found any more until they are reprocessed."""
+    """Number of completed documents that search does not find until they are reprocessed."""
 
 
 class DocumentsNotIndexed(Refused):

@@ -1,4 +1,4 @@
-"""Every query of indexing: register and activate variants, find what an artifact lacks, insert chunks once."""
+"""Queries of indexing: register and activate variants, find missing indexes of an artifact, insert chunks once."""
 
 import json
 import struct
@@ -34,7 +34,7 @@ def pack_half_precision(vector: Sequence[float]) -> bytes:
 
 
 def _vector_literal(vector: bytes) -> str:
-    # Five digits tell every number of half precision apart.
+    # Five digits are enough to distinguish all numbers of half precision.
     return "[" + ",".join(f"{value:.5g}" for (value,) in struct.iter_unpack("<e", vector)) + "]"
 
 
@@ -71,7 +71,7 @@ class IndexRepository:
 
     async def register_variant(self, variant: IndexingVariant) -> None:
         """Register a variant once; the first one ever becomes the active one."""
-        # Of two concurrent first registrations one is refused by the unique index; it tries again as the second.
+        # Of two concurrent first registrations, the unique index refuses one, which tries again as the second.
         while not await self._insert_variant(variant):
             known = select(exists().where(IndexingVariantRow.fingerprint == variant.fingerprint))
             if await self._session.scalar(known):
@@ -93,7 +93,7 @@ class IndexRepository:
         return IndexingVariant(**row) if row else None
 
     async def activate(self, fingerprint: str) -> None:
-        """Let this variant answer all queries of the installation from here on."""
+        """Activate this variant for all queries of the installation."""
         others = update(IndexingVariantRow).where(
             IndexingVariantRow.is_active, IndexingVariantRow.fingerprint != fingerprint
         )
@@ -157,7 +157,7 @@ _VARIANTS_OF_ARTIFACT = select(
 
 @dataclass(frozen=True)
 class InstalledModels:
-    """Models that artifacts are indexed for: the configured one, and until the switch the one that still answers."""
+    """Models that artifacts are indexed for: the configured one and, until the switch, the active one."""
 
     configured: Embedder
     previous: tuple[Embedder, ...] = ()

@@ -64,7 +64,7 @@ _LOAD_PASSAGES = text("""
 """)
 
 
-# A string for each language: an array of a thousand words takes longer to send than to look through.
+# One string per language: sending an array of a thousand words takes longer than searching it.
 _MATCHING_WORDS = text("""
     WITH asked AS MATERIALIZED (
         SELECT language, words, tsvector_to_array(to_tsvector(language::regconfig, :spoken)) AS lexemes
@@ -96,7 +96,7 @@ class SearchRepository:
         return found
 
     async def find_active_model(self) -> IndexingVariant | None:
-        """Return the variant whose vectors answer, or `None` before anything was indexed."""
+        """Return the active variant, or `None` before anything was indexed."""
         row = (await self._session.execute(_ACTIVE_MODEL)).mappings().one_or_none()
         return IndexingVariant(**row) if row else None
 
@@ -104,14 +104,14 @@ class SearchRepository:
         self, model: IndexingVariant, kb_ids: Sequence[UUID], query: ParsedQuery
     ) -> Sequence[LanguageQuery]:
         """Return one query per language in which documents of these knowledge bases are written."""
-        asked = {
+        terms = {
             "typed": query.raw,
             "terms": list(query.terms),
             "phrases": list(query.phrases),
             "excluded": list(query.excluded),
         }
         of_scope = {"kb_ids": list(kb_ids), "fingerprint": model.fingerprint}
-        return [LanguageQuery(*row) for row in await self._session.execute(_LANGUAGE_QUERIES, {**asked, **of_scope})]
+        return [LanguageQuery(*row) for row in await self._session.execute(_LANGUAGE_QUERIES, {**terms, **of_scope})]
 
     async def confirm(self, scope: SearchScope, candidates: Sequence[Candidate]) -> Sequence[PassageKey]:
         """Return the candidates that the caller may see now and that the query allows, in their order."""

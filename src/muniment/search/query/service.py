@@ -1,4 +1,4 @@
-"""Search passages by meaning, by words, or by both."""
+"""Search passages by keywords, by meaning, or both."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ log = structlog.get_logger()
 
 
 MAX_HITS_PER_DOCUMENT = 3
-"""Hits of one document in an answer: a long one must not fill the page."""
+"""Maximum number of hits per document, so that a long document does not fill the page."""
 
 
 MIN_CANDIDATES = 50
@@ -51,7 +51,7 @@ class QueryEmbedder(Protocol):
     def dimensions(self) -> int: ...
 
     async def embed_query(self, text: str) -> list[float]:
-        """Return a vector of unit length; raises `Unavailable` when the model does not respond."""
+        """Return a vector of unit length, or raise `Unavailable` if the model does not respond."""
 
     async def close(self) -> None:
         """Release threads and connections."""
@@ -86,14 +86,14 @@ class SearchService:
             await embedder.close()
 
     async def search(self, principal: Principal, request: SearchRequest) -> SearchResult:
-        """Answer a query; raises `KnowledgeBaseNotFound` for a knowledge base that the caller may not see."""
+        """Answer a query. Raise `KnowledgeBaseNotFound` for a knowledge base that the caller may not see."""
         started = perf_counter()
         query = parse_query(request.query)
         hits: Sequence[SearchHit] = []
         mode = request.mode
-        where = await self._resolve_target(principal, request)
-        if where and query.plain_text:
-            hits, mode = await self._search_target(principal, request, query, *where)
+        target = await self._resolve_target(principal, request)
+        if target and query.plain_text:
+            hits, mode = await self._search_target(principal, request, query, *target)
         if self.audit_queries:
             await self._record_event(principal, request, len(hits))
         took_ms = round((perf_counter() - started) * 1000, 1)
@@ -119,18 +119,18 @@ class SearchService:
         kb_ids: Sequence[UUID],
     ) -> tuple[Sequence[SearchHit], SearchMode]:
         depth = max(MIN_CANDIDATES, request.limit * 2)
-        # Concurrently: neither half waits for the other, and the caller waits for the slower one only.
+        # Concurrently, so that the caller waits only for the slower half.
         scoping = asyncio.create_task(self._build_scope(principal, request, query, model, kb_ids))
-        words = asyncio.create_task(self._rank_lexical(principal, request.mode, query, scoping, depth))
+        lexical = asyncio.create_task(self._rank_lexical(principal, request.mode, query, scoping, depth))
         try:
             vector = await self._embed_query(request.mode, query, model)
             scope = await scoping
-            mode, near = await self._rank_semantic(principal, request.mode, vector, scope, depth)
-            rankings = [ranking for ranking in (near, await words) if ranking]
+            mode, semantic = await self._rank_semantic(principal, request.mode, vector, scope, depth)
+            rankings = [ranking for ranking in (semantic, await lexical) if ranking]
         finally:
             scoping.cancel()
-            words.cancel()
-            await asyncio.gather(scoping, words, return_exceptions=True)
+            lexical.cancel()
+            await asyncio.gather(scoping, lexical, return_exceptions=True)
         async with self.database.work(principal) as work:
             return await self._load_hits(work, query, model, rankings, request.limit), mode
 
@@ -169,7 +169,7 @@ class SearchService:
             near = await vector_search.nearest(scope, vector, lambda kept: len(_limit_per_document(kept)) >= limit)
         except Unavailable:
             return _fall_back_to_text(mode), None
-        return mode, Ranking(list(near))
+        return mode, Ranking(list(nearest))
 
     async def _embed_query(self, mode: SearchMode, query: ParsedQuery, model: IndexingVariant) -> Vector | None:
         """Return the query's vector, or `None` if the model is unavailable. No transaction is open meanwhile."""
@@ -218,6 +218,7 @@ def _fall_back_to_text(mode: SearchMode) -> SearchMode:
 async def make_snippets(
     repository: SearchRepository, passages: Sequence[FoundPassage], query: ParsedQuery
 ) -> Sequence[Snippet]:
+    """Return the snippet of each passage, with the words that match the query."""
     words = words_by_language((passage.language, passage.text) for passage in passages)
     matching = await repository.list_matching_words(words, query.plain_text)
     return [make_snippet(passage.text, word_spans(passage.text, passage.language, matching)) for passage in passages]

@@ -25,35 +25,37 @@ class SimilarDocuments:
     principal: Principal
 
     async def find(self, kb_id: UUID, document_id: UUID, *, limit: int) -> Sequence[SearchHit]:
-        """The nearest other documents, each with its nearest passage; none for one that is not completed. Raises
-        `DocumentNotFound`."""
-        about = await self._centroid_and_scope(kb_id, document_id)
-        if about is None:
+        """Return the nearest other documents, each with its nearest passage.
+
+        The result is empty for a document that is not completed. Raise `DocumentNotFound` if there is no such document.
+        """
+        scope_and_centroid = await self._find_scope_and_centroid(kb_id, document_id)
+        if scope_and_centroid is None:
             return []
         scope, centre = about
         vector_search = ConfirmedVectorSearch(self.database, self.index, self.principal)
         near = await vector_search.nearest(
             scope, centre, lambda kept: len({key[0] for key in kept} - {document_id}) >= limit
         )
-        chosen = [key for key in limit_per_document(near, 1) if key[0] != document_id][:limit]
+        chosen = [key for key in limit_per_document(nearest, 1) if key[0] != document_id][:limit]
         async with self.database.work(self.principal) as work:
             found = await SearchRepository(work.session).load_passages(scope.model, chosen)
         # Cosine distance is between 0 and 2. Opposite vectors score 0.
         return [
-            SearchHit(found[key], make_snippet(found[key].text, ()), max(0.0, 1 - near[key]))
+            SearchHit(found[key], make_snippet(found[key].text, ()), max(0.0, 1 - nearest[key]))
             for key in chosen
             if key in found
         ]
 
-    async def _centroid_and_scope(self, kb_id: UUID, document_id: UUID) -> tuple[SearchScope, Vector] | None:
+    async def _find_scope_and_centroid(self, kb_id: UUID, document_id: UUID) -> tuple[SearchScope, Vector] | None:
         async with self.database.work(self.principal) as work:
             await DocumentRepository(work.session).get(kb_id, document_id)
             repository = SearchRepository(work.session)
             model = await repository.find_active_model()
-            centre = await repository.find_centroid(model, document_id) if model else None
-            if model is None or centre is None:
+            centroid = await repository.find_centroid(model, document_id) if model else None
+            if model is None or centroid is None:
                 return None
             kb_ids = await repository.list_kb_ids(())
             return SearchScope(
                 model, kb_ids, await repository.build_language_queries(model, kb_ids, parse_query(""))
-            ), centre
+            ), centroid

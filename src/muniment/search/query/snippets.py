@@ -1,4 +1,4 @@
-"""Snippets around matches, with spans instead of markup: nothing in a text can become part of a page."""
+"""Snippets around matches, with spans instead of markup, so that a text cannot inject HTML into a page."""
 
 import re
 from collections.abc import Container, Iterable, Sequence
@@ -20,6 +20,7 @@ class Snippet:
 
 
 def split_words(text: str) -> set[str]:
+    """Return the distinct words of a text in lower case."""
     return {match.group().lower() for match in WORD.finditer(text)}
 
 
@@ -61,7 +62,7 @@ def make_snippet(text: str, spans: Iterable[Span], max_length: int = MAX_SNIPPET
     after = ELLIPSIS if end < len(text) else ""
     shift = len(before) - start
     inside = [(max(left, start), min(right, end)) for left, right in found if left < end and right > start]
-    # Line ends become spaces, character by character: the spans stay true.
+    # Each line end becomes one space, so that the spans remain correct.
     shown = re.sub(r"\s", " ", text[start:end])
     return Snippet(before + shown + after, [(left + shift, right + shift) for left, right in inside])
 

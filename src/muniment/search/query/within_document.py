@@ -35,9 +35,9 @@ class PageMatch:
     page: int
     snippet: Snippet
     spans: Sequence[Span]
-    """Of what matches, in characters of the text of the page."""
+    """Start and end of each match, in characters of the page's text."""
     boxes: Sequence[Box]
-    """Of the words that match; none where the page has no layout."""
+    """Boxes of the matching words. Empty if the page has no layout."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class PassageMatch:
     language: str
 
 
-# The artifact in the same statement: another one may take its place at any moment, with other places of the words.
+# The artifact is read in the same statement: a reread may replace it at any moment, with other positions of the words.
 _FIND = text(f"""
     SELECT d.artifact_text_id, p.page_number, p.start_char, p.end_char, p.text, p.language::text
       FROM passages p JOIN {Document.__table__} d ON d.id = p.document_id
@@ -74,14 +74,14 @@ class DocumentSearchRepository:
         self, model: IndexingVariant, document_id: UUID, query: ParsedQuery, queries: Sequence[LanguageQuery]
     ) -> Sequence[PassageMatch]:
         """Return passages of the document that match the query or contain each of its terms within words."""
-        asked = {
+        parameters = {
             "languages": [query.language for query in queries],
             "strict": [query.all_terms for query in queries],
             "excluded": [query.excluded for query in queries],
             "patterns": [f"%{_escape_like(term)}%" for term in query.terms],
         }
         of_document = {"document_id": document_id, "fingerprint": model.fingerprint}
-        return [PassageMatch(*row) for row in await self._session.execute(_FIND, {**asked, **of_document})]
+        return [PassageMatch(*row) for row in await self._session.execute(_FIND, {**parameters, **of_document})]
 
     async def list_layouts(self, artifact_id: UUID, page_numbers: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         """Return layouts by page number. For the service login only, after the caller's access was checked."""
@@ -154,7 +154,7 @@ def _page_match(
     on_page = merge_spans(
         (within.start + start, within.start + end)
         for within, found in passages
-        if len(within.text) == within.end - within.start  # or its places are not those of the page
+        if len(within.text) == within.end - within.start  # otherwise its positions differ from those of the page
         for start, end in found
     )
     return PageMatch(number, make_snippet(best.text, spans), on_page, _match_boxes(layouts.get(number, {}), on_page))

@@ -27,7 +27,7 @@ log = structlog.get_logger()
 
 
 class ExternalIndexUpdates(Protocol):
-    """What a change of a document must tell an external index, whether there is one or not."""
+    """Changes of documents that an external index must follow, whether there is one or not."""
 
     holds_copies: bool
     """Whether an external index holds copies of the documents' passages and must be updated with them."""
@@ -47,7 +47,7 @@ class ExternalIndexUpdates(Protocol):
         """Open the transaction that makes the document findable again, as `hide` does for the opposite."""
 
     async def plan_delete(self, work: Work[Any], document: IndexedDocument, epoch: int) -> None:
-        """Record that the document's points must be deleted, in the transaction that deletes its row, after that."""
+        """Record that the document's points must be deleted, in the transaction that has just deleted its row."""
 
     async def delete_epochs(self, document: IndexedDocument, epochs: Sequence[int]) -> None:
         """Delete the points of runs that no longer count. They cannot be found, so failures are left to
@@ -86,7 +86,7 @@ class NoExternalIndex(ExternalIndexUpdates):
 
 
 class RecordedIndexUpdates(ExternalIndexUpdates):
-    """Every change is recorded as an intent before the index is called, so that the sweep can repair a crash."""
+    """Records every change as an intent before it calls the index, so that the sweep can repair a crash."""
 
     holds_copies = True
 

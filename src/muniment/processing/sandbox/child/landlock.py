@@ -73,7 +73,7 @@ def build_ruleset(allowed_paths: Iterable[tuple[int, int]]) -> int | None:
 
 
 def restrict(ruleset: int | None) -> None:
-    """Apply the ruleset for good, or raise `OSError`. It requires `no_new_privs`."""
+    """Apply the ruleset permanently, or raise `OSError`. It requires `no_new_privs`."""
     if ruleset is None:
         raise OSError(errno.ENOSYS, "The kernel has no Landlock")
     linux.system_call(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
