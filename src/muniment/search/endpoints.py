@@ -12,7 +12,7 @@ from muniment.search.schemas import DocumentSearchRead, HitRead, PageMatchRead, 
 
 router = APIRouter(tags=["search"])
 
-# Something to look for, and no NUL: PostgreSQL takes none in a text.
+# At least one visible character, and no NUL, which PostgreSQL cannot store in text.
 QueryParameter = Annotated[
     str,
     Query(

@@ -101,7 +101,7 @@ async def _resolve_abandoned(context: PassContext, object_key: str) -> None:
     except ObjectNotFound:
         return
     if upload is not None and await queue.exists(upload.key.sidecar):
-        return  # the job itself looks for it
+        return  # the job searches for it
     if upload is None or await _is_resolved(context, upload):
         await queue.delete(object_key)
 

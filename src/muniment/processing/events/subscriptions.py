@@ -35,7 +35,7 @@ class Subscription:
     def __init__(self, user_id: UUID) -> None:
         self.user_id = user_id
         self._changed: set[UUID] = set()
-        self._has_gap = True  # the first load is complete
+        self._has_gap = True  # so that the stream begins with a snapshot
         self._wake_up = asyncio.Event()
         self._closed = asyncio.Event()
 

@@ -184,8 +184,8 @@ class AnnotationService(ArtifactAccess):
         return result
 
     async def _get_paragraph(self, result: PublishedResult, number: int, index: int) -> ArtifactParagraph:
-        async with self.open_artifact(result, ArtifactContent.PARAGRAPHS, number) as artifacts:
-            found = await artifacts.find_paragraph(result.artifact_id, number, index)
+        async with self.open_artifact(result, ArtifactContent.PARAGRAPHS, number) as parts:
+            found = await parts.find_paragraph(result.artifact_id, number, index)
         if found is None:
             raise ParagraphNotFound
         return found

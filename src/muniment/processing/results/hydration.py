@@ -1,7 +1,6 @@
-"""Link a document to an artifact with one statement per kind of part, whatever the number of pages. Running it twice
-changes nothing.
+"""Link a document to an artifact with one statement per kind of part, whatever the number of pages. Idempotent.
 
-Annotations are kept: each is re-anchored to its text, or marked stale when that text is gone.
+Annotations are kept: each is re-anchored to its text, or marked stale if that text no longer exists.
 """
 
 from bisect import bisect_left
@@ -52,15 +51,15 @@ class AnnotatedParagraph:
 class AnchorResult:
     paragraph: AnnotatedParagraph
     position: ParagraphPosition | None
-    """`None` if the text is gone; the annotation is kept and marked stale."""
+    """`None` if the text no longer exists; the annotation is kept and marked stale."""
 
 
 class _UnclaimedParagraphs:
     """Positions of one text that no annotation has claimed, in reading order."""
 
     def __init__(self, paragraphs: Iterable[ParagraphPosition]) -> None:
-        self._paragraphs = sorted(paragraphs, key=lambda place: place.position)
-        self._positions = [place.position for place in self._paragraphs]
+        self._paragraphs = sorted(paragraphs, key=lambda paragraph: paragraph.position)
+        self._positions = [paragraph.position for paragraph in self._paragraphs]
 
     def claim(self, paragraph: AnnotatedParagraph, *, only_same_position: bool) -> ParagraphPosition | None:
         """Claim the nearest position, or only the same position."""
@@ -71,26 +70,26 @@ class _UnclaimedParagraphs:
         return self._paragraphs.pop(index)
 
     def _nearest(self, paragraph: AnnotatedParagraph) -> int | None:
-        behind = bisect_left(self._positions, paragraph.position)
-        beside = [index for index in (behind - 1, behind) if 0 <= index < len(self._positions)]
-        return min(beside, key=lambda index: _distance(paragraph, self._positions[index]), default=None)
+        following = bisect_left(self._positions, paragraph.position)
+        adjacent = [index for index in (following - 1, following) if 0 <= index < len(self._positions)]
+        return min(adjacent, key=lambda index: _distance(paragraph, self._positions[index]), default=None)
 
 
 def reanchor(annotated: Sequence[AnnotatedParagraph], candidates: Iterable[ParagraphPosition]) -> list[AnchorResult]:
-    """Give each note the paragraph with its text: at its old place if it is still there, else the nearest one.
+    """Assign each annotation the paragraph with its text: at the same position if it is still there, or the nearest.
 
-    No paragraph takes two notes. Notes at their old place choose first, so that none is pushed away by another.
+    No paragraph gets two annotations. Those whose position is unchanged come first, so that no other takes it.
     """
     by_text: dict[str, list[ParagraphPosition]] = {}
-    for place in candidates:
-        by_text.setdefault(place.sha256, []).append(place)
-    free = {sha256: _UnclaimedParagraphs(of_text) for sha256, of_text in by_text.items()}
+    for position in candidates:
+        by_text.setdefault(position.sha256, []).append(position)
+    unclaimed = {sha256: _UnclaimedParagraphs(of_text) for sha256, of_text in by_text.items()}
     found: dict[AnnotatedParagraph, ParagraphPosition | None] = dict.fromkeys(annotated)
-    for only_there in (True, False):
-        for note in sorted(annotated, key=lambda note: note.position):
-            if found[note] is None and note.sha256 in free:
-                found[note] = free[note.sha256].claim(note, only_same_position=only_there)
-    return [AnchorResult(note, place) for note, place in found.items()]
+    for only_same_position in (True, False):
+        for paragraph in sorted(annotated, key=lambda paragraph: paragraph.position):
+            if found[paragraph] is None and paragraph.sha256 in unclaimed:
+                found[paragraph] = unclaimed[paragraph.sha256].claim(paragraph, only_same_position=only_same_position)
+    return [AnchorResult(paragraph, position) for paragraph, position in found.items()]
 
 
 def _distance(paragraph: AnnotatedParagraph, position: tuple[int, int]) -> tuple[int, int]:
@@ -107,7 +106,7 @@ _OF_ARTIFACT = f"""
 """
 
 
-# Rows whose place is not in this artifact: those that nobody wrote upon go, the others are marked.
+# Rows whose position is not in this artifact are deleted, or marked stale if they are annotated.
 _SAVE = """
     WITH here AS MATERIALIZED (
         SELECT a.id, a.page_number {key} FROM {artifacts} a {of_text}
@@ -140,8 +139,8 @@ _SAVE_PAGES = text(
 )
 
 
-# A document that shows nothing yet, as most do: the rows take half the time when nothing can be in their way. The fence
-# of the run's transaction keeps every other writer away.
+# Most documents have no pages yet, and inserting them takes half the time without conflict handling. The fence of the
+# run's transaction excludes other writers.
 _HAS_PAGES = text("SELECT 1 FROM document_pages WHERE document_id = :document_id LIMIT 1")
 
 
@@ -174,7 +173,7 @@ _PARAGRAPH_POSITIONS = text(f"""
 _HAS_ANNOTATED_PARAGRAPHS = text("SELECT 1 FROM document_paragraphs WHERE document_id = :document_id LIMIT 1")
 
 
-# The revision too: as long as it can be brought back, what it showed is kept.
+# The revision references the artifact too, which is kept as long as the revision can be restored.
 _SAVE_METRICS = text(f"""
     WITH shown AS (
         SELECT id, total_pages, total_words FROM {_TEXTS} WHERE id = :text_id
@@ -217,12 +216,12 @@ def extraction_method(pages_by_method: Mapping[str, int]) -> str:
 
 
 async def save_paragraphs(session: AsyncSession, run: ClaimedRun, artifact_id: UUID) -> None:
-    """Re-anchor annotated paragraphs; others have no rows."""
+    """Re-anchor annotated paragraphs. Other paragraphs have no rows."""
     if await session.scalar(_HAS_ANNOTATED_PARAGRAPHS, {"document_id": run.document_id}) is None:
         return
-    mine = select(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id)
-    rows = {_annotated_paragraph(found): found for found in await session.scalars(mine)}
-    hashes = list({note.sha256 for note in rows})
+    of_document = select(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id)
+    rows = {_annotated_paragraph(found): found for found in await session.scalars(of_document)}
+    hashes = list({paragraph.sha256 for paragraph in rows})
     found = await session.execute(_PARAGRAPH_POSITIONS, {"text_id": artifact_id, "hashes": hashes})
     anchored = reanchor(list(rows), [ParagraphPosition(*row) for row in found])
     await session.execute(delete(DocumentParagraph).where(DocumentParagraph.document_id == run.document_id))
@@ -240,17 +239,17 @@ def _annotated_paragraph(found: DocumentParagraph) -> AnnotatedParagraph:
 
 
 def _reanchored_row(old: DocumentParagraph, anchored: AnchorResult, stale: int) -> DocumentParagraph:
-    place = anchored.position
+    position = anchored.position
     return DocumentParagraph(
         document_id=old.document_id,
         organization_id=old.organization_id,
-        page_number=place.page_number if place else old.page_number,
-        # Its old index may belong to another paragraph now: stale ones are counted downwards from -1.
-        paragraph_index=place.paragraph_index if place else -stale,
-        artifact_paragraph_id=place.artifact_id if place else None,
+        page_number=position.page_number if position else old.page_number,
+        # Its old index may belong to another paragraph now: stale annotations get indexes from -1 downwards.
+        paragraph_index=position.paragraph_index if position else -stale,
+        artifact_paragraph_id=position.artifact_id if position else None,
         paragraph_text_sha256=old.paragraph_text_sha256,
         annotations=old.annotations,
-        stale_at=None if place else old.stale_at or now(),
+        stale_at=None if position else old.stale_at or now(),
         created_at=old.created_at,
         updated_at=old.updated_at,
     )

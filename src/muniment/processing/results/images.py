@@ -56,7 +56,7 @@ MAX_WAITING_PER_USER = 8
 
 
 MAX_CONCURRENT_RENDERS = 2
-"""Each holds a copy of an original and a process: more would only make all of them slower."""
+"""Each rendering needs a copy of the original and a process. More would only make all of them slower."""
 
 
 class TooManyImageRequests(TooManyRequests):
@@ -162,17 +162,17 @@ class ImageService:
             self._renderings[key] = _Rendering(
                 asyncio.create_task(self._render_and_cache(key, original, image_request))
             )
-        drawing = self._renderings[key]
-        drawing.waiting += 1
+        rendering = self._renderings[key]
+        rendering.waiting += 1
         self._waiting[user_id] += 1
         try:
             # A client that disconnects does not cancel a rendering that others wait for. The last one does.
             return await asyncio.shield(drawing.task)
         finally:
             self._waiting[user_id] -= 1
-            drawing.waiting -= 1
-            if not drawing.waiting:
-                drawing.task.cancel()
+            rendering.waiting -= 1
+            if not rendering.waiting:
+                rendering.task.cancel()
                 del self._renderings[key]
 
     async def close(self) -> None:

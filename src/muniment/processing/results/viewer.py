@@ -46,8 +46,8 @@ class ResultViewer(ArtifactAccess):
             results = ResultRepository(work.session)
             rows, total = await results.list_pages(document_id, **vars(window))
             stale, stale_total = await results.list_stale_pages(document_id, **vars(window))
-        async with self.open_artifact(result, ArtifactContent.PAGE) as artifacts:
-            pages = await artifacts.list_pages([row.artifact_page_id for row, _ in rows if row.artifact_page_id])
+        async with self.open_artifact(result, ArtifactContent.PAGE) as parts:
+            pages = await parts.list_pages([row.artifact_page_id for row, _ in rows if row.artifact_page_id])
         items = [
             PageItem.from_rows(row, require_present(pages.get(row.artifact_page_id)), has_annotations=has_annotations)
             for row, has_annotations in rows
@@ -62,8 +62,8 @@ class ResultViewer(ArtifactAccess):
                 raise PageNotFound
             row = await ResultRepository(work.session).get_page(document_id, number)
         assert row.artifact_page_id is not None  # a check constraint: only a stale page has none
-        async with self.open_artifact(result, ArtifactContent.PAGE, number) as artifacts:
-            page = require_present(await artifacts.find_page(row.artifact_page_id))
+        async with self.open_artifact(result, ArtifactContent.PAGE, number) as parts:
+            page = require_present(await parts.find_page(row.artifact_page_id))
         return PageRead.from_rows(row, page, await self.read_page_text(result, page))
 
     async def list_paragraphs(
@@ -73,10 +73,10 @@ class ResultViewer(ArtifactAccess):
             result = await self.find_published(work, kb_id, document_id)
         if result is None:
             return ResultList()
-        async with self.open_artifact(result, ArtifactContent.PARAGRAPHS, page_number) as artifacts:
-            artifact = require_present(await artifacts.find_artifact(result.artifact_id))
-            found, total = await artifacts.list_paragraphs(artifact, page_number, **vars(window))
-            pages = await artifacts.list_pages_by_number(artifact, {paragraph.page_number for paragraph in found})
+        async with self.open_artifact(result, ArtifactContent.PARAGRAPHS, page_number) as parts:
+            artifact = require_present(await parts.find_artifact(result.artifact_id))
+            found, total = await parts.list_paragraphs(artifact, page_number, **vars(window))
+            pages = await parts.list_pages_by_number(artifact, {paragraph.page_number for paragraph in found})
         async with self.database.work(self.principal) as work:
             results = ResultRepository(work.session)
             annotated = await results.list_paragraph_annotations(document_id, [paragraph.id for paragraph in found])
@@ -97,10 +97,8 @@ class ResultViewer(ArtifactAccess):
             if result is None:
                 return ResultList()
             rows, total = await ResultRepository(work.session).list_diagrams(document_id, page_number, **vars(window))
-        async with self.open_artifact(result, ArtifactContent.DIAGRAMS, page_number) as artifacts:
-            diagrams = await artifacts.list_diagrams(
-                [row.artifact_diagram_id for row in rows if row.artifact_diagram_id]
-            )
+        async with self.open_artifact(result, ArtifactContent.DIAGRAMS, page_number) as parts:
+            diagrams = await parts.list_diagrams([row.artifact_diagram_id for row in rows if row.artifact_diagram_id])
         items = [
             DiagramRead.from_rows(
                 row, require_present(diagrams.get(row.artifact_diagram_id)) if row.artifact_diagram_id else None
@@ -134,9 +132,9 @@ class ResultViewer(ArtifactAccess):
                 raise DiagramNotFound
             row = await ResultRepository(work.session).get_diagram(document_id, key)
         assert row.artifact_diagram_id is not None  # a check constraint, as for pages
-        async with self.open_artifact(result, ArtifactContent.IMAGE, row.page_number) as artifacts:
+        async with self.open_artifact(result, ArtifactContent.IMAGE, row.page_number) as parts:
             diagram = require_present(
-                (await artifacts.list_diagrams([row.artifact_diagram_id])).get(row.artifact_diagram_id)
+                (await parts.list_diagrams([row.artifact_diagram_id])).get(row.artifact_diagram_id)
             )
         meta = diagram.diagram_meta
         box = tuple(meta["box"]) if meta["box"] else None
