@@ -197,8 +197,8 @@ class ArtifactPartRepository:
 
     async def list_pages(self, page_ids: Collection[UUID]) -> Mapping[UUID, ArtifactPage]:
         """Return pages by id, without their layouts, which are as long as the text."""
-        wanted = select(ArtifactPage).where(ArtifactPage.id.in_(page_ids)).options(_WITHOUT_LAYOUT)
-        return {page.id: page for page in await self._session.scalars(wanted)}
+        pages = select(ArtifactPage).where(ArtifactPage.id.in_(page_ids)).options(_WITHOUT_LAYOUT)
+        return {page.id: page for page in await self._session.scalars(pages)}
 
     async def list_paragraphs(
         self, artifact: TextArtifact, page_number: int | None, *, offset: int, limit: int
@@ -234,8 +234,8 @@ class ArtifactPartRepository:
         )
 
     async def list_diagrams(self, diagram_ids: Collection[UUID]) -> Mapping[UUID, ArtifactDiagram]:
-        wanted = select(ArtifactDiagram).where(ArtifactDiagram.id.in_(diagram_ids))
-        return {diagram.id: diagram for diagram in await self._session.scalars(wanted)}
+        diagrams = select(ArtifactDiagram).where(ArtifactDiagram.id.in_(diagram_ids))
+        return {diagram.id: diagram for diagram in await self._session.scalars(diagrams)}
 
 
 _WITHOUT_LAYOUT = defer(ArtifactPage.layout)

@@ -116,7 +116,7 @@ async def list_documents(
     sort: Annotated[Literal[SORTS], Query()] = "-created_at",  # type: ignore[valid-type]  # the names are data
 ) -> PaginatedRead[DocumentRead]:
     await get_access(work, kb_id)
-    wanted = DocumentFilter(
+    document_filter = DocumentFilter(
         kb_id,
         statuses=status or (),
         search=search,
@@ -125,7 +125,7 @@ async def list_documents(
         offset=paging.offset,
         limit=paging.limit,
     )
-    found, total = await DocumentRepository(work.session).list_(wanted)
+    found, total = await DocumentRepository(work.session).list_(document_filter)
     emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
     items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
@@ -139,8 +139,10 @@ async def find_documents(
     document_id: Annotated[UUID | None, Query(alias="id", description="This document, archived or not")] = None,
 ) -> PaginatedRead[DocumentRead]:
     """Find documents by name or ID, newest first. Archived documents are found only by ID."""
-    wanted = DocumentFilter(None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit)
-    found, total = await DocumentRepository(work.session).list_(wanted)
+    document_filter = DocumentFilter(
+        None, search=search, document_id=document_id, offset=paging.offset, limit=paging.limit
+    )
+    found, total = await DocumentRepository(work.session).list_(document_filter)
     emails = await UserRepository(work.session).emails_of({document.uploaded_by for document in found})
     items = [DocumentRead.of(document, emails.get(document.uploaded_by)) for document in found]
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
@@ -161,16 +163,16 @@ async def download_document(
     async with services.database.work(access.principal) as work:
         document = await DocumentRepository(work.session).get(kb_id, doc_id)
     headers = _download_headers(document)
-    asked = request.headers.get("range")
+    range_header = request.headers.get("range")
     if request.headers.get("if-range") not in (None, headers["ETag"]):
-        asked = None
+        range_header = None
     try:
-        wanted = parse_range(asked, document.file_size)
+        requested = parse_range(range_header, document.file_size)
     except RangeNotSatisfiable:
         return _not_satisfiable(document)
-    span = wanted or ByteRange(0, document.file_size)
+    span = requested or ByteRange(0, document.file_size)
     headers["Content-Length"] = str(span.end - span.start)
-    if wanted:
+    if requested:
         headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{document.file_size}"
     try:
         pieces = await prefetch_first_chunk(
@@ -179,7 +181,7 @@ async def download_document(
     except ObjectNotFound:
         log.error("documents.original_missing", document_id=str(document.id), key=document.original_uri)
         raise OriginalMissing from None
-    return StreamingResponse(pieces, status_code=206 if wanted else 200, headers=headers)
+    return StreamingResponse(pieces, status_code=206 if requested else 200, headers=headers)
 
 
 def _not_satisfiable(document: Document) -> Response:

@@ -82,10 +82,10 @@ async def cancel_document(
 
 @bulk_router.post("/bulk-archive")
 async def archive_documents(
-    kb_id: UUID, wanted: BulkRequest, services: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, body: BulkRequest, services: CurrentServices, principal: CurrentPrincipal
 ) -> BulkArchivedRead:
     """Archive up to 100 documents. Documents that are not completed are skipped and listed."""
-    return BulkArchivedRead.of(await bulk_archive(services.engine, principal, kb_id, wanted.document_ids))
+    return BulkArchivedRead.of(await bulk_archive(services.engine, principal, kb_id, body.document_ids))
 
 
 @archived_router.get("")
@@ -99,7 +99,7 @@ async def list_archived(
     sort: Annotated[Literal[SORTS], Query()] = "-archived_at",  # type: ignore[valid-type]  # the names are data
 ) -> PaginatedRead[ArchivedRead]:
     """List archived documents of the knowledge bases you own. Admins see the whole organization."""
-    wanted = ArchivedFilter(
+    archived_filter = ArchivedFilter(
         kb_id,
         search=search,
         since=range_start(archived_from),
@@ -108,7 +108,7 @@ async def list_archived(
         offset=paging.offset,
         limit=paging.limit,
     )
-    found, total = await ArchivedRepository(work.session).list_(work.caller, wanted)
+    found, total = await ArchivedRepository(work.session).list_(work.caller, archived_filter)
     items = [ArchivedRead.of(document, kb_name) for document, kb_name in found]
     return PaginatedRead(items=items, total=total, page=paging.page, limit=paging.limit)
 
@@ -182,10 +182,10 @@ async def clear_document(
 
 @purge_router.post("/documents/bulk-purge")
 async def purge_documents(
-    kb_id: UUID, wanted: BulkRequest, services: CurrentServices, principal: CurrentPrincipal
+    kb_id: UUID, body: BulkRequest, services: CurrentServices, principal: CurrentPrincipal
 ) -> BulkPurgedRead:
     """Purge up to 100 documents, 10 calls per minute. Documents that are not archived are skipped and listed."""
-    return BulkPurgedRead.of(await bulk_purge(services.engine, principal, kb_id, wanted.document_ids))
+    return BulkPurgedRead.of(await bulk_purge(services.engine, principal, kb_id, body.document_ids))
 
 
 @purge_router.delete(

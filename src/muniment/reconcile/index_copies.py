@@ -287,8 +287,8 @@ class UnindexedDocuments:
     async def confirm(self, scope: ReconcileScope, seen: Sequence[Drift]) -> Sequence[Drift]:
         ids = [drift.document_id for drift in seen if drift.document_id]
         async with self.database.service_work(scope.service) as work:
-            lacking = UnindexedDocumentRepository(work.session, needs_epoch=self.needs_epoch)
-            still = await lacking.list_among(scope.kb_ids, scope.unchanged_since, ids)
+            unindexed = UnindexedDocumentRepository(work.session, needs_epoch=self.needs_epoch)
+            still = await unindexed.list_among(scope.kb_ids, scope.unchanged_since, ids)
         return [drift for drift in seen if drift.document_id in still]
 
     async def repair(self, scope: ReconcileScope, drift: Drift) -> bool:

@@ -125,11 +125,11 @@ class DocumentEventStream:
             self._principal = await self._authenticate()
         changed, has_gap = self._subscription.take_changes()
         try:
-            news: list[StreamEvent] = [*await self._load_changes(changed)]
+            events: list[StreamEvent] = [*await self._load_changes(changed)]
             if has_gap or is_due:
-                news += await self._find_unannounced_changes()
+                events += await self._find_unannounced_changes()
             if has_gap:
-                news.append(await self._snapshot())
+                events.append(await self._snapshot())
         except Unavailable:
             self._subscription.mark_changed(*changed)
             if has_gap:
@@ -137,7 +137,7 @@ class DocumentEventStream:
             raise
         if is_due:
             self._heartbeat_at = time.monotonic() + self._heartbeat_seconds
-        return news or ([Heartbeat()] if is_due else [])
+        return events or ([Heartbeat()] if is_due else [])
 
     async def _snapshot(self) -> ProgressSnapshot:
         async with self._database.work(self._principal) as work:

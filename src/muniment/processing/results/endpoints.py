@@ -58,9 +58,9 @@ async def get_page(kb_id: UUID, doc_id: UUID, number: Number, viewer: CurrentVie
 
 @router.patch("/pages/{number}")
 async def annotate_page(
-    kb_id: UUID, doc_id: UUID, number: Number, annotator: CurrentAnnotations, wanted: PagePatch
+    kb_id: UUID, doc_id: UUID, number: Number, annotator: CurrentAnnotations, body: PagePatch
 ) -> schemas.PageAnnotations:
-    return await annotator.annotate_page(kb_id, doc_id, number, wanted.changes())
+    return await annotator.annotate_page(kb_id, doc_id, number, body.changes())
 
 
 @router.get("/paragraphs")
@@ -74,10 +74,10 @@ async def list_paragraphs(
 
 @router.patch("/pages/{number}/paragraphs/{index}")
 async def annotate_paragraph(
-    kb_id: UUID, doc_id: UUID, number: Number, index: Number, annotator: CurrentAnnotations, wanted: AnnotationPatch
+    kb_id: UUID, doc_id: UUID, number: Number, index: Number, annotator: CurrentAnnotations, body: AnnotationPatch
 ) -> schemas.ParagraphAnnotations:
     """`index` starts at 0. A negative index changes or removes a stale annotation."""
-    return await annotator.annotate_paragraph(kb_id, doc_id, number, index, wanted.annotations)
+    return await annotator.annotate_paragraph(kb_id, doc_id, number, index, body.annotations)
 
 
 @router.get("/diagrams")
@@ -90,9 +90,9 @@ async def list_diagrams(
 
 @router.patch("/diagrams/{key}")
 async def annotate_diagram(
-    kb_id: UUID, doc_id: UUID, key: DiagramKey, annotator: CurrentAnnotations, wanted: AnnotationPatch
+    kb_id: UUID, doc_id: UUID, key: DiagramKey, annotator: CurrentAnnotations, body: AnnotationPatch
 ) -> schemas.DiagramAnnotations:
-    return await annotator.annotate_diagram(kb_id, doc_id, key, wanted.annotations)
+    return await annotator.annotate_diagram(kb_id, doc_id, key, body.annotations)
 
 
 @router.get("/summary")

@@ -45,13 +45,13 @@ def substring_spans(text: str, needles: Iterable[str]) -> list[Span]:
 
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Sort the spans and merge those that overlap."""
-    whole: list[Span] = []
+    merged: list[Span] = []
     for start, end in sorted(spans):
-        if whole and start <= whole[-1][1]:
-            whole[-1] = (whole[-1][0], max(end, whole[-1][1]))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            whole.append((start, end))
-    return whole
+            merged.append((start, end))
+    return merged
 
 
 def make_snippet(text: str, spans: Iterable[Span], max_length: int = MAX_SNIPPET_CHARACTERS) -> Snippet:
