@@ -121,7 +121,7 @@ class BlockExtractor:
             elif not is_end and _is_hidden(node):
                 skipped = node.mem_id
             elif is_end:
-                self._leave(node, layout_tables)
+                self._leave(node)
             else:
                 self._enter(node, layout_tables)
         self._end_block()
@@ -159,7 +159,7 @@ class BlockExtractor:
         else:
             self._words.append(" ")
 
-    def _leave(self, node: LexborNode, layout_tables: set[int]) -> None:
+    def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
         if tag == "table" and self._rows is not None:
             self._end_table()
