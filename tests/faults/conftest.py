@@ -18,7 +18,7 @@ from tests.support.seed import Seed
 async def fault_env(
     address: DatabaseAddress, database: Database, seed: Seed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[FaultHarness]:
-    # Progress is told after each page, whatever the clock says: the same effects in every run.
+    # Report progress after each page, so that every run has the same effects regardless of its speed.
     monkeypatch.setattr(extract_text, "INTERVAL_SECONDS", 0)
     folder, locks = tmp_path / "blobs", AdvisoryLocks(service_login(address), max_connections=4)
     yield FaultHarness(

@@ -1,4 +1,4 @@
-"""One organization on which the same thing happens again and again, each time with a fresh application object."""
+"""One organization in which the same run is repeated, each time with a new worker object."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -20,14 +20,14 @@ from tests.support.effects import SimulatedCrash
 from tests.support.seed import Seed
 
 SUBJECT = "subject.pdf"
-"""The document whose run is disturbed."""
+"""The document whose run is interrupted."""
 OLDER, NEWER = reading_variant({"of": "the tests"}), reading_variant({"of": "a newer reader"})
 
 
 @dataclass
 class FaultHarness:
     address: DatabaseAddress
-    """Of the database, as the superuser."""
+    """Address of the database, as the superuser."""
     folder: Path
     worker_env: WorkerFixture
     content: bytes = b"bytes that two people have"
@@ -38,7 +38,7 @@ class FaultHarness:
         return self.worker_env.seed
 
     async def clear(self) -> None:
-        """Back to an organization without documents."""
+        """Delete all documents of the organization."""
         for table in ("documents", "artifacts_full_text", "deletions", "procrastinate_jobs", "indexing_variants"):
             self.seed.execute(f"DELETE FROM {table}")
         for key in await stored(self.worker_env.objects):
@@ -47,7 +47,7 @@ class FaultHarness:
         self.worker_env.reading = OLDER
 
     async def finish(self, document_id: UUID) -> str:
-        """Its run, by a process that nothing happens to; the queue in which it ended."""
+        """Process the document without interruption. Return the queue in which its run ended."""
         process = self._living.get(self.worker_env.reading) or self._living.setdefault(
             self.worker_env.reading, self.worker_env.worker()
         )
@@ -60,8 +60,8 @@ class FaultHarness:
 
     @asynccontextmanager
     async def process(self, effects: RunEffectRecorder) -> AsyncIterator[RunProcessor]:
-        """A worker process: a fresh application, and its connections end with it."""
-        # Of the database only the compiled statements outlive it: they are what costs the time.
+        """Yield a new worker with its own connections, which are closed at the end."""
+        # Keep only the compiled statements of the database between workers: compiling them is slow.
         database, locks, objects = (
             self.worker_env.database,
             self.worker_env.locks,
@@ -76,7 +76,7 @@ class FaultHarness:
             await engine.dispose()
 
     async def work_off(self, document_id: UUID, effects: RunEffectRecorder) -> None:
-        """Its run, from the queue where it is to the end or to the death of the process."""
+        """Process the document from its current queue to the end of the run or the simulated crash."""
         async with self.process(effects) as process:
             try:
                 await process(self.worker_env.job(document_id, effects.queue))
@@ -96,7 +96,7 @@ class FaultHarness:
         assert await ledger.process(self.worker_env.owner.organization_id) == 0
 
     async def outcome(self) -> Results:
-        """What is there in the end, once nothing is left that no row names."""
+        """Return the final state, after checking that the store holds no unreferenced object."""
         await self.carry_out_ledger()
         assert await stored(self.worker_env.objects) == referenced(self.seed)
         return await everything(self.seed, self.worker_env.objects)

@@ -1,4 +1,4 @@
-"""Worker processes of the real thing, killed for good."""
+"""Real worker processes that are ended with SIGKILL."""
 
 import asyncio
 import json
@@ -26,14 +26,15 @@ class LastWord:
 
 @dataclass(frozen=True)
 class WorkerForkServer:
-    """Where worker processes come from, without loading all libraries anew each time."""
+    """Forks worker processes, so that the libraries are loaded only once."""
 
     program: subprocess.Popen[str]
 
     async def work_off(
         self, fault_env: FaultHarness, document_id: UUID, queue: str, *, killed_at: int = NEVER
     ) -> LastWord:
-        """The document's run by a process of its own, dead or alive; nothing that it started outlives it."""
+        """Process the document in a child process, killed at the given effect. No process started by the child survives
+        it."""
         job = fault_env.worker_env.job(document_id, queue)
         case = (
             fault_env.address.conninfo,
@@ -59,4 +60,4 @@ class WorkerForkServer:
 def open_worker_fork_server() -> Iterator[WorkerForkServer]:
     command = [sys.executable, "-m", PROGRAM]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        yield WorkerForkServer(program)  # it ends when its input does
+        yield WorkerForkServer(program)  # the program ends when its input is closed

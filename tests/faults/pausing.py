@@ -1,4 +1,4 @@
-"""A worker that is held up just before one of its effects, and goes on later."""
+"""Pause a worker just before one of its effects and continue it later."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ class Pause:
 async def held_up(
     fault_env: FaultHarness, document_id: UUID, effects: RunEffectRecorder, pause: Pause
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """For the length of the block, unless it lets the worker go on; in the end the worker has ended."""
+    """Pause the worker for the duration of the block or until it is released; wait for its end."""
     working = asyncio.create_task(fault_env.work_off(document_id, effects))
     try:
         await asyncio.wait_for(pause.begun.wait(), PATIENCE_SECONDS)

@@ -1,4 +1,4 @@
-"""What is there after a run, told so that two runs can be compared: ids, times and URIs aside."""
+"""The outcome of a run without ids, times and URIs, so that two runs can be compared."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ RECORDED = {
 
 
 def _of(table: str) -> str:
-    """Whose text it is: content keys differ from one organization to the next."""
+    """Select the text by its organization: content keys differ between organizations."""
     return f"(SELECT min(d.name) FROM documents d WHERE d.content_hmac = {table}.content_hmac)"
 
 
@@ -78,12 +78,12 @@ _PARAGRAPHS = f"""
 
 
 def shown(seed: Seed) -> Results:
-    """What people see of their documents."""
+    """Return what users see of their documents."""
     return _asked(seed, SHOWN)
 
 
 async def everything(seed: Seed, objects: ObjectStore) -> Results:
-    """And what was computed, with its text out of the packs, and how it is said to have come about."""
+    """Return that and the artifacts, with their text from the packs and their steps."""
     pages, texts = await _pages(seed, objects)
     return {
         **_asked(seed, {**SHOWN, **RECORDED, **COMPUTED}),
@@ -99,7 +99,7 @@ def _asked(seed: Seed, questions: dict[str, str]) -> Results:
 async def _pages(seed: Seed, objects: ObjectStore) -> tuple[Rows, dict[str, str]]:
     rows, texts = [], {}
     for *row, sha256, uri in seed.rows(_PAGES):
-        texts[uri] = await read_page_text(objects, uri, sha256)  # which proves the hash
+        texts[uri] = await read_page_text(objects, uri, sha256)  # which checks the hash
         rows.append((*row, sha256, texts[uri]))
     return sorted(rows, key=repr), texts
 
@@ -116,7 +116,7 @@ def _paragraphs(seed: Seed, texts: dict[str, str]) -> Rows:
 
 
 def referenced(seed: Seed) -> set[str]:
-    """Keys of the objects that a row names."""
+    """Return the keys of the objects that a row references."""
     uris = "SELECT original_uri FROM document_revisions UNION SELECT full_text_uri FROM artifacts_full_text"
     parts = "SELECT page_text_uri FROM artifact_pages UNION SELECT paragraph_text_uri FROM artifact_paragraphs"
     return {pack_key(uri) for (uri,) in seed.rows(f"{uris} UNION {parts}")}

@@ -1,4 +1,4 @@
-"""What a run may find: each brings a document to the moment at which its job waits in a queue."""
+"""Kinds of runs: each prepares a document whose job waits in a queue."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from tests.processing.worker_fixture import PAGES
 
 REREAD = RunRequest(purpose="reread")
 NEWER_PAGES = (replace(PAGES[0], figures=()),)
-"""As a newer reader sees the same file: the second page and all figures are gone."""
+"""The same file as seen by a newer reader: without the second page and without figures."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Scenario:
     prepare: Callable[[FaultHarness], Awaitable[UUID]]
     queue: str
     passes: tuple[str, ...]
-    """Queues and nodes, in their order."""
+    """Queues and nodes in order."""
 
 
 async def unknown(fault_env: FaultHarness) -> UUID:
@@ -38,7 +38,7 @@ async def unreadable(fault_env: FaultHarness) -> UUID:
 
 
 async def reread(fault_env: FaultHarness) -> UUID:
-    """Of a document upon which people have written, by a newer reader."""
+    """Reread of an annotated document with a newer reader."""
     document_id = await _completed_and_annotated(fault_env)
     fault_env.worker_env.reader.pages, fault_env.worker_env.reader.opened, fault_env.worker_env.reading = (
         NEWER_PAGES,
@@ -78,9 +78,9 @@ async def _completed_and_annotated(fault_env: FaultHarness) -> UUID:
 _WITH_THE_NEXT = {"FetchDocumentRecord", "MarkProcessingStarted"}
 _WITH_THE_LAST = {"SavePages", "SaveParagraphs", "AggregateDiagrams", "SaveDiagrams", "UpdateMetrics"}
 WITHOUT_EFFECTS = {"BuildSummary", *_WITH_THE_NEXT, *_WITH_THE_LAST}
-"""What they write goes with the transaction of another: of ExtractText, or of MarkBasicComplete."""
+"""Nodes that write in the transaction of ExtractText or MarkBasicComplete."""
 _READ = ("ExtractText", "Index", "MarkBasicComplete", READING)
-"""In the end the slot lets go of the document."""
+"""At the end the queue releases the document."""
 
 SCENARIOS = {
     "unknown content": Scenario(unknown, FAST, (FAST, READING, *_READ)),

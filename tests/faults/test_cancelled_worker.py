@@ -1,4 +1,4 @@
-"""Cancelled over HTTP while a worker is in the middle of it: nothing comes back (docs/design.md#i4)."""
+"""A document cancelled while a worker processes it stays cancelled (docs/design.md#i4)."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ async def test_a_worker_that_goes_on_after_its_first_statement_writes_nothing_an
     fault_env: FaultHarness, api: RunningApi, node: str
 ) -> None:
     reached = await count_effects(fault_env, SCENARIOS["unknown content"])
-    # The first statement of a transaction says who is asking: the fence comes after it.
+    # The first statement of a transaction sets the principal; the fence follows.
     first = next(at for at, effect in enumerate(reached) if effect.place == node and effect.what.startswith(PRINCIPAL))
     await fault_env.clear()
     document_id, pause = await unknown(fault_env), Pause(first + 1)

@@ -38,7 +38,7 @@ class Undisturbed:
     seen: Results
     outcome: Results
     with_another: Results
-    """Once a second document of the same bytes came along."""
+    """With a second document that has the same bytes."""
 
 
 async def undisturbed(fault_env: FaultHarness, scenario: Scenario) -> Undisturbed:
@@ -68,9 +68,10 @@ def test_every_node_is_passed_by_some_run() -> None:
 
 
 def leaves_something_of_its_own(reached: list[Effect], number: int) -> bool:
-    """Whether a death here leaves something else behind than a death at the next effect.
+    """Return whether a crash here leaves a different state than a crash at the next effect.
 
-    A transaction that is cut off is undone as a whole: a death before its commit stands for one before each statement.
+    An interrupted transaction is rolled back as a whole, so a crash before its commit covers a crash before each of
+    its statements.
     """
     is_followed = number + 1 < len(reached) and (
         reached[number + 1].what == COMMIT or is_statement(reached[number + 1])
@@ -79,7 +80,7 @@ def leaves_something_of_its_own(reached: list[Effect], number: int) -> bool:
 
 
 def is_statement(effect: Effect) -> bool:
-    """Whether it is one inside a transaction, after the one that begins it."""
+    """Return whether the effect is a statement inside a transaction, after the first one."""
     return " " in effect.what and effect.what != LAST_PAGE and not effect.what.startswith((PRINCIPAL, "page "))
 
 
@@ -119,13 +120,13 @@ async def check_deaths(
         await fault_env.work_off(document_id, again)
         assert await fault_env.outcome() == expected.outcome, effect
         check_computed_once(fault_env, effect)
-        if effect.what in (COMMITTED, STORED):  # between two of them nothing changes that outlives the process
+        if effect.what in (COMMITTED, STORED):  # nothing else survives the process
             await another_document(fault_env)
             assert await fault_env.outcome() == expected.with_another, effect
 
 
 def check_nothing_halfway(fault_env: FaultHarness, before: Results, after: Results, effect: Effect) -> None:
-    """People see a document as it was or as it will be; only one that is on its way has less."""
+    """Check that users see the document as before or as after; only an unfinished one shows less."""
     [status] = fault_env.seed.rows("SELECT status FROM documents WHERE name = 'subject.pdf'")
     if status == ("completed",):
         assert shown(fault_env.seed) in (before, after), effect

@@ -1,4 +1,4 @@
-"""The same with real processes and real files: SIGKILL, and a second process that finishes."""
+"""SIGKILL real worker processes with real files: a second process finishes the run."""
 
 import random
 from collections.abc import Iterator
@@ -45,12 +45,12 @@ def fork_server() -> Iterator[WorkerForkServer]:
 
 @pytest.fixture(scope="module")
 def known_undisturbed() -> Undisturbed:
-    """Of each kind of run, once: they end alike in every database."""
+    """Outcomes of uninterrupted runs by kind, which are the same in every database."""
     return {}
 
 
 async def begin(fault_env: FaultHarness, place: str) -> UUID:
-    """A document whose run passes this place."""
+    """Prepare a document whose run reaches this node or queue."""
     await fault_env.clear()
     fault_env.content, prepare = PREPARED.get(place, (A_FILE, unknown))
     return await prepare(fault_env)
@@ -59,7 +59,7 @@ async def begin(fault_env: FaultHarness, place: str) -> UUID:
 async def undisturbed(
     fork_server: WorkerForkServer, fault_env: FaultHarness, place: str, known: Undisturbed
 ) -> tuple[list[int], Results]:
-    """The numbers of the effects at this place, and what is there in the end."""
+    """Return the numbers of the effects at this node or queue, and the final state."""
     kind = place if place in PREPARED else "any"
     if kind not in known:
         last = await fork_server.work_off(fault_env, await begin(fault_env, place), FAST)

@@ -1,4 +1,4 @@
-"""A worker that was overtaken writes nothing any more, wherever it was held up (docs/design.md#fence, #i4)."""
+"""An overtaken worker writes nothing, wherever it was paused (docs/design.md#fence, #i4)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -43,18 +43,18 @@ computing = pytest.mark.parametrize(
 
 
 def tables(rows: Callable[[str], list[tuple[Any, ...]]]) -> Tables:
-    """Every column of every row, times and ids too."""
+    """Return every column of every row, including times and ids."""
     return {table: sorted(rows(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
 
 
 async def end(fault_env: FaultHarness, document_id: UUID) -> None:
-    """What its owner can do about the run: cancel it; archive a document that is read anew; retry one that failed."""
+    """End the run as its owner can: cancel it, archive a document during a reread, or retry a failed one."""
     worker_env, target = (
         fault_env.worker_env,
         Target(fault_env.worker_env.owner.principal, fault_env.worker_env.kb_id, document_id),
     )
     index = NoExternalIndex(worker_env.database)
-    unused: Any = None  # what only purge, replace and revert need
+    unused: Any = None  # needed only by purge, replace and revert
     engine = MoveEngine(worker_env.database, index, ProcrastinateQueue(), unused, unused, unused)
     match worker_env.status(document_id):
         case Status.COMPLETED:
@@ -66,7 +66,7 @@ async def end(fault_env: FaultHarness, document_id: UUID) -> None:
 
 
 async def take_over(fault_env: FaultHarness, document_id: UUID) -> None:
-    """As another worker does that believes this one dead."""
+    """Take the run over, like a worker that considers this one dead."""
     job = fault_env.worker_env.job(document_id)
     async with fault_env.worker_env.database.service_work(Service(job.organization_id)) as work:
         await RunRepository(work.session).claim(job.run_id)
@@ -84,24 +84,24 @@ async def count_effects(fault_env: FaultHarness, scenario: Scenario) -> list[Eff
 
 
 def unfenced(reached: list[Effect]) -> Iterator[int]:
-    """Moments at which the worker has no transaction, or one that has sent nothing but who is asking."""
+    """Yield the moments at which the worker has no transaction, or one without its fence."""
     is_fenced = False
     for number, effect in enumerate(reached):
         if effect.what.startswith(PRINCIPAL):
             is_fenced = False
-        if not is_fenced and effect.place[0].isupper():  # a node: it has claimed the run
+        if not is_fenced and effect.place[0].isupper():  # inside a node, so the run is claimed
             yield number
         is_fenced = (is_fenced or effect.what.startswith(FENCE)) and effect.what != COMMIT
 
 
 def fenced(reached: list[Effect]) -> Iterator[int]:
-    """The moments after each fence."""
+    """Yield the moments after each fence."""
     return (number + 1 for number, effect in enumerate(reached) if effect.what.startswith(FENCE))
 
 
 @computing
 async def test_a_worker_that_was_overtaken_writes_nothing(fault_env: FaultHarness, scenario: Scenario) -> None:
-    """By one or the other way in turn, so that every moment and every way is tried."""
+    """Alternate between ending the run and taking it over."""
     reached = await count_effects(fault_env, scenario)
     for turn, number in enumerate(unfenced(reached)):
         await check_overtaken(fault_env, scenario, reached, number, WAYS_TO_OVERTAKE[turn % len(WAYS_TO_OVERTAKE)])
@@ -130,7 +130,7 @@ async def check_overtaken(
         then = tables(fault_env.seed.rows)
     assert tables(fault_env.seed.rows) == then, reached[number]
     fences = [effect for effect in late.recorded[number:] if effect.what.startswith(FENCE)]
-    assert len(fences) <= 1, reached[number]  # the first stops it
+    assert len(fences) <= 1, reached[number]  # the first fence stops the worker
     await fault_env.carry_out_ledger()
     assert await stored(fault_env.worker_env.objects) == referenced(fault_env.seed), reached[number]
 
@@ -156,7 +156,7 @@ async def test_whoever_moves_the_document_waits_for_the_fence_and_then_nothing_i
 
 
 def moved(fault_env: FaultHarness, document_id: UUID) -> Tables:
-    """What is there in the moment in which the document moves on."""
+    """Return the tables at the moment when the document is moved."""
     with psycopg.connect(fault_env.address.conninfo, application_name="mover") as connection:
         connection.execute("UPDATE documents SET epoch = epoch + 1 WHERE id = %s", [document_id])
         return tables(lambda question: connection.execute(question).fetchall())

@@ -24,7 +24,7 @@ SHARED, OTHER = b"what everybody has", b"what one has"
 
 
 class SlowReader(FixedReader):
-    """Reads what everybody has only when it is told to; everything else at once."""
+    """Reader that waits for a signal before it reads the shared file, and reads others immediately."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class SlowReader(FixedReader):
 
 
 async def queue_for_everybody(fault_env: FaultHarness) -> list[UUID]:
-    """Different people of one organization, each with a knowledge base of their own."""
+    """Enqueue the file for several users of one organization, each with their own knowledge base."""
     worker_env = fault_env.worker_env
     people = [fault_env.seed.person(worker_env.owner.organization_id) for _ in range(PEOPLE)]
     uploads = ((person, fault_env.seed.knowledge_base(person)) for person in people)
@@ -53,7 +53,7 @@ async def queue_for_everybody(fault_env: FaultHarness) -> list[UUID]:
 
 
 def are_completed(fault_env: FaultHarness, documents: list[UUID]) -> bool:
-    """Whether all are; those that wait look again now."""
+    """Return whether all documents are completed, after making waiting jobs due."""
     fault_env.seed.execute("UPDATE procrastinate_jobs SET scheduled_at = now() WHERE status = 'todo'")
     return {fault_env.worker_env.status(document_id) for document_id in documents} == {"completed"}
 
@@ -62,8 +62,9 @@ def are_completed(fault_env: FaultHarness, documents: list[UUID]) -> bool:
 async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(
     address: DatabaseAddress, fault_env: FaultHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # On a slow machine fifteen runs that retry every second would keep a slot busy by that alone, and a pause of a
-    # second would be taken for a dead worker: here nothing is retried or taken over unless the test says so.
+    # On a slow machine fifteen runs that retry every second would fill a slot, and a pause of one second would look
+    # like a
+    # dead worker. Here nothing is retried or taken over unless the test says so.
     monkeypatch.setattr(context, "LOCKED_RETRY_SECONDS", NEVER.total_seconds())
     reader = fault_env.worker_env.reader = SlowReader()
     async with running_worker(address, fault_env.worker_env.worker(), concurrency=2, stalled_after=NEVER):

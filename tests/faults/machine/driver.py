@@ -1,4 +1,4 @@
-"""The real thing behind the model: people with their clients, two knowledge bases, and a worker step by step."""
+"""Drive a real installation in step with the model: users with clients, two knowledge bases, and a worker."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -34,7 +34,7 @@ NEWEST = """
 
 @dataclass
 class WordReader(FixedReader):
-    """Reads the words that are there; over some files the whole process dies."""
+    """Reader that returns the words of the file, or simulates a crash."""
 
     is_deadly: bool = False
     has_died: bool = False
@@ -53,7 +53,7 @@ class WordReader(FixedReader):
 
 @dataclass
 class ModelDriver:
-    """One installation for all examples; each begins as it was when it was opened."""
+    """One installation for all examples. Each example starts from the same snapshot."""
 
     runner: asyncio.Runner
     installation: InProcessInstallation
@@ -73,12 +73,12 @@ class ModelDriver:
         return path if document_id is None else f"{path}/{document_id}{place}"
 
     async def begin(self) -> None:
-        """As on the first day."""
+        """Restore the initial state."""
         self.installation.keeping.restore()
         await self.restart()
 
     async def restart(self) -> None:
-        """Everything dies, and comes up again."""
+        """Restart all components of the installation."""
         await self.installation.restart()
         the_app(self.installation.parts)
 
@@ -86,17 +86,17 @@ class ModelDriver:
         return await self.clients[who].request(method, path, **options)
 
     async def ask_and_die(self, at: int, who: str, method: str, path: str, **options: Any) -> httpx.Response | None:
-        """The answer, or none: the process died at this effect of it, and came up again."""
+        """Send a request and crash at effect `at`. Return None if it crashed before answering."""
         async with self.installation.disturbed(Faults(at, Fault.IS_THE_LAST)):
             answer = await survives(self.ask(who, method, path, **options))
         if answer is None:
             await self.restart()
-            if self.installation.qdrant:  # what an index outside was told is put right within seconds
+            if self.installation.qdrant:  # the sweep repairs an external index within seconds
                 await self.installation.sweep()
         return answer
 
     async def process(self, document_id: UUID, *, dies: bool) -> bool:
-        """As a worker with its queue does; whether it came to the end."""
+        """Process the document like a worker with its queue. Return whether the run reached its end."""
         run_id, organization_id, job_id, queue = self._waiting(document_id)
         self.reader.is_deadly, self.reader.has_died = dies, False
         worker = self.installation.worker
@@ -115,13 +115,13 @@ class ModelDriver:
         return not self.reader.has_died
 
     async def take(self, document_id: UUID) -> Late:
-        """By a worker that falls silent then; its job goes to another after a while."""
+        """Claim the run for a worker that then hangs. Its job goes to another worker later."""
         _, _, job_id, _ = self._waiting(document_id)
         self._move_job(job_id, READING)
         return await self.installation.claim(document_id)
 
     async def go_on(self, late: Late) -> None:
-        """The silent one wakes up."""
+        """Continue the worker that was hanging."""
         before = self.seed.rows("SELECT job_id FROM document_processing_runs WHERE run_id = %s", late.run.run_id)
         with suppress(RunSuperseded):
             await self.installation.worker._run_graph(late.run, late.record)
@@ -134,7 +134,7 @@ class ModelDriver:
         self.seed.execute("UPDATE document_revisions SET name = %s WHERE document_id = %s", name, document_id)
 
     def _waiting(self, document_id: UUID) -> tuple[UUID, UUID, int, str]:
-        """What should be worked on is in the queue, once."""
+        """Return the run and its job, after checking that it is in the queue exactly once."""
         ((run_id, organization_id, job_id, queue, status),) = self.seed.rows(NEWEST, document_id)
         assert status == "todo", (document_id, status)
         assert queue in (FAST, READING)
@@ -167,7 +167,7 @@ async def _open(settings: Settings, seed: Seed, engine: str, runner: asyncio.Run
 
 @contextmanager
 def open_driver(settings: Settings, seed: Seed, engine: str) -> Iterator[ModelDriver]:
-    """For all examples of a test, on an event loop of its own: what drives it is not asynchronous."""
+    """Open an installation for all examples of a test, with an event loop for the synchronous state machine."""
     with asyncio.Runner() as runner:
         opening = _open(settings, seed, engine, runner)
         yield runner.run(opening.__aenter__())

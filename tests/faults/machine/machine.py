@@ -1,4 +1,4 @@
-"""People move documents as they like, one after the other; after each step everybody sees what the model says."""
+"""Users make random moves, one after the other. After each step everyone must see what the model predicts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,14 +26,14 @@ from tests.faults.machine.observer import ModelObserver
 from tests.faults.moves.installation import Late
 
 people = st.sampled_from(["admin", "admin", "admin", *PEOPLE])
-"""Who may do everything comes most often."""
+"""The admin, who may make every move, is drawn most often."""
 kbs = st.sampled_from([OURS, OURS, THEIRS])
 names = st.sampled_from(NAMES)
 contents = st.sampled_from([*CONTENTS, *LOCKED, *LOCKED])
 deaths = st.sampled_from([None, None, None, *range(1, 25, 2)])
-"""At which effect of a move the process dies, if at any."""
+"""The effect at which the process crashes during a move, or None."""
 is_astray = st.sampled_from([*[False] * 19, True])
-"""Asked for under the other knowledge base."""
+"""Whether the request names the wrong knowledge base."""
 MOVES = {
     "archive": ("POST", "/archive"),
     "restore": ("POST", "/restore"),
@@ -44,11 +44,11 @@ MOVES = {
     "clear": ("DELETE", "/clear"),
 }
 MOST_BULK_PURGES = 10
-"""In a minute, by one person."""
+"""Limit per user and minute."""
 
 
 def documents(*statuses: str) -> st.SearchStrategy[Document]:
-    """Any that is or was there, those in one of these more often."""
+    """Draw from all present and past documents, preferring those with one of these statuses."""
     return st.runner().flatmap(lambda machine: st.sampled_from(machine.model.drawn(statuses)))
 
 
@@ -59,13 +59,13 @@ class Machine(RuleBasedStateMachine):
         self.sight = ModelObserver(driver, self.model)
         self.is_watched = False
         self.claims: list[tuple[Claim, Late]] = []
-        self.driver.seed.execute("DELETE FROM request_times")  # ten a minute are allowed, and an example takes seconds
+        self.driver.seed.execute("DELETE FROM request_times")  # the limit is ten a minute, and an example takes seconds
         self.bulk_purges = dict.fromkeys(PEOPLE, 0)
         driver.run(driver.begin())
 
     @initialize(collides=st.booleans())
     def furnish(self, collides: bool) -> None:
-        """One of each kind to begin with."""
+        """Start with one document of each kind."""
         first = self._furnish(OURS, "report.txt", "process")
         archived = self._furnish(OURS, "Straße.txt", "process", "archive")
         self._furnish(OURS, "plan.txt")
@@ -88,7 +88,7 @@ class Machine(RuleBasedStateMachine):
                 self._move(step, "admin", document, kb, None)
         return document
 
-    # People.
+    # Moves of users.
 
     @rule(who=people, kb=kbs, name=names, content=contents, dies_at=deaths)
     def upload(self, who: str, kb: str, name: str, content: Content, dies_at: int | None) -> None:
@@ -150,7 +150,7 @@ class Machine(RuleBasedStateMachine):
                 path = self.driver.path(document.kb, document.id, place)
                 self._carry_out(expected, None, who, method, path)
 
-    # Workers, and what befalls the machine.
+    # Workers and crashes.
 
     @precondition(lambda self: self.model.waiting())
     @rule(waiting=st.runner().flatmap(lambda self: st.sampled_from(self.model.waiting())), dies=st.booleans())
@@ -167,7 +167,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.model.waiting())
     @rule(waiting=st.runner().flatmap(lambda self: st.sampled_from(self.model.waiting())))
     def begin_with(self, waiting: Document) -> None:
-        """A worker falls silent when it has begun."""
+        """A worker claims the run and hangs."""
         if not waiting.is_given_up:
             late = self.driver.run(self.driver.take(waiting.id))
             self.claims.append((self.model.begin(waiting), late))
@@ -183,7 +183,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(sweeps=st.booleans(), reconciles=st.booleans())
     def restart(self, sweeps: bool, reconciles: bool) -> None:
-        """Everything dies at once; sometimes so much time passes until the next step that all is put right."""
+        """Restart everything, optionally after so much time that sweeps and reconciliation have run."""
         self.driver.run(self.driver.restart())
         if sweeps or reconciles:
             self.driver.run(self.sight.check_at_rest(reconciles=reconciles))
@@ -192,11 +192,11 @@ class Machine(RuleBasedStateMachine):
 
     @rule(document=documents("archived"), other=documents("completed"))
     def name_by_hand(self, document: Document, other: Document) -> None:
-        """An archived one gets another's name past the API, as a restore from a backup could bring it about."""
+        """Give an archived document the name of another one without the API, as after restoring a backup."""
         if document.is_there and document.status == "archived" and document.kb == other.kb:
             self._rename(document, other)
 
-    # How each of them is carried out and compared.
+    # Execution and comparison of the steps.
 
     def _rename(self, document: Document, other: Document) -> None:
         self.driver.rename(document.id, other.name)
@@ -254,7 +254,7 @@ def _kb_of(document: Document, astray: bool) -> str:
 
 
 def _compared(expected: Expected, answer: httpx.Response) -> Mapping[str, Any]:
-    """What was said, if it is what was to be said."""
+    """Return the body of the response, after checking it against the expectation."""
     body: Mapping[str, Any] = answer.json()
     if expected.may_be_pending and answer.status_code == 202:
         assert (body["receipt_id"], body["pending"]) == (None, ["blobs"]), answer.text

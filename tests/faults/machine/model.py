@@ -1,6 +1,6 @@
-"""What the specification promises, as small as it can be said: people, documents, and what each move does to them.
+"""Minimal model of the lifecycle specification: users, documents, and the effect of each move.
 
-Nothing here comes from the source: its rules, sentences and notion of equal names are written down a second time.
+Nothing is imported from the source: rules, messages and name comparison are implemented a second time.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ ACCESS_LEVELS = {
     OURS: {"owner": "owner", "admin": "admin", "editor": "editor", "viewer": "viewer"},
     THEIRS: {"admin": "admin", "editor": "owner", "viewer": "editor"},
 }
-"""The owner of one knowledge base has no part in the other, whose owner is an editor of the first."""
+"""The owner of one knowledge base has no role in the other one, whose owner is an editor of the first."""
 MANAGERS, UPLOADERS = ("owner", "admin"), ("owner", "admin", "editor")
 
 TWINS = {
@@ -27,7 +27,7 @@ TWINS = {
     "cafe": ("caf\N{LATIN SMALL LETTER E WITH ACUTE}.txt", "Cafe\N{COMBINING ACUTE ACCENT}.txt"),
     "plan": ("plan.txt",),
 }
-"""Names that a person would take for the same."""
+"""Names that are equal after folding."""
 KEYS = {name: key for key, names in TWINS.items() for name in names}
 NAMES = tuple(KEYS)
 
@@ -67,7 +67,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a replaced document can go back to."""
+    """The state to which a replaced document can be reverted."""
 
     name: str
     content: Content
@@ -83,7 +83,7 @@ class Document:
     content: Content
     status: str = PENDING
     epoch: int = 1
-    """Grows with every move after which no older worker's write is accepted."""
+    """Incremented by every move after which writes of older workers must be rejected."""
     revision: int = 1
     newest_revision: int = 1
     was_complete: bool = False
@@ -91,19 +91,19 @@ class Document:
     run: Run | None = field(default_factory=Run)
     snapshot: Snapshot | None = None
     ending: str | None = None
-    """How it went."""
+    """The move that deleted it."""
     is_proven: bool = False
     """Whether its receipt is signed."""
     receipt_id: str | None = None
     is_littered: bool = False
-    """A process died over new bytes for it, some of which may lie in the store until they are swept away."""
+    """Whether a process crashed during an upload for it: objects may remain until the sweep."""
     lines: Counter[str] = field(default_factory=Counter)
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.id.hex[-4:]} in {self.kb}, {self.ending or self.status}>"
 
     def _repr_pretty_(self, printer: Any, _is_cycle: bool) -> None:
-        """In the story of a failure: short."""
+        """Print a short form in failing examples."""
         printer.text(repr(self))
 
     @property
@@ -112,13 +112,13 @@ class Document:
 
     @property
     def is_given_up(self) -> bool:
-        """So many workers died over it that the next one does not try."""
+        """Return whether so many workers crashed on it that no other one tries."""
         return self.run is not None and self.run.deaths + self.run.is_begun >= MOST_DEATHS
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a worker holds that has begun with a run."""
+    """A worker's claim of a run."""
 
     document: Document
     run: Run
@@ -131,15 +131,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Expected:
-    """An answer, and what becomes of the documents if it is given."""
+    """Expected response, and the change to the documents if it is given."""
 
     status: int
     body: Body
-    """All of a refusal; of a success what must be in it."""
+    """The whole body of an error; the required part of a successful one."""
     effect: Callable[[Body], None] | None = None
     touched: Sequence[Document] = ()
     may_be_pending: bool = False
-    """Gone, and perhaps not proven gone: the store holds something that nobody counted on."""
+    """Deleted, but possibly not proven yet: the store may hold an unexpected object."""
 
     @property
     def is_refusal(self) -> bool:
@@ -163,21 +163,21 @@ class Model:
         return ACCESS_LEVELS[kb].get(who)
 
     def there(self, *kbs: str) -> list[Document]:
-        """In these knowledge bases, or in all."""
+        """Return the existing documents of these knowledge bases, or of all."""
         return [document for document in self.documents if document.kb in (kbs or ACCESS_LEVELS) and document.is_there]
 
     def waiting(self) -> list[Document]:
         return [document for document in self.documents if document.run]
 
     def drawn(self, statuses: Sequence[str]) -> list[Document]:
-        """All that is or was there; every other draw is of those in one of these, if there are any."""
+        """Return all present and past documents, weighted so that half of the draws have one of these statuses."""
         fitting = [one for one in self.documents if one.is_there and one.status in statuses]
         return [*fitting * (len(self.documents) // len(fitting) if fitting else 0), *self.documents]
 
-    # What people see.
+    # What users see.
 
     def listed(self, who: str, kb: str) -> dict[UUID, Document] | None:
-        """`None`: to them there is no such knowledge base."""
+        """Return None if the user does not see the knowledge base."""
         return None if self.access_level(who, kb) is None else {document.id: document for document in self.there(kb)}
 
     def archived(self, who: str) -> set[UUID]:
@@ -188,7 +188,7 @@ class Model:
         kbs = [kb for kb in ACCESS_LEVELS if self.access_level(who, kb)]
         return {one.id: one.content for kb in kbs for one in self.there(kb) if one.status == COMPLETED}
 
-    # What people do.
+    # What users do.
 
     def _refusal(self, who: str, kb: str, document: Document, may: Sequence[str] = MANAGERS) -> Expected | None:
         standing = self.access_level(who, kb)
@@ -202,7 +202,7 @@ class Model:
         return [one for one in self.there(kb) if KEYS[one.name] == KEYS[name] and one is not besides]
 
     def _duplicate(self, namesakes: Sequence[Document]) -> Expected | None:
-        """Active ones come first, then archived ones, then failed ones that were complete once."""
+        """Prefer active duplicates, then archived ones, then failed ones that were complete before."""
         for is_in_the_way in (_is_active, _is_archived, _has_failed_after_all):
             if in_the_way := [one for one in namesakes if is_in_the_way(one)]:
                 return _taken(in_the_way)
@@ -342,7 +342,7 @@ class Model:
         return Expected(200, {"message": removal.message}, effect, [document], document.is_littered)
 
     def _answer_again(self, kb: str, document: Document, removal: "_Removal") -> Expected:
-        """What is gone in this way is gone: whoever could have done it is told so."""
+        """Answer a repeated deletion: users who were allowed to delete the document are told that it is deleted."""
         if document.kb != kb or document.ending not in removal.answered:
             return NO_DOCUMENT
         body = {"message": removal.message}
@@ -378,7 +378,7 @@ class Model:
     # What workers and sweeps do.
 
     def begin(self, document: Document) -> Claim:
-        """A worker takes the document, from one that died if it had begun."""
+        """Claim the run for a worker, taking it over from a crashed one if necessary."""
         run = _run_of(document)
         run.deaths += run.is_begun
         run.attempt, run.is_begun = run.attempt + 1, True
@@ -387,7 +387,7 @@ class Model:
         return Claim(document, run, run.attempt)
 
     def finish(self, document: Document) -> None:
-        """All of its run, by one worker."""
+        """Complete the run with one worker."""
         if document.is_given_up:
             self._fail(document, TOO_LARGE)
         elif document.content.is_readable:
@@ -396,7 +396,7 @@ class Model:
             self._fail(document, UNREADABLE)
 
     def go_on(self, claim: Claim) -> None:
-        """Whoever comes late can write nothing."""
+        """Continue an overtaken worker, which can write nothing."""
         if not claim.holds:
             return
         if claim.document.content.is_readable:
@@ -463,7 +463,7 @@ def _has_failed_after_all(document: Document) -> bool:
 
 
 def _taken(in_the_way: Sequence[Document]) -> Expected:
-    """Of several that are equally in the way, the oldest is named."""
+    """Name the oldest of several conflicting documents."""
     first = min(in_the_way, key=lambda one: one.id)
     message = "A document with this name already exists"
     if first.status == ARCHIVED:
@@ -498,7 +498,7 @@ def _replace_content(document: Document, name: str, content: Content) -> None:
 
 
 def _end(document: Document, ending: str, line: str, body: Body | None = None) -> None:
-    """With an answer its receipt is signed; where nobody was told, the sweep will see to it."""
+    """Delete the document. The receipt is signed if the caller got a response; otherwise the sweep signs it."""
     document.ending, document.run = ending, None
     document.lines[line] += 1
     if body is not None:

@@ -1,4 +1,4 @@
-"""Whether the installation is as the model says: as each person sees it, and past all of our own code."""
+"""Compare the installation with the model: through the API as each user, and directly in the stores."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ DOCUMENTS = """
 LINES = "SELECT document_id, action, count(*) FROM audit_events WHERE document_id IS NOT NULL GROUP BY 1, 2"
 RECEIPTS = "SELECT document_id, move, signed_at IS NOT NULL FROM receipts"
 ARTIFACTS_OF_NOBODY = "artifacts of nobody"
-"""What was read from a revision that was replaced stays until the garbage collection."""
+"""The artifact of a replaced revision stays until garbage collection."""
 
 
 class ModelObserver:
@@ -27,7 +27,7 @@ class ModelObserver:
         self._readers = cycle(PEOPLE)
 
     async def check(self, touched: Sequence[Document]) -> None:
-        """After each step that may have changed something."""
+        """Check everything that a step may have changed."""
         self.check_rows()
         mode, one = next(self._modes), next(self._readers)
         kbs = {document.kb for document in touched}
@@ -41,13 +41,13 @@ class ModelObserver:
             await self._check_download(next(self._readers), document)
 
     def check_rows(self) -> None:
-        """After each step, also where nothing was to change: of the same rows everybody sees the same."""
+        """Check the rows, after every step. Equal rows give every user the same answers."""
         expected = [(one.id, self._driver.kbs[one.kb], one.epoch, *_state(one)) for one in self._model.there()]
         assert sorted(self._driver.seed.rows(DOCUMENTS)) == sorted(expected)
         self._check_lines()
 
     def _check_lines(self) -> None:
-        """Of the audit trail, exactly those of what happened; and a receipt for everything that is gone."""
+        """Check that the audit log has exactly the expected events, and that every deleted document has a receipt."""
         lines: dict[UUID, Counter[str]] = {}
         for document_id, action, count in self._driver.seed.rows(LINES):
             lines.setdefault(document_id, Counter())[action] = count
@@ -99,7 +99,7 @@ class ModelObserver:
             assert (answer.status_code, answer.content) == (200, document.content.bytes), (who, document)
 
     def what_was_committed(self, expected: Expected) -> Mapping[str, Any] | None:
-        """When nobody heard the answer: what it would have said, or `None` where nothing was changed."""
+        """Return what an unreceived response would have contained, or None if nothing was changed."""
         known = [document.id for document in self._model.documents]
         new = self._driver.seed.rows("SELECT id FROM documents WHERE id <> ALL(%s)", known)
         if new:
@@ -122,7 +122,7 @@ class ModelObserver:
         self._check_nothing_left()
 
     def _check_nothing_left(self) -> None:
-        """Of what is gone, in any store (docs/design.md#i3)."""
+        """Check that no store holds anything of a deleted document (docs/design.md#i3)."""
         gone = [document.id for document in self._model.documents if not document.is_there]
         left = left_of(self._driver.installation, gone)
         if any(document.lines["document_replaced"] for document in self._model.documents):

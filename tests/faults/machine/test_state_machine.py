@@ -13,7 +13,7 @@ from tests.faults.machine.machine import Machine
 from tests.support.seed import Seed
 
 ALL_HEALTHY = list(HealthCheck)
-"""An example takes as long as a few hundred requests take."""
+"""An example takes as long as a few hundred requests."""
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def driver(settings: Settings, seed: Seed, request: pytest.FixtureRequest) -> It
 
 
 each_engine = pytest.mark.parametrize("driver", ["pgvector", "qdrant"], indirect=True)
-# An index outside the database can also be behind: what holds with Qdrant asks for more.
+# An external index can lag behind the rows, so Qdrant is the harder case.
 one_engine = pytest.mark.parametrize("driver", ["qdrant"], indirect=True)
 
 

@@ -1,4 +1,4 @@
-"""What an answer promises, and what it must be worth at the very moment at which it is given."""
+"""Check what a response promises at the moment it is sent."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,7 +12,7 @@ from tests.faults.moves.moves import MAY_STOP_HALFWAY, PROVES, Prepared
 from tests.faults.moves.snapshots import points_of
 
 TOLD = {"completed": "completed", "archived": "archived"}
-"""What the index says of a document's passages, by the document's status."""
+"""Status in the index by status of the document."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Answers:
     prepared: Prepared
 
     def check(self, answer: httpx.Response, steps: list[int], faults: Faults) -> None:
-        """No answer is a lie: 2xx is done, 5xx has changed nothing."""
+        """Check that the response is true: 2xx is done, 5xx has changed nothing."""
         told = f"{answer.status_code} {answer.text} at {steps}"
         if self.move == "bulk purge" and answer.status_code == 200:
             self._check_each(answer, steps)
@@ -39,10 +39,10 @@ class Answers:
                 self.check_gone()
 
     def _check_refused(self, steps: list[int], faults: Faults, told: str) -> None:
-        # Of a commit that nobody answered, nobody can know.
+        # The outcome of a commit without an answer is unknown.
         is_unknown = faults.struck == (Part.COMMIT, Fault.GETS_NO_ANSWER)
         assert not any(steps) or is_unknown or self.move in MAY_STOP_HALFWAY, told
-        # Once the call was admitted, each document is on its own.
+        # Once the request is accepted, each document is purged separately.
         assert self.move != "bulk purge" or not faults.has_committed, told
 
     def _check_each(self, answer: httpx.Response, steps: list[int]) -> None:
@@ -51,13 +51,13 @@ class Answers:
         unchanged = {self.prepared.documents[name] for way, step in ours if step == 0 for name in way[0]}
         assert unchanged <= failed, body
         assert not unchanged & pending, body
-        assert len(failed) <= 1, body  # one thing went wrong: it stops nobody else
+        assert len(failed) <= 1, body  # one fault stops only one document
         assert (body["purged"], body["skipped_ids"]) == (len(ours) - len(pending) - len(failed), []), body
         if not pending | failed:
             self.check_gone()
 
     def _check_index(self) -> None:
-        """It says what the rows say."""
+        """Check that the external index agrees with the rows."""
         if self.installation.qdrant is None:
             return
         rows = self.installation.seed.rows("SELECT id::text, status FROM documents")

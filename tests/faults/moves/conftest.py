@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def nobody_reads_the_log() -> Iterator[None]:
-    """Thousands of errors are expected here, each with a traceback that takes its time."""
+    """Silence logging: thousands of errors are expected here, and formatting their tracebacks is slow."""
     root = logging.getLogger()
     level = root.level
     root.setLevel(logging.CRITICAL + 1)

@@ -1,4 +1,4 @@
-"""What a request does to the world outside, one by one, and what can go wrong with each of it."""
+"""The external effects of a request, one by one, and the faults that each of them can have."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -18,25 +18,25 @@ T = TypeVar("T")
 class Fault(StrEnum):
     FAILS = "fails"
     HANGS = "hangs"
-    """Until whoever waits has had enough."""
+    """Until the caller's timeout."""
     GETS_NO_ANSWER = "gets no answer"
-    """It is done, and nobody hears of it."""
+    """It is executed, but the caller gets no answer."""
     IS_THE_LAST = "is the last"
-    """The process dies before it; nothing in the source catches that."""
+    """The process crashes before it. Nothing in the source catches that."""
 
 
 class Part(StrEnum):
     STATEMENT = "statement"
-    """Inside a transaction: what comes of it is decided by the commit."""
+    """Inside a transaction: the commit decides about its outcome."""
     CALL = "call"
-    """A statement that counts at once."""
+    """A statement with autocommit."""
     COMMIT = "commit"
     OBJECTS = "objects"
     INDEX = "index"
 
 
-# A statement of a transaction without an answer is one that failed: the connection is gone, and all of it with it. A
-# commit that hangs has failed or gets no answer. A store of objects says the same when it fails and when it hangs.
+# A statement inside a transaction that gets no answer has failed: its connection and the transaction are gone. A commit
+# that hangs either fails or gets no answer. An object store reports the same error when it fails and when it hangs.
 FAULTS = {
     Part.STATEMENT: (Fault.FAILS, Fault.HANGS, Fault.IS_THE_LAST),
     Part.CALL: tuple(Fault),
@@ -52,7 +52,7 @@ BROKEN = "server closed the connection unexpectedly"
 
 
 class Faults:
-    """Counts the effects, and lets the one of number `at` go wrong."""
+    """Counts the effects and applies a fault to the one with number `at`."""
 
     def __init__(self, at: int | None = None, fault: Fault = Fault.FAILS) -> None:
         self.reached: list[tuple[Part, str]] = []
@@ -61,7 +61,7 @@ class Faults:
         self._unanswered: set[int] = set()
 
     def meet(self, part: Part, what: str) -> Fault | None:
-        """What becomes of this one. `Death` by and after the last: the dead do not clear up either."""
+        """Return the fault of this effect. After a crash every further effect raises, so that nothing is cleaned up."""
         number = len(self.reached)
         self.reached.append((part, what))
         if self._at is None or number < self._at:
@@ -74,17 +74,17 @@ class Faults:
 
     @property
     def has_committed(self) -> bool:
-        """Before it went wrong."""
+        """Return whether a commit came before the fault."""
         return (Part.COMMIT, COMMIT) in self.reached[: self._at]
 
     async def arrive(self, part: Part, what: str) -> Fault | None:
-        """The same where no statement is on its way."""
+        """Like `meet`, for an effect that is not a statement."""
         return self.meet(part, what)
 
     async def outside(
         self, part: Part, what: str, call: Callable[[], Awaitable[T]], broken: BaseException, late: BaseException
     ) -> T:
-        """A call of another store, which says `broken` when it fails and `late` when it does not answer in time."""
+        """Call another store, raising `broken` when it fails and `late` when it times out."""
         fault = await self.arrive(part, what)
         if fault is Fault.FAILS:
             raise broken
@@ -97,7 +97,7 @@ class Faults:
 
     @contextmanager
     def watch(self, *engines: AsyncEngine) -> Iterator[None]:
-        """Every statement and commit of these."""
+        """Watch every statement and commit of these engines."""
         listeners: list[tuple[Any, str, Callable[..., None]]] = []
         for engine in engines:
             listeners += [
@@ -135,12 +135,12 @@ class Faults:
         if fault is Fault.GETS_NO_ANSWER:
             await_only(_driver(connection).commit())
         if fault is not None:
-            # What the driver says to the commit that comes now is its own.
+            # The driver itself decides what the pending commit raises.
             _driver(connection).pgconn.finish()
 
 
 def is_in_transaction(connection: Connection) -> bool:
-    """As the server sees it: the driver begins none by itself."""
+    """Return whether the server has an open transaction. The driver never opens one implicitly."""
     return _driver(connection).info.transaction_status is not psycopg.pq.TransactionStatus.IDLE
 
 

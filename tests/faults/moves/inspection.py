@@ -1,4 +1,4 @@
-"""Looks at what is there past all of our own code: rows as the superuser, files of the folder, points of the index."""
+"""Inspect the stores directly: rows as the superuser, files of the folder, points of the index."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ STATE = """
 
 
 def seen(installation: InProcessInstallation, prepared: Prepared) -> Mapping[str, Seen]:
-    """Every document of the move, the one that it makes, and the knowledge base."""
+    """Return every document of the move, including the one it creates, and the knowledge base."""
     seed, said = installation.seed, _lines(installation)
     rows = seed.rows("SELECT id, status, original_uri FROM documents")
     ids = {document_id: name for name, document_id in prepared.documents.items()}
@@ -70,19 +70,19 @@ def _content(installation: InProcessInstallation, key: str) -> bytes | None:
 
 
 def step_of(found: Mapping[str, Seen], way: Sequence[Step]) -> int | None:
-    """At which step of the way its documents are; `None`: at none of them."""
+    """Return the step at which the documents are, or None if they are at none of them."""
     [names] = {frozenset(step) for step in way}
     here = {name: found.get(name, NOT_THERE) for name in names}
     return next((number for number, step in enumerate(way) if dict(step) == here), None)
 
 
 def left_of(installation: InProcessInstallation, document_ids: Sequence[UUID]) -> dict[str, Any]:
-    """What any store still holds of these documents."""
+    """Return what any store still holds of these documents."""
     seed, ids = installation.seed, list(document_ids)
     counts: dict[str, Any] = {
         table: seed.one(f"SELECT count(*) FROM {table} WHERE document_id = ANY(%s)", ids)
         for (table,) in seed.rows(EVERYWHERE)
-        if table != "index_intents"  # says what is to be told, and holds nothing
+        if table != "index_intents"  # records pending changes and holds no data
     }
     counts["documents"] = seed.one("SELECT count(*) FROM documents WHERE id = ANY(%s)", ids)
     counts["artifacts of nobody"] = seed.one(UNUSED)
@@ -95,20 +95,20 @@ def left_of(installation: InProcessInstallation, document_ids: Sequence[UUID]) -
 
 
 def said_to_be_erased(installation: InProcessInstallation) -> list[str]:
-    """Objects that are there, and of which the ledger says that they were seen to be gone."""
+    """Return existing objects that the ledger records as deleted."""
     erased = {row[0] for row in installation.seed.rows(ERASED)}
     return sorted(erased & objects(installation))
 
 
 def objects(installation: InProcessInstallation) -> set[str]:
-    """But for the signed heads of the audit chain, and marks that are no objects."""
+    """Return all keys except signed heads of the audit chain and marker files."""
     folder = installation.folder
     keys = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     return {key for key in keys if not key.startswith((".", "audit/"))}
 
 
 def state_of(installation: InProcessInstallation) -> Any:
-    """Told so that two cases which left the same behind are recognised: ids and times aside."""
+    """Return the state without ids and times, so that equal outcomes of two cases are recognized."""
     rows = sorted(installation.seed.rows(STATE))
     points = points_of(installation.qdrant) if installation.qdrant else None
     folder = installation.folder

@@ -1,4 +1,4 @@
-"""A whole installation in one process, that can die and come up again: application, stores, people and sweeps."""
+"""A whole installation in one process that can crash and restart: application, stores, users and sweeps."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -44,12 +44,12 @@ DUE = """
     UPDATE receipts SET next_attempt_at = now();
     UPDATE uploads SET expires_at = now()
 """
-"""The time of every sweep has come."""
+"""Makes every sweep due."""
 
 
 @dataclass(frozen=True)
 class Late:
-    """What a worker holds that has begun, and goes on only when everything else is over."""
+    """A worker's claim of a run, continued only after everything else is over."""
 
     run: ClaimedRun
     record: DocumentRecord
@@ -59,7 +59,7 @@ _APPS: list[FastAPI] = []
 
 
 def the_app(parts: Services) -> FastAPI:
-    """The same routes for every process: what an application knows and holds are its parts."""
+    """Return an application with the same routes for every process: only its services differ."""
     if not _APPS:
         _APPS.append(create_app(parts))
     _APPS[0].state.services = parts
@@ -70,11 +70,11 @@ def the_app(parts: Services) -> FastAPI:
 class InProcessInstallation:
     settings: Settings
     stores: Stores
-    """Of the database only what was compiled outlives a process: it is what costs the time."""
+    """Only the compiled statements of the database survive a restart: compiling them is slow."""
     qdrant: FaultyQdrant | None
     reconcile_env: ReconcileHarness
     people: dict[str, Person]
-    """By what they are to the knowledge base."""
+    """By their role in the knowledge base."""
     worker: RunProcessor
     parts: Services = field(init=False)
     keeping: InstallationSnapshot = field(init=False)
@@ -104,7 +104,7 @@ class InProcessInstallation:
         return self.settings.server.data_dir / "blobs"
 
     def _begin(self) -> None:
-        """A fresh process."""
+        """Create the parts of a new process."""
         index = QdrantIndex(self.qdrant) if self.qdrant else PgvectorSearch(self.stores.database)
         objects = FaultyObjectStore(self.folder, sync=lambda _: None)
         ledger = build_ledger(self.stores.database, objects, self.stores.handover)
@@ -118,7 +118,7 @@ class InProcessInstallation:
         self.parts = replace(build_services(self.settings, self.stores, Passwords(CHEAP_HASHER)), search=searching)
 
     async def restart(self) -> None:
-        """Its connections end with the old process."""
+        """Close the connections of the old process and create a new one."""
         for engine in (self.stores.database.app_engine, self.stores.database.service_engine, self.stores.locks._engine):
             await engine.dispose()
         self._begin()
@@ -132,7 +132,7 @@ class InProcessInstallation:
 
     @asynccontextmanager
     async def disturbed(self, faults: Faults) -> AsyncIterator[None]:
-        """What the application does meanwhile is counted, and goes wrong where it is to."""
+        """Count the effects of the application within the block and apply the faults."""
         stores, database = self.stores, self.stores.database
         assert isinstance(stores.objects, FaultyObjectStore)
         stores.objects.faults = faults
@@ -147,7 +147,7 @@ class InProcessInstallation:
                 self.qdrant.faults = Faults()
 
     async def claim(self, document_id: UUID) -> "Late":
-        """By a worker that has just begun with the document's newest run."""
+        """Claim the newest run of the document for a worker that then hangs."""
         run_id = self.reconcile_env.worker_env.job(document_id).run_id
         async with self.stores.database.service_work(Service(self.organization_id)) as work:
             claimed = await RunRepository(work.session).claim(run_id)
@@ -156,7 +156,7 @@ class InProcessInstallation:
         return Late(*claimed)
 
     async def sweep(self) -> None:
-        """As the worker's periodic jobs do, when everything is due."""
+        """Run the worker's periodic jobs with everything due."""
         self.seed.execute(DUE)
         settings, stores = self.settings, self.stores
         await build_upload_sweep(settings, stores).run()
@@ -206,18 +206,18 @@ def _people(seed: Seed, worker_env: IndexedHarness) -> dict[str, Person]:
 
 
 def replace_tools(worker: RunProcessor, worker_env: IndexedHarness) -> RunProcessor:
-    """A fresh one; the graph is only an order of nodes, and costs the time."""
+    """Return a new worker that reuses the graph: building it is slow, and it holds no state."""
     worker = copy(worker)
     worker._services = worker_env.services
     return worker
 
 
 async def survives(call: Awaitable[httpx.Response]) -> httpx.Response | None:
-    """The answer; `None` when the process died over it."""
+    """Return the response, or None if the process crashed."""
     try:
         answer: httpx.Response = await call
     except SimulatedCrash:
-        # What it did at the same time dies of its own next effect.
+        # Concurrent tasks crash at their own next effect.
         others = asyncio.all_tasks() - {asyncio.current_task()}
         await asyncio.gather(*others, return_exceptions=True)
         return None

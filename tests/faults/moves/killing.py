@@ -1,4 +1,4 @@
-"""API processes of the real thing, killed for good in the midst of a request."""
+"""Real API processes that are ended with SIGKILL during a request."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ PROGRAM = "tests.faults.moves.programs.dying_api"
 
 @dataclass(frozen=True)
 class ApiForkServer:
-    """Where API processes come from, without loading all libraries anew each time."""
+    """Forks API processes, so that the libraries are loaded only once."""
 
     program: subprocess.Popen[str]
     socket: Path
@@ -31,7 +31,7 @@ class ApiForkServer:
     async def kill(
         self, installation: InProcessInstallation, address: DatabaseAddress, prepared: Prepared, at: int
     ) -> bool:
-        """The move, over a real connection to a process that is killed at that effect; `False` if it got through."""
+        """Send the move to a process that is killed at this effect. Return False if it answered."""
         self.socket.unlink(missing_ok=True)
         case = (address.conninfo, str(installation.settings.server.data_dir), str(self.socket), at)
         assert await asyncio.to_thread(self._ask, json.dumps(case)) == LISTENS
@@ -61,4 +61,4 @@ class ApiForkServer:
 def open_api_fork_server(folder: Path) -> Iterator[ApiForkServer]:
     command = [sys.executable, "-m", PROGRAM]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        yield ApiForkServer(program, folder / "api")  # it ends when its input does
+        yield ApiForkServer(program, folder / "api")  # the program ends when its input is closed

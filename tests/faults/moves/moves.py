@@ -1,4 +1,4 @@
-"""Every move of the lifecycle: what it is made with, and the only steps at which its documents may ever be seen."""
+"""Every move of the lifecycle: its requests, and the only states in which its documents may ever be seen."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OLD, NEW, OTHER, BAD = b"%PDF-1.7 old", b"%PDF-1.7 new", b"%PDF-1.7 of another",
 
 @dataclass(frozen=True)
 class Seen:
-    """A document by a look past all our code, and what the audit trail says of it since the move began."""
+    """A document as the stores hold it, and its audit events since the move began."""
 
     status: str | None
     content: bytes | None
@@ -25,17 +25,17 @@ class Seen:
 
 NOT_THERE = Seen(None, None)
 Step = Mapping[str, Seen]
-"""Documents that move together, by their names."""
+"""Documents that change in one transaction, by name."""
 
 
 @dataclass(frozen=True)
 class Prepared:
     documents: Mapping[str, UUID]
     ways: Sequence[Sequence[Step]]
-    """Each way from its first step to its last; what goes different ways goes on its own."""
+    """The steps of each independent part of the move, from first to last."""
     request: Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
     late: Sequence[Late] = ()
-    """Runs that workers have begun before the move."""
+    """Runs claimed by workers before the move."""
 
 
 def gone(*said: str) -> Seen:
@@ -48,7 +48,7 @@ def documents_of(kb_id: UUID) -> str:
 
 @dataclass
 class Preparing:
-    """Brings documents to where a move begins, over HTTP and with a real worker's insides."""
+    """Prepares the documents of a move through HTTP and a real run processor."""
 
     installation: InProcessInstallation
 
@@ -128,7 +128,7 @@ async def purge(at: Preparing) -> Prepared:
 
 
 async def bulk_purge(at: Preparing) -> Prepared:
-    """Two of the same contents, and one with contents that somebody else keeps."""
+    """Two documents with the same content, and one whose content another document also has."""
     documents = {
         "first": await at.archived("first.pdf", OLD),
         "second": await at.archived("second.pdf", OLD),
@@ -176,7 +176,7 @@ async def retry(at: Preparing) -> Prepared:
 
 
 async def upload(at: Preparing) -> Prepared:
-    """In the place of a failed upload of its name."""
+    """Upload under the name of a failed upload."""
     failed = await at.failed("new.pdf", BAD)
     first = {"failed": Seen("failed", BAD), "new": NOT_THERE}
     last = {"failed": gone("document_auto_cleared"), "new": Seen("pending", NEW, ("document_uploaded",))}
@@ -186,7 +186,7 @@ async def upload(at: Preparing) -> Prepared:
 
 
 async def replace(at: Preparing) -> Prepared:
-    """By a file whose name a failed upload has."""
+    """Replace with a file that has the name of a failed upload."""
     failed, document_id = await at.failed("new.pdf", BAD), await at.completed("old.pdf", OLD)
     late = await at.rereading(document_id)
     first = {"failed": Seen("failed", BAD), "old": Seen("completed", OLD)}
@@ -245,13 +245,13 @@ MOVES: dict[str, Callable[[Preparing], Awaitable[Prepared]]] = {
     "removal of a knowledge base": remove_kb,
 }
 MAY_STOP_HALFWAY = {"removal of a knowledge base"}
-"""Takes several calls, and says so."""
+"""Moves that may need several requests, and say so."""
 PROVES = {"purge", "clear", "removal of a knowledge base"}
-"""200 means that every store was seen empty."""
+"""Moves whose 200 proves that every store was checked to be empty."""
 
 
 async def prepare(installation: InProcessInstallation, move: str) -> Prepared:
-    """And beside it, in a knowledge base of its own, what has to do with nothing of it."""
+    """Prepare the move, and an unrelated document in another knowledge base."""
     at = Preparing(installation)
     elsewhere = installation.seed.knowledge_base(installation.owner, "Elsewhere")
     bystander = await at.completed("bystander.pdf", OTHER, elsewhere)

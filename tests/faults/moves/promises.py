@@ -1,4 +1,4 @@
-"""What must hold wherever a move was cut off: at once, after all has recovered, and when it is asked for again."""
+"""What must hold wherever a move was interrupted: immediately, after recovery, and when the request is repeated."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Promises:
         return Answers(self.installation, self.move, self.prepared)
 
     def steps(self) -> list[int]:
-        """Of each way; every one of them is at a step that is allowed, with the lines of the audit trail up to it."""
+        """Return the step of each part of the move, after checking that it is an allowed one with its audit events."""
         found = seen(self.installation, self.prepared)
         steps = [step_of(found, way) for way in self.prepared.ways]
         assert None not in steps, found
@@ -49,7 +49,7 @@ class Promises:
             self.answers.check(answer, steps, faults)
 
     async def check_recovery(self, steps: list[int]) -> None:
-        """Everything recovers by itself, and nothing moves by that."""
+        """Check that everything recovers automatically, and that recovery moves no document."""
         installation = self.installation
         installation.seed.execute("DELETE FROM request_times")
         await self.check_found("owner", "viewer", exactly=False)
@@ -63,7 +63,8 @@ class Promises:
         await self._get_through(steps)
 
     async def _recover(self) -> None:
-        """docs/design.md#i10 and #i7."""
+        """Run sweeps and repairs: no drift remains (docs/design.md#i10) and the audit log is intact
+        (docs/design.md#i7)."""
         await self.installation.sweep()
         await self.installation.reconcile_env.reconcile(repair=True)
         assert await self.installation.reconcile_env.drift() == {}
@@ -88,7 +89,7 @@ class Promises:
             run, before = late.run, keeping.whole()
             with suppress(RunSuperseded):
                 await worker._run_graph(run, late.record)
-            with suppress(RunSuperseded):  # and one that is farther
+            with suppress(RunSuperseded):  # and a worker that is further along
                 async with RunContext(worker._services, run, late.record).transaction("SavePages"):
                     pass
             assert keeping.whole() == before

@@ -1,4 +1,4 @@
-"""The stores outside PostgreSQL, with each call noted and, where it is its turn, gone wrong."""
+"""Stores outside PostgreSQL that report each call and apply its fault."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def _no_store() -> Unavailable:
-    """What every store says, broken or late: nobody knows whether it was carried out."""
+    """Return the error of a store that is broken or slow: the outcome is unknown."""
     return Unavailable("The document store is not responding. Try again shortly")
 
 

@@ -1,4 +1,4 @@
-"""The whole of a prepared installation, so that every case begins with the very same rows, objects and points."""
+"""Snapshot of a prepared installation, so that every case starts with the same rows, objects and points."""
 
 import copy
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from tests.support.qdrant import LocalQdrant
 from tests.support.seed import Seed
 
 LEFT_ALONE = ("alembic_version", "procrastinate_version", "request_times")
-"""The last: how often somebody asked is noted whatever comes of it."""
+"""The last one counts requests, whatever their outcome."""
 TABLES = """
     SELECT c.relname, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -30,7 +30,7 @@ class InstallationSnapshot:
     _is_as_kept: bool = False
 
     def save(self) -> None:
-        """As it is now."""
+        """Save the current state."""
         found = self.seed.rows(TABLES)
         self._tables = {name: columns for name, columns in found if name not in LEFT_ALONE}
         statements = ["DROP SCHEMA IF EXISTS kept CASCADE", "CREATE SCHEMA kept"]
@@ -41,7 +41,7 @@ class InstallationSnapshot:
         self._points = copy.deepcopy(self._collections)
 
     def restore(self) -> None:
-        """Back to what was kept."""
+        """Restore the saved state."""
         if not self._is_as_kept:
             self._restore()
         self._is_as_kept = False
@@ -69,18 +69,18 @@ class InstallationSnapshot:
             self._local.collections = copy.deepcopy(self._points)
 
     def is_unchanged(self) -> bool:
-        """Every row, object and point is as it was kept."""
+        """Return whether every row, object and point equals the saved one."""
         self._is_as_kept = (
             self.digests() == self._digests and self._stored() == self._files and not self._moved_points()
         )
         return self._is_as_kept
 
     def whole(self) -> object:
-        """Every row, object and point, to be compared."""
+        """Return every row, object and point for comparison."""
         return self.digests(), self._stored(), points_of(self.qdrant) if self.qdrant else None
 
     def digests(self) -> dict[str, str]:
-        """Of every row of every table."""
+        """Return a digest of the rows of each table."""
         whole = "SELECT '{0}', md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) FROM public.{0} t"
         return dict(self.seed.rows(" UNION ALL ".join(whole.format(name) for name in self._tables)))
 
@@ -106,7 +106,7 @@ class InstallationSnapshot:
 
 
 class PointState(NamedTuple):
-    """A point, as it lies in the index."""
+    """A point as stored in the index."""
 
     document_id: str
     epoch: int
@@ -114,7 +114,7 @@ class PointState(NamedTuple):
 
 
 def points_of(qdrant: LocalQdrant) -> list[PointState]:
-    """Every one, past our own code."""
+    """Return all points without our own code."""
     client: Any = qdrant._client
     return _told(client.collections)
 

@@ -1,4 +1,4 @@
-"""Two people at once: between any two effects of one's upload another's of the same name comes in, and one is there."""
+"""Between any two effects of an upload another user uploads a file of the same name: only one of them succeeds."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ THERE = "SELECT count(*) FROM documents WHERE knowledge_base_id = %s AND name = 
 
 @dataclass
 class Visitor:
-    """Uploads a file of that name, and gets as far as they are let."""
+    """Uploads a file of that name as far as the locks allow."""
 
     installation: InProcessInstallation
     name: str
@@ -39,14 +39,14 @@ class Visitor:
 
 
 class Visited(Faults):
-    """At one effect somebody else comes."""
+    """Lets the other user upload at one effect."""
 
     def __init__(self, at: int, visitor: Visitor) -> None:
         super().__init__()
         self._number, self._visitor = at, visitor
 
     def _is_time(self) -> bool:
-        """Once: the visitor's own effects pass here too."""
+        """Return True once: the effects of the other upload are counted here, too."""
         is_time = len(self.reached) == self._number
         self._number = -1 if is_time else self._number
         return is_time
@@ -78,7 +78,7 @@ async def upload(installation: InProcessInstallation, who: str, name: str, conte
         return await client.post(documents_of(installation.kb_id), files={"file": (name, content)})
 
 
-# A failed upload of the name holds both of them up before they can be in each other's way.
+# With a failed upload of the same name, both wait for its row before they can conflict with each other.
 @pytest.mark.parametrize(("name", "has_failed_before"), [("New.PDF", True), ("Fresh.pdf", False)])
 async def test_of_two_uploads_of_one_name_one_is_there_and_the_other_is_told_so(
     installation: InProcessInstallation, name: str, has_failed_before: bool

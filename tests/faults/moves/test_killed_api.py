@@ -1,4 +1,4 @@
-"""The same with real processes on a real socket: SIGKILL in the midst of a move, and everything recovers."""
+"""SIGKILL real API processes on a real socket during a move: everything recovers."""
 
 import random
 import tempfile
@@ -28,7 +28,7 @@ def fork_server() -> Iterator[ApiForkServer]:
     with (
         tempfile.TemporaryDirectory() as folder,
         open_api_fork_server(Path(folder)) as fork_server,
-    ):  # the path of a socket is short
+    ):  # the path of a socket is limited to 107 bytes
         yield fork_server
 
 
@@ -39,7 +39,7 @@ async def installation(settings: Settings, seed: Seed) -> AsyncIterator[InProces
 
 
 async def ready(installation: InProcessInstallation, move: str) -> tuple[Promises, int]:
-    """With the number of effects that the move has."""
+    """Prepare the move and return the number of its effects."""
     promises, undisturbed = Promises(installation, move, await prepare(installation, move)), Faults()
     assert await make(installation, promises, undisturbed) == promises.last
     return promises, len(undisturbed.reached)

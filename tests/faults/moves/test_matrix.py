@@ -1,4 +1,4 @@
-"""Every effect of every move may fail, hang, get no answer, or be the last of its process; the promises hold."""
+"""Every effect of every move may fail, hang, get no answer, or be the last one of its process: the promises hold."""
 
 from collections.abc import AsyncIterator, Sequence
 from enum import StrEnum
@@ -14,9 +14,9 @@ from tests.faults.moves.promises import Promises
 from tests.support.seed import Seed
 
 UNTOLD = {"upload", "cancel", "retry", "replace"}
-"""Moves of which no index is told."""
+"""Moves that do not change the index."""
 MANY_DOCUMENTS = {"bulk purge", "removal of a knowledge base"}
-"""Several at once: what comes after what is not the same every time."""
+"""Moves of several documents: the order of their effects varies."""
 
 each_way = pytest.mark.parametrize(
     ("engine", "move"),
@@ -36,7 +36,7 @@ async def installation(engine: str, settings: Settings, seed: Seed) -> AsyncIter
 
 
 async def make(installation: InProcessInstallation, promises: Promises, faults: Faults) -> list[int] | None:
-    """The move, from where it was prepared, with this disturbance; the steps that it came to, `None` if to nothing."""
+    """Make the prepared move with this fault. Return the steps it reached, or None if it changed nothing."""
     installation.keeping.restore()
     installation.seed.execute("DELETE FROM request_times")
     async with installation.client() as client, installation.disturbed(faults):
@@ -59,7 +59,7 @@ class Extent(StrEnum):
 
 
 def extent_of(engine: str, move: str) -> Extent:
-    """What there is time for in every run; `make test-faults` has the time for everything."""
+    """Return how many cases every run tries; `make test-faults` tries all of them."""
     if engine == "qdrant":
         return Extent.INDEX
     return Extent.IN_TURN if move in MANY_DOCUMENTS else Extent.WHAT_LASTS
@@ -79,13 +79,13 @@ def faults_of(number: int, part: Part, extent: Extent) -> Sequence[Fault]:
 
 
 def cases(reached: list[tuple[Part, str]], extent: Extent) -> list[tuple[int, Fault]]:
-    """One kind of fault after the other: what hangs leaves the connections alone, and new ones take their time."""
+    """Return the cases grouped by fault: opening new connections is slow, and hanging does not break them."""
     every = [(number, fault) for number, (part, _) in enumerate(reached) for fault in faults_of(number, part, extent)]
     return sorted(every, key=lambda case: list(Fault).index(case[1]))
 
 
 def parts_of(engine: str, move: str) -> set[Part]:
-    """Which a move must have met, or this harness is blind."""
+    """Return the effects that a move must have, so that a blind harness fails."""
     parts = {Part.CALL, Part.STATEMENT, Part.COMMIT}
     if move not in ("archive", "restore", "cancel", "retry"):
         parts.add(Part.OBJECTS)
@@ -109,7 +109,7 @@ async def check(installation: InProcessInstallation, engine: str, move: str, ext
 
 
 async def check_case(installation: InProcessInstallation, promises: Promises, faults: Faults, known: set[str]) -> None:
-    """What is left behind recovers; where it is the same as in a case before, so does that."""
+    """Check recovery, unless an earlier case left the same state."""
     steps = await make(installation, promises, faults)
     if steps is None:
         return

@@ -1,8 +1,8 @@
-"""Real worker processes, one per line that is written to it: `run organization queue number`.
+"""Fork one worker process for each line of the input: `run organization queue number`.
 
-It has everything imported and forks: each child carries out one job and kills itself just before its effect of that
-number; without such an effect it works to the end. It answers with a line of JSON: how the child ended, and the child's
-last word (the queue of the job, its effects so far, and its own children).
+Each child executes one job and kills itself just before its effect with that number; without such an effect it works
+to the end. The program answers with a line of JSON: how the child ended, and its last report (the queue of the job,
+its effects so far, and its own children).
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Doomed(RunEffectRecorder):
 
 @asynccontextmanager
 async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder) -> AsyncIterator[RunProcessor]:
-    """What `muniment worker` reads with, and each of its effects noted."""
+    """Yield the run processor of `muniment worker` with its effects recorded."""
     objects = RecordingObjectStore(settings.server.data_dir / "blobs")
     objects.effects = effects
     async with open_run_handler(settings, replace(stores, objects=objects)) as process:
@@ -64,7 +64,7 @@ async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder
 
 
 async def carry_out(settings: Settings, job: RunJob, effects: Doomed) -> None:
-    extract_text.INTERVAL_SECONDS = 0  # after each page, whatever the clock says: the same effects in every run
+    extract_text.INTERVAL_SECONDS = 0  # report after each page, so that every run has the same effects
     stores = build_stores(settings)
     async with watched(settings, stores, effects) as process:
         try:
@@ -77,7 +77,7 @@ async def carry_out(settings: Settings, job: RunJob, effects: Doomed) -> None:
 
 
 def child(line: str, last_word: int) -> None:
-    """Never returns."""
+    """Execute one job. Never returns."""
     database, folder, run_id, organization_id, queue, number = json.loads(line)
     with os.fdopen(last_word, "w") as channel:
         job, effects = RunJob(UUID(run_id), UUID(organization_id), queue), Doomed(queue, number, channel)
@@ -93,7 +93,7 @@ def main() -> None:
             os.close(reading)
             try:
                 child(line, writing)
-            except BaseException:  # noqa: BLE001 it must not come back as a second parent
+            except BaseException:  # noqa: BLE001 the child must never continue as a second parent
                 traceback.print_exc()
                 os._exit(1)
             os._exit(0)

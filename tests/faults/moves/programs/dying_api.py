@@ -1,7 +1,7 @@
-"""Real API processes, one per line that is written to it: `[database, folder, socket, number]`.
+"""Fork one API process for each line of the input: `[database, folder, socket, number]`.
 
-It has everything imported and forks: each child listens on the socket for one request, and kills itself just before the
-effect of that number; without such an effect it answers. A line says when it listens, and one of JSON how it ended.
+Each child serves one request on the socket and kills itself just before the effect with that number; without such an
+effect it answers. The program prints a line when the child listens, and a line of JSON when it has ended.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Doomed(Faults):
 
 
 class Server(uvicorn.Server):
-    """Says when it listens."""
+    """Server that reports when it listens."""
 
     channel: TextIO
 
@@ -69,7 +69,7 @@ async def serve_one(settings: Settings, socket: str, effects: Doomed, channel: T
 
 
 def child(line: str, last_word: int) -> None:
-    """Never returns."""
+    """Serve one request. Never returns."""
     database, folder, socket, number = json.loads(line)
     with os.fdopen(last_word, "w") as channel:
         settings = settings_for(DatabaseAddress.parse(database), Path(folder))
@@ -85,7 +85,7 @@ def main() -> None:
             os.close(reading)
             try:
                 child(line, writing)
-            except BaseException:  # noqa: BLE001 it must not come back as a second parent
+            except BaseException:  # noqa: BLE001 the child must never continue as a second parent
                 traceback.print_exc()
                 os._exit(1)
             os._exit(0)
