@@ -1,4 +1,4 @@
-"""What every test can ask for: a database of its own, builders that fill it, and the running API."""
+"""Fixtures for all tests: a database for each test, builders that fill it, and the running API."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -26,9 +26,9 @@ AMBIENT += ("INTERNAL_API_KEY", "PAPERLESS_", "CF_ACCESS_")
 MEANT_FOR_TESTS = "MUNIMENT_TEST_"
 
 SERVERS = {"cluster", "run_folder", "paperless_servers"}
-"""Fixtures behind which a server is started."""
+"""Fixtures that start a server."""
 LONGEST = ("faults/moves", "faults/machine", "processes", "web/test_every_page", "faults", "upgrade", "web", "handover")
-"""Folders and files, the longest first."""
+"""Folders and files, slowest first."""
 
 _cluster: RunningCluster | None = None
 _run_folder: RunFolder | None = None
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     share_compiled_statements()
     hypothesis_settings.register_profile("no clock", deadline=None)  # no timed assertion in a test
     hypothesis_settings.load_profile("no clock")
-    # What the machine has set for itself must not decide what the tests see; a Qdrant that it names may be tested.
+    # The tests must not depend on settings of the machine. A Qdrant server it names is tested in addition.
     for name in ("QDRANT_URL", "QDRANT_API_KEY"):
         if name in os.environ:
             os.environ[f"TEST_{name}"] = os.environ[name]
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what needs a database or a server, and let each process of the run begin with its longest files."""
+    """Mark tests that need a database or a server, and let each process of the run start with its slowest files."""
     for item in items:
         if not SERVERS.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("servers")
@@ -59,18 +59,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         files.setdefault(item.path, []).append(item)
     longest_first = sorted(files, key=lambda path: (_rank(path), path))
-    # A run is cut into as many parts as it has processes, and whoever is done takes from the end of another's part.
+    # xdist gives each process one part of the list; a process that is done takes tests from the end of another part.
     items[:] = [item for part in range(processes) for path in longest_first[part::processes] for item in files[path]]
 
 
 def _rank(path: Path) -> int:
-    """The smaller, the longer the file takes."""
+    """Return the file's position in LONGEST: slower files have lower ranks."""
     folders = path.relative_to(Path(__file__).parent).as_posix()
     return next((rank for rank, folder in enumerate(LONGEST) if folders.startswith(folder)), len(LONGEST))
 
 
 def pytest_configure_node(node: Any) -> None:
-    """In a parallel run the first process starts the one cluster and tells the others where it is."""
+    """Start one cluster in the main process of a parallel run and pass its address to the workers."""
     address = _start_once(node.config)
     node.workerinput["cluster"] = (address.host, address.port)
     node.workerinput["run_folder"] = str(_create_run_folder_once().path)
@@ -94,7 +94,7 @@ def _start_once(config: pytest.Config) -> Cluster:
     started: Cluster | None = getattr(config, "muniment_cluster", None)
     if started is None:
         _cluster = RunningCluster()
-        started = config.muniment_cluster = _cluster.start()  # type: ignore[attr-defined]  # a place of our own on it
+        started = config.muniment_cluster = _cluster.start()  # type: ignore[attr-defined]  # our own attribute
     return started
 
 
@@ -106,20 +106,20 @@ def cluster(request: pytest.FixtureRequest) -> Cluster:
 
 @pytest.fixture(scope="session")
 def run_folder(request: pytest.FixtureRequest) -> RunFolder:
-    """Where the processes of a parallel run find what they share."""
+    """Folder through which the processes of a parallel run share servers."""
     given = getattr(request.config, "workerinput", {}).get("run_folder")
     return RunFolder(Path(given)) if given else _create_run_folder_once()
 
 
 @pytest.fixture(scope="session")
 def prepared_data_dir(run_folder: RunFolder) -> Path:
-    """The data directory of an installation that has been started and stopped once: to be copied, not used."""
+    """Data directory of an installation that was started and stopped once. Copy it; do not use it directly."""
     return Path(run_folder.make_once("prepared", prepare_data_dir)["data_dir"])
 
 
 @pytest.fixture(scope="session")
 def s3_server(run_folder: RunFolder, worker_id: str) -> SeaweedFS:
-    """One real S3 server for the whole run, and a bucket in it for each process of the run."""
+    """One real S3 server for the whole run, with a bucket for each process of the run."""
     server = SeaweedFS(**run_folder.make_once("seaweedfs", start_seaweedfs)["server"], bucket=f"documents-{worker_id}")
     server.make_bucket()
     return server
@@ -133,7 +133,7 @@ def empty_s3_server(s3_server: SeaweedFS) -> SeaweedFS:
 
 @pytest.fixture(scope="session")
 def paperless_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakePaperlessServers]:
-    """Fake servers that all tests of a process share one after the other."""
+    """Fake servers that the tests of a process share, one test at a time."""
     servers = FakePaperlessServers(tmp_path_factory.mktemp("paperless"))
     yield servers
     servers.close()
@@ -141,7 +141,7 @@ def paperless_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fake
 
 @pytest.fixture
 def address(cluster: Cluster) -> Iterator[DatabaseAddress]:
-    """A migrated database of the test's own, as the superuser. Everything in it really commits."""
+    """A migrated database for one test, as the superuser. Everything in it really commits."""
     with cluster.new_database() as database:
         yield database
 
@@ -155,7 +155,7 @@ def seed(address: DatabaseAddress) -> Iterator[Seed]:
 
 @pytest.fixture
 async def database(address: DatabaseAddress) -> AsyncIterator[Database]:
-    """With the same two unprivileged logins as in production."""
+    """Database with the same two unprivileged logins as in production."""
     database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=5)
     yield database
     await database.close()

@@ -1,4 +1,4 @@
-"""The application that a test serves: its routes outlive the test, its parts do not."""
+"""Applications served by tests. Routes are shared between tests, services are not."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _idle: dict[bool, list[FastAPI]] = defaultdict(list)
 
 @contextmanager
 def borrow_app(services: Services) -> Iterator[FastAPI]:
-    """Building a hundred routes takes longer than most tests; what an application knows and holds are its parts."""
+    """Yield an application with these services. Its routes are reused: building them takes longer than most tests."""
     idle = _idle[bool(services.handover.internal_keys)]
     app = idle.pop() if idle else create_app(services)
     app.state.services = services

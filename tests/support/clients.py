@@ -1,11 +1,11 @@
-"""Clients of servers on the loopback, where nobody speaks TLS."""
+"""Clients of servers on the loopback interface, without TLS."""
 
 import ssl
 from typing import Any
 
 import httpx
 
-# Reading the machine's list of authorities takes 30 ms, and a test may have three clients.
+# Loading the system's CA certificates takes 30 ms, and a test may have three clients.
 NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 

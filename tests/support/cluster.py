@@ -1,4 +1,4 @@
-"""One real PostgreSQL for the whole run, started by our own code, and a migrated template to copy databases from."""
+"""One real PostgreSQL for the whole run, started by our own code, with a migrated template to copy databases from."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -23,7 +23,7 @@ SUPERUSER_PASSWORD = "superuser password of the tests"
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where the server is; passes between the processes of a parallel run as plain values."""
+    """Address of the server, passed between the processes of a parallel run as plain values."""
 
     host: str
     port: int
@@ -34,9 +34,10 @@ class Cluster:
 
     @contextmanager
     def new_database(self, template: str = TEMPLATE) -> Iterator[DatabaseAddress]:
-        """A fresh database, as the superuser sees it; dropped at the end, whoever is still connected."""
+        """Create a database and return its address as the superuser. It is dropped at the end, even if connections are
+        open."""
         name = f"test_{uuid4().hex}"
-        # Of the two ways the faster one where the disk is memory.
+        # The faster strategy if the disk is in memory.
         self.run("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
         try:
             yield self.superuser.at_database(name)
@@ -49,7 +50,7 @@ class Cluster:
 
 @cache
 def _superuser(conninfo: str) -> psycopg.Connection[TupleRow]:
-    """One for the whole process: a connection takes as long as a database."""
+    """Return one connection per process: connecting takes as long as creating a database."""
     return psycopg.connect(conninfo, autocommit=True)
 
 
@@ -73,7 +74,7 @@ class RunningCluster:
 
 
 def _reduce_password_cost(cluster: Cluster) -> None:
-    """Half of the time of a connection goes into making a password costly to guess, which nobody tries here."""
+    """Reduce the cost of password hashing, which takes half the time of connecting."""
     with psycopg.connect(cluster.superuser.conninfo, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET scram_iterations = 1")
         connection.execute("SET scram_iterations = 1")

@@ -1,8 +1,8 @@
-"""The process `python -m tests.support.command_fork_server`: runs `muniment` commands in forks of itself.
+"""Run `muniment` commands in forks of this process: `python -m tests.support.command_fork_server`.
 
-Each line of its input is a case: arguments, environment, folder, and the files that take output and errors. Each line
-of its output is the exit code of one. A fork has its own environment, folder, output and exit code, as a process that
-was started anew; it only has not loaded all the libraries again, which takes a second each time.
+Each line of the input is a command: arguments, environment, folder, and files for output and errors. Each line of
+the output is an exit code. A fork behaves like a new process, but does not have to load the libraries, which takes a
+second.
 """
 
 import importlib
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def run() -> int:
-    """The exit code. What libraries have registered for the end of a process waits for threads that a fork has not."""
+    """Return the exit code. Exit handlers are skipped: they would wait for threads that do not exist in a fork."""
     try:
         muniment.cli.main()
     except SystemExit as end:

@@ -1,4 +1,4 @@
-"""`muniment` commands as a person types them, each in a process of its own."""
+"""`muniment` commands as a user types them, each in its own process."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ class CommandResult:
 
 
 class CommandForkServer:
-    """Where the processes of commands come from; started with the first command."""
+    """Forks the processes of commands. Started with the first command."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -47,9 +47,9 @@ class CommandForkServer:
 
 
 _SERVER = CommandForkServer()
-"""For all tests of this process; it ends when its input does."""
+"""Shared by all tests of this process; ends when its input is closed."""
 
 
 def run_command(folder: Path, *arguments: str, **environment: str) -> CommandResult:
-    """One command, with nothing in its environment but what is given."""
+    """Run one command with only the given environment."""
     return _SERVER.run(folder, arguments, {"PATH": "/usr/bin:/bin", "COLUMNS": "200", **environment})

@@ -1,4 +1,4 @@
-"""Real PDF files beside the repository, used in addition where they are; nothing depends on them."""
+"""Optional real PDF files next to the repository. No test depends on them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Stores with another vector engine than the default one."""
+"""Stores with a vector engine other than the default."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Folders for servers under test: open to the user that PostgreSQL runs as, and free of everything afterwards."""
+"""Folders for servers under test: accessible to the user that runs PostgreSQL, and checked for leftovers."""
 
 import shutil
 import tempfile
@@ -14,7 +14,8 @@ from muniment.storage.disk import GIBIBYTE, has_free_space
 
 @contextmanager
 def shared_folder() -> Iterator[Path]:
-    """A short path, since the name of a unix socket has 107 bytes at most; pytest's own are closed to other users.
+    """Yield a folder with a short path, because a unix socket path is limited to 107 bytes; pytest's folders are closed
+    to other users.
 
     Fails if a process is left in it, or in a cluster elsewhere that a data directory in it names.
     """
@@ -31,7 +32,7 @@ def shared_folder() -> Iterator[Path]:
 
 
 def fast_folder() -> Path | None:
-    """Memory instead of disk where there is enough of it: making a cluster is four times as fast."""
+    """Return a folder in memory if there is enough of it: creating a cluster there is four times as fast."""
     memory = Path("/dev/shm")
     return memory if memory.is_dir() and has_free_space(memory, 2 * GIBIBYTE) else None
 

@@ -1,4 +1,4 @@
-"""A queue with real workers on it, and ways to look at it without hoping."""
+"""A queue with real workers, and ways to wait for its state."""
 
 import asyncio
 import time
@@ -22,11 +22,11 @@ STALLED_AFTER = timedelta(seconds=1)
 
 
 PATIENCE_SECONDS = 120
-"""Longer than anything takes on a machine that does much else: it ends a test that hangs, and measures nothing."""
+"""Ends a test that hangs. Long enough for a busy machine; nothing is measured by it."""
 
 
 async def wait_until(is_so: Callable[[], Any], *, within: float = PATIENCE_SECONDS) -> Any:
-    """The first true answer; fails when there is none."""
+    """Return the first true result of `is_so`; fail if there is none in time."""
     deadline = time.monotonic() + within
     while not (answer := is_so()):
         assert time.monotonic() < deadline, f"not within {within} s"
@@ -44,7 +44,7 @@ async def running_worker(
     grace: timedelta = timedelta(seconds=0.2),
     stalled_after: timedelta = STALLED_AFTER,
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """A worker in this process, stopped at the end as SIGTERM does it."""
+    """Run a worker in this process, stopped at the end as by SIGTERM."""
     worker = ProcrastinateWorker(
         service_login(address),
         handler=handler,
@@ -66,7 +66,7 @@ async def running_worker(
 
 @dataclass
 class RecordingHandler:
-    """A process that notes what it is given and then does as it is told."""
+    """Handler that records its jobs and then behaves as configured."""
 
     behave: Callable[[RunJob], Any] = lambda _: None
     began: list[RunJob] = field(default_factory=list)
@@ -99,7 +99,7 @@ def raising(error: Exception) -> Callable[[RunJob], None]:
 
 
 class Enqueuer:
-    """Somebody with a knowledge base, whose documents go into the queue."""
+    """A user with a knowledge base whose documents are enqueued."""
 
     def __init__(self, database: Database, seed: Seed) -> None:
         self._database = database
@@ -112,7 +112,7 @@ class Enqueuer:
         return self._seed.document(self.kb_id, self.owner, name=f"{number}.pdf", status="pending")
 
     async def enqueue(self, document_id: UUID | None = None) -> UUID:
-        """The run of a new document, or of this one."""
+        """Enqueue a run of this document, or of a new one."""
         document_id = document_id or self.document()
         async with self._database.work(self.owner.principal) as work:
             return await ProcrastinateQueue().enqueue_run(work, document_id, 1)
@@ -123,7 +123,7 @@ class Enqueuer:
             return await ProcrastinateQueue().revoke_run(work, document_id, 1)
 
     def jobs(self) -> list[tuple[str, str, int]]:
-        """Queue, status and attempts of what is in the queue of documents."""
+        """Return queue, status and attempts of all document jobs."""
         return self._seed.rows(
             "SELECT queue_name, status::text, attempts FROM procrastinate_jobs"
             " WHERE task_name = 'processing.run' ORDER BY id"

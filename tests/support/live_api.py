@@ -29,7 +29,7 @@ from tests.support.seed import CHEAP_HASHER, HMAC_SECRET, SIGNING_KEY, Person
 
 @dataclass(frozen=True)
 class RunningApi:
-    """A running server, what it is made of, and clients to it."""
+    """A running server with its parts and clients."""
 
     url: str
     app: FastAPI
@@ -39,13 +39,13 @@ class RunningApi:
     anonymous: httpx.AsyncClient
 
     def client(self, person: Person) -> httpx.AsyncClient:
-        """Signed in by token."""
+        """Return a client that is signed in by token."""
         return local_client(self.url, headers=person.headers)
 
 
 @cache
 def _settings_of_all() -> Settings:
-    """What every test has in common: reading the environment for each of the sections takes its time."""
+    """Return the settings that all tests share: reading the environment for each section is slow."""
     return Settings(
         server=ServerSettings(host="127.0.0.1", port=0),
         database=DatabaseSettings(
@@ -57,7 +57,7 @@ def _settings_of_all() -> Settings:
 
 
 def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) -> Settings:
-    """As if set by an operator: nothing is read from the environment of the run."""
+    """Return settings as an operator would set them. Nothing is read from the environment of the run."""
     common = _settings_of_all()
     own = {
         "server": common.server.model_copy(update={"data_dir": data_dir}),
@@ -69,7 +69,7 @@ def settings_for(database: DatabaseAddress, data_dir: Path, **documents: Any) ->
 
 @asynccontextmanager
 async def running_api(settings: Settings, stores: Stores | None = None) -> AsyncIterator[RunningApi]:
-    """Served by uvicorn as in production; `stores` where a test brings a faulty one."""
+    """Serve the API with uvicorn as in production, optionally with faulty `stores`."""
     own = stores or build_stores(settings)
     parts = build_services(settings, own, Passwords(CHEAP_HASHER))
     try:
@@ -78,7 +78,7 @@ async def running_api(settings: Settings, stores: Stores | None = None) -> Async
                 try:
                     yield RunningApi(str(anonymous.base_url), app, settings, own, parts, anonymous)
                 finally:
-                    await parts.events.close()  # as in production: the server waits for streams that are open
+                    await parts.events.close()  # as in production: the server waits for open streams
     finally:
         await parts.images.close()
         await parts.search.close()

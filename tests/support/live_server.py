@@ -1,4 +1,4 @@
-"""A real server on the loopback, in the event loop of the test."""
+"""A real server on the loopback interface, in the event loop of the test."""
 
 import asyncio
 import socket
@@ -15,13 +15,13 @@ from tests.support.clients import local_client
 
 @asynccontextmanager
 async def serving(app: ASGIApp, http: type[asyncio.Protocol] = HeaderLimitProtocol) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of `app`; its `base_url` says where it listens."""
-    # Without the protocol asyncio leaves Nagle's algorithm on, and each answer waits 40 ms for an acknowledgement.
+    """Serve `app` and yield a client whose `base_url` is its address."""
+    # Without IPPROTO_TCP asyncio leaves Nagle's algorithm on, and each response waits 40 ms for an acknowledgement.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(app, http=http, log_config=None, lifespan="off")
         config.load()
-        # Its own loop around these two would look for signals ten times a second, and each test would wait for a look.
+        # `Server.serve` would poll for signals ten times a second, and each test would wait for that.
         server = uvicorn.Server(config)
         server.lifespan = config.lifespan_class(config)
         await server.startup(sockets=[listener])
@@ -34,12 +34,12 @@ async def serving(app: ASGIApp, http: type[asyncio.Protocol] = HeaderLimitProtoc
 
 
 async def _end(server: uvicorn.Server) -> None:
-    """As its own `shutdown`, which first sleeps for a tenth of a second whoever is there."""
+    """Shut the server down like its own `shutdown`, which always sleeps for a tenth of a second first."""
     for listening in server.servers:
         listening.close()
     for connection in list(server.server_state.connections):
         connection.shutdown()
-    while server.server_state.connections or server.server_state.tasks:  # noqa: ASYNC110  # it tells nobody
+    while server.server_state.connections or server.server_state.tasks:  # noqa: ASYNC110  # there is no event to wait for
         await asyncio.sleep(0.005)
     for listening in server.servers:
         await listening.wait_closed()

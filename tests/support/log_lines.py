@@ -1,4 +1,4 @@
-"""What is written to the log while a test runs."""
+"""Capture the log lines that are written during a test."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 @contextmanager
 def capture_logs(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
-    """Logs as JSON from INFO on. Each call gives the lines since the last; the server's own chat is left out."""
+    """Log as JSON from INFO on. Each call returns the lines since the previous one, without those of the server."""
     root = logging.getLogger()
     handlers, level, before = root.handlers[:], root.level, structlog.get_config()
     configure_logs("json", "INFO")

@@ -1,4 +1,4 @@
-"""Qdrant without a server, whole or with one fault of its own; and servers that misbehave."""
+"""Qdrant without a server, working or with one fault, and HTTP servers that misbehave."""
 
 import asyncio
 import warnings
@@ -16,11 +16,11 @@ from muniment.storage.vectors.port import IndexedDocument, IndexingVariant, Poin
 
 MODEL = IndexingVariant(model="of the tests", dimensions=2, fingerprint="first")
 OTHER_MODEL = IndexingVariant(model="of the tests, anew", dimensions=3, fingerprint="second")
-NO_WORK: Work[Service] = Work(None, Service())  # type: ignore[arg-type]  # Qdrant does not ask through it
+NO_WORK: Work[Service] = Work(None, Service())  # type: ignore[arg-type]  # Qdrant does not use the session
 
 
 class LocalQdrant(AsyncQdrantClient):
-    """The client's local mode, which has no payload indexes and says so; here it remembers which were asked for."""
+    """The client's local mode. It has no payload indexes and warns about it; here it records which were requested."""
 
     def __init__(self) -> None:
         super().__init__(":memory:")
@@ -36,7 +36,7 @@ class LocalQdrant(AsyncQdrantClient):
 
 
 class NonDeletingQdrant(LocalQdrant):
-    """Says that it deleted, and did not, for the first so many times."""
+    """Reports deletions that it did not make, for the given number of times."""
 
     def __init__(self, lies: int) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ def points(*vectors: tuple[float, ...]) -> list[Point]:
 
 @asynccontextmanager
 async def serving(answer: Callable[[bytes], bytes] | None) -> AsyncIterator[str]:
-    """The address of an HTTP server that gives `answer` to each request, or none at all."""
+    """Yield the address of an HTTP server that sends `answer` to each request, or nothing."""
     ended = asyncio.Event()
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

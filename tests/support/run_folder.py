@@ -1,4 +1,4 @@
-"""What the processes of one test run share: made by whoever needs it first, gone when the run ends."""
+"""Resources shared by the processes of a test run: created on first use, deleted when the run ends."""
 
 import fcntl
 import json
@@ -14,7 +14,7 @@ import psutil
 from tests.support.folders import fast_folder
 
 PID, IS_KILLED, LEFTOVERS = "pid", "is_killed", "leftovers"
-"""What a maker may say: the process to be ended with the run, whether it is killed, and what it leaves in `/tmp`."""
+"""Keys of what `make` returns: the process to end with the run, whether to kill it, and its leftovers in `/tmp`."""
 PATIENCE_SECONDS = 60
 
 
@@ -29,7 +29,7 @@ class RunFolder:
         return cls(path)
 
     def make_once(self, name: str, make: Callable[[Path], dict[str, Any]]) -> dict[str, Any]:
-        """Return what `make` says about the folder of this name. Only the first process calls it; others wait."""
+        """Return what `make` returned for the folder of this name. Only the first process calls it; others wait."""
         made = self.path / f"{name}.json"
         with (self.path / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -52,7 +52,7 @@ class RunFolder:
 
 
 def _end(pid: int, *, is_killed: bool) -> None:
-    """End the process and all that it started, by force if it does not want to."""
+    """End the process and its children, by force if necessary."""
     if not psutil.pid_exists(pid):
         return
     process = psutil.Process(pid)

@@ -1,4 +1,4 @@
-"""A real `muniment serve` in a folder of its own, as a person starts it."""
+"""A real `muniment serve` in its own folder, as a user starts it."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from tests.support.run_folder import PID
 
 EMAIL, PASSWORD = "admin@example.org", "correct horse battery"
 TIMEOUT_SECONDS = 120
-"""Ends a test that hangs; nothing is proven by being early."""
+"""Ends a test that hangs; nothing is measured by it."""
 
 
 def free_port() -> int:
@@ -30,10 +30,10 @@ def free_port() -> int:
 
 
 class RunningServer:
-    """One data directory. It can be started, killed and started again; at the end nothing of it runs.
+    """One data directory that can be started, killed and started again. At the end none of its processes is running.
 
-    Of `prepared`, the data directory of an installation that was stopped, it starts with a copy: making a database
-    takes longer than everything else. Its first account is the one of EMAIL and PASSWORD.
+    With `prepared`, the data directory of a stopped installation, it starts on a copy: creating a database takes
+    longer than everything else. Its first account has EMAIL and PASSWORD.
     """
 
     def __init__(self, folder: Path, prepared: Path | None = None, /, **environment: str) -> None:
@@ -58,11 +58,11 @@ class RunningServer:
 
     @property
     def command(self) -> str:
-        """`muniment`, for a shell."""
+        """Path of `muniment`, for a shell."""
         return f"{sys.executable} -m muniment"
 
     def start(self) -> Self:
-        """Until the screen says that it is ready."""
+        """Start and wait until the output says that it is ready."""
         before = len(self.said)
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
@@ -79,11 +79,11 @@ class RunningServer:
         return self
 
     def change_settings(self, **environment: str) -> None:
-        """For the next start."""
+        """Change settings for the next start."""
         self._environment |= environment
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Another command beside it, as in a second terminal."""
+        """Run another command, as in a second terminal."""
         return subprocess.run(
             [sys.executable, "-m", "muniment", *arguments],
             cwd=self.folder,
@@ -100,13 +100,13 @@ class RunningServer:
 
     @property
     def everybody(self) -> list[psutil.Process]:
-        """The supervisor and all that it started."""
+        """Return the supervisor and all its descendants."""
         assert self.process is not None
         supervisor = psutil.Process(self.process.pid)
         return [supervisor, *supervisor.children(recursive=True)]
 
     def child(self, pattern: str) -> psutil.Process:
-        """The direct child whose command matches."""
+        """Return the direct child whose command matches."""
         assert self.process is not None
         children = psutil.Process(self.process.pid).children()
         return next(child for child in children if re.search(pattern, " ".join(child.cmdline())))
@@ -117,7 +117,7 @@ class RunningServer:
         return self.process.wait(TIMEOUT_SECONDS)
 
     def kill_everybody(self) -> None:
-        """As a power failure would, but for the disk."""
+        """Kill all processes, as in a power failure."""
         assert self.process is not None
         for process in self.everybody:
             if process.is_running():
@@ -129,7 +129,7 @@ class RunningServer:
 
     @contextmanager
     def client(self) -> Iterator[httpx.Client]:
-        """Signed in as the first account."""
+        """Yield a client that is signed in as the first account."""
         with httpx.Client(base_url=self.url, timeout=30, trust_env=False) as client:
             answer = client.post("/api/v1/auth/login", json={"email": EMAIL, "password": PASSWORD})
             assert answer.status_code == 200, answer.text
@@ -152,18 +152,18 @@ class RunningServer:
 
 
 _STARTED: list[RunningServer] = []
-"""Kept as long as this process lives, which does not wait for them."""
+"""Referenced until this process ends, which does not wait for them."""
 
 
 def prepare_data_dir(folder: Path) -> dict[str, Any]:
-    """Make a data directory in `folder` that `RunningServer` can copy."""
+    """Create a data directory in `folder` that `RunningServer` can copy."""
     with RunningServer(folder) as server:
         assert server.start().stop() == 0, server.said
     return {"data_dir": str(server.data_dir)}
 
 
 def start_shared_server(folder: Path, prepared: Path) -> dict[str, Any]:
-    """Start a server for all processes of a run, which find it by these facts."""
+    """Start one server for all processes of a run. Return what they need to find it."""
     server = RunningServer(folder, prepared).start()
     _STARTED.append(server)
     assert server.process is not None
@@ -171,7 +171,7 @@ def start_shared_server(folder: Path, prepared: Path) -> dict[str, Any]:
 
 
 def upload(client: httpx.Client, name: str, content: bytes, kb_id: str | None = None) -> tuple[str, str]:
-    """Into a new knowledge base unless one is named; (kb_id, document id)."""
+    """Upload into a new knowledge base, or the given one. Return (kb_id, document id)."""
     if kb_id is None:
         kb_id = client.post("/api/v1/knowledge-bases", json={"name": "Contracts"}).json()["id"]
     answer = client.post(f"/api/v1/knowledge-bases/{kb_id}/documents", files={"file": (name, content)})

@@ -1,4 +1,4 @@
-"""A real S3 server on the loopback, for as long as a test session needs one."""
+"""A real S3 server on the loopback interface, shared by a test run."""
 
 import json
 import random
@@ -47,11 +47,11 @@ class SeaweedFS:
         return S3Address(self.bucket, self.endpoint, self.region, self.access_key_id, self.secret_access_key)
 
     def open_uploads(self) -> list[str]:
-        """The multipart uploads that were neither completed nor aborted."""
+        """Return multipart uploads that were neither completed nor aborted."""
         return self._entries(f"/buckets/{self.bucket}/.uploads/")
 
     def make_bucket(self) -> None:
-        """Unless it is there: a folder, past the S3 interface."""
+        """Create the bucket as a folder, without the S3 API, if it does not exist."""
         try:
             self._ask("POST", f"/buckets/{self.bucket}/")
         except HTTPError as error:
@@ -59,7 +59,7 @@ class SeaweedFS:
                 raise
 
     def empty(self) -> None:
-        """Remove every object, past the S3 interface."""
+        """Delete every object without the S3 API."""
         for path in self._entries(f"/buckets/{self.bucket}/"):
             self._ask("DELETE", f"{path}?recursive=true")
 
@@ -78,11 +78,11 @@ class SeaweedFS:
 
 
 _STARTED: list[subprocess.Popen[bytes]] = []
-"""Kept as long as this process lives, which does not wait for them."""
+"""Referenced until this process ends, which does not wait for them."""
 
 
 def start_seaweedfs(folder: Path) -> dict[str, Any]:
-    """Start the server with its data in `folder`; the facts that `RunFolder` hands to the processes of a run."""
+    """Start the server with its data in `folder`. Return what the processes of the run need to find it."""
     ports = dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True))
     server = SeaweedFS(f"http://127.0.0.1:{ports['s3.port']}", f"http://127.0.0.1:{ports['filer.port']}")
     with (folder / "weed.log").open("wb") as log:
@@ -119,7 +119,7 @@ def start_seaweedfs(folder: Path) -> dict[str, Any]:
     return {
         "server": {"endpoint": server.endpoint, "filer": server.filer},
         PID: process.pid,
-        IS_KILLED: True,  # asked to stop it takes up to half a minute
+        IS_KILLED: True,  # a graceful stop takes up to half a minute
         LEFTOVERS: [f"seaweedfs-*-{port}.sock" for port in ports.values()],
     }
 
@@ -144,7 +144,7 @@ def _wait_for(server: SeaweedFS, process: subprocess.Popen[bytes], log: Path) ->
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports below those that the system hands out by itself, which the server's own connections could take."""
+    """Return ports below the ephemeral range, which the server's own connections could use."""
     free: list[int] = []
     while len(free) < count:
         port = random.randrange(20_000, 32_000)

@@ -22,7 +22,7 @@ HMAC_SECRET = "secret of the tests"
 SIGNING_KEY = base64.b64encode(b"signing key of the tests".ljust(32, b".")).decode()
 KEY_ID = ContentKeyFactory(HMAC_SECRET, SharingScope.ORGANIZATION).key_id
 PASSWORD = "correct horse battery staple"
-# The cheapest that Argon2 allows: the tests are not about its cost.
+# The lowest cost that Argon2 allows: no test is about it.
 CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 PASSWORD_HASH = CHEAP_HASHER.hash(PASSWORD)
 
@@ -32,7 +32,7 @@ class Person:
     principal: Principal
     email: str
     token: str
-    """An API token of theirs."""
+    """One of their API tokens."""
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -64,7 +64,7 @@ class Seed:
         is_admin: bool = False,
         is_operator: bool = False,
     ) -> Person:
-        """Of a new organization unless one is named; can sign in with PASSWORD and has a token."""
+        """Add a user to a new organization, or the given one. They can sign in with PASSWORD and have a token."""
         organization_id = organization_id or self.organization()
         user_id, email = new_id(), email or f"{uuid4().hex[:12]}@example.org"
         self.insert(
@@ -111,7 +111,7 @@ class Seed:
     def document(
         self, kb_id: UUID, uploader: Person, *, name: str = "document.pdf", status: str = "completed", **columns: Any
     ) -> UUID:
-        """With its revision; `completed` and `archived` ones have the times that go with it."""
+        """Add a document with its revision; `completed` and `archived` ones have the matching times."""
         document_id, at = new_id(), datetime.now(UTC)
         key = f"{kb_id}/{document_id}/1/original"
         content = {
@@ -158,7 +158,7 @@ class Seed:
         )
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """What is really in the database, past every policy."""
+        """Return rows as the superuser, without row level security."""
         return self._connection.execute(statement, values).fetchall()
 
     def one(self, statement: str, *values: Any) -> Any:
@@ -168,7 +168,7 @@ class Seed:
         self._connection.execute(statement, values)
 
     def session(self, person: Person, *, expires_in: timedelta = timedelta(days=1)) -> str:
-        """A sign-in of theirs in a browser: the value of the cookie."""
+        """Create a browser session and return the value of its cookie."""
         secret = new_secret()
         self.insert(
             "sessions",
@@ -184,7 +184,7 @@ class Seed:
         self.execute("UPDATE users SET is_active = false WHERE id = %s", person.id)
 
     def audit_lines(self) -> list[dict[str, Any]]:
-        """The whole trail, oldest first."""
+        """Return the whole audit log, oldest first."""
         columns = ("action", "actor", "organization_id", "knowledge_base_id", "document_id", "address", "payload")
         rows = self.rows(f"SELECT {', '.join(columns)} FROM audit_events ORDER BY id")
         return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -1,4 +1,4 @@
-"""Who asks, in which version of the interface: before anything else is looked at."""
+"""Authentication and negotiation of the API version, before anything else."""
 
 import re
 
@@ -11,7 +11,7 @@ _OLDEST_API = {2: 1, 3: 9}
 
 
 def interface_version(state: State, request: Request) -> int:
-    """The one asked for, else the server's own newest; 406 for what it does not speak."""
+    """Return the requested version, or the newest one; 406 if the server does not support it."""
     accepted = request.headers.get("accept", "*/*")
     if accepted.startswith("application/xml"):
         raise refuse(406, {"detail": "Could not satisfy the request Accept header."})

@@ -1,4 +1,4 @@
-"""Tokens, and how the server says it is."""
+"""Tokens and the status of the server."""
 
 import time
 from typing import Any
@@ -12,7 +12,7 @@ _PER_MINUTE = 5
 
 
 def token(state: State, request: Request) -> Response:
-    """A token for a name and a password; 3.x throttles this call, and no other."""
+    """Return a token for a name and password. 3.x throttles this call and no other."""
     if state.switches.flavour == 3:
         _throttle(state)
     given = _credentials(request)

@@ -1,4 +1,4 @@
-"""Changing what is said about documents without replacing the rest."""
+"""Change single properties of documents without replacing the others."""
 
 from typing import Any
 

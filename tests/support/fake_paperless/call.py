@@ -1,4 +1,4 @@
-"""One request on its way through the server."""
+"""One request while the server handles it."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ HTML = "text/html; charset=utf-8"
 
 
 class Refusal(Exception):
-    """Ends the handling with this answer."""
+    """Ends the request with this response."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)
@@ -49,9 +49,9 @@ class Call:
     user: User
     request: Request
     api: int
-    """The version of the interface that was asked for."""
+    """The requested version of the API."""
     key: str = ""
-    """What stands in the address: an id, mostly."""
+    """The variable part of the path, usually an id."""
 
     @property
     def flavour(self) -> int:
@@ -79,5 +79,5 @@ class Call:
         return body
 
     def unless_redis_is_down(self, response: Response) -> Response:
-        """Without Redis what was asked for is done, and then the signal to the workers fails."""
+        """Return the response, or fail if Redis is down: the change is made, and then notifying the workers fails."""
         return response if self.state.switches.redis else server_error()

@@ -25,5 +25,5 @@ def wire() -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def ask(server: FakePaperless, wire: httpx.Client) -> RawClient:
-    """As the archiver's user, in version 9."""
+    """Client of the archiver's user, in version 9."""
     return RawClient(wire, server.url)

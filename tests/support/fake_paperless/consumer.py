@@ -1,4 +1,4 @@
-"""The worker behind the server: it takes the tasks in their order, before each request is looked at."""
+"""The worker of the server. It processes due tasks in order before each request."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ _IN_TRASH = " Note: existing document is in the trash."
 
 
 def work(state: State) -> None:
-    """Bring every task as far as it has come by now."""
+    """Advance every task to the current time."""
     if not state.unfinished or state.switches.worker == "stopped":
         return
     now = time.time()
@@ -23,14 +23,14 @@ def work(state: State) -> None:
 
 
 def _advance(state: State, task: Task, now: float) -> bool:
-    """Whether the worker is done with it."""
+    """Return whether the worker is done with the task."""
     stuck = task.outcome.stuck if task.outcome else None
     if stuck == "pending":
         return False
     if task.started is None:
         task.status, task.started = "started", utc_now()
     if stuck == "started" or state.switches.worker == "killed":
-        return True  # whoever had taken it is gone, and nobody takes it again
+        return True  # its worker was killed, and no other one takes it
     if now < task.due_at:
         return False
     if task.document_id is None and task.message is None and task.duplicate_of is None:
@@ -81,7 +81,7 @@ def _complaint(state: State, upload: Upload) -> str | None:
 
 
 def _refused_copy(state: State, upload: Upload) -> Document | None:
-    """What has these bytes already, of whomever, also in the trash; 3.x minds it only if it was told to."""
+    """Return the document with the same bytes, of any owner, also in the trash. 3.x checks this only if configured."""
     if state.switches.flavour == 3 and not state.switches.delete_duplicates:
         return None
     checksum = checksum_of(state, upload.content)
@@ -96,7 +96,7 @@ def checksum_of(state: State, content: bytes) -> str:
 
 
 def mime_type(content: bytes) -> str:
-    """By the bytes: neither the name nor what the client says counts."""
+    """Detect the type from the bytes. Neither the name nor the client's header counts."""
     if content.startswith(b"%PDF-"):
         return "application/pdf"
     try:
@@ -147,7 +147,7 @@ def with_parents(state: State, tags: list[int]) -> list[int]:
 
 
 def _first_date(content: bytes) -> str:
-    """The first date in the text, else today."""
+    """Return the first date in the text, or today."""
     found = re.search(rb"\b(\d\d)\.(\d\d)\.(\d{4})\b", content)
     try:
         return date(*map(int, reversed(found.groups()))).isoformat() if found else _today()
@@ -160,7 +160,7 @@ def _today() -> str:
 
 
 def _add_by_rules(state: State, document: Document) -> None:
-    """Inbox tags and matching rules add tags; they fill correspondent and type only where none was given."""
+    """Add tags by inbox and matching rules. They set correspondent and type only if none was given."""
     text = document.content.decode("latin-1")
     for tag in state.of_kind("tags").values():
         if tag.id not in document.tags and (tag.values.get("is_inbox_tag") or _matches(tag, text)):

@@ -1,4 +1,4 @@
-"""What a test may ask of the server and tell it, past the interface. Not part of Paperless."""
+"""Inspect and change the server from a test. Not part of the Paperless API."""
 
 import base64
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ def _set_switches(state: State, body: Body) -> None:
 
 
 def _wipe(state: State, body: Body) -> None:
-    """A server that has just been installed."""
+    """Reset the server to a new installation."""
     vars(state).update(vars(State(Switches(**body))))
 
 
@@ -54,23 +54,23 @@ def _forget_thing(state: State, body: Body) -> None:
 
 
 def _forget_tasks(state: State, _: Body) -> None:
-    """What an upgrade from 2.x to 3.x does to the history."""
+    """Delete the task history, as an upgrade from 2.x to 3.x does."""
     state.tasks.clear()
 
 
 def _lose_queue(state: State, _: Body) -> None:
-    """What a restart of Redis does to the tasks that wait: their rows stay pending, and nobody ever takes them."""
+    """Lose waiting tasks, as a restart of Redis does: their rows stay pending, and no worker takes them."""
     state.unfinished.clear()
 
 
 def _release(state: State, _: Body) -> None:
-    """A worker comes to the tasks that were stuck before they began."""
+    """Let a worker take the tasks that were stuck before they started."""
     for task in state.unfinished:
         task.outcome = None
 
 
 def _upgrade(state: State, _: Body) -> None:
-    """From 2.x to 3.x: checksums are made anew, the history of tasks is dropped."""
+    """Upgrade from 2.x to 3.x: recompute checksums and delete the task history."""
     state.switches = replace(state.switches, flavour=3, version="", makes_archive=None)
     state.tasks.clear()
     state.unfinished.clear()

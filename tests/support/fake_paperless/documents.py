@@ -1,4 +1,4 @@
-"""One document: shown, changed, trashed, and its bytes."""
+"""A single document: read, change, move to the trash, download."""
 
 import re
 from collections.abc import Iterable
@@ -52,7 +52,7 @@ def patch_document(call: Call) -> Response:
 
 
 def download(call: Call) -> Response:
-    """The archive version if there is one, unless the original is asked for."""
+    """Return the archive version if there is one, unless the original is requested."""
     call.demand("view_document")
     document = _with_file(call)
     is_original = call.request.last("original") == "true"
@@ -162,7 +162,7 @@ def _copies(call: Call, document: Document) -> list[dict[str, Any]]:
 
 
 def _plain(body: dict[str, Any]) -> dict[str, Any]:
-    """What is neither known nor ours to change is left out without a word."""
+    """Ignore unknown and read-only properties without an error."""
     changes: dict[str, Any] = {name: body[name] for name in ("title", "owner", "archive_serial_number") if name in body}
     if len(changes.get("title") or "") > _MOST_TITLE:
         raise refuse(400, {"title": [f"Ensure this field has no more than {_MOST_TITLE} characters."]})
@@ -180,7 +180,7 @@ def _references(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tags(call: Call, given: list[int]) -> list[int]:
-    """The whole set: what is not named vanishes."""
+    """Return the complete new set: omitted tags are removed."""
     for tag in given:
         if tag not in call.state.of_kind("tags"):
             raise refuse(400, {"tags": [f'Invalid pk "{tag}" - object does not exist.']})
@@ -188,7 +188,7 @@ def _tags(call: Call, given: list[int]) -> list[int]:
 
 
 def _custom_fields(call: Call, given: Any) -> dict[int, Any]:
-    """The whole list: what is not named vanishes. Not the map that an upload wants."""
+    """Return the complete new list: omitted fields are removed. Uploads use a map instead."""
     if not isinstance(given, list):
         problem = f'Expected a list of items but got type "{type(given).__name__}".'
         raise refuse(400, {"custom_fields": {"non_field_errors": [problem]}})

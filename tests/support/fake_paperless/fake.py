@@ -1,4 +1,4 @@
-"""The handle that tests hold: `with fake_paperless(folder, flavour=3) as paperless`."""
+"""The test's handle on the server: `with fake_paperless(folder, flavour=3) as paperless`."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ _ROOT = Path(__file__).parents[3]
 
 @dataclass(frozen=True)
 class SeenDocument:
-    """A document as it lies there, with names instead of ids."""
+    """A stored document, with names instead of ids."""
 
     id: int
     title: str
@@ -47,7 +47,7 @@ class SeenTask:
 
 @dataclass(frozen=True)
 class SeenRequest:
-    """Without the token."""
+    """A received request, without its token."""
 
     name: str
     method: str
@@ -60,7 +60,7 @@ class SeenRequest:
 
 @dataclass
 class FakePaperless:
-    """A Paperless in a process of its own. It forgets nothing between `stop` and `start`, and keeps its port."""
+    """A Paperless in its own process. It keeps its state and its port between `stop` and `start`."""
 
     folder: Path
     switches: Mapping[str, Any]
@@ -99,23 +99,23 @@ class FakePaperless:
         self.start()
 
     def fault(self, on: str, fault: Fault, *, times: int | None = 1, skip: int = 0) -> None:
-        """Let calls of this name fail: `upload`, `documents.list`, `tags.*`, `*`; see `routes.py`."""
+        """Make calls of this name fail: `upload`, `documents.list`, `tags.*`, `*`; see `routes.py`."""
         self._control("faults", **asdict(replace(fault, on=on, times=times, skip=skip)))
 
     def clear(self) -> None:
-        """End all faults and coming outcomes; who hangs is let go."""
+        """Remove all faults and planned outcomes, and release hanging requests."""
         self._control("clear")
 
     def next_uploads(self, outcome: Outcome, *, times: int = 1) -> None:
-        """What becomes of the next uploads, after those that were told before."""
+        """Set the outcome of the next uploads, after those already planned."""
         self._control("outcomes", **asdict(replace(outcome, times=times)))
 
     def set(self, **switches: Any) -> None:
-        """Change how the server is set up; see `Switches`."""
+        """Change the configuration of the server; see `Switches`."""
         self._control("switches", **switches)
 
     def wipe(self) -> None:
-        """Back to an empty server, set up as it was at the start; it runs afterwards, whatever was done to it."""
+        """Reset to an empty server with its initial configuration, and start it if it was stopped."""
         if self._process is None:
             self.start()
         self._control("wipe", **self.switches)
@@ -128,7 +128,7 @@ class FakePaperless:
         return [SeenTask(**row) for row in self._control("tasks")]
 
     def requests(self, name: str = "*") -> list[SeenRequest]:
-        """What was asked so far, the faulty answers included."""
+        """Return the requests so far, including those that got a faulty response."""
         found = [SeenRequest(**row) for row in self._control("requests")]
         return [request for request in found if fnmatchcase(request.name, name)]
 
@@ -144,12 +144,12 @@ class FakePaperless:
         is_trashed: bool = False,
         **values: Any,
     ) -> int:
-        """A document that came by another way than ours; its id."""
+        """Add a document that was not uploaded by us. Return its id."""
         given = {"content": base64.b64encode(content).decode(), "file_name": file_name, "is_trashed": is_trashed}
         return cast("int", self._control("put-document", **given, owner=owner.id if owner else None, **values))
 
     def create_object(self, kind: str, name: str, *, owner: User | None = ARCHIVER, **values: Any) -> int:
-        """A tag (`tags`), correspondent and so on that somebody else made; its id."""
+        """Create a tag (`tags`), correspondent and so on, as another user. Return its id."""
         given = {"kind": kind, "name": name, "owner": owner.id if owner else None, "values": values}
         return cast("int", self._control("make-thing", **given))
 
@@ -163,15 +163,15 @@ class FakePaperless:
         self._control("forget-tasks")
 
     def lose_queue(self) -> None:
-        """As when Redis starts again empty: what waits stays pending for ever."""
+        """Lose the queue, as when Redis restarts empty: waiting tasks stay pending forever."""
         self._control("lose-queue")
 
     def release(self) -> None:
-        """What was stuck pending is worked off after all."""
+        """Process tasks that were stuck pending."""
         self._control("release")
 
     def upgrade(self) -> None:
-        """From 2.x to 3.x, while nobody asks."""
+        """Upgrade from 2.x to 3.x."""
         self._control("upgrade")
 
     def _control(self, action: str, **body: Any) -> Any:
@@ -182,13 +182,13 @@ class FakePaperless:
 
 @dataclass(frozen=True)
 class FakePaperlessServers:
-    """One server of each version, started when it is first asked for: a process takes longer than most tests."""
+    """One server of each version, started on first use: starting a process takes longer than most tests."""
 
     folder: Path
     _running: dict[int, FakePaperless] = field(default_factory=dict)
 
     def of(self, flavour: int) -> FakePaperless:
-        """An empty server of this version."""
+        """Return an empty server of this version."""
         if flavour not in self._running:
             folder = self.folder / str(flavour)
             folder.mkdir()
@@ -203,7 +203,7 @@ class FakePaperlessServers:
 
 @contextmanager
 def fake_paperless(folder: Path, *, flavour: int = 3, **switches: Any) -> Iterator[FakePaperless]:
-    """A running server, for as long as the block lasts."""
+    """Run a server for the duration of the block."""
     server = FakePaperless(folder, {"flavour": flavour, **switches})
     server.start()
     try:

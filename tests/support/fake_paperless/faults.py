@@ -1,4 +1,4 @@
-"""What can be made to go wrong with a request, on the side of the wire. Set through `FakePaperless.fault`."""
+"""Faults of single requests, set through `FakePaperless.fault`."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ _LOGIN = "<!doctype html><html><head><title>Paperless-ngx sign in</title></head>
 
 @dataclass
 class Fault:
-    """Instead of the true answer this one; `is_applied` says whether the request was carried out all the same."""
+    """A response that replaces the real one. `is_applied` tells whether the request is executed anyway."""
 
     status: int | None = None
     body: str = ""
@@ -20,11 +20,11 @@ class Fault:
     is_truncated: bool = False
     hangs: bool = False
     on: str = "*"
-    """Which requests, by the name of the call: `upload`, `documents.list`, `tags.*`."""
+    """Name of the call: `upload`, `documents.list`, `tags.*`."""
     times: int | None = 1
-    """For how many of them; None until cleared."""
+    """Number of requests that fail; None until cleared."""
     skip: int = 0
-    """How many of them pass before."""
+    """Number of requests that succeed first."""
 
 
 def unauthorized() -> Fault:
@@ -44,7 +44,7 @@ def to_login(location: str = "/accounts/login/?next=/api/tags") -> Fault:
 
 
 def not_found_page() -> Fault:
-    """As from a proxy that knows no Paperless."""
+    """Response of a proxy that does not know Paperless."""
     return Fault(404, "<html><title>404 page not found</title></html>", "text/html")
 
 
@@ -75,35 +75,35 @@ def html_with_200(*, is_applied: bool = False) -> Fault:
 
 
 def empty_success(body: str = "null") -> Fault:
-    """Carried out, and said to be, but without an id."""
+    """Executed and successful, but without an id in the response."""
     return Fault(200, body, is_applied=True)
 
 
 def truncated_json() -> Fault:
-    """Carried out; the answer is whole as HTTP, but its JSON ends in the middle."""
+    """Executed; a complete HTTP response with truncated JSON."""
     return Fault(is_applied=True, is_truncated=True)
 
 
 def cut_off() -> Fault:
-    """Carried out; the connection ends in the middle of the answer."""
+    """Executed; the connection is closed in the middle of the response."""
     return Fault(is_applied=True, delivery="HALF")
 
 
 def lost_answer() -> Fault:
-    """Carried out; the connection ends before the answer."""
+    """Executed; the connection is closed before the response."""
     return Fault(is_applied=True, delivery="NONE")
 
 
 def dropped() -> Fault:
-    """Not carried out; the connection ends."""
+    """Not executed; the connection is closed."""
     return Fault(delivery="NONE")
 
 
 def hanging(*, is_applied: bool = False) -> Fault:
-    """No answer, until the faults are cleared or the client leaves."""
+    """No response until the faults are cleared or the client disconnects."""
     return Fault(is_applied=is_applied, hangs=True)
 
 
 def slow(seconds: float) -> Fault:
-    """The true answer, late."""
+    """The real response, delayed."""
     return Fault(is_applied=True, delay=seconds)

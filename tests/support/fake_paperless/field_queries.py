@@ -1,4 +1,4 @@
-"""`custom_field_query`: a little language in JSON."""
+"""`custom_field_query`: a small query language in JSON."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a custom field takes."""
+"""Validation of custom field values."""
 
 import re
 from datetime import date
@@ -8,7 +8,7 @@ from tests.support.fake_paperless.state import NamedObject
 
 
 def check_value(field: NamedObject, value: Any) -> str | None:
-    """What is wrong with the value, in Paperless's words."""
+    """Return the error message of Paperless for the value, or None."""
     if value is None:
         return None
     match field.values.get("data_type"):

@@ -1,4 +1,4 @@
-"""What a list of documents can be narrowed by. What is not named here is left out without a word, as in truth."""
+"""Filters for lists of documents. Unknown filters are ignored without an error, as in Paperless."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,13 +12,13 @@ Maker = Callable[[Call, str], Test | None]
 
 
 def predicates(call: Call) -> list[Test]:
-    """One for each filter that is known and whose value can be read; of one given twice the last."""
+    """Return a predicate for each known filter with a valid value. If a filter is repeated, the last one counts."""
     makers = {**_FILTERS, **(_ONLY_3 if call.flavour == 3 else {})}
     found = []
     for name in call.request.query:
         maker = makers.get(name)
         value = call.request.last(name)
-        # Of an empty value only the search index makes something.
+        # Only the search index accepts an empty value.
         test = maker(call, value) if maker and (value or name == "query") else None
         if test is not None:
             found.append(test)
@@ -26,7 +26,7 @@ def predicates(call: Call) -> list[Test]:
 
 
 def _ids(value: str) -> set[int] | None:
-    """Nothing if any of them is no number: then the whole filter is left out."""
+    """Return None if any value is not a number: then the whole filter is ignored."""
     parts = value.split(",")
     return {int(part) for part in parts} if all(part.isdecimal() for part in parts) else None
 
@@ -83,7 +83,7 @@ def _truth(read: Callable[[Document], object]) -> Maker:
 
 
 def _search(call: Call, value: str) -> Test:
-    """A small part of the search index: words of the title, and `title:` or `tag:` before one."""
+    """Search the title by words, with the prefixes `title:` and `tag:` of the search index."""
     if value.count('"') % 2 or value.endswith(":"):
         if call.flavour == 3:
             raise refuse_text(400, "Error listing search results, check logs for more detail.")

@@ -1,4 +1,4 @@
-"""multipart/form-data, as far as clients send it."""
+"""Parser of multipart/form-data, as far as clients use it."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Part:
 
 
 def parts_of(request: Request) -> list[Part]:
-    """Nothing of a chunked body: the server behind finds no length and reads no byte."""
+    """Return no parts for a chunked body: Paperless finds no length and reads nothing."""
     content_type = request.headers.get("content-type", "")
     if not content_type.startswith("multipart/form-data"):
         kind = content_type.split(";")[0]

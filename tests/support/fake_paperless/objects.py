@@ -88,7 +88,7 @@ def create(state: State, kind: str, name: str, owner: int | None, values: dict[s
 
 
 def delete(state: State, thing: NamedObject) -> None:
-    """Documents stay; what they said of it is gone at once."""
+    """Delete the object and its references in documents."""
     del state.of_kind(thing.kind)[thing.id]
     reference = {"correspondents": "correspondent", "document_types": "document_type", "storage_paths": "storage_path"}
     for document in state.documents.values():
@@ -136,12 +136,12 @@ def _is_visible(call: Call, thing: NamedObject) -> bool:
 
 
 def _fold(text: str) -> str:
-    """As SQLite does without regard to case: ASCII letters only."""
+    """Fold case like SQLite: only ASCII letters."""
     return "".join(letter.lower() if letter.isascii() else letter for letter in text)
 
 
 def _passes(call: Call, thing: NamedObject) -> bool:
-    """The filters that there are; all others are left out without a word."""
+    """Return whether the object passes the known filters. All others are ignored without an error."""
     name = _fold(thing.name)
     filters: dict[str, Callable[[str], bool]] = {
         "name__iexact": lambda value: name == _fold(value),

@@ -1,20 +1,20 @@
-"""What can be made to become of an upload after it was accepted. Set through `FakePaperless.next_uploads`."""
+"""Outcomes of accepted uploads, set through `FakePaperless.next_uploads`."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Outcome:
-    """Instead of what the file deserves."""
+    """An outcome that replaces the real one."""
 
     stuck: str | None = None
-    """`pending` or `started`, for ever."""
+    """`pending` or `started`, forever."""
     message: str | None = None
     error_type: str = "ConsumerError"
     half_written_reads: int = 0
-    """How often the failure is seen as a traceback object before its text is there."""
+    """Number of reads in which the failure is a traceback object instead of its text."""
     is_dropped: bool = False
-    """No task row, though the file is taken in."""
+    """No task row, although the file is consumed."""
     is_without_id: bool = False
     times: int = 1
 
@@ -28,7 +28,7 @@ def stuck_started() -> Outcome:
 
 
 def fails(message: str) -> Outcome:
-    """With this text; `{name}` in it is the name of the file."""
+    """Fail with this text; `{name}` is replaced by the name of the file."""
     return Outcome(message=message)
 
 
@@ -48,7 +48,7 @@ def worker_lost() -> Outcome:
 
 
 def half_written(message: str, reads: int = 1) -> Outcome:
-    """The text of the failure comes only after so many reads."""
+    """The text of the failure appears only after this number of reads."""
     return Outcome(message=message, half_written_reads=reads)
 
 
@@ -57,5 +57,5 @@ def history_dropped() -> Outcome:
 
 
 def without_id() -> Outcome:
-    """Success, but the task does not say of what."""
+    """Success, but the task does not name its document."""
     return Outcome(is_without_id=True)

@@ -1,4 +1,4 @@
-"""Lists in pages, with links that are as absolute as the real ones."""
+"""Paginated lists with absolute links, as in Paperless."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -46,12 +46,12 @@ class RawClient:
         return self("POST", "/api/documents/post_document/", files={"document": (name, pdf)}, data=fields)
 
     def task(self, answer: httpx.Response) -> dict[str, Any]:
-        """The row of the task that an upload was answered with, in version 9."""
+        """Return the task row of an upload response, in version 9."""
         assert answer.status_code == 200, answer.text
         [row] = self.in_version(9).get("/api/tasks/", task_id=json.loads(answer.text))
         return dict(row)
 
     def put(self, pdf: bytes | None = None, name: str = "x.pdf", **fields: Any) -> dict[str, Any]:
-        """The document, after it was taken in."""
+        """Upload a document and return it after it was consumed."""
         task = self.task(self.upload(pdf or a_pdf(), name, **fields))
         return dict(self.get(f"/api/documents/{task['related_document']}/"))

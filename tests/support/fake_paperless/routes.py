@@ -1,4 +1,4 @@
-"""Which address is which call. The names are those by which faults and seen requests are asked for."""
+"""Names of the calls by path, used to select faults and seen requests."""
 
 import inspect
 import re

@@ -92,7 +92,7 @@ class Server:
 
 
 def _elsewhere(request: Request) -> Response:
-    """An address that is none of the interface's: a missing slash at the end is enough."""
+    """Respond to an unknown path; a missing trailing slash is enough."""
     if request.method == "GET":
         return Response(302, b"", HTML, {"Location": f"/accounts/login/?next={request.path}"})
     return Response(403, b"<!doctype html><title>403 Forbidden</title><h1>CSRF verification failed.</h1>", HTML)

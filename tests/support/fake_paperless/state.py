@@ -1,4 +1,4 @@
-"""Everything that the server knows. It survives a restart as a whole."""
+"""The complete state of the server. It survives a restart."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,24 +11,24 @@ from tests.support.fake_paperless.users import USERS, User
 
 @dataclass
 class Switches:
-    """How this server is set up and how it is today."""
+    """Configuration and current condition of the server."""
 
     flavour: int = 3
     version: str = ""
     delete_duplicates: bool = False
     task_delay: float = 0
-    """Seconds from the upload until the document is there."""
+    """Seconds from the upload until the document exists."""
     task_lag: float = 0
-    """Seconds from then until the task says so."""
+    """Seconds from then until the task reports it."""
     worker: str = "running"
-    """`running`, `stopped` (tasks wait), `killed` (took its task along: it stays started for ever)."""
+    """`running`, `stopped` (tasks wait), `killed` (its current task stays started forever)."""
     redis: bool = True
     redis_seconds: float = 0
-    """How long an upload takes to fail without it: in truth 19 s on 3.x and 0.6 s on 2.x."""
+    """How long an upload takes to fail without Redis: in reality 19 s on 3.x and 0.6 s on 2.x."""
     time_zone: str = "UTC"
     makes_archive: bool | None = None
     host: str | None = None
-    """What it takes for its own name in links; else what the client calls it."""
+    """Host name in links; by default the one the client uses."""
 
     def __post_init__(self) -> None:
         self.version = self.version or {2: "2.20.15", 3: "3.0.5"}[self.flavour]
@@ -76,7 +76,7 @@ class Document:
 
 @dataclass
 class Upload:
-    """What was asked for together with the file."""
+    """The metadata sent with the file."""
 
     file_name: str
     content: bytes
@@ -127,7 +127,7 @@ class State:
     _last_ids: dict[str, int] = field(default_factory=dict)
 
     def next_id(self, of: str) -> int:
-        """An id is never given twice, not even after a purge."""
+        """Return a new id. Ids are never reused, not even after a purge."""
         self._last_ids[of] = self._last_ids.get(of, 0) + 1
         return self._last_ids[of]
 

@@ -1,4 +1,4 @@
-"""Task rows, in the shape of each version of the interface."""
+"""Task rows in the format of each API version."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def _passes(call: Call, task: Task) -> bool:
 
 
 def _message(task: Task) -> str | None:
-    """The text of a failure, which for a moment is not there yet."""
+    """Return the text of the failure, which may appear late."""
     if task.half_written_reads > 0 and task.status == "failure":
         task.half_written_reads -= 1
         return "<traceback object at 0x7f3a5c1e2d40>"
@@ -109,7 +109,7 @@ def _version_9(call: Call, task: Task) -> dict[str, Any]:
         "date_done": task.done,
         "result": result,
         "acknowledged": task.is_acknowledged,
-        # A string that 2.x reads out of its own sentence, a number on 3.x.
+        # A string on 2.x, which parses it from its own message; a number on 3.x.
         "related_document": str(related) if related is not None and call.flavour == 2 else related,
         "owner": task.owner,
     }

@@ -1,4 +1,4 @@
-"""docs/contracts.md#paperless-access: who may ask, in which version, at which address."""
+"""docs/contracts.md#paperless-access: authentication, versions and paths."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/contracts.md#paperless-filters and #paperless-documents: filters that are left out, changes, bytes, trash."""
+"""docs/contracts.md#paperless-filters and #paperless-documents: ignored filters, changes, downloads, trash."""
 
 import hashlib
 import json

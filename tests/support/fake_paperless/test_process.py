@@ -1,4 +1,4 @@
-"""The server as a process: what it keeps, and what a broken connection leaves behind."""
+"""The server process: persistent state, and the effects of a broken connection."""
 
 import socket
 from urllib.parse import urlsplit

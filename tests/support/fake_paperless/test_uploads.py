@@ -1,4 +1,4 @@
-"""docs/contracts.md#paperless-uploads and #paperless-tasks: what an upload takes, and the task that follows."""
+"""docs/contracts.md#paperless-uploads and #paperless-tasks: accepted uploads and their tasks."""
 
 import http.client
 import json

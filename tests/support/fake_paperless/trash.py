@@ -1,4 +1,4 @@
-"""What was deleted and can come back."""
+"""Deleted documents that can be restored."""
 
 from tests.support.fake_paperless.call import Call, insufficient, refuse
 from tests.support.fake_paperless.documents import shown, visible

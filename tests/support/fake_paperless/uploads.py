@@ -1,4 +1,4 @@
-"""`post_document`: what is refused at once, and the task for the rest."""
+"""`post_document`: immediate validation, and a task for the rest."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ async def post_document(call: Call) -> Response:
 
 
 def accept(state: State, upload: Upload) -> str:
-    """The id of the task that will take the file in."""
+    """Return the id of the task that will consume the file."""
     outcome = None
     if state.outcomes:
         outcome = state.outcomes[0]
@@ -74,7 +74,7 @@ def _row(state: State, upload: Upload) -> Task:
 
 
 def _stuck_row(state: State, upload: Upload) -> None:
-    """What 2.x leaves behind without Redis: a row that nobody will ever take."""
+    """Leave a row that no worker will take, as 2.x does without Redis."""
     _row(state, upload)
 
 
@@ -115,7 +115,7 @@ def _file(parts: Sequence[Part]) -> Part:
 
 
 def _reference(call: Call, field: str, kind: str, text: str) -> int | None:
-    """Checked to be there; not whether the uploader may see it."""
+    """Check that the object exists, not whether the uploader may see it."""
     if not text:
         return None
     if not text.isdecimal():
@@ -131,7 +131,7 @@ def _tags(call: Call, texts: Sequence[str]) -> list[int]:
 
 
 def _created(state: State, text: str) -> str | None:
-    """As a date: what has a time is first moved to the server's zone."""
+    """Return a date. A time is converted to the server's time zone first."""
     if not text:
         return None
     try:
@@ -157,7 +157,7 @@ def _serial(text: str) -> int | None:
 
 
 def _custom_fields(call: Call, text: str | None) -> dict[int, Any]:
-    """A map of ids to values, a list of ids, or one id: not the list of objects that PATCH wants."""
+    """Parse a map of ids to values, a list of ids, or one id. PATCH uses a list of objects instead."""
     if text is None:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Who can ask. The archiver has the permissions that the operator guide tells to give it, no more."""
+"""Users of the server. The archiver has exactly the permissions that the operator guide recommends."""
 
 from dataclasses import dataclass
 

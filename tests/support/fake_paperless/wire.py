@@ -1,4 +1,4 @@
-"""HTTP/1.1 by hand, because a server that must break off, hang and lie cannot stand on one that keeps the rules."""
+"""HTTP/1.1 implemented by hand: a library would not let the server break off, hang or send invalid responses."""
 
 import asyncio
 import json
@@ -16,9 +16,9 @@ _MOST_HEADER_BYTES = 65_536
 class Delivery(Enum):
     WHOLE = auto()
     NONE = auto()
-    """The connection ends without an answer."""
+    """The connection is closed without a response."""
     HALF = auto()
-    """The connection ends in the middle of the answer."""
+    """The connection is closed in the middle of the response."""
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Request:
         return json.loads(self.body)
 
     def last(self, name: str, default: str = "") -> str:
-        """Of a parameter given twice the last one counts, as in Django."""
+        """Return the last value of a repeated parameter, as Django does."""
         return self.query[name][-1] if name in self.query else default
 
 
@@ -62,7 +62,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 async def serve_connection(handle: Handler, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer one request after the other until the client leaves; what it did not send whole is not handled."""
+    """Answer one request after the other until the client disconnects. Incomplete requests are not handled."""
     with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
         while await _answer(await handle(await _read(reader)), writer):
             pass
