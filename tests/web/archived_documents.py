@@ -1,4 +1,4 @@
-"""Documents that lie in the archive, and hand-overs that went astray, for the journeys through both."""
+"""Archived documents and dead letters for browser tests."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from tests.web.demo_organization import SignedInPerson, upload, wait_until_final
 
 
 def add_archived(owner: SignedInPerson, kb_id: str, *names: str) -> dict[str, str]:
-    """Uploaded, read and archived by their owner; ids by name. No two have the same contents."""
+    """Upload documents with different contents as their owner, and archive them. Return ids by name."""
     ids = {name: upload(owner, kb_id, name, f"{name} says {uuid4().hex}".encode()) for name in names}
     wait_until_final(owner, kb_id, list(ids.values()))
     for document_id in ids.values():
@@ -39,12 +39,12 @@ def add_archived_pdf(owner: SignedInPerson, kb_id: str, name: str) -> str:
 
 
 def rename_document(muniment: RunningServer, document_id: str, name: str) -> None:
-    """Past the API, which leaves an archived name to nobody else: as two people do who are at it in the same moment."""
+    """Rename without the API, which reserves archived names: simulates two concurrent requests."""
     run_sql(muniment, "UPDATE documents SET name = %s, name_key = %s WHERE id = %s", name, name_key(name), document_id)
 
 
 def run_sql(muniment: RunningServer, statement: LiteralString, *values: str, triggers: bool = True) -> None:
-    """As the database's superuser."""
+    """Run a statement as the superuser."""
     settings = Settings(server=ServerSettings(data_dir=muniment.data_dir)).with_secrets()
     with psycopg.connect(database_address(settings).conninfo) as connection:
         if not triggers:
@@ -58,18 +58,18 @@ def move(person: SignedInPerson, kb_id: str, document_id: str, way: str) -> None
 
 
 def row(page: Page, name: str) -> Locator:
-    """The line of a table that a document's name stands in."""
+    """Return the table row that contains the name."""
     return page.get_by_role("row").filter(has=page.get_by_text(name, exact=True))
 
 
 def choose(page: Page, name: str, item: str) -> None:
-    """From the row menu of a document, a person, a job."""
+    """Choose an item of the row menu."""
     page.get_by_role("button", name=f"Actions for {name}", exact=True).click()
     page.get_by_role("menuitem", name=item, exact=True).click()
 
 
 def add_dead_letter(muniment: RunningServer, person: SignedInPerson, organization_id: str, error: str) -> str:
-    """A hand-over as the archiver leaves it when it gives up; the id of its document."""
+    """Add a dead letter as the archiver leaves it. Return the id of its document."""
     document_id = str(uuid4())
     answer = person.api.post(
         f"/api/v1/organizations/{organization_id}/archive",
@@ -96,6 +96,6 @@ async def _give_up(muniment: RunningServer, key: JobKey, error: str) -> None:
 
 
 def run_in_thread(work: Coroutine[Any, Any, None]) -> None:
-    """Playwright has an event loop of its own in this one."""
+    """Run a coroutine in another thread, because Playwright has its own event loop in this one."""
     with ThreadPoolExecutor(1) as threads:
         threads.submit(asyncio.run, work).result()

@@ -1,4 +1,4 @@
-"""The real server with its own database and worker, one per process of the run; Chromium; an office for each test."""
+"""Fixtures for browser tests: one real server with database and worker, Chromium, and an organization for each test."""
 
 import asyncio
 import os
@@ -16,28 +16,28 @@ from tests.support.running_server import RunningServer, start_shared_server
 from tests.web.demo_organization import DemoOrganization, create_demo_organization, new_client
 from tests.web.windows import Windows
 
-# Of a machine that does everything else at the same time: nothing is proven by being early.
+# Long enough for a busy machine; no test measures time.
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
-# The shell is the same browser without what no test looks at.
+# The headless shell is the same browser without features that no test uses.
 HEADLESS_SHELL = "chromium-headless-shell"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-# MUNIMENT_TEST_HEADED=1 shows the browser and slows it down, so that a person can follow.
+# MUNIMENT_TEST_HEADED=1 shows the browser and slows it down, so that you can follow the test.
 IS_HEADED = os.environ.get("MUNIMENT_TEST_HEADED", "") not in ("", "0")
 HEADED_STEP_MS = 300
 
 
 @pytest.fixture(scope="session")
 def muniment(run_folder: RunFolder, prepared_data_dir: Path) -> RunningServer:
-    """One server for the whole run: each test has an organization of its own in it."""
+    """One server for the whole run. Each test has its own organization in it."""
     shared = run_folder.make_once("serve", lambda folder: start_shared_server(folder, prepared_data_dir))
     return RunningServer(Path(shared["folder"]), MUNIMENT_PORT=shared["port"])
 
 
 @pytest.fixture(scope="session")
 def operator(muniment: RunningServer) -> Iterator[httpx.Client]:
-    """The first account, who makes organizations."""
+    """Client of the first account, which creates organizations."""
     client = new_client(muniment)
     yield client
     client.close()
@@ -45,11 +45,11 @@ def operator(muniment: RunningServer) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="session")
 def shared_browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """One for all modules, and the loop that it leaves running in this thread."""
+    """One browser for all modules, and the event loop that Playwright leaves running in this thread."""
     programs = CHROMIUM if IS_HEADED else (HEADLESS_SHELL, *CHROMIUM)
     program = next(filter(None, map(shutil.which, programs)), None)
     assert program, f"The browser tests need one of {', '.join(programs)}. Install it: `sudo apt-get install chromium`"
-    # Its sandbox needs a user who is not root.
+    # Chromium's sandbox requires a user who is not root.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -62,7 +62,7 @@ def shared_browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
 
 @pytest.fixture(scope="module")
 def browser(shared_browser: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
-    """For one module at a time: as long as its loop runs in this thread, no test that is async can."""
+    """The browser, for one module at a time: while its event loop is set in this thread, no async test can run."""
     browser, loop = shared_browser
     asyncio._set_running_loop(loop)
     yield browser
@@ -71,7 +71,7 @@ def browser(shared_browser: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterat
 
 @contextmanager
 def _put_aside(loop: asyncio.AbstractEventLoop) -> Iterator[asyncio.AbstractEventLoop]:
-    """Let other loops run in this thread for a while: this one goes on only when the browser is asked for something."""
+    """Let other event loops run in this thread. The browser's loop runs only during calls of its API."""
     asyncio._set_running_loop(None)
     yield loop
     asyncio._set_running_loop(loop)
@@ -85,7 +85,7 @@ def office(muniment: RunningServer, operator: httpx.Client) -> Iterator[DemoOrga
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A journey has many steps, each with its patience."""
+    """Extend the time limit: a browser test has many steps, each with its own timeout."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(600))
@@ -103,7 +103,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture
 def windows(request: pytest.FixtureRequest, browser: Browser, muniment: RunningServer) -> Iterator[Windows]:
-    """Fails if a page wrote an error to its console: a broken policy, a broken component."""
+    """Open browser windows. Fails if a page wrote an error to its console."""
     windows = Windows(browser, muniment.url)
     yield windows
     has_failed = request.node.stash.get(HAS_FAILED, False)

@@ -1,4 +1,4 @@
-"""One office with something of everything in it, to be looked at and never changed."""
+"""One organization with content for every page. Tests must not change it."""
 
 from dataclasses import dataclass
 
@@ -26,12 +26,12 @@ PASSAGE = "The tenant pays the rent on the third working day of the month."
 class DemoContent:
     office: DemoOrganization
     owner: SignedInPerson
-    """Owns the knowledge base, and is nothing else."""
+    """Owns the knowledge base and has no other role."""
     viewer: SignedInPerson
     boss: SignedInPerson
     """An admin and operator."""
     newcomer: SignedInPerson
-    """Sees no knowledge base yet."""
+    """Has no knowledge base yet."""
     kb_id: str
     document_ids: list[str]
     """Completed, in the order of `NAMES`; the last one is archived."""

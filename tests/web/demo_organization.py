@@ -1,4 +1,4 @@
-"""People, knowledge bases and documents for one test, made through the API as an operator and they themselves would."""
+"""Users, knowledge bases and documents for one test, created through the API."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ FINAL = ("completed", "failed", "archived")
 
 @dataclass
 class SignedInPerson:
-    """Somebody who can sign in, and a client that has."""
+    """A user and a client that is signed in as them."""
 
     id: str
     email: str
@@ -23,14 +23,14 @@ class SignedInPerson:
 
     @property
     def session(self) -> tuple[str, str]:
-        """Name and value of their cookie."""
+        """Return name and value of their session cookie."""
         [(name, secret)] = self.api.cookies.items()
         return name, secret
 
 
 @dataclass
 class DemoOrganization:
-    """An organization of the test's own. Nothing that another test does can be seen in it."""
+    """An organization for one test. Other tests cannot see or change it."""
 
     muniment: RunningServer
     organization_id: str
@@ -39,7 +39,7 @@ class DemoOrganization:
     _clients: list[httpx.Client] = field(default_factory=list)
 
     def add_person(self, who: str = "owner", *, is_admin: bool = False, is_operator: bool = False) -> SignedInPerson:
-        """`who` is what their address begins with; the rest makes it the only one."""
+        """Add a user. Their e-mail address starts with `who` and is made unique."""
         email, password = f"{who}.{uuid4().hex[:8]}@example.org", "correct horse battery"
         wanted = {"email": email, "password": password, "organization_id": self.organization_id}
         answer = self._operator.post("/api/v1/users", json=wanted | {"is_admin": is_admin, "is_operator": is_operator})
@@ -84,14 +84,14 @@ def add_member(owner: SignedInPerson, kb_id: str, person: SignedInPerson, role: 
 def upload(
     person: SignedInPerson, kb_id: str, name: str, content: bytes = b"The tenant pays on the third of the month."
 ) -> str:
-    """Its id; it is being read from now on."""
+    """Upload a document and return its id. It is processed in the background."""
     answer = person.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents", files={"file": (name, content)})
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
 
 
 def wait_until_final(person: SignedInPerson, kb_id: str, document_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Wait until they have been read, and return them."""
+    """Wait until the documents have been processed, and return them."""
     url = f"/api/v1/knowledge-bases/{kb_id}/documents"
     wait_until(lambda: all(person.api.get(f"{url}/{one}").json()["status"] in FINAL for one in document_ids))
     return [person.api.get(f"{url}/{one}").json() for one in document_ids]

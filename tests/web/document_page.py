@@ -1,4 +1,4 @@
-"""The viewer as a person handles it."""
+"""Actions on the document page."""
 
 import re
 from urllib.parse import urlencode
@@ -11,7 +11,7 @@ PATIENCE_MS = 30_000
 
 
 def read(person: SignedInPerson, kb_id: str, name: str, content: bytes) -> str:
-    """Upload it and wait until it can be looked at."""
+    """Upload a document and wait until it can be viewed."""
     document_id = upload(person, kb_id, name, content)
     (document,) = wait_until_final(person, kb_id, [document_id])
     assert document["status"] == "completed", document["last_error"]
@@ -49,7 +49,7 @@ def expect_page(page: Page, number: int) -> None:
 
 
 def is_in_view(inner: Locator, outer: Locator) -> bool:
-    """Whether the whole of it can be seen in the pane."""
+    """Return whether the element is completely visible in the pane."""
     one, other = inner.bounding_box(), outer.bounding_box()
     assert one
     assert other

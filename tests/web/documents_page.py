@@ -1,4 +1,4 @@
-"""The documents page as a person handles it, for the journeys: rows, menus, drops out of the file manager."""
+"""Actions on the documents page: rows, menus, drag and drop."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,11 +11,11 @@ from tests.web.demo_organization import SignedInPerson, upload
 from tests.web.windows import Windows
 
 PATIENCE_MS = 60_000
-"""For what is being read in the background, on a machine that does other things besides."""
+"""Timeout for processing in the background on a busy machine."""
 
 BROKEN_PDF = b"%PDF-1.7\nthis is no page tree"
 LONG = "".join(f"Paragraph {n}: tenant {n * 7919 % 10007} pays {n} kroner.\n\n" for n in range(3000)).encode()
-"""Enough to be read for longer than a test takes."""
+"""Takes longer to process than a test."""
 
 
 def open_kb(page: Page, kb_id: str, query: str = "") -> None:
@@ -24,7 +24,7 @@ def open_kb(page: Page, kb_id: str, query: str = "") -> None:
 
 
 def row(page: Page, name: str) -> Locator:
-    """By the whole name, which a narrow column cuts in the middle."""
+    """Return the row with the full name, which a narrow column truncates."""
     return page.locator("tbody tr").filter(has=page.locator(f'bdi[title="{name}"]'))
 
 
@@ -48,17 +48,17 @@ def tray(page: Page) -> Locator:
 
 
 def line(page: Page, name: str) -> Locator:
-    """Of the tray."""
+    """Return the line of the upload tray."""
     return tray(page).locator("li").filter(has=page.locator(f'bdi[title="{name}"]'))
 
 
 def pick_files(page: Page, files: Sequence[Path], *, kind: str = "files") -> None:
-    """As with the system's own window; `kind` is `files`, `folder` or `replacement`."""
+    """Pick files in the file dialog; `kind` is `files`, `folder` or `replacement`."""
     page.locator(f"input[data-upload={kind}]").set_input_files([str(file) for file in files])
 
 
 def drop(page: Page, *paths: Path, release: bool = True) -> None:
-    """From the file manager: real files and folders, through the browser's own drag and drop."""
+    """Drop real files and folders with the browser's own drag and drop."""
     session = page.context.new_cdp_session(page)
     size = page.viewport_size
     assert size is not None
@@ -70,7 +70,7 @@ def drop(page: Page, *paths: Path, release: bool = True) -> None:
 
 @contextmanager
 def being_read(person: SignedInPerson, kb_id: str, name: str) -> Iterator[str]:
-    """A document that is in the middle of its reading for as long as the block lasts."""
+    """Yield a document that is being processed for the duration of the block."""
     document_id = upload(person, kb_id, name, LONG)
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
     wait_until(lambda: person.api.get(url).json()["status"] == "processing")
@@ -80,7 +80,7 @@ def being_read(person: SignedInPerson, kb_id: str, name: str) -> Iterator[str]:
 
 @contextmanager
 def windows_at(browser: Browser, url: str) -> Iterator[Windows]:
-    """Of another server than that of the fixtures."""
+    """Open windows of a server other than the shared one."""
     windows = Windows(browser, url)
     yield windows
     assert windows.close() == []

@@ -1,4 +1,4 @@
-"""A cable between browser and server that breaks where a test wants it to. Nothing is faked: bytes go, or do not."""
+"""Proxy between browser and server that breaks connections on demand. It changes no bytes."""
 
 import socket
 import threading
@@ -11,10 +11,10 @@ CHUNK = 65_536
 
 
 class FlakyProxy:
-    """Listens on a port of its own, and passes everything on.
+    """Listens on its own port and forwards everything.
 
-    `is_cursed` sees what a connection sends; once it says yes, the connection breaks: at once, or with
-    `after_the_request` only when the server has begun to answer, so that the answer is lost.
+    `is_cursed` gets what a connection sends. When it returns True, the connection is closed: immediately, or with
+    `after_the_request` only when the server has started to respond, so that the response is lost.
     """
 
     def __init__(self, port: int, is_cursed: Callable[[bytes], bool], *, after_the_request: bool = False) -> None:

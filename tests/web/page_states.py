@@ -1,5 +1,7 @@
-"""Every page in every state worth a look. Whoever adds a page or a dialog adds a line here: it is then checked by axe,
-for its width, and photographed."""
+"""Every page in every state worth checking.
+
+Add a line for each new page or dialog: it is then checked by axe and for its width, and photographed.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,17 +19,17 @@ class PageState:
     name: str
     path: Callable[[DemoContent], str] | str
     heading: str
-    """Visible when the page has what it shows."""
+    """Visible when the page has loaded its content."""
     who: Who | None = "owner"
     act: Callable[[Page], object] | None = None
-    """What a person does then: opens a menu, a dialog."""
+    """What the user does then, such as opening a menu or dialog."""
 
     def path_in(self, demo: DemoContent) -> str:
         return self.path if isinstance(self.path, str) else self.path(demo)
 
 
 def choose(button: str, item: str) -> Callable[[Page], None]:
-    """From the menu behind a button."""
+    """Choose an item of the menu behind a button."""
 
     def act(page: Page) -> None:
         page.get_by_role("button", name=button).click()
@@ -38,7 +40,7 @@ def choose(button: str, item: str) -> Callable[[Page], None]:
 
 
 def press(button: str) -> Callable[[Page], None]:
-    """A button that opens a dialog."""
+    """Press a button that opens a dialog."""
 
     def act(page: Page) -> None:
         page.get_by_role("button", name=button).click()

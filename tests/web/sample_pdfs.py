@@ -1,4 +1,4 @@
-"""PDFs as people send them, for the viewer and the search: pages, paragraphs, a drawing with its caption."""
+"""Realistic PDFs for viewer and search: pages, paragraphs, a drawing with its caption."""
 
 import io
 from collections.abc import Iterable
@@ -20,7 +20,8 @@ CAPTION = "Figure 3. Response times on working days"
 
 
 def agreement_pdf(pages: int = 6, *, with_notice: Iterable[int] = (2, 5), with_figure: int = 2) -> bytes:
-    """Every page has two paragraphs; those `with_notice` one more, which says `notice period` once."""
+    """Return a PDF whose pages have two paragraphs; those `with_notice` have another one that contains `notice period`
+    once."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=True)
     for number in range(1, pages + 1):
@@ -37,7 +38,7 @@ def agreement_pdf(pages: int = 6, *, with_notice: Iterable[int] = (2, 5), with_f
 
 
 def letter_pdf(*lines: str) -> bytes:
-    """One page, one paragraph."""
+    """Return a PDF with one page and one paragraph."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=True)
     _write(canvas, 110, lines)

@@ -1,4 +1,5 @@
-"""The README's pictures, of a real installation: `python -m tests.web.screenshots` writes them to `docs/pictures`."""
+"""Take the README's screenshots of a real installation: `python -m tests.web.screenshots` writes them to
+`docs/pictures`."""
 
 import os
 import shutil
@@ -28,7 +29,7 @@ LETTERS = {
     "Cleaning, offer of spring.pdf": "Offices are cleaned on working days, windows once in a quarter.",
     "Insurance policy.pdf": "Damage is reported in writing within a week. The period of cover is one year.",
 }
-# What a person would see at once: pictures of pages come a moment later than the rest.
+# Page images appear a moment later than the rest of the page.
 DRAWN = """
     () => [...document.images].every((image) => {
         const { top, bottom } = image.getBoundingClientRect();
@@ -39,7 +40,7 @@ OLD = ("Lease Storgata 3.pdf", "Invoice 2025-0871.pdf", "Maintenance of the lift
 
 
 def furnish(person: SignedInPerson) -> tuple[str, str]:
-    """The knowledge base, and the document with many pages."""
+    """Return the knowledge base, and the document with many pages."""
     for name in OTHERS:
         new_kb(person, name)
     kb_id = new_kb(person)
@@ -55,7 +56,7 @@ def furnish(person: SignedInPerson) -> tuple[str, str]:
 
 
 def bring(person: SignedInPerson, kb_id: str, name: str, content: bytes) -> str:
-    """With the type that its name tells."""
+    """Upload with the media type of the file name."""
     told = {"Invoice": "invoice", "Lease": "contract", "Electricity": "contract", "Supply": "contract"}
     kind = told.get(name.split()[0], "other")
     answer = person.api.post(
@@ -140,7 +141,7 @@ def photograph(muniment: RunningServer, folder: Path, arguments: Sequence[str]) 
         document(new_page(width=360, height=740), kb_id, supply, "document-narrow")
         purge(new_page())
         operations(new_page())
-        documents(new_page(), kb_id, folder)  # last: it keeps the machine busy
+        documents(new_page(), kb_id, folder)  # last, because it keeps the machine busy
         windows.close()
 
 

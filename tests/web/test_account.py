@@ -71,7 +71,7 @@ def test_the_theme_follows_the_system_until_somebody_chooses_and_never_flashes(
     expect(root).to_have_attribute("data-theme", "light")
     page.get_by_role("group", name="Theme").get_by_role("button", name="Dark").click()
     expect(root).to_have_attribute("data-theme", "dark")
-    # Before any script of the page itself has run.
+    # Before any script of the page has run.
     page.route(re.compile(r"/_next/static/chunks/"), lambda route: route.abort())
     page.reload(wait_until="commit")
     expect(root).to_have_attribute("data-theme", "dark")

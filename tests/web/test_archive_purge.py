@@ -1,4 +1,4 @@
-"""Purging one document: two steps, a receipt, and what stands in the way."""
+"""Purging one document: two steps, a receipt, and obstacles."""
 
 import json
 import re
@@ -104,7 +104,7 @@ def test_cancel_and_escape_destroy_nothing(office: DemoOrganization, windows: Wi
     page.get_by_role("button", name="Back").click()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    # What was typed before does not count the next time.
+    # The confirmation typed before does not count the next time.
     choose(page, "Lease.txt", "Purge…")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("button", name="Delete permanently")).to_be_disabled()

@@ -1,4 +1,4 @@
-"""Purging what was selected: one result that names every document."""
+"""Purging selected documents: one result that names every document."""
 
 import re
 
@@ -35,10 +35,10 @@ def test_the_result_names_every_document_and_why_one_was_skipped(office: DemoOrg
     window.shoot("archive-selected")
     page.get_by_role("button", name="Purge selected (6)").click()
     dialog = page.get_by_role("dialog", name="Permanently delete 6 documents? This cannot be undone.")
-    expect(dialog.get_by_role("listitem")).to_have_count(6)  # five names, and one more
+    expect(dialog.get_by_role("listitem")).to_have_count(6)  # five names and the remainder
     expect(dialog.get_by_text("and 1 more")).to_be_visible()
     expect(dialog.get_by_text("From 2 knowledge bases")).to_be_visible()
-    # Somebody restores one of them meanwhile.
+    # Someone else restores one of them in the meantime.
     move(owner, contracts, ids["Lease 3.txt"], "restore")
     confirm(page)
 
@@ -81,7 +81,7 @@ def test_too_many_purges_count_down_and_can_be_stopped(office: DemoOrganization,
 
 
 def use_up(owner: SignedInPerson, kb_id: str, document_id: str) -> None:
-    """All purges of this minute, on a document that they skip."""
+    """Use up the rate limit of this minute with a document that is skipped."""
     move(owner, kb_id, document_id, "restore")
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/bulk-purge"
     while owner.api.post(url, json={"document_ids": [document_id]}).status_code == 200:

@@ -1,4 +1,4 @@
-"""Documents come back from the archive, or the page says why they cannot."""
+"""Archived documents are restored, or the page says why they cannot be."""
 
 import re
 
@@ -128,5 +128,5 @@ def test_it_works_by_keyboard_alone(office: DemoOrganization, windows: Windows) 
     page.keyboard.press("r")
     expect(page.get_by_role("dialog").get_by_role("button", name="Restore")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(row(page, "Lease.txt")).to_be_visible()  # no dialog hides it any more
+    expect(row(page, "Lease.txt")).to_be_visible()  # the dialog is closed
     expect(row(page, "Minutes.txt")).to_have_count(0)

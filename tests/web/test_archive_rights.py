@@ -1,4 +1,4 @@
-"""Viewer, editor, owner, admin, operator: each sees what their right allows, and nothing else."""
+"""Viewer, editor, owner, admin, operator: each sees exactly what their role allows."""
 
 import re
 
@@ -15,7 +15,7 @@ PLACES = ("Search", "Archive", "Audit log", "Users", "System")
 
 
 def places(page: Page) -> list[str]:
-    """The tabs of the sidebar, without the knowledge bases."""
+    """Return the links of the sidebar, without the knowledge bases."""
     expect(page.get_by_role("link", name="Search", exact=True)).to_be_visible()
     sidebar = page.get_by_role("complementary", name="Main")
     return [place for place in PLACES if sidebar.get_by_role("link", name=re.compile(rf"^{place}( [\d,]+)?$")).count()]
@@ -80,7 +80,7 @@ def test_an_operator_sees_the_installation_and_no_name_of_a_document(
     page.goto("/archive")
     expect(page.get_by_text("Only owners and admins can view the archive")).to_be_visible()
     assert places(page) == ["Search", "Audit log", "Users", "System"]
-    page.goto("/audit")  # the installation's, where no organization's line stands
+    page.goto("/audit")  # of the installation, without events of organizations
     expect(page.get_by_role("button", name="Verify")).to_be_visible()
     expect(page.get_by_text("No system events yet")).to_be_visible()
     expect(page.get_by_text("Lease.txt")).to_have_count(0)

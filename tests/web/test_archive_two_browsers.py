@@ -1,4 +1,4 @@
-"""Two people at the same archive: what one has done, the other is told."""
+"""Two users in the same archive: each is told what the other has done."""
 
 import pytest
 from playwright.sync_api import expect
@@ -19,7 +19,7 @@ def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there
     theirs, ours = windows.open(owner).page, windows.open(admin).page
     theirs.goto("/archive")
     ours.goto("/archive")
-    # The owner is already being asked when the admin purges.
+    # The owner's dialog is open when the admin purges.
     choose(theirs, "Lease.txt", "Restore…")
     expect(theirs.get_by_role("dialog")).to_be_visible()
 
@@ -28,7 +28,7 @@ def test_what_one_purges_leaves_the_other_ones_list_and_cannot_be_restored_there
     ours.get_by_label("Type DELETE to confirm").fill("DELETE")
     ours.get_by_role("button", name="Delete permanently").click()
     expect(ours.get_by_text("Permanently deleted 'Lease.txt'")).to_be_visible()
-    expect(row(ours, "Minutes.txt")).to_be_visible()  # no dialog hides it any more
+    expect(row(ours, "Minutes.txt")).to_be_visible()  # the dialog is closed
     expect(row(ours, "Lease.txt")).to_have_count(0)
 
     theirs.get_by_role("dialog").get_by_role("button", name="Restore").click()

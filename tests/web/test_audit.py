@@ -1,4 +1,4 @@
-"""The audit log: found by filters, exported, verified."""
+"""The audit log: filtered, exported, verified."""
 
 import json
 import re
@@ -116,6 +116,6 @@ def test_a_chain_that_was_tampered_with_is_told_line_by_line(office: DemoOrganiz
 
 
 def tamper(muniment: RunningServer, event_id: str) -> None:
-    """As somebody with all rights over the database could."""
+    """Change an event as the superuser of the database could."""
     rename = "UPDATE audit_events SET payload = jsonb_set(payload, '{doc_name}', '\"Other.txt\"') WHERE id = %s"
     run_sql(muniment, rename, event_id, triggers=False)

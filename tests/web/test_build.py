@@ -12,7 +12,7 @@ from muniment.web.static_site import load_site
 
 @pytest.fixture
 def exported(tmp_path: Path) -> Path:
-    """What Next writes, in small."""
+    """A small example of what Next.js exports."""
     folder = tmp_path / "out"
     files = {
         "index.html": "<html><script>first()</script></html>",

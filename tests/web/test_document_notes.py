@@ -1,4 +1,4 @@
-"""Notes on pages, paragraphs and figures: editors write them, everybody reads them."""
+"""Notes on pages, paragraphs and figures: editors write them, all members read them."""
 
 import pytest
 from playwright.sync_api import expect

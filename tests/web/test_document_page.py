@@ -1,4 +1,4 @@
-"""Looking at a document: its pages, its text, and what is marked on both."""
+"""Viewing a document: pages, text, and highlights in both."""
 
 import re
 
@@ -91,7 +91,7 @@ def test_pointing_at_a_paragraph_marks_it_on_both_sides(
     box, whole = marked.bounding_box(), paper.bounding_box()
     assert box
     assert whole
-    # The paragraph begins 184 points below the upper edge of an A4 page; its box begins at the top of its letters.
+    # The paragraph starts 184 points below the top of an A4 page; its box starts at the top of its letters.
     assert abs((box["y"] - whole["y"]) / whole["height"] - 175 / 842) < 0.02
 
     marked.hover()

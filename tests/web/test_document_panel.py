@@ -1,4 +1,4 @@
-"""What is known about a document: history, similar ones, why it failed, and how its hand-over stands."""
+"""The details of a document: history, similar documents, why it failed, and the status of its hand-over."""
 
 import re
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Names and contents come from anybody. None of them may become anything but text."""
+"""Names and contents are untrusted: they are only ever shown as text."""
 
 from pathlib import Path
 

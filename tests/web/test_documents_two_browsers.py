@@ -33,7 +33,7 @@ def test_a_document_that_another_has_purged_is_refused_in_the_servers_words(
     wait_until_final(owner, kb_id, [lease, stays])
     page = windows.open(owner).page
     open_kb(page, kb_id)
-    # The question is open when somebody else is quicker.
+    # The dialog is open when another user is faster.
     choose(page, "lease.txt", "Archive…")
     dialog = page.get_by_role("dialog")
     url = f"/api/v1/knowledge-bases/{kb_id}/documents/{lease}"

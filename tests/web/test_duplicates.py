@@ -123,7 +123,7 @@ def test_a_twin_that_is_being_read_offers_cancel_and_turns_into_the_active_form(
         expect(dialog(page)).to_contain_text("Cannot replace document while processing is in progress")
         window.shoot("duplicate-processing")
         url = f"/api/v1/knowledge-bases/{kb_id}/documents/{document_id}"
-        # Its reading ends, and the next one waits: from then on it can be replaced.
+        # Its processing ends and the next attempt waits: from then on it can be replaced.
         owner.api.post(f"{url}/cancel")
         expect(dialog(page).get_by_role("button", name="Replace")).to_be_visible(timeout=PATIENCE_MS)
         press(page, "Cancel")
@@ -223,7 +223,7 @@ def test_a_replace_that_is_refused_says_so_and_the_original_is_untouched(
     kb_id = new_kb(owner)
     document_id = upload(owner, kb_id, "lease.txt", b"The first version.")
     wait_until_final(owner, kb_id, [document_id])
-    lease.write_bytes(b"")  # nothing that could be read
+    lease.write_bytes(b"")  # cannot be processed
     page = windows.open(owner).page
     open_kb(page, kb_id)
     with page.expect_file_chooser() as chooser:

@@ -1,4 +1,4 @@
-"""No page shuts anybody out: axe finds nothing serious, nothing is wider than the screen. Each is photographed."""
+"""Every page is accessible: axe finds nothing serious, and nothing is wider than the screen. Each is photographed."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,7 +21,7 @@ WIDE, NARROW = 1280, 390
 WIDTHS = (1280, 1024, 768, 390, 360)
 THEMES: tuple[Theme, ...] = ("light", "dark")
 ALSO_BY_THUMB = ("documents", "document", "search-found", "members", "archive")
-"""Pages that axe sees on a telephone too: between them they have everything that is there only on narrow screens."""
+"""Pages checked by axe on a phone, too: together they have all elements of narrow screens."""
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 SERIOUS = ("serious", "critical")
 
@@ -46,7 +46,7 @@ def test_every_page_is_for_everybody_and_fits(shown: PageState, demo: DemoConten
         assert violations(window.page) == [], theme
     for width in WIDTHS:
         window.page.set_viewport_size({"width": width, "height": 800})
-        with suppress(PlaywrightTimeout):  # charts follow the width a moment later; what stays too wide is named below
+        with suppress(PlaywrightTimeout):  # charts adapt a moment later; elements that stay too wide are reported below
             window.page.wait_for_function(FITS, timeout=5000)
         assert too_wide(window.page) == [], f"at {width}"
 
@@ -74,7 +74,7 @@ def opened(shown: PageState, demo: DemoContent, windows: Windows, *, width: int)
 
 
 def violations(page: Page) -> list[str]:
-    """What axe calls serious, as sentences: rule, what it says, and where."""
+    """Return the serious violations that axe finds: rule, description and element."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     result: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
@@ -87,7 +87,7 @@ def violations(page: Page) -> list[str]:
 
 
 def too_wide(page: Page) -> list[str]:
-    """What makes the page, or its sheet, scroll sideways."""
+    """Return the elements that make the page or its sheet scroll horizontally."""
     found: list[str] = page.evaluate(
         """() => {
             const frames = [document.documentElement, ...document.querySelectorAll("main")];

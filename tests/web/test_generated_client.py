@@ -1,4 +1,4 @@
-"""The page speaks to this API and no other: what was generated from its description is what it says now."""
+"""The generated API client matches the current OpenAPI document."""
 
 import json
 import subprocess

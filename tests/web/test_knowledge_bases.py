@@ -201,4 +201,4 @@ def test_removing_an_empty_one_asks_once(office: DemoOrganization, windows: Wind
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     dialog.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("Deleted 'Minutes'")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"/kb\?id="))  # one is left, and meant
+    expect(page).to_have_url(re.compile(r"/kb\?id="))  # the only remaining one opens

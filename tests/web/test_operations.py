@@ -1,4 +1,4 @@
-"""What an operator sees and does: health, the queue's last day, dead letters."""
+"""Operator pages: health, the last day of the queue, dead letters."""
 
 import re
 
@@ -56,7 +56,7 @@ def test_dead_letters_go_back_into_the_queue_or_away(office: DemoOrganization, w
     region = page.get_by_role("region", name="Dead-letter queue")
     large, differs = (region.get_by_role("row").filter(has=page.get_by_title(one)) for one in letters)
     expect(large).to_contain_text("Paperless answered 413: file too large")
-    expect(large.get_by_role("cell").nth(3)).to_have_text("5")  # tries
+    expect(large.get_by_role("cell").nth(3)).to_have_text("5")  # attempts
     window.shoot("operations")
 
     large.get_by_role("button", name=re.compile("^Requeue")).click()
@@ -64,7 +64,7 @@ def test_dead_letters_go_back_into_the_queue_or_away(office: DemoOrganization, w
     waiting = (
         page.get_by_role("region", name="Paperless queue").get_by_role("row").filter(has=page.get_by_title(letters[0]))
     )
-    expect(waiting.get_by_role("cell").nth(3)).to_have_text("0")  # tries
+    expect(waiting.get_by_role("cell").nth(3)).to_have_text("0")  # attempts
 
     differs.get_by_role("button", name=re.compile("^Discard")).click()
     dialog = page.get_by_role("dialog")

@@ -1,4 +1,4 @@
-"""The result of the last comparison of all stores, and what to type before there is one."""
+"""The report of the last reconciliation, and the command to run before there is one."""
 
 import re
 from contextlib import closing
@@ -54,5 +54,5 @@ def test_a_comparison_is_shown_with_what_it_found_in_which_store(browser: Browse
 
 
 def age(muniment: RunningServer, document_id: str) -> None:
-    """What changed a moment ago may be on its way, and is left alone."""
+    """Make the document older: recent changes may still be in progress and are ignored."""
     run_sql(muniment, "UPDATE documents SET updated_at = now() - interval '1 day' WHERE id = %s", document_id)

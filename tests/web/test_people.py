@@ -1,4 +1,4 @@
-"""People and organizations, as admins and operators manage them."""
+"""Users and organizations, managed by admins and operators."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Finding a sentence in all documents, and the page that it stands on."""
+"""Searching all documents and opening the page with the match."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The server was renewed while a tab was open."""
+"""The server is upgraded while a tab is open."""
 
 import re
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_tab_of_the_page_before_loads_the_new_one_whole(office: DemoOrganization, windows: Windows) -> None:
-    """Old code joined to new would break in ways that nobody can foresee."""
+    """Old and new scripts must never be mixed in one page."""
     owner = office.add_person()
     new_kb(owner), new_kb(owner, "Minutes")
     page = windows.open(owner).page
@@ -54,5 +54,5 @@ def test_a_part_that_cannot_be_fetched_says_so_and_comes_with_the_page_anew(
     page.get_by_role("button", name="Actions for Minutes").click()
     page.get_by_role("menuitem", name="Settings…").click()
     expect(page.get_by_role("dialog")).to_be_visible()
-    # React tells the console of what the boundary caught, and that is right.
+    # React logs what the error boundary caught, as it should.
     window.complaints.clear()

@@ -1,4 +1,4 @@
-"""The built page over HTTP, without a database behind it."""
+"""The built page over HTTP, without a database."""
 
 import re
 from collections.abc import AsyncIterator
@@ -52,11 +52,11 @@ async def test_each_page_comes_to_who_is_already_inside_as_a_payload(client: htt
     for path in PAGES:
         answer = await client.get(f"{'/index' if path == '/' else path}.txt", params={"_rsc": "1a2b"})
         assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
-        assert "Content-Security-Policy" in answer.headers  # the one for data
+        assert "Content-Security-Policy" in answer.headers  # the policy for data
 
 
 def test_what_is_fetched_later_names_the_sources_it_was_built_from() -> None:
-    """By that name an open tab notices that the server was renewed."""
+    """An open tab notices by that name that the server was upgraded."""
     build = (STATIC / ".fingerprint").read_text().split()[0]
     assert f'"b":"{build}"' in load_site().assets["/kb.txt"].content.decode()
 
@@ -85,7 +85,7 @@ async def test_an_unknown_page_is_told_so_by_a_page(client: httpx.AsyncClient) -
     ],
 )
 async def test_nothing_beside_the_page_can_be_read(client: httpx.AsyncClient, path: str) -> None:
-    # As it is written: a client would tidy the dots away before it asks.
+    # Sent unchanged: a client would normalize the dots.
     url = httpx.URL(str(client.base_url)).copy_with(raw_path=path.encode())
     answer = await client.send(client.build_request("GET", url))
     assert answer.status_code in (400, 404)
@@ -158,7 +158,7 @@ def test_the_first_page_has_less_than_200_kb_of_javascript() -> None:
 
 
 def _weight(site: Site, path: str) -> int:
-    """Of what a browser of today fetches: `noModule` is for those of 2017."""
+    """Return the size of what a current browser loads: `noModule` scripts are for browsers before 2018."""
     tags = re.findall(rb'<script[^>]*\bsrc="/_next/static/[^>]+>', site.assets[path].content)
     scripts = {re.search(rb'src="([^"?]+)', tag)[1].decode() for tag in tags if b"noModule" not in tag}  # type: ignore[index]  # matched above
     return sum(len(site.assets[script].compressed or b"") for script in scripts)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def own_muniment(prepared_data_dir: Path) -> Iterator[RunningServer]:
-    """One that the test may stop."""
+    """A server that the test may stop."""
     with shared_folder() as folder, RunningServer(folder, prepared_data_dir) as installation:
         yield installation.start()
 
@@ -33,7 +33,7 @@ def test_a_server_that_is_stopped_in_mid_upload_gets_the_file_when_it_is_back(
         window = windows.open(owner)
         page = window.page
         open_kb(page, kb_id)
-        # So slow that the file is under way for a while.
+        # Slow, so that the upload takes a while.
         session = page.context.new_cdp_session(page)
         slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 2_000_000}
         session.send("Network.emulateNetworkConditions", slow)

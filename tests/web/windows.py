@@ -1,4 +1,4 @@
-"""Browser windows that are somebody's, and that notice what no page of ours may do: fail, or break its own policy."""
+"""Browser windows of users, which record errors and policy violations of the pages."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +11,13 @@ from tests.web.demo_organization import SignedInPerson
 SCREENSHOTS = Path(__file__).parents[2] / ".screenshots"
 Theme = Literal["light", "dark"]
 
-# The browser itself writes a line for every answer that is no success. Which are right, a test says by what it sees.
+# The browser logs every unsuccessful response. Tests check those by what the page shows.
 EXPECTED = ("Failed to load resource",)
 
 
 @dataclass
 class Window:
-    """One person's browser: its own cookies, storage and size."""
+    """One user's browser with its own cookies, storage and size."""
 
     context: BrowserContext
     page: Page
@@ -33,7 +33,7 @@ class Window:
 
 
 class Windows:
-    """Opens windows, and closes them all at the end."""
+    """Opens windows and closes all of them at the end."""
 
     def __init__(self, browser: Browser, base_url: str) -> None:
         self._browser = browser
@@ -49,7 +49,7 @@ class Windows:
         theme: Theme = "light",
         touch: bool = False,
     ) -> Window:
-        """With nobody signed in, unless a person is named. Times are those of Oslo, whoever runs the test."""
+        """Open a window, signed in if a user is given. The time zone is always Oslo."""
         context = self._browser.new_context(
             base_url=self._base_url,
             viewport={"width": width, "height": height},
@@ -60,7 +60,7 @@ class Windows:
             reduced_motion="reduce",
         )
         context.set_default_timeout(60_000)
-        if person:  # by the session that they have: a password costs a tenth of a second each time
+        if person:  # with their existing session: a password check takes a tenth of a second
             name, secret = person.session
             context.add_cookies([{"name": name, "value": secret, "url": self._base_url}])
         window = Window(context, context.new_page())
@@ -70,12 +70,12 @@ class Windows:
         return window
 
     def shoot(self, name: str) -> None:
-        """Every window that is open, for whoever looks into a test that failed."""
+        """Take a screenshot of every open window of a failed test."""
         for number, window in enumerate(self._open, start=1):
             window.shoot(f"{name}-{number}")
 
     def close(self) -> list[str]:
-        """What the pages complained about."""
+        """Close all windows. Return the errors of their pages."""
         for window in self._open:
             window.context.close()
         return [complaint for window in self._open for complaint in window.complaints]
