@@ -28,7 +28,7 @@ MEASURES: dict[str, Callable[[Report], None]] = {
 
 
 def main() -> None:
-    """All of them, or those that are named."""
+    """Run all benchmarks, or the named ones."""
     report = Report()
     for name in sys.argv[1:] or MEASURES:
         MEASURES[name](report)

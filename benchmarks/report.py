@@ -26,7 +26,7 @@ class Report:
 
 
 def timed(action: Callable[[], object], *, times: int) -> list[float]:
-    """Seconds of each call, sorted."""
+    """Return the seconds of each call, sorted."""
     seconds = []
     for _ in range(times):
         began = perf_counter()

@@ -1,4 +1,4 @@
-"""Build an archiver as the settings would, and nothing else: its memory is measured."""
+"""Build an archiver from settings and nothing else: its memory is measured."""
 
 from muniment.handover.archiver.archiver import Archiver
 from muniment.handover.archiver.clock import Clock

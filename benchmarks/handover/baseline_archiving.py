@@ -19,12 +19,12 @@ SIDECAR = b"{}" * 300
 
 
 async def baseline_uploads(server: FakePaperless, contents: Sequence[bytes]) -> float:
-    """Seconds."""
+    """Return seconds."""
     return await _each(server, contents, _upload)
 
 
 async def baseline_effects(server: FakePaperless, api: str, folder: Path, contents: Sequence[bytes]) -> float:
-    """Seconds."""
+    """Return seconds."""
     for content in contents:
         name = folder / hashlib.sha256(content).hexdigest()
         name.with_suffix(".pdf").write_bytes(content)
@@ -57,7 +57,7 @@ async def _upload(client: httpx.AsyncClient, content: bytes) -> None:
 
 
 async def _archive(client: httpx.AsyncClient, api: str, name: Path) -> None:
-    """One job: is it there, the notes, the upload, its task, the proof, the word about it, the end of both files."""
+    """The requests and writes of one job: lookup, notes, upload, task, proof, report, deletion of both files."""
     content = name.with_suffix(".pdf").read_bytes()
     tag = await _make_tag(client, f"bilko-source-uuid:{name.name}")
     await _look(client, {"tags__id__all": tag})

@@ -88,7 +88,7 @@ async def _put(queue: VersionedFolderStore, content: bytes) -> None:
 
 
 def _measure_memory(report: Report) -> None:
-    """A pass that lists all of it and takes the oldest; Paperless is away, so that it is over soon."""
+    """Measure a pass that lists the whole queue and takes the oldest job. Paperless is unavailable, so it ends soon."""
     with tempfile.TemporaryDirectory(prefix="mun-") as folder:
         _fill(Path(folder) / "queue")
         said = subprocess.run(
@@ -105,7 +105,7 @@ def _measure_memory(report: Report) -> None:
 
 
 def _fill(root: Path) -> None:
-    """Past the store, which would sync each of them."""
+    """Write files without the store, which would sync each of them."""
     folder = root / "org" / str(ORGANIZATION) / "invoice"
     folder.mkdir(parents=True)
     for number in range(LONG_QUEUE // 2):

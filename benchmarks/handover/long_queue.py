@@ -29,7 +29,7 @@ async def run(folder: Path) -> PassReport:
 
 
 def _peak_bytes() -> int:
-    """Of this program: what `getrusage` says includes whoever started it, up to the moment of exec."""
+    """Return the peak of this program: `getrusage` would include its parent up to exec."""
     [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
     return int(line.split()[1]) * 1024
 

@@ -1,4 +1,4 @@
-"""Cost of submitting a PDF for the application that does it, compared with the bare writes it cannot do without."""
+"""Cost of submitting a PDF for the calling application, compared with the bare writes it cannot do without."""
 
 import io
 import os
@@ -37,7 +37,7 @@ def _measure(report: Report, data_dir: Path, client: httpx.Client, path: str) ->
 
 
 def _submit(client: httpx.Client, path: str, plain: bytes) -> None:
-    """Each with bytes of its own, as documents are."""
+    """Submit files with different bytes, as real documents have."""
     content = plain + b"%% %s\n%%%%EOF\n" % uuid4().hex.encode()
     fields = {"document_type": "invoice", "document_id": str(uuid4()), "metadata": '{"invoiceNumber": "2026-1"}'}
     client.post(path, files={"file": ("invoice.pdf", content)}, data=fields).raise_for_status()

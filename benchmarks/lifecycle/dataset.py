@@ -1,4 +1,4 @@
-"""A large set of documents as an installation has them: with revisions, runs, pages and an archive; some complete."""
+"""A large set of realistic documents: with revisions, runs, pages, some of them archived."""
 
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from benchmarks.search.synthetic_corpus import SyntheticCorpus
 
 CHUNKS_OF_A_DOCUMENT = 10
 ARCHIVED_SHARE = 10
-"""Every tenth document lies in the archive."""
+"""Every tenth document is archived."""
 ORIGINAL, PACK = b"An original. " * 4000, b"A text pack. " * 400
 _COMPLETE_ROWS = (
     """
@@ -53,7 +53,7 @@ _COMPLETE_ROWS = (
     ON CONFLICT DO NOTHING
     """,
 )
-# Each of them once: whoever is taken is struck off the list.
+# Each document once: a taken one is removed from the list.
 _TAKE = """
     WITH taken AS (
         DELETE FROM bench_documents WHERE number IN (
@@ -70,7 +70,7 @@ _TAKE = """
 
 @dataclass(frozen=True)
 class DocumentPath:
-    """Where a document is, as the API names it."""
+    """The path of a document in the API."""
 
     kb_id: UUID
     document_id: UUID
@@ -87,14 +87,14 @@ class LifecycleDataset:
     client: httpx.AsyncClient
 
     def grow(self, documents: int) -> None:
-        """To so many, a tenth of them archived."""
+        """Grow to this number of documents, a tenth of them archived."""
         self.corpus.grow(documents * CHUNKS_OF_A_DOCUMENT)
         for statement in _COMPLETE_ROWS:
             self.search.seed.execute(statement.replace("%", "%%"))
         self.search.seed.execute("VACUUM ANALYZE")
 
     async def take(self, number: int, kb_id: UUID | None = None) -> Sequence[DocumentPath]:
-        """Some completed documents, gathered in one knowledge base if it is named, with the bytes that others lack."""
+        """Return some completed documents with their bytes, moved into one knowledge base if it is given."""
         rows = self._rows(_TAKE, {"number": number, "kb_id": kb_id})
         assert len(rows) == number, "the crowd is too small for what is to be measured"
         for _, document_id, original in rows:
@@ -111,7 +111,7 @@ class LifecycleDataset:
             return connection.execute(statement, values).fetchall()
 
     def fail(self, places: Sequence[DocumentPath]) -> None:
-        """As if their first reading had broken off."""
+        """Make the documents look as if their first run had failed."""
         failed = [place.document_id for place in places]
         self.search.seed.execute(
             "UPDATE documents SET status = 'failed', completed_at = NULL, last_error = 'x' WHERE id = ANY(%s)", failed
@@ -120,7 +120,7 @@ class LifecycleDataset:
 
 @asynccontextmanager
 async def open_lifecycle_dataset() -> AsyncIterator[LifecycleDataset]:
-    """The API over a database that writes durably, signed in as the owner of all knowledge bases."""
+    """Open the API on a durable database, signed in as the owner of all knowledge bases."""
     async with open_search_dataset(durable=True) as dataset:
         crowd = SyntheticCorpus(dataset, CHUNKS_OF_A_DOCUMENT)
         with tempfile.TemporaryDirectory() as folder:

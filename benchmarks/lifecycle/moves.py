@@ -22,14 +22,14 @@ from muniment.telemetry.logs import configure_logs
 SIZES = (1_000, 100_000)
 MOVED, CLEARED, REPLACED = 100, 60, 60
 BULKS, BULK = 5, 100
-"""Ten a minute are allowed."""
+"""The limit is ten a minute."""
 WARMING = 3
 SPENT = WARMING + MOVED + BULKS * BULK + CLEARED + REPLACED
-"""Documents that a round takes for its moves: they come on top of the others."""
+"""Documents used up by one round of moves, in addition to the others."""
 LISTED = 200
 MOST_GROWTH = 1.5
 UPDATE, EMPTY = "bare UPDATE", "empty endpoint"
-"""With its COMMIT on a table of that size; and `GET /auth/me`, which only asks who it is."""
+"""With its COMMIT on a table of that size; and `GET /auth/me`, which only authenticates."""
 WANTED_MS = {
     "archive": 20,
     "restore": 20,
@@ -44,7 +44,7 @@ WANTED_MS = {
 
 @dataclass
 class Timings:
-    """Seconds of each thing that was measured, among so many documents."""
+    """Seconds of each measured operation, with this number of documents."""
 
     documents: int
     seconds: dict[str, list[float]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Timings:
 
 
 def measure_lifecycle(report: Report, sizes: Sequence[int] = SIZES) -> None:
-    configure_logs("json", "CRITICAL")  # a line for each request would be the only thing to see
+    configure_logs("json", "CRITICAL")  # otherwise the output is full of request logs
     few, many = uvloop.run(_measure(sizes))  # as the API does
     for timings in (few, many):
         for bare in (UPDATE, EMPTY):
@@ -79,7 +79,7 @@ def measure_lifecycle(report: Report, sizes: Sequence[int] = SIZES) -> None:
 
 
 def _against(timings: Timings, what: str) -> str:
-    """The median too: on a busy machine the slowest calls tell of the others there."""
+    """Report the median, too: on a busy machine the slowest calls depend on other processes."""
     bare = (f"{timings.p95(what) / timings.p95(thing):.1f} × {thing}" for thing in (UPDATE, EMPTY))
     return f"p50 {in_ms(timings.p50(what))}; {', '.join(bare)}"
 
@@ -94,7 +94,7 @@ async def _measure(sizes: Sequence[int]) -> Sequence[Timings]:
 
 
 async def _measure_all(dataset: LifecycleDataset, timings: Timings) -> Timings:
-    # Once for nothing: the first of everything opens connections and plans statements.
+    # Warm up: the first calls open connections and plan statements.
     await _moves(dataset, Timings(0), await dataset.take(WARMING))
     await _measure_baseline(dataset, timings)
     await _moves(dataset, timings, await dataset.take(MOVED))
@@ -149,7 +149,7 @@ async def _replaces(dataset: LifecycleDataset, timings: Timings) -> None:
 
 
 async def _duplicate_checks(dataset: LifecycleDataset, timings: Timings) -> None:
-    """The two looks that an upload takes inside its transaction, which is open already."""
+    """Measure the two lookups of an upload, inside its open transaction."""
     for kb_id in random.choices(dataset.corpus.kb_ids, k=LISTED):
         async with dataset.api.stores.database.work(dataset.search.artifacts_env.owner.principal) as work:
             await work.session.connection()
@@ -172,6 +172,6 @@ async def _lists(dataset: LifecycleDataset, timings: Timings) -> None:
 
 
 def _done(answer: httpx.Response) -> httpx.Response:
-    """Only what was really done counts: 202 is not."""
+    """Accept only completed operations: 202 is not one."""
     assert answer.status_code == 200, answer.text
     return answer

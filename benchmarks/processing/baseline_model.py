@@ -1,4 +1,4 @@
-"""Baseline: the embedding model without any code of ours around it."""
+"""Baseline: the embedding model without our code."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -9,7 +9,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 BATCH = 4
-"""The fastest that was measured."""
+"""The fastest size that was measured."""
 TOKENS = 256
 
 
@@ -24,7 +24,7 @@ class BaselineModel:
         self.seconds(["The first run prepares."])
 
     def seconds(self, texts: Sequence[str]) -> float:
-        """For all of them, neighbours of about the same length together."""
+        """Return the seconds for all texts, batched with others of similar length."""
         began = perf_counter()
         ordered = sorted(texts, key=len)
         for start in range(0, len(ordered), BATCH):

@@ -1,4 +1,4 @@
-"""Generated files to measure with: equal on every machine, and different from each other where necessary."""
+"""Generated files, equal on every machine and different from each other where necessary."""
 
 import io
 import random
@@ -15,7 +15,7 @@ PROSE = (
 
 
 def text_pdf(pages: int, seed: int, *, lines: int = 45) -> bytes:
-    """Full pages of prose, no two alike."""
+    """Full pages of prose, all different."""
     chance, words = random.Random(seed), PROSE.split()
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=1)
@@ -53,7 +53,7 @@ def _assembled(objects: list[bytes]) -> bytes:
 
 
 def scanned_pages(pages: int, seed: int) -> list[Image.Image]:
-    """Pictures of prose at 200 dpi, as a scanner makes them."""
+    """Images of prose at 200 dpi, as from a scanner."""
     from pypdfium2 import PdfDocument
 
     document = PdfDocument(text_pdf(pages, seed))

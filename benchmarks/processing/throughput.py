@@ -31,19 +31,19 @@ from muniment.search.indexing.chunking import ChunkOptions, SourcePage, make_chu
 
 POLL_SECONDS = 0.002
 POLL_SHARE = 0.01
-"""Of the time that has passed: more looks would take from what they measure, a tenth of it where OCR is at work."""
+"""Polling interval as a share of the elapsed time. More frequent polling took up to a tenth of the measured CPU."""
 SMALL_FILES = 50
 OCR_TURNS, OCR_PAGES = 2, 16
-"""Of one document, so that both cores are busy most of the time, and not only at its beginning and end."""
+"""Per document, so that both cores are busy most of the time, not only at its start and end."""
 SHORT_PAGE_LINES = 9
-"""Of 2,000 full pages the model alone needs a quarter of an hour."""
+"""The model alone needs a quarter of an hour for 2,000 full pages."""
 ENDED = {"completed", "failed"}
 
 
 @dataclass(frozen=True)
 class BenchmarkServer:
-    """A running installation: its API, and its database, where waiting costs next to nothing. Who asks the API again
-    and again takes a good part of what is to be measured."""
+    """A running installation: its API, and its database for waiting, because polling the API would take a good part of
+    what is measured."""
 
     client: httpx.Client
     rows: psycopg.Connection
@@ -74,7 +74,7 @@ class BenchmarkKnowledgeBase:
         assert status == "completed", self._client.get(f"{self.path}/{document_id}").text
 
     def seconds_of_reading(self) -> float:
-        """Of the newest document: from the start of its run to the end of `ExtractText`."""
+        """Return the seconds of the newest document from the start of its run to the end of `ExtractText`."""
         newest = self._client.get(self.path, params={"sort": "-created_at", "limit": 1}).json()["items"][0]["id"]
         run = self._client.get(f"{self.path}/{newest}/runs").json()["items"][0]
         (read,) = (step for step in run["steps"] if step["name"] == "ExtractText")
@@ -104,9 +104,7 @@ def measure_processing(report: Report) -> None:
                 me = client.get("/api/v1/auth/me").json()["id"]
                 rows.execute("SELECT set_config('app.user_id', %s, false)", [me])
                 server = BenchmarkServer(client, rows)
-                BenchmarkKnowledgeBase(server).seconds_to_completed(
-                    text_pdf(1, seed=0)
-                )  # the sandbox has started after this
+                BenchmarkKnowledgeBase(server).seconds_to_completed(text_pdf(1, seed=0))  # starts the sandbox
                 _measure_second_upload(report, server)
                 _measure_throughput(report, server)
                 _measure_small_files(report, server)
@@ -127,7 +125,7 @@ def _measure_second_upload(report: Report, server: BenchmarkServer) -> None:
 
 
 def _known(server: BenchmarkServer, content: bytes) -> float:
-    """From the end of the upload to completed, the median of several."""
+    """Return the median seconds from the end of the upload to completed."""
     BenchmarkKnowledgeBase(server).seconds_to_completed(content)
     seconds = []
     for _ in range(9):
@@ -154,7 +152,7 @@ def _measure_throughput(report: Report, server: BenchmarkServer) -> None:
 
 
 def _baseline_seconds(files: Sequence[bytes]) -> float:
-    """The text by PDFium, a process for each file, and the vectors of the passages that we would make of it."""
+    """Extract the text with PDFium in one process per file, and embed the passages that we would make of it."""
     began = perf_counter()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = list(pool.map(_baseline_text, files))
@@ -196,7 +194,7 @@ def _measure_small_files(report: Report, server: BenchmarkServer) -> None:
 
 
 def _measure_ocr(report: Report, server: BenchmarkServer) -> None:
-    """By turns, the best of each: whatever else the machine does must not fall on one of the two."""
+    """Alternate, and take the best of each, so that other load does not affect only one of the two."""
     pictures = scanned_pages(OCR_PAGES * OCR_TURNS, seed=3)
     bare, reading, whole = [], [], []
     for turn in range(OCR_TURNS):
@@ -211,7 +209,7 @@ def _measure_ocr(report: Report, server: BenchmarkServer) -> None:
 
 
 def _baseline_ocr(pictures: Sequence[Image.Image]) -> float:
-    """The same pictures with the same engine and options, as many processes as cores."""
+    """Recognize the same images with the same engine and options, with one process per core."""
     engine = find_engine()
     assert engine is not None
     with tempfile.TemporaryDirectory() as folder:
@@ -244,7 +242,7 @@ def _measure_memory(report: Report, muniment: RunningServer, server: BenchmarkSe
 
 
 def _peak(muniment: RunningServer, kb: BenchmarkKnowledgeBase, content: bytes) -> float:
-    """The most that the worker and everything it started took together while this was read."""
+    """Return the peak memory of the worker and its descendants while this was processed."""
     worker = muniment.child(r"muniment worker$")
     document_id, peak = kb.upload(content), 0.0
     with ThreadPoolExecutor(1) as pool:
@@ -260,6 +258,6 @@ def _private_bytes(worker: psutil.Process) -> float:
     total = 0.0
     for process in (worker, *worker.children(recursive=True)):
         with suppress(psutil.Error):
-            # What a fork shares with its server is counted once.
+            # Pages that a fork shares with its server count once.
             total += process.memory_full_info().uss
     return total

@@ -15,12 +15,12 @@ PACKAGES = "python3-doc debian-faq"
 _PYTHON = "/usr/share/doc/python3.*-doc/html"
 _DEBIAN = Path("/usr/share/doc/debian/FAQ")
 _AROUND = ("tutorial", "howto")
-"""About what is asked, in other words: passages that could be taken for the answer."""
+"""Related pages in other words: passages that could be mistaken for the answer."""
 _LEAST_WORDS = 15
 
 
 def find_fresh_questions() -> Questions | None:
-    """`None` where one of the packages is not installed."""
+    """Return None if one of the packages is not installed."""
     python = sorted(Path("/").glob(_PYTHON.removeprefix("/")))
     if not python or not _DEBIAN.is_dir():
         return None
@@ -34,7 +34,7 @@ def find_fresh_questions() -> Questions | None:
 
 
 def _sections(file: Path) -> Iterator[Section]:
-    """The innermost ones, each without its heading and without those that say next to nothing."""
+    """Yield the innermost sections without headings, except nearly empty ones."""
     # Sphinx nests `section`, DocBook `div class="section"`.
     nested = '//section | //div[@class="section"]'
     for section in html.parse(str(file)).getroot().xpath(nested):
@@ -53,6 +53,6 @@ def _plain(element: html.HtmlElement) -> str:
 
 
 def _without_number(title: str) -> str:
-    """`7.1. What is a package?` as somebody would ask it."""
+    """Return `7.1. What is a package?` as a user would ask it."""
     first, _, rest = title.partition(" ")
     return rest if first.replace(".", "").isdigit() else title

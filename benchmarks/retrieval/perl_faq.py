@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = "perl-doc"
 _INSTALLED = Path("/usr/share/perl")
 _MANUAL = ("perldata", "perlipc", "perlop", "perlopentut", "perlre", "perlref", "perlsub", "perlsyn", "perlvar")
-"""About what is asked, in other words: passages that could be taken for the answer."""
+"""Related pages in other words: passages that could be mistaken for the answer."""
 _LEAST_WORDS = 15
 _BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _HEADING = re.compile(r"=head[1-4]\s+(?P<title>.+)", re.DOTALL)
@@ -23,14 +23,14 @@ _ENTITIES = {"lt": "<", "gt": ">", "verbar": "|", "sol": "/", "eacute": "é", "n
 
 @dataclass(frozen=True)
 class Section:
-    """`text` does not hold the title."""
+    """A section; `text` does not include the title."""
 
     title: str
     text: str
 
     @property
     def question(self) -> str:
-        """As typed by somebody who knows nothing of the signs that exclude a word or make a phrase."""
+        """The title without the characters that exclude a word or form a phrase."""
         return " ".join(_SIGNS.sub(" ", self.title).split())
 
 
@@ -42,7 +42,7 @@ class Questions:
 
 
 def find_questions() -> Questions | None:
-    """`None` where the package is not installed."""
+    """Return None if the package is not installed."""
     folders = sorted(_INSTALLED.glob("*/pod/perlfaq1.pod"))
     if not folders:
         return None
@@ -55,7 +55,7 @@ def find_questions() -> Questions | None:
 
 
 def read_sections(pod: str) -> Iterator[Section]:
-    """From heading to heading, without those that say next to nothing."""
+    """Yield the sections between headings, except nearly empty ones."""
     title, paragraphs = "", list[str]()
     for paragraph in [*_BLANK_LINES.split(pod), "=head1 end"]:
         if heading := _HEADING.match(paragraph.strip()):

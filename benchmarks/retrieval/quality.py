@@ -1,4 +1,4 @@
-"""Retrieval quality: real questions whose answers do not repeat their words, through our whole pipeline."""
+"""Retrieval quality: real questions whose answers use other words, through our whole pipeline."""
 
 import asyncio
 import math
@@ -25,14 +25,14 @@ ROUNDS = 3
 
 
 def measure_retrieval(report: Report) -> None:
-    """nDCG@10 of both halves and of their fusion, and what indexing costs beside the model."""
+    """Measure nDCG@10 of both halves and their fusion, and the cost of indexing besides the model."""
     tuned_on, fresh = find_questions(), find_fresh_questions()
     if tuned_on is None or fresh is None:
         report.add("retrieval, nDCG@10", "left out", f"apt-get install {PACKAGE} {PACKAGES}")
         return
     configure_logs("json", "ERROR")
-    # `k`, the weight and the ranking by words were chosen on those of Perl, over a hundred settings: only the others,
-    # which were asked after everything was chosen, are a clean test.
+    # `k`, the weight and the lexical ranking were tuned on the questions about Perl, over a hundred settings: only the
+    # others, which were first used afterwards, are a clean test.
     asyncio.run(_measure(report, "Perl (chosen on)", tuned_on))
     asyncio.run(_measure(report, "Python and Debian (fresh)", fresh))
 
@@ -58,7 +58,7 @@ async def _measure(report: Report, whose: str, questions: Questions) -> None:
 
 
 def _lead(fused: Sequence[float], vector: Sequence[float]) -> str:
-    """How far ahead of the better half, and how often a lot of as many questions would say so."""
+    """Return the lead over the better half, and how often a bootstrap sample confirms it."""
     differences = np.array(fused) - np.array(vector)
     lots = np.random.default_rng(0).choice(differences, (LOTS, len(differences))).mean(axis=1)
     return f"{differences.mean():+.3f} against vector, ahead in {(lots > 0).mean():.0%} of {LOTS:,} lots"
@@ -76,16 +76,16 @@ async def _gains(dataset: SearchDataset, asked: Mapping[str, UUID], mode: Search
 
 
 def gain(found: Sequence[UUID], right: UUID) -> float:
-    """nDCG where one document is right and all others are wrong: 1 when it is first, less further down."""
+    """Return nDCG with exactly one right document: 1 if it is first, less further down."""
     return 1 / math.log2(found.index(right) + 2) if right in found else 0.0
 
 
 async def _measure_indexing(report: Report, dataset: SearchDataset, questions: Questions) -> None:
     pages = [section.text for section in questions.others[-INDEXED_PAGES:]]
-    await dataset.embedder.embed(pages[:1])  # the model is loaded after this
+    await dataset.embedder.embed(pages[:1])  # loads the model
     aside = dataset.seed.knowledge_base(dataset.artifacts_env.owner)
     model, whole, bare, count = BaselineModel(), list[float](), list[float](), 0
-    for _ in range(ROUNDS):  # by turns, and the best of each: whatever else runs on the machine slows both down
+    for _ in range(ROUNDS):  # alternate, and take the best of each: other load slows both down
         _, index, seconds = await dataset.add(pages, aside)
         whole.append(seconds)
         bare.append(model.seconds([item.chunk.text for item in index.chunks]))

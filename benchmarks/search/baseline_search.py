@@ -39,7 +39,7 @@ class BaselineSearch:
         self._connection.close()
 
     def ask(self, kb_ids: Sequence[UUID], vector: Sequence[float], words: str, chunks: int) -> None:
-        """Both halves, one after the other."""
+        """Run both halves, one after the other."""
         is_exact = chunks <= EXACT_SEARCH_LIMIT
         self._connection.execute(f"SET enable_sort = {'on' if is_exact else 'off'}")
         asked = {"kb_ids": list(kb_ids), "vector": str(list(vector)), "words": words}

@@ -1,4 +1,4 @@
-"""A real database with one owner, and texts that our own code indexes as the worker does."""
+"""A real database with one owner, and texts indexed by our own code as in the worker."""
 
 import re
 import tempfile
@@ -35,7 +35,7 @@ class SearchDataset:
     embedder: LocalEmbedder
 
     async def add(self, pages: Sequence[str], kb_id: UUID | None = None) -> tuple[UUID, NewIndex, float]:
-        """A completed document with its index, and the seconds that indexing took."""
+        """Add a completed document with its index. Return also the seconds that indexing took."""
         key = a_key(self.artifacts_env.owner.organization_id)
         pack = TextPackWriter(key.organization_id)
         new = _reading(pack, pages)
@@ -52,7 +52,7 @@ class SearchDataset:
 
 @asynccontextmanager
 async def open_search_dataset(*, durable: bool = False) -> AsyncIterator[SearchDataset]:
-    """Gone at the end, however it comes. `durable` where what a commit costs is measured."""
+    """Open a data set that is deleted at the end. Use `durable` if the cost of commits is measured."""
     async with AsyncExitStack() as ending:
         running = RunningCluster(durable=durable)
         ending.callback(running.stop)

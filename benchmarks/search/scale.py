@@ -21,21 +21,21 @@ from muniment.telemetry.logs import configure_logs
 
 SIZES = (100_000, 1_000_000)
 SCOPE_CHUNKS = 5_000
-"""The same at every size: ten knowledge bases of the small one hold as much as one of the large one."""
+"""The same at every size: ten knowledge bases of the small set hold as much as one of the large set."""
 COMMON_KBS = 20
 TIMES = 40
 RECALL_SCOPES = {100_000: (1, 3, 10), 1_000_000: (41, 80)}
-"""Knowledge bases: of the small one some in which HNSW has it hardest, of the large one those that are left to it."""
+"""Numbers of knowledge bases: the hardest cases for HNSW in the small set, and those that use it in the large one."""
 FOREIGN_UP_TO = 10
-"""Who looks into many of them has all subjects."""
+"""A scope of more knowledge bases covers all subjects."""
 RECALL_QUESTIONS = 20
 NEAREST = 10
 ASKED = "word7 about word31 and word205"
 
 
 def measure_search(report: Report) -> None:
-    configure_logs("json", "ERROR")  # a line for each request would be the only thing to see
-    uvloop.run(_measure(report))  # as the API runs
+    configure_logs("json", "ERROR")  # otherwise the output is full of request logs
+    uvloop.run(_measure(report))  # as the API does
 
 
 async def _measure(report: Report) -> None:
@@ -51,7 +51,7 @@ async def _measure(report: Report) -> None:
 
 
 async def _measure_recall(report: Report, dataset: SearchDataset, crowd: SyntheticCorpus) -> None:
-    """Of the nearest that a scan of everything in scope finds, how many the HNSW index finds as well."""
+    """Measure the share of the exact nearest passages in scope that the HNSW index finds."""
     model = variant_for(dataset.embedder)
     exact, approximate = (PgvectorSearch(dataset.database, exact_search_limit=most) for most in (crowd.size, 0))
 
@@ -78,7 +78,7 @@ async def _measure_recall(report: Report, dataset: SearchDataset, crowd: Synthet
 
 
 async def _measure_requests(report: Report, dataset: SearchDataset, crowd: SyntheticCorpus) -> float:
-    """p95 of a whole request to the API, hybrid, at the scope that is the same for all sizes."""
+    """Return the p95 of a whole hybrid request, at the scope that is the same for all sizes."""
     embedding = await _seconds_of_embedding(dataset)
     bare = BaselineSearch(dataset.address)
     name = f"{crowd.size:,} chunks"
@@ -102,8 +102,8 @@ async def _measure_requests(report: Report, dataset: SearchDataset, crowd: Synth
 async def _requests(
     client: httpx.AsyncClient, crowd: SyntheticCorpus, bare: BaselineSearch, kbs: int, words: str, mode: str = "hybrid"
 ) -> tuple[float, float]:
-    """p95 of the request and of the bare queries, alternating, so that both see the same machine. Each asks a question
-    of its own: whoever came second to the same knowledge bases would find their pages in memory."""
+    """Return the p95 of the request and of the bare queries, alternating so that both have the same conditions. Each
+    uses its own question: the second one in the same knowledge bases would find their pages in memory."""
     whole, least = [], []
     query = " | ".join(word for word in words.split() if word not in ("about", "and"))
     for _ in range(TIMES):

@@ -1,4 +1,4 @@
-"""Synthetic knowledge bases that share topics: vectors around topic centres, written directly to the tables."""
+"""Synthetic knowledge bases that share topics: vectors around topic centers, written directly to the tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ KBS, SUBJECTS, SUBJECTS_OF_A_KB = 200, 100, 8
 CHUNKS_OF_A_DOCUMENT = 50
 DIMENSIONS = 384
 NOISE = 0.04
-"""In each direction: two of one subject have a cosine of about 0.6, as passages of real texts do."""
+"""Per dimension: two passages of one subject have a cosine of about 0.6, as in real texts."""
 TEXTS, WORDS, VOCABULARY = 2000, 120, 20_000
 COMMON = "common"
-"""A word that stands in every passage."""
+"""A word in every passage."""
 INDEX = "ix_artifact_chunks_hnsw_local"
 _BATCH = 20_000
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -78,7 +78,7 @@ class SyntheticCorpus:
             self._run("INSERT INTO bench_texts VALUES (%s, %s, to_tsvector('english', %s))", number, words, words)
 
     def grow(self, size: int) -> None:
-        """To so many chunks; the index is built anew at the end, which is many times as fast."""
+        """Grow to this number of chunks. The index is rebuilt at the end, which is many times as fast."""
         given = {
             "organization": self.dataset.artifacts_env.owner.organization_id,
             "owner": self.dataset.artifacts_env.owner.id,
@@ -108,9 +108,9 @@ class SyntheticCorpus:
         self._run("VACUUM ANALYZE artifact_chunks, artifact_indexes, documents")
 
     def question(self, kbs: int, *, is_foreign: bool) -> tuple[Sequence[UUID], Sequence[float]]:
-        """Some knowledge bases, and a vector near a subject of one of them, or one that only others have."""
+        """Return some knowledge bases, and a vector near a subject of one of them, or one that only others have."""
         subjects: list[int] = []
-        while not subjects:  # among many knowledge bases there is seldom a subject that none of them has
+        while not subjects:  # among many knowledge bases there is rarely a subject that none of them has
             chosen = self._random.choice(KBS, kbs, replace=False)
             own = set(self._of_kb[chosen].ravel())
             subjects = sorted(set(range(SUBJECTS)) - own if is_foreign else own)

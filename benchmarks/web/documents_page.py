@@ -19,7 +19,7 @@ DOCUMENTS = 10_000
 ROWS = 100
 TIMES = 5
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# One document that was really read, as many times over as are wanted, each with a name, a size and a day of its own.
+# Copies of one processed document, each with its own name, size and day.
 _COPY = """
     INSERT INTO documents
     SELECT (jsonb_populate_record(d, jsonb_build_object(
@@ -27,7 +27,7 @@ _COPY = """
                'file_size', 1000 + n * 37, 'created_at', now() - n * interval '7 minutes'))).*
       FROM documents d, generate_series(1, %s) n WHERE d.id = %s
 """
-# From the answer's last byte to the frame in which its rows stand: what the page itself needs.
+# From the last byte of the response to the frame that shows its rows: the time of the page itself.
 _RENDERED = """
     async ([rows, part]) => {
         const seen = (entry) => entry.name.includes("/documents?") && entry.name.includes(part);
@@ -37,7 +37,7 @@ _RENDERED = """
         return (shown - answers.at(-1).responseEnd) / 1000;
     }
 """
-# As the keyboard feels it: from the key to the next frame.
+# As users feel it: from the key press to the next frame.
 _TYPED = """
     async () => {
         const field = document.querySelector("input[type=search]");
@@ -109,9 +109,9 @@ def _measure_pages(report: Report, browser: Browser, muniment: RunningServer, kb
 
 
 def _measure_scripts(report: Report) -> None:
-    """All that the first page asks for before anybody does anything, as it goes over the wire."""
+    """Measure everything that the first page loads initially, as transferred."""
     static = Path(static_site.__file__).parent / "static"
-    # Those for old browsers are not fetched by any other.
+    # Scripts for old browsers are not loaded by others.
     scripts = set(re.findall(r'<script src="(/_next/[^"]+\.js)"(?![^>]*nomodule)', _page(static), re.IGNORECASE))
     size = sum((static / f"{name.removeprefix('/')}.gz").stat().st_size for name in scripts)
     report.add("JavaScript of the documents page, gzipped", f"{size / 1000:.0f} kB", wanted="< 200 kB")
