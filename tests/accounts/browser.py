@@ -1,4 +1,4 @@
-"""People as a browser shows them to us: signed in by cookie, not by token."""
+"""Users as a browser represents them: signed in by cookie, not by token."""
 
 import httpx
 
@@ -12,7 +12,7 @@ LOGIN = "/api/v1/auth/login"
 
 
 async def log_in(api: RunningApi, email: str, password: str = PASSWORD) -> httpx.Response:
-    """One attempt, by a client that has no cookie and keeps none."""
+    """Try to sign in once, with a client without cookies."""
     async with fresh_client(api) as client:
         return await client.post(LOGIN, json={"email": email, "password": password})
 

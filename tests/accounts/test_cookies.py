@@ -15,7 +15,7 @@ TOKENS = "/api/v1/auth/tokens"
 
 @pytest.fixture
 async def https_api(settings: Settings) -> AsyncIterator[RunningApi]:
-    """As behind a proxy that speaks https."""
+    """The API behind an HTTPS proxy."""
     server = settings.server.model_copy(update={"public_url": "https://127.0.0.1"})
     async with running_api(settings.model_copy(update={"server": server})) as api:
         yield api
@@ -55,7 +55,7 @@ async def test_with_https_the_secure_cookie_signs_in_and_logout_clears_it(https_
 
 
 async def test_with_https_a_cookie_without_the_prefix_counts_for_nothing(https_api: RunningApi, seed: Seed) -> None:
-    """A neighbouring subdomain can plant one, and let people work in the account of somebody else."""
+    """A neighboring subdomain could set such a cookie and make users work in someone else's account."""
     async with with_cookie(https_api, seed.session(seed.person())) as client:
         assert (await client.get(ME)).status_code == 401
 

@@ -18,7 +18,7 @@ Ensure = Callable[..., FirstAccount | None]
 
 @pytest.fixture
 def ensure(address: DatabaseAddress) -> Iterator[Ensure]:
-    """As `migrate` calls it: as the owner, in a transaction of the caller's."""
+    """Call it like `migrate`: as the owner, in the caller's transaction."""
     engine = create_engine(address.sqlalchemy_url, poolclass=NullPool)
 
     def run(email: str | None = None, password: str | None = None, at: datetime | None = None) -> FirstAccount | None:

@@ -1,4 +1,4 @@
-"""What ends with somebody's access, and what nobody gives themselves."""
+"""What ends with a user's access, and what users cannot grant themselves."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who may do what with organizations and people: one table, read from left to right."""
+"""Permissions for organizations and users, as one table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tests.support.live_api import RunningApi
 from tests.support.seed import PASSWORD, Person, Seed
 
 CALLERS = [(False, False), (True, False), (False, True), (True, True)]
-"""Plain, admin, operator, both."""
+"""User, admin, operator, both."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Deed:
     path: str
     body: Mapping[str, object] | None
     expected: tuple[int, int, int, int]
-    """For plain, admin, operator, both."""
+    """For user, admin, operator, both."""
 
     async def do(self, client: httpx.AsyncClient, target: Target) -> httpx.Response:
         body = {name: getattr(target, str(value), value) for name, value in (self.body or {}).items()}

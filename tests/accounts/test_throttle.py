@@ -19,7 +19,7 @@ async def fail(api: RunningApi, person: Person, times: int) -> list[httpx.Respon
 
 
 async def guess(api: RunningApi, person: Person, address: str, password: str = WRONG) -> None:
-    """From another place than the test's own."""
+    """From an IP address other than the test's own."""
     await api.services.sign_in.with_password(person.email, password, address=address, now=now())
 
 
@@ -42,7 +42,7 @@ async def test_each_further_failure_doubles_the_wait(api: RunningApi, seed: Seed
     waits = []
     for _ in range(4):
         waits.append(int((await log_in(api, person.email)).headers["retry-after"]))
-        seed.execute(HOUR_LATER)  # as if the wait were over
+        seed.execute(HOUR_LATER)  # as if the waiting time were over
         assert (await log_in(api, person.email, WRONG)).status_code == 401
     for expected, waited in zip((2, 4, 8, 16), waits, strict=True):
         assert expected - 1 <= waited <= expected
@@ -97,7 +97,7 @@ async def test_failures_are_forgiven_one_by_one_with_time(api: RunningApi, seed:
     person = seed.person()
     await fail(api, person, ALLOWED_PER_ACCOUNT)
     seed.execute("UPDATE sign_in_failures SET blocked_until = NULL, last_failed_at = now() - interval '21 minutes'")
-    assert {answer.status_code for answer in await fail(api, person, 2)} == {401}  # two were forgiven
+    assert {answer.status_code for answer in await fail(api, person, 2)} == {401}  # two attempts are available again
     assert (await log_in(api, person.email)).status_code == 429
 
 

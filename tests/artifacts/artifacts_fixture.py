@@ -1,4 +1,4 @@
-"""Artifacts as reading leaves them: rows by the service login, the pack in a real store."""
+"""Artifacts as processing leaves them: rows by the service login, the pack in a real store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def a_key(organization_id: UUID | None, content_key: str = "", variant: Any = VA
 
 
 def a_reading(pack: TextPackWriter, pages: Sequence[str] = ("The only page",)) -> NewArtifact:
-    """One paragraph a page, and a figure on each."""
+    """Return an artifact with one paragraph and one figure per page."""
     stored = [pack.add_page(text) for text in pages]
     head = {
         "full_text_uri": pack.key,
@@ -61,7 +61,7 @@ def a_reading(pack: TextPackWriter, pages: Sequence[str] = ("The only page",)) -
 
 @dataclass
 class ArtifactsFixture:
-    """One owner with one knowledge base, artifacts, and what collects them."""
+    """One owner with one knowledge base, artifacts, and their garbage collection."""
 
     seed: Seed
     database: Database
@@ -86,7 +86,7 @@ class ArtifactsFixture:
         return Ledger(self.database, erasers)
 
     async def add_artifact(self, key: ArtifactKey | None = None, *, service: Service | None = None) -> TextArtifact:
-        """Of the owner's organization unless the key says otherwise; nothing refers to it."""
+        """Add an unreferenced artifact to the owner's organization, unless the key says otherwise."""
         key = key or a_key(self.owner.organization_id)
         pack = TextPackWriter(key.organization_id)
         new = a_reading(pack)
@@ -100,13 +100,13 @@ class ArtifactsFixture:
     def document(
         self, full: TextArtifact, *, owner: Person | None = None, kb_id: UUID | None = None, **columns: Any
     ) -> UUID:
-        """One that shows it."""
+        """Add a document that shows the artifact."""
         shown = {"content_hmac": full.content_hmac, "artifact_text_id": full.id, **columns}
         name = f"{new_id()}.pdf"
         return self.seed.document(kb_id or self.kb_id, owner or self.owner, name=name, **shown)
 
     async def remove_document(self, document_id: UUID, content_key: str, *, owner: Person | None = None) -> list[UUID]:
-        """As a purge does it: the row, and a line for what was read from it, in one transaction."""
+        """Delete the row and add a ledger entry for its artifact in one transaction, like a purge."""
         organization_id = (owner or self.owner).organization_id
         [(kb_id,)] = self.seed.rows("SELECT knowledge_base_id FROM documents WHERE id = %s", document_id)
         target = f"{kb_id}/{document_id}/{content_key}"

@@ -20,7 +20,7 @@ OUTCOMES = "SELECT store, outcome FROM deletions ORDER BY store"
 
 
 class UnresponsiveStore(FolderObjectStore):
-    """Does not answer when it is to delete."""
+    """Store whose deletions time out."""
 
     is_silent = True
 
@@ -31,7 +31,7 @@ class UnresponsiveStore(FolderObjectStore):
 
 
 class DyingDeleter:
-    """Does what another eraser does, and dies before anybody can note it."""
+    """Deletes like the real deleter and crashes before the result is recorded."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -128,7 +128,7 @@ async def test_what_an_earlier_reading_of_the_same_content_left_goes_too(artifac
     full = await artifacts_env.add_artifact()
     key = a_key(artifacts_env.owner.organization_id, full.content_hmac, OTHER_VARIANT)
     await artifacts_env.add_artifact(key)
-    elsewhere = await artifacts_env.add_artifact()  # other content, also without a reference: it has its grace
+    elsewhere = await artifacts_env.add_artifact()  # other content, also unreferenced: it has its grace period
     line_ids = await artifacts_env.remove_document(artifacts_env.document(full), full.content_hmac)
 
     await artifacts_env.ledger.process(artifacts_env.owner.organization_id, line_ids)
@@ -225,7 +225,7 @@ async def test_a_line_of_another_organization_does_not_reach_an_artifact(artifac
 
 
 def test_every_reference_that_keeps_an_artifact_is_asked_about(artifacts_env: ArtifactsFixture) -> None:
-    # One that the function forgets would fail as a foreign key, in the ledger, for ever.
+    # A reference missing in the function would fail forever in the ledger, as a foreign key violation.
     asked = artifacts_env.seed.one("SELECT pg_get_functiondef('app_artifact_is_used(uuid)'::regprocedure)")
     references = artifacts_env.seed.rows(
         "SELECT conrelid::regclass::text FROM pg_constraint"

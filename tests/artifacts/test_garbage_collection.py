@@ -1,4 +1,4 @@
-"""What replacing and reading again leave goes after its grace, and not before (docs/contracts.md#artifact-versions)."""
+"""Artifacts left by replace and reread are collected after their grace period (docs/contracts.md#artifact-versions)."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -105,7 +105,9 @@ async def test_what_is_removed_is_on_record_and_what_is_only_marked_is_not(artif
 
 async def test_shared_artifact_that_any_organization_uses_is_not_marked(artifacts_env: ArtifactsFixture) -> None:
     full = await artifacts_env.add_artifact(a_key(None))
-    newest = artifacts_env.seed.person()  # the ledger's lines of what all share are written in another's name
+    newest = (
+        artifacts_env.seed.person()
+    )  # ledger entries for shared artifacts are written in the name of another organization
     artifacts_env.document(full, owner=newest, kb_id=artifacts_env.seed.knowledge_base(newest))
 
     assert await artifacts_env.collect(NOW) == CollectionResult()

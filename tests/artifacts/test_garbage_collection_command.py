@@ -1,4 +1,4 @@
-"""`muniment artifacts gc`: the collection now, and in words."""
+"""`muniment artifacts gc`: collects immediately and reports in words."""
 
 import json
 from datetime import timedelta
@@ -18,7 +18,7 @@ from tests.support.seed import Seed
 
 @pytest.fixture
 async def artifacts_env(seed: Seed, database: Database, tmp_path: Path) -> ArtifactsFixture:
-    """One artifact whose grace is over, one that is found without a reference just now, one that is used."""
+    """One artifact after its grace period, one newly found without a reference, and one in use."""
     artifacts_env = ArtifactsFixture(seed, database, FolderObjectStore(tmp_path / "blobs"))
     await artifacts_env.add_artifact()
     await artifacts_env.collect(now() - GRACE - timedelta(minutes=1))

@@ -1,6 +1,6 @@
-"""An upload in the same instant: the artifact stays, or its finder finds nothing and computes; nothing in between.
+"""Concurrent upload and collection: either the artifact stays, or the upload finds none and computes it.
 
-Each side is stopped where it holds its lock; that the other waits is read from PostgreSQL itself.
+Each side is paused while it holds its lock; PostgreSQL's lock table shows that the other one waits.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ def key_of(full: TextArtifact) -> ArtifactKey:
 
 
 async def a_doomed_text(artifacts_env: ArtifactsFixture) -> TextArtifact:
-    """Marked long ago, and its last document was removed."""
+    """Return an artifact that was marked long ago and whose last document was deleted."""
     full = await artifacts_env.add_artifact()
     await artifacts_env.collect(NOW)
     await artifacts_env.remove_document(artifacts_env.document(full), full.content_hmac)
@@ -167,7 +167,7 @@ async def test_who_keeps_the_same_while_it_is_held_for_removal_keeps_their_own(a
     full = await artifacts_env.add_artifact()
     async with artifacts_env.database.service_work(artifacts_env.service) as removal:
         held = select(TextArtifact.id).where(TextArtifact.id == full.id).with_for_update()
-        assert await removal.session.scalar(held) == full.id  # as `take` does first; it is not gone yet
+        assert await removal.session.scalar(held) == full.id  # the first statement of `take`; it is not deleted yet
         keeping = asyncio.ensure_future(artifacts_env.add_artifact(key_of(full)))
         await until_somebody_waits(artifacts_env)
         assert await UnreferencedArtifactRepository(removal.session).delete_if_unreferenced(full.id)

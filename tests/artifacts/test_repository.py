@@ -1,4 +1,4 @@
-"""Artifacts are inserted once and never overwritten, and belong to the service login alone."""
+"""Artifacts are inserted once, never overwritten, and accessible only to the service login."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Text packs: one object, a frame a page, each page readable alone and proven (docs/design.md#text-packs)."""
+"""Text packs: one object, one frame per page, each page readable and verifiable alone (docs/design.md#text-packs)."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -29,11 +29,11 @@ TEXTS = ["First page.\nTwo lines.", "", "Zweite Seite: Äöü ß, 漢字, 🙂",
 
 CHECKSUM_BYTES = 4
 LAST_BYTES = 5
-"""The separator and the checksum: they end a frame."""
+"""Separator and checksum at the end of a frame."""
 
 
 class ByteByByteStore(FolderObjectStore):
-    """Gives everything byte by byte, so that characters and frames are cut anywhere."""
+    """Returns one byte at a time, so that characters and frames are split anywhere."""
 
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         async for piece in super().read(key, start=start, end=end):
@@ -138,7 +138,7 @@ async def test_an_object_that_was_cut_off_never_gives_another_text(objects: Fold
             assert await read_page_text(objects, pages[1].uri, pages[1].sha256) == "and another"
         except ArtifactDamaged:
             damaged += 1
-    assert damaged >= len(pack.getvalue) - LAST_BYTES  # without those the text is whole, and proven
+    assert damaged >= len(pack.getvalue) - LAST_BYTES  # without those bytes the text is complete and verified
 
 
 async def test_another_page_under_the_uri_is_noticed(objects: FolderObjectStore) -> None:

@@ -1,4 +1,4 @@
-"""`muniment audit`: the check from a terminal, and the change of the key."""
+"""`muniment audit`: verification in a terminal, and replacing the key."""
 
 import json
 from pathlib import Path

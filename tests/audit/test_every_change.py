@@ -1,4 +1,4 @@
-"""Walks every route that changes something: each is known here, and writes its event, with who did it from where."""
+"""Every route that changes something is listed here and records its event with actor and address."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ DOCUMENT = DOCUMENTS + "/{doc_id}"
 
 @dataclass(frozen=True)
 class ChangeSetup:
-    """A world whose owner may do everything, and things in it made just before somebody does something to them."""
+    """A world whose owner may do everything, and objects created just before a test changes them."""
 
     seed: Seed
     world: World
@@ -34,7 +34,7 @@ class ChangeSetup:
         return self.seed.document(self.world.kb_id, self.world.owner, name=name, status=status, **columns)
 
     def shown(self) -> dict[str, Any]:
-        """The document with pages, paragraphs and diagrams."""
+        """Return the document with pages, paragraphs and diagrams."""
         shows = "UPDATE documents SET artifact_text_id = %s WHERE id = %s"
         self.seed.execute(shows, self.world.artifact_id, self.world.document_id)
         return {"doc_id": self.world.document_id, "number": 1, "index": 0, "key": "p1-0"}
@@ -44,7 +44,7 @@ class ChangeSetup:
 
 
 Prepared = dict[str, Any]
-"""Values for the path; under `json` and `files` what is sent, under `actor` who it is if not the owner."""
+"""Values of the path; `json` and `files` are sent, `actor` is the caller if not the owner."""
 Prepare = Callable[[ChangeSetup], Prepared]
 
 
@@ -73,7 +73,7 @@ def a_link(setup: ChangeSetup) -> Prepared:
 
 
 def the_replacement(setup: ChangeSetup) -> Prepared:
-    """The one that was made just before, and could not be read."""
+    """Return the replacement made just before, which failed."""
     document_id = setup.seed.one("SELECT id FROM documents WHERE revision = 2")
     setup.seed.execute("UPDATE documents SET status = 'failed' WHERE id = %s", document_id)
     return {"doc_id": document_id}

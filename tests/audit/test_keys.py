@@ -1,4 +1,4 @@
-"""The key that signs may be replaced on purpose; one that was lost is not replaced by accident."""
+"""The signing key can be replaced on purpose; a lost one is not replaced by accident."""
 
 import base64
 
@@ -84,7 +84,7 @@ async def test_a_head_by_a_key_that_had_been_replaced_is_found(
     await rotate_key(database, SECOND)
     new = with_key(trail, database, objects, SECOND)
     await new.write_sealed()
-    await trail.write_sealed()  # somebody still has the old key
+    await trail.write_sealed()  # someone still has the old key
     assert "which had already been replaced" in (await new.problems())[0]
 
 

@@ -1,4 +1,4 @@
-"""Whatever somebody with all rights on the database does to the trail is found (docs/design.md#i7)."""
+"""Every change to the audit log by a superuser of the database is detected (docs/design.md#i7)."""
 
 import json
 from uuid import uuid4
@@ -179,7 +179,7 @@ async def test_chains_of_organizations_that_are_gone_are_checked_too(trail: Trai
 
 
 def rewrite(trail: Trail, *, from_seq: int) -> None:
-    """Change an event, and seal it and all that follow anew, as if it had never been different."""
+    """Change an event and recompute its seal and all following ones."""
     trail.cheat(
         """UPDATE audit_events SET actor = 'nobody'
             WHERE id = (SELECT event_id FROM audit_seals WHERE seq = %s)""",

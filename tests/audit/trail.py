@@ -1,4 +1,4 @@
-"""One organization's trail: events are written, sealed and signed, and a superuser of the database cheats."""
+"""The audit log of one organization: events are recorded, sealed and signed, and a superuser tampers with them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ class Trail:
     organization_id: UUID
 
     def write(self, number: int = 1, **columns: Any) -> list[UUID]:
-        """So many events, with something in every column."""
+        """Record this number of events with a value in every column."""
         ids = [new_id() for _ in range(number)]
         for event_id in ids:
             line = {
@@ -48,7 +48,7 @@ class Trail:
         return ids
 
     def cheat(self, statement: str, *values: Any) -> None:
-        """As the superuser, past all triggers."""
+        """Run a statement as the superuser, without triggers."""
         self.seed.execute("SET session_replication_role = replica")
         try:
             self.seed.execute(statement, *values)
@@ -60,7 +60,7 @@ class Trail:
         return [(seq, event_id) for seq, event_id in rows]
 
     async def problems(self) -> list[str]:
-        """What a check says; none when all is well."""
+        """Return the problems found by verification."""
         return [problem.sentence for problem in (await self.verification.verify(self.organization_id)).problems]
 
     @property

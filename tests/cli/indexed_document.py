@@ -1,4 +1,4 @@
-"""A running API with a document that was read and indexed, and `muniment` as a person or an assistant starts it."""
+"""A running API with an indexed document, and `muniment` commands as a user or assistant starts them."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ class IndexedDocumentServer:
     async def add(
         self, content: bytes, texts: Sequence[str], *, name: str, media_type: str = "application/pdf"
     ) -> UUID:
-        """A document whose pages have these texts."""
+        """Add a document whose pages have these texts."""
         self.worker_env.reader.pages = pages(texts)
         document_id = await self.worker_env.document(content, name=name, media_type=media_type)
         await self.worker_env.process(document_id)
@@ -52,7 +52,7 @@ class IndexedDocumentServer:
         return {"PATH": "/usr/bin:/bin", **ours, "MUNIMENT_URL": self.api.url, "MUNIMENT_TOKEN": self.token, **changes}
 
     async def run(self, *arguments: str, **environment: str) -> CommandResult:
-        """The server answers in this very event loop, so we may not block it."""
+        """Run a command in a thread, because the server runs in this event loop."""
         return await asyncio.to_thread(run_command, self.folder, *arguments, **self.environment(**environment))
 
 
@@ -69,7 +69,7 @@ async def open_server(
 ) -> AsyncIterator[IndexedDocumentServer]:
     locks = AdvisoryLocks(service_login(address), max_connections=4)
     worker_env = WorkerFixture(seed, api.stores.database, api.stores.objects, locks)
-    # The API asks the same small model that the documents are indexed with.
+    # The API uses the same small model as the indexed documents.
     embedders = {worker_env.embedder.model: worker_env.embedder}
     searching = SearchService(api.stores.database, PgvectorSearch(api.stores.database), embedders)
     api.app.state.services = replace(api.services, search=searching)

@@ -19,7 +19,7 @@ COMMANDS = (
 
 
 def run_process(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A process that is started as a person starts it, and not a fork: loading is part of what is tested."""
+    """Start a real process instead of a fork: loading is part of what is tested."""
     return subprocess.run(
         [sys.executable, "-m", "muniment", *arguments],
         cwd=folder,
@@ -93,7 +93,7 @@ def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, a
         "index",
         "disk",
     ]
-    assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # nobody started a worker
+    assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # no worker is running
     assert "muniment worker" in found["tasks"]["detail"]
     assert found["index"]["detail"].startswith("pgvector 0.")
 
@@ -125,13 +125,13 @@ def test_a_data_directory_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> N
 
 def test_doctor_neither_makes_an_empty_store_nor_calls_it_well(tmp_path: Path, address: DatabaseAddress) -> None:
     environment = outside(address, tmp_path)
-    run(tmp_path, "doctor", **environment)  # makes the folder of a new installation
+    run(tmp_path, "doctor", **environment)  # creates the folder of a new installation
     (tmp_path / "blobs").rename(tmp_path / "elsewhere")
     for _ in range(2):
         told = run(tmp_path, "doctor", **environment)
         assert told.returncode == 1
         assert "is missing" in told.stdout
-    (tmp_path / "blobs").mkdir()  # as where a disk is not mounted
+    (tmp_path / "blobs").mkdir()  # as if a disk were not mounted
     assert "is missing" in run(tmp_path, "doctor", **environment).stdout
 
 

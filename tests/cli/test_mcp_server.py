@@ -1,4 +1,4 @@
-"""`muniment mcp`, started by the SDK's own client as an assistant does, beside a running server."""
+"""`muniment mcp`, started by the client of the SDK as an assistant does, next to a running server."""
 
 import asyncio
 import signal
@@ -31,7 +31,7 @@ async def document_server(
 
 
 class Assistant:
-    """Whoever speaks the protocol."""
+    """A client of the protocol."""
 
     def __init__(self, client: Client, log: Path) -> None:
         self.client, self._log = client, log

@@ -1,4 +1,4 @@
-"""`muniment search` and `muniment index`, as a person types them beside a running server."""
+"""`muniment search` and `muniment index`, as a user types them next to a running server."""
 
 import io
 import json

@@ -16,11 +16,11 @@ from tests.support.seaweedfs import SeaweedFS
 class Store:
     objects: ObjectStore
     leftovers: Callable[[], list[str]]
-    """What unfinished writers have left behind, seen past the port."""
+    """Return what unfinished writers left, without the port."""
 
 
 def connect(server: SeaweedFS, **changes: str) -> S3ObjectStore:
-    """A client of `server`, but for `changes`."""
+    """Return a client of `server` with these changes to its address."""
     return S3ObjectStore(replace(server.address, **changes))
 
 
@@ -30,7 +30,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         incoming = tmp_path / "blobs" / ".incoming"
         store = Store(FolderObjectStore(tmp_path / "blobs"), lambda: [path.name for path in incoming.iterdir()])
     else:
-        # Asked for by name, so that the server is started only when a test needs it.
+        # Requested by name, so that the server is started only if a test needs it.
         server: SeaweedFS = request.getfixturevalue("empty_s3_server")
         store = Store(connect(server), server.open_uploads)
     yield store

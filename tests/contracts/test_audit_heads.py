@@ -1,4 +1,4 @@
-"""The signed heads outside the database, on every store that documents may lie in."""
+"""The signed heads outside the database, on every supported object store."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What an index with copies per document promises: epochs, hiding, forgetting, pages over several knowledge bases."""
+"""Contract of an external index: epochs, hiding, deletion, pages across knowledge bases."""
 
 from collections.abc import AsyncIterator
 from dataclasses import astuple
@@ -20,7 +20,7 @@ async def index(request: pytest.FixtureRequest, database: Database) -> AsyncIter
 
 
 async def found(index: ExternalIndex, *kb_ids: UUID, limit: int = 10, skip: int = 0) -> list[Candidate]:
-    """Near to the first axis."""
+    """Return the candidates near the first axis."""
     return list(await index.nearest(NO_WORK, MODEL, kb_ids, (1, 0), limit=limit, offset=skip))
 
 

@@ -43,7 +43,7 @@ def _operations() -> list[str]:
 
 
 def _events() -> list[str]:
-    assert issubclass(model_switch.IndexSwitched, events.Event)  # the one event that is defined by its feature
+    assert issubclass(model_switch.IndexSwitched, events.Event)  # the only event defined by its feature
     concrete = [kind for kind in _subclasses(events.Event) if "action" in kind.__dict__]
     return sorted(f"{kind.action}: {' '.join(item.name for item in fields(kind))}" for kind in concrete)
 

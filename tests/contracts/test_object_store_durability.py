@@ -1,4 +1,4 @@
-"""What the folder store promises beyond the contract: nothing acknowledged is lost, nothing unfinished stays."""
+"""Promises of the folder store beyond the contract: nothing acknowledged is lost, nothing unfinished remains."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 
 
 class SyncLog:
-    """Syncs, and notes what was synced and whether `watched` could be seen at that moment."""
+    """Syncs, and records what was synced and whether `watched` was visible at that moment."""
 
     def __init__(self, watched: Path) -> None:
         self.watched = watched
@@ -67,7 +67,7 @@ async def test_bytes_are_synced_before_the_name_and_every_folder_after_it(root: 
 
 
 async def test_folders_of_another_writer_are_synced_too(root: Path) -> None:
-    # Their maker may have come no further than this.
+    # Their creator may have been interrupted here.
     (root / "a/b").mkdir(parents=True)
     log = SyncLog(root)
 
@@ -122,7 +122,7 @@ async def test_cancellation_during_the_last_sync_leaves_a_whole_object_and_no_dr
     objects = FolderObjectStore(root, sync=wait)
     storing = asyncio.create_task(store(objects, way, "a/x"))
     await asyncio.to_thread(is_syncing.wait, 10)
-    for task in asyncio.all_tasks() - {asyncio.current_task()}:  # as the end of an event loop does
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:  # as at the end of an event loop
         task.cancel()
     await asyncio.wait([storing], timeout=0.1)
     may_go_on.set()

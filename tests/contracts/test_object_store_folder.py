@@ -1,4 +1,4 @@
-"""What the folder store promises beyond the contract: permissions, no way out of its folder, clear errors."""
+"""Promises of the folder store beyond the contract: permissions, confinement to its folder, clear errors."""
 
 import asyncio
 import errno
@@ -74,7 +74,7 @@ async def test_empty_folders_are_removed_and_others_stay(root: Path) -> None:
 
 
 async def test_writer_survives_that_a_delete_next_door_takes_its_folder(root: Path) -> None:
-    objects = FolderObjectStore(root, sync=lambda descriptor: None)  # faster, and so more often at the same time
+    objects = FolderObjectStore(root, sync=lambda descriptor: None)  # faster, and so more often concurrent
 
     async def come_and_go(number: int) -> None:
         for _ in range(300):

@@ -1,4 +1,4 @@
-"""The contract of `ObjectStore`: a writer that does not come to its end leaves nothing."""
+"""Contract of `ObjectStore`: an interrupted writer leaves nothing."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ async def test_cancelled_block_leaves_nothing_whenever_it_is_cancelled(store: St
     for milliseconds in range(25):
         writing = asyncio.create_task(write_forever())
         await asyncio.sleep(milliseconds / 1000)
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:  # as the end of an event loop does
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:  # as at the end of an event loop
             task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await writing

@@ -1,4 +1,4 @@
-"""The contract of `ObjectStore`: what a listing holds, and in which order."""
+"""Contract of `ObjectStore`: content and order of listings."""
 
 import asyncio
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What the S3 store promises beyond the contract: to fail soon and clearly, and to obey its own settings."""
+"""Promises of the S3 store beyond the contract: it fails soon and clearly, and obeys its settings."""
 
 import asyncio
 import socket
@@ -36,7 +36,7 @@ def headers_of(address: str) -> Message:
 
 @pytest.fixture
 def nobody() -> Iterator[str]:
-    """An address on which nobody answers: the port is taken, but nobody listens."""
+    """An address that refuses connections: the port is bound, but not listening."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -44,7 +44,7 @@ def nobody() -> Iterator[str]:
 
 @pytest.fixture
 def deaf() -> Iterator[str]:
-    """An address that takes connections and never says a word."""
+    """An address that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         yield f"http://127.0.0.1:{silent.getsockname()[1]}"
 
@@ -92,7 +92,7 @@ async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(nobody
 
     async def go_on() -> None:
         async with objects.writer("a/x") as writer:
-            for size in (6 * MIB, MIB):  # the second is too small for a request of its own
+            for size in (6 * MIB, MIB):  # the second is too small for a part of its own
                 with pytest.raises(Unavailable):
                     await writer.write(bytes(size))
 
@@ -120,7 +120,7 @@ async def test_missing_bucket_is_unavailable_and_check_says_so(s3_server: Seawee
 
 
 async def test_store_that_lists_out_of_order_is_an_error_and_not_a_wrong_list(empty_s3_server: SeaweedFS) -> None:
-    # SeaweedFS 4.48 goes folder by folder: `a/x` before `a-b/x`. Amazon's own order is that of the whole key.
+    # SeaweedFS 4.48 lists folder by folder: `a/x` before `a-b/x`. Amazon orders by the whole key.
     objects = connect(empty_s3_server)
     await objects.put("a/x", b"bytes")
     await objects.put("a-b/x", b"bytes")

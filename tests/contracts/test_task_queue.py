@@ -1,4 +1,4 @@
-"""The contract of `TaskQueue`: what lifecycle, receipts and reconciliation rely on, whatever the engine."""
+"""Contract of `TaskQueue`: what lifecycle, receipts and reconciliation rely on, with every engine."""
 
 from datetime import timedelta
 from functools import partial

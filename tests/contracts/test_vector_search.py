@@ -1,4 +1,4 @@
-"""The contract of `VectorSearch`, and how every engine follows the moves of documents."""
+"""Contract of `VectorSearch`, and how every engine follows the moves of documents."""
 
 from collections.abc import AsyncIterator
 from uuid import uuid4

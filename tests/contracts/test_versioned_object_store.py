@@ -1,4 +1,4 @@
-"""The contract of `VersionedObjectStore`: what both sides of the archive queue rely on, on the real engines."""
+"""Contract of `VersionedObjectStore`, which both sides of the Paperless queue rely on, on the real engines."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -211,7 +211,7 @@ async def test_folder_that_disappeared_is_unavailable_and_not_empty(tmp_path: Pa
 
 
 class UnconditionalStore(VersionedFolderStore):
-    """Takes every change, whatever version it names, as some servers do."""
+    """Accepts every change regardless of its version, as some servers do."""
 
     async def put_if_match(self, key: str, data: bytes, *, version: str, content_type: str | None = None) -> str | None:
         return await super().put_if_match(key, data, version=(await self.get_versioned(key)).version)

@@ -1,4 +1,4 @@
-"""What the queue in a folder promises beyond the contract: what was acknowledged is on the disk."""
+"""Promises of a queue in a folder beyond the contract: what was acknowledged is on the disk."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The engines that the contract of the vector indexes runs against, and documents that stand in all of them."""
+"""The engines of the contract suite for vector indexes, and documents that all of them hold."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from tests.support.seed import Person, Seed
 Near = Mapping[str, float]
 
 SERVER_URL = os.environ.get("TEST_QDRANT_URL")
-"""Of a real server, if the machine names one as QDRANT_URL: `tests/conftest.py` saves it under this name."""
+"""Address of a real server, if the machine names one as QDRANT_URL: `tests/conftest.py` saves it under this name."""
 SERVER_KEY = os.environ.get("TEST_QDRANT_API_KEY")
 
 
@@ -57,7 +57,7 @@ ENGINES: dict[str, Callable[[Database], AbstractAsyncContextManager[VectorSearch
 
 @dataclass
 class VectorIndexHarness:
-    """Documents in PostgreSQL and in the index at once, moved as the lifecycle moves them."""
+    """Documents in PostgreSQL and in the index, moved as the lifecycle moves them."""
 
     index: VectorSearch
     database: Database
@@ -72,7 +72,7 @@ class VectorIndexHarness:
         return as_external(self.index)
 
     async def add(self, *near: Near, kb_id: UUID | None = None) -> IndexedDocument:
-        """A completed document with a passage for each of these."""
+        """Add a completed document with a passage for each of these vectors."""
         passages = [Passage("A passage.", weights) for weights in near]
         document = self.passages_env.indexed(self.passages_env.add(kb_id or self.kb_id, self.owner, passages))
         self.passages[document.document_id] = passages
@@ -101,7 +101,7 @@ class VectorIndexHarness:
     async def nearest(
         self, near: Near, *, kb_ids: Sequence[UUID] | None = None, limit: int = 100, skip: int = 0
     ) -> Sequence[Candidate]:
-        """As the owner."""
+        """Search as the owner."""
         wanted = [self.kb_id] if kb_ids is None else kb_ids
         async with self.database.work(self.owner.principal) as work:
             return await self.index.nearest(work, MODEL, wanted, vector(**near), limit=limit, offset=skip)

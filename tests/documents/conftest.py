@@ -9,7 +9,7 @@ from tests.support.seed import Seed
 
 @pytest.fixture
 async def kb(api: RunningApi, seed: Seed) -> AsyncIterator[KB]:
-    """A knowledge base of the running API, as its owner sees it."""
+    """A knowledge base of the running API with its owner's client."""
     owner = seed.person()
     async with api.client(owner) as client:
         yield KB(seed.knowledge_base(owner), owner, client)

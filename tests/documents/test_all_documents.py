@@ -1,4 +1,4 @@
-"""Documents by name or id, over all knowledge bases that somebody may see."""
+"""Documents by name or id, across all knowledge bases that the caller may see."""
 
 from uuid import uuid4
 

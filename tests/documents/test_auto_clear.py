@@ -1,4 +1,4 @@
-"""A failed upload that never completed makes way for a new one of its name, and for nothing less."""
+"""A failed upload that never completed is cleared by a new upload of its name, and by nothing else."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What is refused, with which status, and that nothing is left of it."""
+"""Rejected uploads: their status codes, and that nothing is left of them."""
 
 import httpx
 import pytest

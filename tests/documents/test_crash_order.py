@@ -1,4 +1,4 @@
-"""Whatever breaks in the middle: never a row without its bytes, and what is left over is found by a sweep."""
+"""Whatever fails during an upload: there is never a row without its bytes, and a sweep deletes what is left."""
 
 import asyncio
 import os
@@ -177,7 +177,7 @@ def close_database(cluster: Cluster, address: DatabaseAddress, seed: Seed) -> No
 
 
 async def leave_temporary_file(root: Path, written_at: datetime) -> Path:
-    """Kill a process in the middle of writing an object into the store, and return the file that it leaves."""
+    """Kill a process while it writes an object into the store, and return the file that it leaves."""
     program = Path(__file__).parents[1] / "contracts" / "programs" / "half_written.py"
     child = await asyncio.create_subprocess_exec(sys.executable, program, root, stdout=asyncio.subprocess.PIPE)
     assert child.stdout is not None

@@ -115,7 +115,7 @@ async def test_missing_object_is_a_clear_error(api: RunningApi, stored: Stored, 
 
     answer = await stored.get(**({"Range": asked} if asked else {}))
 
-    # Not a 404: a row without its bytes is a loss, and an alert on such answers must see it.
+    # Not a 404: a row without its bytes is a data loss, and alerts on 5xx must notice it.
     assert answer.status_code == 500
     assert answer.json()["detail"].startswith("The stored file is missing")
 

@@ -1,4 +1,4 @@
-"""The list of documents, and one of them."""
+"""The list of documents, and a single one."""
 
 from uuid import uuid4
 

@@ -1,4 +1,4 @@
-"""What an upload meets under its name (docs/contracts.md#duplicates, docs/design.md#names)."""
+"""Uploads whose name is taken (docs/contracts.md#duplicates, docs/design.md#names)."""
 
 import asyncio
 

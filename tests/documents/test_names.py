@@ -117,7 +117,7 @@ def test_case_never_changes_the_key(name: str, change: Callable[[str], str]) -> 
 
 
 def saved_as(header: str) -> tuple[str, str]:
-    """The plain and the extended file name of a header, as another parser reads them."""
+    """Return the plain and the extended file name of a header, as another parser reads them."""
     message = message_from_string(f"Content-Disposition: {header}\n\n")
     parameters = message.get_params(header="content-disposition") or []
     plain, extended = (collapse_rfc2231_value(value) for key, value in parameters if key == "filename")

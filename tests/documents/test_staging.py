@@ -1,4 +1,4 @@
-"""Bytes on their way in, when the world changes around them."""
+"""Uploads in progress while their surroundings change."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -26,7 +26,7 @@ PIECE = b"The tenant pays on the first of each month.\n" * 1000
 
 
 class StagingHarness:
-    """A staging of its own, on real stores."""
+    """A staging service on real stores."""
 
     def __init__(self, database: Database, folder: Path) -> None:
         self.database = database

@@ -1,4 +1,4 @@
-"""What a document says about itself while it is read, and afterwards."""
+"""The status details of a document during and after processing."""
 
 from datetime import UTC, datetime
 from typing import Any

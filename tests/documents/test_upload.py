@@ -1,4 +1,4 @@
-"""What an accepted upload leaves in each store."""
+"""What an accepted upload stores."""
 
 import hashlib
 from uuid import UUID
@@ -30,7 +30,7 @@ async def test_answer_names_the_document_and_says_that_it_waits(kb: KB) -> None:
     assert "auto_cleared_document_id" not in body
     assert "content_hmac" not in body
     read = (await kb.client.get(f"{kb.path}/{body['id']}")).json()
-    assert read == body | {"uploaded_by_email": kb.owner.email}  # which only reading tells
+    assert read == body | {"uploaded_by_email": kb.owner.email}  # only in the response of a read
 
 
 async def test_rows_job_audit_line_and_object_are_all_there(api: RunningApi, kb: KB, seed: Seed) -> None:

@@ -1,4 +1,4 @@
-"""Who may upload, and what is asked before a byte of the body is read."""
+"""Who may upload, and what is checked before a byte of the body is read."""
 
 import tracemalloc
 from collections.abc import AsyncIterator
@@ -67,7 +67,7 @@ async def test_right_that_is_taken_away_before_the_file_begins_is_gone(
     content = a_pdf()
     async with connection(api) as client:
         await client.send(request_head(kb.id, editor, len(FILE_HEAD + content + END), "Expect: 100-continue"))
-        assert await client.status() == 100  # the body is asked for: who sends it has been looked at
+        assert await client.status() == 100  # the body is requested: the sender has been authorized
         await client.reader.readline()
         seed.execute("DELETE FROM knowledge_base_members")
         if left_with:

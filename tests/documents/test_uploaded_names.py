@@ -1,4 +1,4 @@
-"""Names as clients send them: stored safely or refused with a sentence, and the same again on the way out."""
+"""Names as clients send them: stored safely or rejected with a message, and downloaded unchanged."""
 
 from urllib.parse import unquote
 
@@ -21,7 +21,7 @@ KEPT = [
 
 
 def offered_name(answer: httpx.Response) -> str:
-    """Under which name a browser saves the download."""
+    """Return the name under which a browser saves the download."""
     _, extended = answer.headers["Content-Disposition"].split("filename*=UTF-8''")
     return unquote(extended, errors="strict")
 

@@ -1,4 +1,4 @@
-"""Uploads as clients send them, and what is left of them afterwards."""
+"""Uploads as clients send them, and checks for leftovers."""
 
 import asyncio
 import io
@@ -24,7 +24,7 @@ END = f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
 def a_pdf(text: str = "A report") -> bytes:
-    """A real one; equal texts give equal bytes."""
+    """A real PDF; equal texts give equal bytes."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, invariant=1)
     canvas.drawString(72, 720, text)
@@ -34,7 +34,7 @@ def a_pdf(text: str = "A report") -> bytes:
 
 @dataclass(frozen=True)
 class KB:
-    """A knowledge base, its owner, and a client of theirs."""
+    """A knowledge base, its owner, and their client."""
 
     id: UUID
     owner: Person
@@ -60,7 +60,7 @@ async def upload(
 
 
 def a_form(disposition: str, content: bytes | None = None) -> dict[str, Any]:
-    """A body with one part, its Content-Disposition as given, for what no client library would send."""
+    """Return a body with one part and this Content-Disposition, which a client library might not send."""
     head = f"--{BOUNDARY}\r\nContent-Disposition: {disposition}\r\n\r\n".encode()
     return {
         "content": head + (a_pdf() if content is None else content) + END,
@@ -70,7 +70,7 @@ def a_form(disposition: str, content: bytes | None = None) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Connection:
-    """A client that sends byte by byte what it likes."""
+    """A client that sends arbitrary bytes."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -98,7 +98,7 @@ async def connection(api: RunningApi) -> AsyncIterator[Connection]:
 
 
 def request_head(kb_id: UUID, person: Person | None, length: int | None = None, *more: str) -> bytes:
-    """The head of an upload; without a length its body comes in chunks."""
+    """Return the head of an upload; without a length its body is chunked."""
     lines = [
         f"POST {documents_path(kb_id)} HTTP/1.1",
         "Host: 127.0.0.1",
@@ -111,14 +111,14 @@ def request_head(kb_id: UUID, person: Person | None, length: int | None = None, 
 
 
 async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 120) -> None:
-    """Look again and again, and fail when the time is over."""
+    """Wait for the condition, and fail when the time is over."""
     async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110  # what it looks at is outside of this process
+        while not await condition():  # noqa: ASYNC110  # it observes another process
             await asyncio.sleep(0.02)
 
 
 async def until_begun(seed: Seed) -> None:
-    """Until an upload has been noted and its file is being read."""
+    """Wait until an upload is recorded and its file is being received."""
 
     async def is_noted() -> bool:
         return bool(seed.one("SELECT count(*) FROM uploads"))
@@ -135,7 +135,7 @@ def temporary_files(api: RunningApi) -> list[str]:
 
 
 async def is_nothing_left(api: RunningApi, seed: Seed) -> bool:
-    """No row, no object, no temporary file, no line of the ledger that waits."""
+    """Return whether there is no row, no object, no temporary file and no open ledger entry."""
     rows = seed.one(
         "SELECT (SELECT count(*) FROM documents) + (SELECT count(*) FROM uploads)"
         " + (SELECT count(*) FROM deletions WHERE done_at IS NULL)"

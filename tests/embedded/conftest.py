@@ -1,4 +1,4 @@
-"""A data directory that is really free of processes and files afterwards, and a way to wait without hoping."""
+"""Data directories that are checked for leftovers, and a way to wait for a condition."""
 
 import subprocess
 import time
@@ -15,7 +15,7 @@ Eventually = Callable[[Callable[[], object]], None]
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """A new data directory that every user can reach; pytest's own folders are closed to others."""
+    """A new data directory that every user can reach; pytest's folders are closed to others."""
     with shared_folder() as top:
         data_dir = top / "data"
         data_dir.mkdir()
@@ -24,7 +24,7 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def used_data_dir(data_dir: Path, made_cluster: Path) -> Path:
-    """The same with a cluster in it, as an earlier run left it. The password is `secret`."""
+    """A data directory with a cluster of an earlier run. The password is `secret`."""
     (data_dir / "postgres").mkdir()
     subprocess.run(["cp", "-a", made_cluster, data_dir / "postgres"], check=True)
     return data_dir

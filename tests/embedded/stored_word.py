@@ -1,4 +1,4 @@
-"""A word that is written to the database and must still be there later."""
+"""Write a word to the database and check later that it is still there."""
 
 import psycopg
 

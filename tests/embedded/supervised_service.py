@@ -1,4 +1,4 @@
-"""The supervisor as a real process, seen from outside."""
+"""The supervisor as a real process, observed from outside."""
 
 import os
 import re
@@ -14,11 +14,11 @@ from tests.embedded.conftest import Eventually
 
 
 class SupervisedService:
-    """One run of `programs/service.py` and what it and its children wrote down."""
+    """One run of `programs/service.py`, with the output of it and its children."""
 
     def __init__(self, data_dir: Path, bytecode: Path, eventually: Eventually) -> None:
         self.data_dir = data_dir
-        # Compiled once for all tests, even where Python is told to keep no bytecode.
+        # Compiled once for all tests, even if Python is configured to write no bytecode.
         self.environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         self.environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONPYCACHEPREFIX": str(bytecode)}
         self.eventually = eventually
@@ -44,7 +44,7 @@ class SupervisedService:
         return process
 
     def events(self) -> list[str]:
-        """`api started`, `worker stopped`, `ready`, in the order of their happening."""
+        """Return `api started`, `worker stopped`, `ready` and so on, in order."""
         file = self.data_dir / "events"
         lines = file.read_text().splitlines() if file.exists() else []
         return [re.sub(r"^\S+ | \d+$", "", line) for line in lines]
@@ -67,7 +67,7 @@ class SupervisedService:
             return None
 
     def query(self, question: str) -> list[tuple[object, ...]] | None:
-        """`None` while the database does not answer."""
+        """Return None while the database is unavailable."""
         address = find_database_address(self.data_dir)
         assert address
         try:

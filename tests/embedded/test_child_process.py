@@ -8,7 +8,7 @@ import pytest
 from muniment.embedded.child_process import EXIT_CODE_ABANDONED, SUPERVISOR_FD, on_supervisor_exit
 
 FOR_EVER = 365 * 24 * 3600.0
-"""These tests are no child that could be ended."""
+"""The test process is not a child that could be ended."""
 HANGING = """
 import signal
 from muniment.embedded.child_process import on_supervisor_exit

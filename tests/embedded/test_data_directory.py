@@ -40,7 +40,7 @@ def test_a_child_that_lives_on_does_not_keep_the_lock(tmp_path: Path) -> None:
             close_fds=False,
         )
         assert child.stdout
-        child.stdout.readline()  # the descriptors are closed in the middle of its start
+        child.stdout.readline()  # the descriptors are closed while it starts
     try:
         with DataDirectoryLock(tmp_path):
             assert child.poll() is None

@@ -102,7 +102,7 @@ def test_orphaned_server_is_replaced(data_dir: Path, postgres: EmbeddedPostgres)
 
 def test_process_number_that_another_process_has_now_is_no_server(data_dir: Path, postgres: EmbeddedPostgres) -> None:
     cluster = data_dir / "postgres" / "cluster"
-    # Not our own child: PostgreSQL knows its parent and its siblings' parent, and would see through those.
+    # Not a child of ours: PostgreSQL would recognize its parent and siblings.
     stranger = subprocess.Popen(["sleep", "60"], user=cluster.stat().st_uid if IS_ROOT else None)
     (cluster / "postmaster.pid").write_text(f"{stranger.pid}\n{cluster}\n1700000000\n5432\n\n\n")
     try:

@@ -1,4 +1,4 @@
-"""The server in places and for users that are not the usual ones."""
+"""The server in unusual locations and for unusual users."""
 
 import os
 import pwd
@@ -61,7 +61,7 @@ def test_data_directory_below_a_closed_folder_works(data_dir: Path) -> None:
 
 
 def test_ordinary_user_needs_nothing_of_root(data_dir: Path) -> None:
-    """Root runs it as `nobody`, if there is a Python that `nobody` can execute; anybody else as themselves."""
+    """Root runs it as `nobody`, if there is a Python that `nobody` can execute; other users as themselves."""
     user = pwd.getpwnam("nobody").pw_uid if IS_ROOT else None
     if IS_ROOT:
         os.chown(data_dir, user or 0, -1)
@@ -70,7 +70,7 @@ def test_ordinary_user_needs_nothing_of_root(data_dir: Path) -> None:
     python = next((found for found in pythons if found and _can_run(found, user)), None)
     if python is None:
         assert IS_ROOT, "whoever runs the tests can run Python"
-        return  # Python or our sources lie below a closed folder
+        return  # Python or our sources are below a closed folder
     said = subprocess.run(
         [python, script, str(data_dir)], user=user, env=_environment(), capture_output=True, text=True, check=False
     )

@@ -23,7 +23,7 @@ def resolve(data_dir: Path) -> PostgresLocation:
 
 
 def close_to_others(data_dir: Path) -> Path:
-    """A data directory below a folder that only its owner may enter."""
+    """Return a data directory below a folder that only its owner may enter."""
     below = data_dir / "closed" / "data"
     below.mkdir(parents=True)
     below.parent.chmod(0o700)

@@ -1,4 +1,4 @@
-"""The supervisor as a real process, with PostgreSQL where the claim is about it."""
+"""The supervisor as a real process, with PostgreSQL where the test needs it."""
 
 import os
 import signal
@@ -142,7 +142,7 @@ def test_second_ctrl_c_breaks_off_the_preparation(service: SupervisedService) ->
     while "shutdown request" not in server_log.read_text():
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(0.5)  # two that come at once count as one
+            process.wait(0.5)  # two simultaneous signals count as one
     assert process.wait(timeout=20) == 0
     assert service.events() == ["preparing"]
     assert "database system is shut down" in server_log.read_text()

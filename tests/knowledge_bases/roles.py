@@ -1,4 +1,4 @@
-"""Everybody who can stand in some way to one knowledge base."""
+"""Users with every possible relation to one knowledge base."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,9 +14,9 @@ class Roles:
     editor: Person
     viewer: Person
     colleague: Person
-    """Of the organization, with no part in the knowledge base."""
+    """In the organization, without a role in the knowledge base."""
     stranger: Person
-    """An admin and operator, of another organization."""
+    """An admin and operator of another organization."""
 
     @property
     def path(self) -> str:
@@ -27,7 +27,7 @@ class Roles:
 
     @property
     def by_access_level(self) -> list[tuple[Person, int]]:
-        """With the status that a change by them gets, 200 standing for success."""
+        """Return users with the status that a change by them gets; 200 means success."""
         return [
             (self.stranger, 404),
             (self.colleague, 404),

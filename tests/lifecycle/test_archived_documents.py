@@ -134,8 +134,8 @@ WHO = {"an admin": (True, 0), "owner of all": (False, 0), "owner of most": (Fals
 async def test_the_pages_together_are_the_whole_list_in_its_order(
     database: Database, seed: Seed, sort: str, is_admin: bool, of_others: int
 ) -> None:
-    """Pages of the second half are counted from the end. Who owns most goes along the organization's list: what lies
-    between is not theirs, though they may read it while it is active."""
+    """Pages of the second half are counted from the end. The user who owns most documents uses the index of the
+    organization, skipping documents that they may read but not manage."""
     owner = seed.person(is_admin=is_admin)
     kbs = [seed.knowledge_base(owner, name) for name in ("one", "two")]
     colleague = seed.person(owner.organization_id)
@@ -146,7 +146,7 @@ async def test_the_pages_together_are_the_whole_list_in_its_order(
             archived(seed, kb_id, colleague, f"{minute}.pdf", archived_at=NOON + timedelta(minutes=minute))
     rows: list[tuple[UUID, dict[str, Any]]] = []
     for number in range(11):
-        at = NOON + timedelta(minutes=number // 2)  # some of them at the same moment
+        at = NOON + timedelta(minutes=number // 2)  # some of them at the same time
         name, size = f"{(number * 7) % 11}.pdf", number % 3
         columns = {"archived_at": at, "completed_at": at - timedelta(days=number % 4), "file_size": size}
         document_id = UUID(archived(seed, kbs[number % 2], owner, name, **columns))

@@ -1,4 +1,4 @@
-"""`POST …/documents/bulk-archive`: each document on its own."""
+"""`POST …/documents/bulk-archive`: documents are archived independently."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`GET …/{doc_id}/explain`: why a document is where it is, what is in the way of what, and who can do it."""
+"""`GET …/{doc_id}/explain`: why a document has its status, obstacles to moves, and who can make them."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -23,7 +23,7 @@ REQUESTS = {
     "purge": ("DELETE", "purge"),
     "clear": ("DELETE", "clear"),
 }
-"""Every move that people make."""
+"""Every move of users."""
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ async def test_an_open_hand_over_of_an_older_revision_is_in_the_way_of_a_purge(
     refused = await client.delete(f"/api/v1/knowledge-bases/{worker_env.kb_id}/documents/{document_id}/purge")
     assert refused.status_code == 409
     assert (judged["allowed"], {"detail": judged["reason"]}) == (False, refused.json())
-    async with api.client(a_member(worker_env, "viewer")) as theirs:  # who sees nothing of the hand-over itself
+    async with api.client(a_member(worker_env, "viewer")) as theirs:  # who cannot see the hand-over itself
         explained = await explain(theirs, worker_env, document_id)
     assert moves_of(explained)["purge"]["reason"] == judged["reason"]
     assert not any("purge" in advice for advice in explained["next"])

@@ -1,4 +1,4 @@
-"""What the log and the metrics say of a lifecycle operation (docs/contracts.md#lifecycle-metrics, #lifecycle-log)."""
+"""Log events and metrics of lifecycle operations (docs/contracts.md#lifecycle-metrics, #lifecycle-log)."""
 
 import asyncio
 import re

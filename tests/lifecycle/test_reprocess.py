@@ -1,4 +1,4 @@
-"""`muniment reprocess`: all completed documents anew, while the old results answer."""
+"""`muniment reprocess`: reprocess all completed documents while their previous results stay available."""
 
 import pytest
 

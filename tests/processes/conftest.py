@@ -8,6 +8,6 @@ from tests.support.folders import shared_folder
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """For an installation: its database stays inside, also when we are root."""
+    """Folder of an installation. Its database stays inside, even if the tests run as root."""
     with shared_folder() as folder:
         yield folder

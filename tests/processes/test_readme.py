@@ -1,4 +1,4 @@
-"""The README's tour, typed in as it is written."""
+"""The README's tour, executed as written."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ def test_the_tour_does_what_it_says(folder: Path, prepared_data_dir: Path) -> No
     with RunningServer(folder, prepared_data_dir) as muniment:
         muniment.start()
         script = "\n".join(steps).replace("http://127.0.0.1:8400", muniment.url)
-        # The command beside the clone is this clone's own; the data is this installation's.
+        # Use this clone's command, and the data of this installation.
         script = script.replace(
             ".venv/bin/muniment",
             f"MUNIMENT_DATA_DIR={muniment.data_dir} MUNIMENT_PORT={muniment.port} {muniment.command}",

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_one_command_starts_everything_and_ctrl_c_ends_it(folder: Path) -> None:
-    """From an empty directory: one start for everything that can be seen of a server that runs undisturbed."""
+    """Start from an empty directory once and check everything that an undisturbed server shows."""
     worker = f"http://127.0.0.1:{free_port()}"
     chosen = {"MUNIMENT_METRICS_PREFIX": "lumikb", "MUNIMENT_METRICS_TENANT_LABELS": "false"}
     with RunningServer(folder, MUNIMENT_WORKER_METRICS_PORT=worker.rpartition(":")[2], **chosen) as muniment:
@@ -35,11 +35,11 @@ def test_one_command_starts_everything_and_ctrl_c_ends_it(folder: Path) -> None:
 
 
 def check_metrics(*urls: str) -> None:
-    """API and worker show them as the settings say."""
+    """Check that API and worker expose their metrics as configured."""
     for url in urls:
         wait_until(partial(_has_metrics, url))
         shown = httpx.get(f"{url}/metrics", trust_env=False).text
-        # A counter without labels is there from the start.
+        # A counter without labels is exported from the start.
         assert "\nlumikb_documents_archived_total 0.0\n" in shown
         assert "muniment_" not in shown
 
@@ -79,7 +79,7 @@ def check_the_data_directory_is_closed_to_others(data_dir: Path) -> None:
 
 
 def test_kill_9_loses_no_acknowledged_document(folder: Path, prepared_data_dir: Path) -> None:
-    """One after the other of the same server: API, worker and database alone, the supervisor, everybody at once."""
+    """Kill API, worker and database separately, then the supervisor, then all of them, on the same server."""
     with RunningServer(folder, prepared_data_dir) as muniment:
         muniment.start()
         with muniment.client() as client:
@@ -87,7 +87,7 @@ def test_kill_9_loses_no_acknowledged_document(folder: Path, prepared_data_dir: 
         for number, pattern in enumerate((r"muniment api$", r"muniment worker$", r"postgres -D")):
             victim = muniment.child(pattern)
             victim.kill()
-            wait_until(lambda: not victim.is_running())  # noqa: B023  # it is waited for here
+            wait_until(lambda: not victim.is_running())  # noqa: B023  # it is called in this iteration
             check_nothing_is_lost(muniment, kb_id, document_id, f"after {number}.txt")
 
         assert muniment.process is not None
@@ -110,7 +110,7 @@ def check_nothing_is_lost(muniment: RunningServer, kb_id: str, document_id: str,
 
 
 def check_below_the_disk_floor(muniment: RunningServer, kb_id: str, document_id: str) -> None:
-    """Uploads are refused with 507, and reading goes on."""
+    """Uploads are refused with 507, and downloads still work."""
     muniment.change_settings(MUNIMENT_DISK_FLOOR_BYTES=str(2**60))
     muniment.start()
     with muniment.client() as client:
@@ -149,7 +149,7 @@ def test_without_a_password_the_link_signs_in_once(folder: Path) -> None:
             assert client.put("/api/v1/auth/password", json={"new_password": "a new password"}).status_code == 204
             upload(client, "lease.txt", b"The tenant pays.")
         if os.geteuid() == 0:
-            # The server's user cannot pass through: the cluster is elsewhere, and the data directory says where.
+            # The user of PostgreSQL cannot enter: the cluster is elsewhere, and the data directory says where.
             assert "/var/lib/muniment/" in (muniment.data_dir / "postgres.json").read_text()
         muniment.stop()
         muniment.start()

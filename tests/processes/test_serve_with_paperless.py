@@ -1,4 +1,4 @@
-"""From an application's one call to a proven document in Paperless, everything on one machine by one command."""
+"""From one call of an application to a proven document in Paperless, on one machine with one command."""
 
 import signal
 from pathlib import Path
@@ -39,7 +39,7 @@ def hand_over(client: httpx.Client) -> str:
 def test_what_is_handed_over_ends_in_paperless_by_itself(
     folder: Path, prepared_data_dir: Path, paperless_servers: FakePaperlessServers
 ) -> None:
-    """Also when the archiver was killed: another one takes its place."""
+    """Even if the archiver is killed: another one replaces it."""
     port, paperless = free_port(), paperless_servers.of(3)
     with installation(folder, prepared_data_dir, paperless, port) as muniment:
         muniment.start()

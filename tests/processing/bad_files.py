@@ -1,4 +1,4 @@
-"""Files that harm a careless reader, made in memory."""
+"""Files that harm a careless reader, built in memory."""
 
 import io
 import struct
@@ -31,7 +31,7 @@ def pdf_of_noise() -> bytes:
 
 
 def large_page_pdf(side: float, words: str) -> bytes:
-    """A page of so many points a side, with words in its lower left corner."""
+    """A page of this size in points, with words in its lower left corner."""
     document = pikepdf.new()
     document.add_blank_page(page_size=(100, 100))
     page = document.pages[0]
@@ -43,14 +43,14 @@ def large_page_pdf(side: float, words: str) -> bytes:
 
 
 def large_letter_pdf(words: str) -> bytes:
-    """A letter of 10,000 kilometres behind the words."""
+    """A letter of 10,000 kilometers behind the words."""
     document = pikepdf.open(io.BytesIO(large_page_pdf(600, words)))
     document.pages[0].contents_add(b"BT /F1 30000000 Tf 0 0 Td (big) Tj ET", prepend=True)
     return saved(document)
 
 
 def large_scan_pdf() -> bytes:
-    """A page that is nothing but a picture of 20,000 pixels a side."""
+    """A page that consists of one image of 20,000 by 20,000 pixels."""
     document = pikepdf.new()
     page = document.add_blank_page(page_size=(595, 842))
     picture = document.make_stream(
@@ -69,7 +69,7 @@ def large_scan_pdf() -> bytes:
 
 
 def drawing_bomb_pdf(levels: int) -> bytes:
-    """Each form draws the next one ten times, and the first draws itself as well."""
+    """Each form draws the next one ten times, and the first one also draws itself."""
     document = pikepdf.new()
     page = document.add_blank_page(page_size=(595, 842))
     form = document.make_stream(b"0 0 10 10 re f", Subtype=pikepdf.Name.Form, BBox=[0, 0, 595, 842])
@@ -85,7 +85,7 @@ def drawing_bomb_pdf(levels: int) -> bytes:
 
 
 def unpacking_bomb_pdf(unpacked_bytes: int) -> bytes:
-    """The drawing of its only page is packed ten thousand to one, over and over."""
+    """The content of its only page is compressed ten thousand to one, several times."""
     data = zlib.compress(zlib.compress(b"0 0 m " * (unpacked_bytes // 6), 9), 9)
     document = pikepdf.new()
     page = document.add_blank_page(page_size=(595, 842))
@@ -107,7 +107,7 @@ def saved(document: pikepdf.Pdf) -> bytes:
     return buffer.getvalue()
 
 
-# Pictures
+# Images
 
 
 def large_png() -> bytes:
@@ -115,7 +115,7 @@ def large_png() -> bytes:
 
 
 def blank_png(width: int, height: int) -> bytes:
-    """One bit a pixel."""
+    """One bit per pixel."""
     head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     pixels = zlib.compress(bytes((width // 8 + 1) * height), 1)
     return b"\x89PNG\r\n\x1a\n" + b"".join(map(_png_chunk, (b"IHDR", b"IDAT", b"IEND"), (head, pixels, b"")))
@@ -126,7 +126,8 @@ def _png_chunk(name: bytes, data: bytes) -> bytes:
 
 
 def large_jpeg() -> bytes:
-    """All gray: each block of 8 × 8 pixels is the six bits for "as before" and "no more", four blocks three bytes."""
+    """All gray: each block of 8 × 8 pixels has six bits, for "unchanged" and "end of block"; four blocks are three
+    bytes."""
     file = io.BytesIO()
     Image.new("L", (8, 8), 128).save(file, "JPEG")
     small = file.getvalue()
@@ -140,18 +141,18 @@ def large_jpeg() -> bytes:
 
 def large_tiff() -> bytes:
     pixels = zlib.compress(bytes(SIDE // 8 * SIDE), 1)
-    # width, height, bits, packed with zlib, 0 is white, where the data is, rows, bytes of it
+    # width, height, bits, zlib compression, 0 is white, data offset, rows, data length
     tags = {256: SIDE, 257: SIDE, 258: 1, 259: 8, 262: 0, 273: 8, 278: SIDE, 279: len(pixels)}
     entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
     directory = struct.pack("<H", len(tags)) + entries + bytes(4)
     return b"II*\0" + struct.pack("<I", 8 + len(pixels)) + pixels + directory
 
 
-# Packed files
+# Compressed files
 
 
 def packing_bomb(kind: MediaType) -> bytes:
-    """Declares and has more than a gigabyte: the directory names the same packed part a hundred times."""
+    """Declares and holds more than a gigabyte: the directory names the same compressed part a hundred times."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in xml_parts(kind).items():
@@ -166,12 +167,12 @@ def packing_bomb(kind: MediaType) -> bytes:
 
 
 def memory_bomb_docx(unpacked_bytes: int) -> bytes:
-    """Below what a file may unpack to, but each of its bytes becomes twenty in memory."""
+    """Stays below the unpacking limit, but each of its bytes takes twenty in memory."""
     return a_docx("<w:p/>" * (unpacked_bytes // 6))
 
 
 def docx_with_lying_picture(words: str) -> bytes:
-    """Its picture says that it has two thousand million pixels a side."""
+    """Its image declares two thousand million pixels per side."""
     head = struct.pack(">IIBBBBB", 2_000_000_000, 2_000_000_000, 1, 0, 0, 0, 0)
     picture = b"\x89PNG\r\n\x1a\n" + _png_chunk(b"IHDR", head) + _png_chunk(b"IDAT", zlib.compress(bytes(99)))
     shown = "<w:p><w:r><w:pict><v:shape><v:imagedata r:id='p'/></v:shape></w:pict></w:r></w:p>"
@@ -206,13 +207,13 @@ def xlsx_of_strange_numbers() -> bytes:
 
 
 def laughing(kind: MediaType) -> bytes:
-    """A billion laughs: ten entities, each ten times the one before."""
+    """Billion laughs: ten entities, each of which expands the previous one ten times."""
     entities = "".join(f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10))
     return a_zip(xml_parts(kind, before=f'<!DOCTYPE x [<!ENTITY e0 "laugh">{entities}]>', inside="&e9;"))
 
 
 def reaching_out(kind: MediaType, address: str) -> bytes:
-    """Wants the reader to fetch something: a file of ours, or from the network."""
+    """Makes the reader request a local file or a network address."""
     entity = f'<!DOCTYPE x SYSTEM "{address}" [<!ENTITY e SYSTEM "{address}"><!ENTITY % p SYSTEM "{address}"> %p;]>'
     return a_zip(xml_parts(kind, before=entity, inside="&e;"))
 
@@ -225,7 +226,7 @@ def reaching_out_html(address: str) -> bytes:
 
 
 def xml_parts(kind: MediaType, *, before: str = "", inside: str = "Some words") -> dict[str, str]:
-    """The smallest file of its kind, with something in front of its main part and something in a text of it."""
+    """The smallest file of its type, with something before its main part and something in a text of it."""
     relation = '<Relationships><Relationship Id="s" Type="{}/{}" Target="s.xml"/></Relationships>'
     match kind:
         case types.DOCX:
@@ -257,7 +258,7 @@ def xml_parts(kind: MediaType, *, before: str = "", inside: str = "Some words") 
 
 
 def broken_mail() -> bytes:
-    """Parts without an end, a boundary that never comes, bytes that no encoding has, and a nest of parts."""
+    """Parts without an end, a boundary that never comes, bytes that no encoding has, and nested parts."""
     nest = b"".join(b"--b%d\nContent-Type: multipart/mixed; boundary=b%d\n\n" % (n, n + 1) for n in range(300))
     return (
         b"From: =?utf-9?q?x?=\nTo: <<<>>,,;:\nSubject: \xff\xfe still here\nMIME-Version: 1.0\n"

@@ -1,4 +1,4 @@
-"""The real readers in the real sandbox behind one worker, and what that worker must not leave behind."""
+"""One worker with the real readers in the real sandbox, and checks for its leftovers."""
 
 import itertools
 import tempfile
@@ -31,13 +31,13 @@ _numbers = itertools.count()
 def is_server(process: psutil.Process) -> bool:
     try:
         return SERVER_MODULE in process.cmdline()
-    except psutil.Error:  # another test's, which has just ended
+    except psutil.Error:  # a process of another test that has just ended
         return False
 
 
 @dataclass(frozen=True)
 class ProcessingOutcome:
-    """What became of one document, as people and programs are told."""
+    """The outcome of one document, as users and programs see it."""
 
     status: str
     processing_status: str
@@ -53,7 +53,7 @@ class ProcessingOutcome:
 
     @property
     def code(self) -> str | None:
-        """Why it failed; all places that say so say the same."""
+        """Return why it failed, after checking that all representations agree."""
         if self.status == "completed":
             assert (self.run_status, self.last_error, self.processing_errors) == ("completed", None, None)
             return None
@@ -95,22 +95,22 @@ class SandboxedWorkerFixture:
             await read_page_text(self.worker_env.objects, *page)
             for page in self.worker_env.seed.rows(pages, document_id)
         ]
-        return ProcessingOutcome(*row, texts)  # type: ignore[call-arg]  # how long a row is, nobody knows
+        return ProcessingOutcome(*row, texts)  # type: ignore[call-arg]  # the length of a row is unknown
 
     async def require_sound(self, build: Callable[[str], bytes], media_type: str) -> None:
-        """Nothing stays, and the same worker reads the next document, which `build` makes of its words."""
+        """Check that nothing is left and that the same worker reads the next document, made by `build` from words."""
         assert self.processes_left() == self.files_left() == []
         words = f"Good words {next(_numbers)}"
         outcome = await self.process(build(words), media_type)
         assert (outcome.code, outcome.texts) == (None, [words])
 
     def processes_left(self) -> list[str]:
-        """What runs below the fork server."""
+        """Return the descendants of the fork server."""
         (server,) = [process for process in psutil.Process().children() if is_server(process)]
         return [str(process) for process in server.children(recursive=True)]
 
     def files_left(self) -> list[str]:
-        """Temporary files, with a name or only open, and objects that no row and no line of the ledger knows."""
+        """Return temporary files, named or only open, and objects that no row and no ledger entry references."""
         known = """SELECT original_uri FROM documents UNION SELECT full_text_uri FROM artifacts_full_text
                    UNION SELECT target FROM deletions WHERE reason = 'never_kept'"""
         referenced = {key for (key,) in self.worker_env.seed.rows(known)}
@@ -126,7 +126,7 @@ class SandboxedWorkerFixture:
 
 
 def a_sandbox(**limits: Any) -> Sandbox:
-    """As in production, with its tools where it finds them."""
+    """Return a sandbox as in production, with the tools of this machine."""
     engine = find_engine()
     resources = ReaderResources(tesseract=engine.path, tessdata=engine.data_folder) if engine else ReaderResources()
     return Sandbox(resources, **limits)
@@ -136,7 +136,7 @@ def a_sandbox(**limits: Any) -> Sandbox:
 async def open_sandboxed_worker(
     cluster: Cluster, folder: Path, sandbox: Sandbox
 ) -> AsyncIterator[SandboxedWorkerFixture]:
-    """A database, a store and a worker, all of one event loop."""
+    """Open a database, a store and a worker in one event loop."""
     temporary, usual = folder / "temporary", tempfile.tempdir
     temporary.mkdir()
     with cluster.new_database() as address:
@@ -147,7 +147,7 @@ async def open_sandboxed_worker(
         tempfile.tempdir = str(temporary)
         try:
             await sandbox.probe()
-            # One language: it halves the time of OCR, and what is tested here is not how well it reads.
+            # One language halves the time of OCR, and its quality is not tested here.
             tools = replace(worker_env.services, reader=sandbox, options=ReadingOptions(ocr_languages=("eng",)))
             yield SandboxedWorkerFixture(worker_env, RunProcessor(tools), folder / "blobs", temporary)
         finally:

@@ -1,4 +1,4 @@
-"""A worker's insides without its queue: documents with real bytes, and runs carried out one by one."""
+"""The parts of a worker without its queue: documents with real bytes, and runs executed one by one."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -56,7 +56,7 @@ class _Opened:
 
 @dataclass
 class FixedReader:
-    """Gives the same pages for every file: these tests are about what becomes of pages, not about reading."""
+    """Returns the same pages for every file: these tests are about processing, not about reading."""
 
     pages: Sequence[ExtractedPage] = PAGES
     opened: int = 0
@@ -109,7 +109,7 @@ class WorkerFixture:
     async def document(
         self, content: bytes = b"bytes", *, owner: Person | None = None, kb_id: UUID | None = None, **columns: Any
     ) -> UUID:
-        """Pending, with its bytes in the store and its run in the queue."""
+        """Add a pending document with its bytes in the store and its run in the queue."""
         owner, kb_id = owner or self.owner, kb_id or self.kb_id
         name = columns.pop("name", f"{self.seed.one('SELECT count(*) FROM documents')}.pdf")
         document_id = self.seed.document(kb_id, owner, name=name, status="pending", **columns)
@@ -129,14 +129,15 @@ class WorkerFixture:
             return await ProcrastinateQueue().enqueue_run(work, document_id, epoch, wish)
 
     def job(self, document_id: UUID, queue: str = READING) -> RunJob:
-        """Its newest run."""
+        """Return a job of the document's newest run."""
         question = """SELECT run_id, organization_id FROM document_processing_runs
                        WHERE document_id = %s ORDER BY epoch DESC LIMIT 1"""
         ((run_id, organization_id),) = self.seed.rows(question, document_id)
         return RunJob(run_id, organization_id, queue)
 
     async def process(self, document_id: UUID) -> str:
-        """As the queues do: the fast slot first, the reading one if it says so; which of them ended the run."""
+        """Process like the queues: the fast queue first, the reading queue if requested. Return the queue that ended
+        the run."""
         worker = self.worker()
         try:
             await worker(self.job(document_id, FAST))

@@ -16,7 +16,7 @@ from tests.support.seed import Seed
 async def reconcile_env(
     request: pytest.FixtureRequest, settings: Settings, seed: Seed
 ) -> AsyncIterator[ReconcileHarness]:
-    """With the index inside PostgreSQL, unless the test asks for `qdrant`."""
+    """Harness with pgvector, or with Qdrant if the test requests it."""
     stores = build_stores(settings)
     index = QdrantIndex(LocalQdrant()) if request.param == "qdrant" else PgvectorSearch(stores.database)
     stores = with_vectors(stores, index)

@@ -1,4 +1,4 @@
-"""An installation whose stores agree, for tests to bring them out of step by hand."""
+"""An installation with consistent stores, in which tests create drift."""
 
 import hashlib
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ from tests.support.external_index import copier_of
 from tests.support.seed import Seed
 
 NO_GRACE = GracePeriods(unchanged=timedelta(0), orphans=timedelta(0))
-"""Nothing is young: only what is really on its way is left alone."""
+"""Without grace periods: only what is really in progress is ignored."""
 
 
 class IndexedHarness(WorkerFixture):
-    """With an index of another engine, if the test has one."""
+    """Worker with an external index, if the test has one."""
 
     index: VectorSearch
 
@@ -74,16 +74,16 @@ class ReconcileHarness:
         return await self.runner(subset).reconcile(now(), repair=repair, kb_ids=kb_ids, listener=watcher)
 
     async def scope(self) -> ReconcileScope:
-        """Of the one organization."""
+        """Return the scope of the only organization."""
         return await self.runner()._build_scope(self.worker_env.owner.organization_id, now(), (), NoProgress())
 
     async def drift(self, **wishes: Any) -> dict[str, tuple[int, int]]:
-        """What was found, and how much of it is left."""
+        """Return the findings, and how many of them are left."""
         report = await self.reconcile(**wishes)
         return {f"{count.store}/{count.kind}": (count.found, count.remaining) for count in report.rows}
 
     async def document(self, content: bytes = b"bytes", **columns: Any) -> UUID:
-        """Pending, its job in the queue, and its row as true as after an upload."""
+        """Add a pending document with its job in the queue and a complete row."""
         document_id = await self.worker_env.document(content, **columns)
         measured = (len(content), hashlib.sha256(content).hexdigest(), document_id)
         self.seed.execute("UPDATE document_revisions SET file_size = %s, sha256 = %s WHERE document_id = %s", *measured)
@@ -96,7 +96,7 @@ class ReconcileHarness:
         return document_id
 
     async def process(self, document_id: UUID) -> None:
-        """Its newest run, taken from the queue as a worker does."""
+        """Process the newest run, taken from the queue like a worker does."""
         job_id = self.seed.one(
             "SELECT job_id FROM document_processing_runs WHERE document_id = %s ORDER BY epoch DESC LIMIT 1",
             document_id,

@@ -23,7 +23,7 @@ from tests.support.seed import Seed
 
 TOLD, HEARD = "told the index", "the index heard"
 LASTING = {COMMITTED, STORED, TOLD, HEARD}
-"""Between two of these nothing changes that outlives the process."""
+"""Effects that outlive the process."""
 
 
 class WatchedIndex(QdrantIndex):
@@ -80,7 +80,7 @@ async def run(
     scenario: Scenario,
     effects: RunEffectRecorder,
 ) -> bool:
-    """Whether the worker died over it."""
+    """Return whether the worker crashed."""
     effects.queue = scenario.queue
     index = reconcile_env.stores.vectors
     if isinstance(index, WatchedIndex):
@@ -97,7 +97,7 @@ async def agree(reconcile_env: ReconcileHarness) -> bool:
 
 
 WITH_COPIES = ("unknown content", "a file that cannot be read", "a reread by another variant")
-"""With an index of another engine the others take the same ways."""
+"""Scenarios for an external index: the others take the same paths."""
 CASES = [("pgvector", name) for name in SCENARIOS] + [("qdrant", name) for name in WITH_COPIES]
 
 
@@ -113,7 +113,7 @@ async def test_wherever_a_worker_dies_reconciliation_ends_with_no_drift(
     for number in deaths:
         document_id = await begin(reconcile_env, fault_env, scenario)
         assert await run(reconcile_env, fault_env, document_id, scenario, RunEffectRecorder(die_at(number)))
-        reconcile_env.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")  # in the hands of the dead
+        reconcile_env.seed.execute("UPDATE procrastinate_jobs SET status = 'doing'")  # held by the dead worker
 
         assert await agree(reconcile_env), whole.recorded[number]
         await reconcile_env.process(document_id)

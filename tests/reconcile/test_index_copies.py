@@ -1,4 +1,4 @@
-"""Rows and passages in an index with copies: every way in which they disagree, put right without computing anything."""
+"""Every difference between rows and an external index is repaired without computing anything."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ async def held(reconcile_env: ReconcileHarness, document_id: UUID | None = None)
 
 
 async def put(reconcile_env: ReconcileHarness, document_id: UUID, epoch: int, *chunks: int) -> None:
-    """Points that no run of today has written."""
+    """Store points that no current run has written."""
     model = model_of(reconcile_env)
     some = [Point(chunk, 1, [1.0] * model.dimensions) for chunk in chunks]
     await reconcile_env.index.upsert(reconcile_env.indexed(document_id), model, epoch, some)
@@ -75,7 +75,7 @@ async def all_missing_of_an_archived_one(reconcile_env: ReconcileHarness, docume
 
 
 async def one_missing(reconcile_env: ReconcileHarness, document_id: UUID) -> None:
-    client = reconcile_env.index._client  # type: ignore[attr-defined]  # past every promise
+    client = reconcile_env.index._client  # type: ignore[attr-defined]  # without the port
     which = Filter(must=[FieldCondition(key="doc_id", match=MatchValue(value=str(document_id)))])
     (first, *_), _ = await client.scroll(f"kb_{reconcile_env.kb_id}", which, limit=1)
     await client.delete(f"kb_{reconcile_env.kb_id}", [first.id])
@@ -228,7 +228,7 @@ async def test_what_a_worker_holds_is_not_put_right_under_its_hands(reconcile_en
 
 
 class ChangingIndex(QdrantIndex):
-    """Somebody archives the document while the index is being told that it is there."""
+    """Archives the document while its passages are being shown."""
 
     async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
         await super().set_visible(document, is_visible=is_visible)

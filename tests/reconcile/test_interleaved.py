@@ -1,4 +1,4 @@
-"""Repairing in the middle of a run, a move and a purge, each carried out for real: nothing of theirs is touched."""
+"""Repairing during a real run, move and purge changes nothing of theirs."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from tests.support.qdrant import LocalQdrant
 
 @dataclass
 class Meddler:
-    """Repairs whatever it finds, before each thing that is done to a store outside PostgreSQL."""
+    """Reconciles and repairs before each change of a store outside PostgreSQL."""
 
     reconcile_env: ReconcileHarness | None = None
     places: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Meddler:
     async def meddle(self, place: str) -> None:
         if self.reconcile_env is None:
             return
-        reconcile_env, self.reconcile_env = self.reconcile_env, None  # what it does itself is its own affair
+        reconcile_env, self.reconcile_env = self.reconcile_env, None  # its own changes are not intercepted
         self.places.append(place)
         self.found.append(await reconcile_env.drift(repair=True))
         self.reconcile_env = reconcile_env

@@ -1,4 +1,4 @@
-"""Rows and objects: a loss is told and never repaired, litter leaves by the ledger, what is on its way stays."""
+"""Rows and objects: losses are reported and never repaired, orphans are deleted by the ledger, recent objects stay."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -162,7 +162,7 @@ async def test_a_young_object_is_left_alone(reconcile_env: ReconcileHarness, lit
 async def test_what_a_line_of_the_ledger_waits_for_is_not_litter(
     reconcile_env: ReconcileHarness, litter: Litter
 ) -> None:
-    """Not even in the ledger of another organization: packs that all share are reserved by whoever reads."""
+    """Not even in the ledger of another organization: shared packs are reserved by the organization that reads them."""
     key, another = await litter(reconcile_env), reconcile_env.seed.person()
     await reconcile_env.stores.objects.put(key, b"on its way")
     owner = (
@@ -195,7 +195,7 @@ async def test_an_upload_on_its_way_is_left_alone(reconcile_env: ReconcileHarnes
     async with reconcile_env.stores.database.work(owner.principal) as work:
         access = await get_access(work, reconcile_env.kb_id)
     async with parts.intake.stage(access, "new.pdf", chunks(), now=now()) as staged:
-        seen.append(await reconcile_env.drift(repair=True))  # whole in the store, and not yet anybody's
+        seen.append(await reconcile_env.drift(repair=True))  # complete in the store, and not yet referenced
         received = await parts.intake.receive(access, staged, DocumentType.OTHER)
     seen.append(await reconcile_env.drift(repair=True))
 
@@ -206,7 +206,7 @@ async def test_an_upload_on_its_way_is_left_alone(reconcile_env: ReconcileHarnes
 
 
 class HookedObjects(FolderObjectStore):
-    """Something happens just before a knowledge base is listed."""
+    """Calls a function just before a knowledge base is listed."""
 
     hook: Callable[[], Awaitable[None]] | None = None
 
@@ -223,7 +223,7 @@ async def test_a_document_that_is_removed_while_we_look_is_no_loss(reconcile_env
     key, objects = reconcile_env.original(document_id), HookedObjects(reconcile_env.settings.server.data_dir / "blobs")
 
     async def remove() -> None:
-        """As a purge does it: the row first."""
+        """Delete the row first, like a purge."""
         reconcile_env.seed.execute("DELETE FROM documents")
         await objects.delete(key)
 
@@ -237,7 +237,7 @@ async def test_a_document_that_comes_in_while_we_look_is_no_litter(reconcile_env
     objects, came = HookedObjects(reconcile_env.settings.server.data_dir / "blobs"), list[UUID]()
 
     async def come() -> None:
-        """After its rows were asked for, and before its object is seen."""
+        """After its rows were read, and before its object is listed."""
         came.append(await reconcile_env.document())
 
     objects.hook = come

@@ -1,4 +1,4 @@
-"""What a sweep should have finished: swept again; what cannot be finished is told."""
+"""Work that a sweep should have finished is swept again; what cannot be finished is reported."""
 
 from datetime import timedelta
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""What is told of a reconciliation: to the operator, to the metrics, at the end of the command, and to nobody else."""
+"""Reports of a reconciliation: for the operator, in metrics, in the command's output, and nowhere else."""
 
 import json
 from datetime import timedelta
@@ -88,7 +88,7 @@ async def test_the_metric_follows_whoever_repaired(reconcile_env: ReconcileHarne
 
 
 async def test_one_organization_does_not_see_into_the_other(reconcile_env: ReconcileHarness) -> None:
-    """Each has drift of its own, and both are found."""
+    """Each has its own drift, and both are found."""
     another = reconcile_env.seed.person()
     kb_id = reconcile_env.seed.knowledge_base(another)
     await litter(reconcile_env)

@@ -1,4 +1,4 @@
-"""Runs, jobs and documents that wait: what nobody works on is queued again, what somebody works on is left alone."""
+"""Stalled runs, jobs and documents are queued again; those in progress are left alone."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ JOBS = "SELECT id, status::text, queue_name, queueing_lock, args->>'run_id' FROM
 
 
 def worker(reconcile_env: ReconcileHarness, heartbeat: str) -> int:
-    """One that last gave a sign of life at that time."""
+    """Add a worker with this last heartbeat."""
     reconcile_env.seed.execute(f"INSERT INTO procrastinate_workers (last_heartbeat) VALUES ({heartbeat})")
     return int(reconcile_env.seed.one("SELECT max(id) FROM procrastinate_workers"))
 
@@ -148,7 +148,7 @@ async def test_a_document_whose_run_ended_without_it_gets_another_of_a_new_epoch
 
 
 async def test_a_document_that_moved_on_between_look_and_repair_is_left_alone(reconcile_env: ReconcileHarness) -> None:
-    """The decision is made again with the row held."""
+    """The decision is made again with the row locked."""
     await reconcile_env.document()
     reconcile_env.seed.execute("DELETE FROM procrastinate_jobs")
     reconciliation = reconcile_env.runner()

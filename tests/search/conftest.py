@@ -33,7 +33,7 @@ def embedder() -> FakeEmbedder:
 
 @pytest.fixture
 async def api(settings: Settings, embedder: FakeEmbedder) -> AsyncIterator[RunningApi]:
-    """As everywhere, but a question's meaning is told by the test's own words."""
+    """The API with a fake embedder."""
     stores = build_stores(settings)
     searching = SearchService(stores.database, PgvectorSearch(stores.database), {embedder.model: embedder})
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), search=searching)
@@ -45,7 +45,7 @@ async def api(settings: Settings, embedder: FakeEmbedder) -> AsyncIterator[Runni
 
 @dataclass(frozen=True)
 class SearchFixture:
-    """One knowledge base with its owner, who asks."""
+    """One knowledge base with its owner's client."""
 
     api: RunningApi
     seed: Seed
@@ -64,7 +64,7 @@ class SearchFixture:
         return answer.json()
 
     async def found(self, q: str, **parameters: Any) -> list[tuple[str, int]]:
-        """Documents and chunks, best first."""
+        """Return documents and chunks, best first."""
         items = (await self.ask(q, **parameters))["items"]
         return [(item["document_id"], item["chunk_index"]) for item in items]
 

@@ -1,4 +1,4 @@
-"""One document with a passage in an index of another engine, which fails when it is told to."""
+"""One document with a passage in an external index that fails on demand."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from tests.support.seed import Person, Seed
 
 
 class FaultyIndex(QdrantIndex):
-    """Raises `error` before or after doing what it is told, as often as it is asked while that is set."""
+    """Raises `error` before or after every operation while it is set."""
 
     def __init__(self, client: LocalQdrant) -> None:
         super().__init__(client)
@@ -47,7 +47,7 @@ class FaultyIndex(QdrantIndex):
 
 
 class ExternalIndexFixture:
-    """One document with one passage in the index, and the moves of part of a lifecycle."""
+    """One document with one passage in the index, and some lifecycle moves."""
 
     def __init__(self, seed: Seed, database: Database, index: FaultyIndex, status: str) -> None:
         self.seed, self.database, self.index = seed, database, index
@@ -72,7 +72,7 @@ class ExternalIndexFixture:
             await self.moves.plan_delete(work, self.document, 1)
 
     async def settle(self) -> int:
-        """As soon as the writers had their time."""
+        """Run the intent sweep after the writers' grace period."""
         self.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
         return await self.sweep.settle_due(self.document.organization_id)
 
@@ -92,7 +92,7 @@ class ExternalIndexFixture:
         return "visible" if found else "hidden"
 
     def intend(self, document_id: UUID) -> None:
-        """As a writer that died right after its first transaction."""
+        """Write an intent like a writer that crashed right after its first transaction."""
         self.seed.insert(
             "index_intents",
             document_id=document_id,

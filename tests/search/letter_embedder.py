@@ -1,4 +1,4 @@
-"""A model small enough to read: it counts letters. It stands for a model, never for the database behind it."""
+"""A minimal model that counts letters. It replaces the model, never the database."""
 
 import math
 from collections.abc import Mapping, Sequence

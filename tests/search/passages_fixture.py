@@ -1,4 +1,4 @@
-"""Documents with hand-made passages: no reader and no model needed. Everything is written as the superuser."""
+"""Documents with hand-made passages, without reader and model. Everything is written as the superuser."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from tests.support.seed import Person, Seed
 
 MODEL = IndexingVariant(model="all-MiniLM-L6-v2-int8", dimensions=384, fingerprint="variant of the tests")
 TOPICS = ("invoice", "contract", "dog", "garden", "sea")
-"""Each is a direction of its own, so that a test can say what is near to what."""
+"""One dimension each, so that a test can define what is similar."""
 
 
 def vector(**weights: float) -> list[float]:
-    """Of unit length, by topics: `vector(dog=1, sea=0.5)`."""
+    """Return a unit vector by topics: `vector(dog=1, sea=0.5)`."""
     values = [weights.get(topic, 0.0) for topic in TOPICS]
     length = sum(value * value for value in values) ** 0.5 or 1.0
     return [value / length for value in values] + [0.0] * (MODEL.dimensions - len(TOPICS))
@@ -35,7 +35,7 @@ class Passage:
 
 @dataclass
 class FakeEmbedder:
-    """Stands in for a model: what is near is told by the words of the topics. Counts how often it was asked."""
+    """Fake model: the topic words of a text determine its vector. Counts its calls."""
 
     model: str = MODEL.model
     dimensions: int = MODEL.dimensions
@@ -53,7 +53,7 @@ class FakeEmbedder:
 
 
 class PassagesFixture:
-    """Fills a database with documents that can be found."""
+    """Fills a database with findable documents."""
 
     def __init__(self, seed: Seed) -> None:
         self.seed = seed
@@ -78,13 +78,13 @@ class PassagesFixture:
         language: str = "english",
         **columns: Any,
     ) -> UUID:
-        """A document, completed unless `status` says otherwise, whose index holds these passages."""
+        """Add a document, completed by default, whose index holds these passages."""
         text_id = self.text(owner.organization_id, passages, language=language)
         name = name or f"{text_id}.pdf"
         return self.seed.document(kb_id, owner, name=name, artifact_text_id=text_id, **columns)
 
     def text(self, organization_id: UUID, passages: Sequence[Passage], *, language: str = "english") -> UUID:
-        """An artifact that several documents may show, with its index."""
+        """Add an artifact with its index, which several documents may show."""
         text_id = new_id()
         key: dict[str, Any] = {
             "organization_id": organization_id,
@@ -119,7 +119,7 @@ class PassagesFixture:
             )
 
     def layout(self, document_id: UUID, page: int, text: str) -> None:
-        """Boxes of the words of this page, one after the other in a line: ten points wide for each character."""
+        """Add boxes for the words of this page on one line: ten points wide per character."""
         text_id = self.seed.one("SELECT artifact_text_id FROM documents WHERE id = %s", document_id)
         ((organization_id, key),) = self.seed.rows(
             "SELECT organization_id, content_hmac FROM artifacts_full_text WHERE id = %s", text_id
@@ -143,7 +143,7 @@ class PassagesFixture:
         )
 
     def crowd(self, kb_id: UUID, owner: Person, *, documents: int, chunks: int) -> None:
-        """Many documents of many chunks at once, each chunk a random direction with a few words."""
+        """Add many documents with many chunks, each with a random vector and a few words."""
         self.seed.execute(
             """WITH given AS (
                    SELECT %s::uuid AS organization_id, %s::uuid AS kb_id, %s::uuid AS owner_id, %s AS fingerprint

@@ -1,4 +1,4 @@
-"""From an upload to the sentence that somebody finds: with passages in PostgreSQL, and with copies in Qdrant."""
+"""From an upload to the sentence that a user finds: with pgvector, and with copies in Qdrant."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -27,7 +27,7 @@ from tests.support.external_index import copier_of, count_points
 from tests.support.live_server import serving
 from tests.support.seed import CHEAP_HASHER
 
-pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the client's local mode
 
 
 @pytest.fixture(params=["pgvector", "qdrant"])

@@ -1,4 +1,4 @@
-"""One index per process: whoever opens the stores opens it, and closes it with them."""
+"""One index per process: it is opened and closed with the stores."""
 
 import pytest
 

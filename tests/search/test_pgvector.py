@@ -1,4 +1,4 @@
-"""pgvector: exact up to a counted size, by the HNSW index above, and always under the caller's rights."""
+"""pgvector: exact up to a counted size, with the HNSW index above it, and always with the caller's permissions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ INDEX, VECTORS = "ix_artifact_chunks_hnsw_local", "ix_artifact_chunks_vectors_lo
 
 
 class Statements:
-    """What the application sends to the database."""
+    """Records the statements sent to the database."""
 
     def __init__(self, database: Database) -> None:
         self.sent: list[tuple[str, Any]] = []
@@ -72,7 +72,7 @@ async def test_above_the_threshold_the_index_of_the_model_is_really_used(
     seed.execute("ANALYZE")
     statements = Statements(database)
     index = PgvectorSearch(database, exact_search_limit=1)
-    for _ in range(8):  # often enough for a prepared statement with a general plan
+    for _ in range(8):  # often enough for a prepared statement with a generic plan
         await nearest(database, index, owner, [kb_id])
     statement, parameters = statements.last_with("ranked")
     tune, values = statements.last_with("hnsw.iterative_scan")
@@ -88,24 +88,24 @@ async def test_above_the_threshold_the_index_of_the_model_is_really_used(
 async def test_what_is_compared_one_by_one_is_read_from_its_index_alone(
     database: Database, passages_env: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
-    seed.execute(f"DROP INDEX {INDEX}")  # not asked here, and slow to fill
+    seed.execute(f"DROP INDEX {INDEX}")  # not queried here, and slow to fill
     passages_env.crowd(kb_id, owner, documents=10, chunks=10)
     passages_env.crowd(seed.knowledge_base(owner), owner, documents=400, chunks=10)
 
     def is_vacuumed() -> bool:
-        """Whoever still looks from before holds it up."""
+        """Return whether vacuum is done; older snapshots delay it."""
         seed.execute("VACUUM ANALYZE artifact_chunks, documents")
         return bool(seed.one("SELECT relallvisible = relpages FROM pg_class WHERE relname = 'artifact_chunks'"))
 
     await wait_until(is_vacuumed)
     statements = Statements(database)
-    for _ in range(8):  # often enough for a prepared statement with a general plan
+    for _ in range(8):  # often enough for a prepared statement with a generic plan
         await nearest(database, PgvectorSearch(database), owner, [kb_id])
     statement, parameters = statements.last_with("OFFSET 0")
 
     async with database.work(owner.principal) as work:
         connection = await work.session.connection()
-        for way in ("seqscan", "bitmapscan"):  # which are as good for so few
+        for way in ("seqscan", "bitmapscan"):  # which are as fast for so few rows
             await connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
         plan = "\n".join(row[0] for row in await connection.exec_driver_sql("EXPLAIN " + statement, parameters))
     assert f"Index Only Scan using {VECTORS}" in plan

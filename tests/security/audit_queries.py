@@ -1,4 +1,4 @@
-"""Every query about the audit trail, aimed at the one of a `World`."""
+"""Every query about the audit log, aimed at the one of a `World`."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

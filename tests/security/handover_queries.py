@@ -1,4 +1,4 @@
-"""Every query of documents on their way to the archive, each aimed at what belongs to the people of a `World`."""
+"""Every query about hand-overs, aimed at those of a `World`."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every query of every repository, each aimed at what belongs to the people of a `World`."""
+"""Every query of every repository, aimed at the data of a `World`."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -166,7 +166,7 @@ def _indexed(world: World) -> IndexedDocument:
 
 
 def _departure(world: World) -> NewTombstone:
-    """Of a document that is gone."""
+    """Return the tombstone of a deleted document."""
     return NewTombstone(
         new_id(),
         "gone.pdf",

@@ -1,4 +1,4 @@
-"""What no person gets by SQL of their own on the login of the requests, whatever the code above forgot to ask."""
+"""What users cannot achieve with SQL on the login of requests, even if the code above forgets a check."""
 
 from typing import Any
 from uuid import UUID
@@ -35,7 +35,7 @@ ADD_DELETION = """INSERT INTO deletions (id, organization_id, knowledge_base_id,
 
 
 async def state_of(database: Database, person: Person, statement: str, **values: Any) -> str | None:
-    """The refusal's SQLSTATE; `None` when the statement went through."""
+    """Return the SQLSTATE of the refusal, or None if the statement succeeded."""
     try:
         async with database.work(person.principal) as work:
             await work.session.execute(text(statement), values)
@@ -76,7 +76,7 @@ async def test_audit_lines_carry_the_writers_own_name_and_organization(database:
     assert await state_of(database, stranger, ADD_LINE, **{**own, "actor": str(world.owner.id)}) == RIGHT
     assert await state_of(database, stranger, ADD_LINE, **{**own, "organization": world.organization_id}) == RIGHT
     assert await state_of(database, stranger, ADD_LINE, **{**own, "organization": None}) == RIGHT
-    # It may name any knowledge base, since that may be gone; whoever owns that one does not get to see it.
+    # It may name any knowledge base, since that may be deleted; its owner cannot see the event.
     assert await state_of(database, stranger, ADD_LINE, **own) is None
     async with database.work(world.owner.principal) as work:
         seen = await work.session.scalars(text("SELECT actor FROM audit_events"))

@@ -1,4 +1,4 @@
-"""Which organizations have something for a sweep: the one question of the service login that goes over all of them."""
+"""Which organizations have work for a sweep: the only query of the service login across all of them."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_it_is_for_the_service_login_alone(seed: Seed, what: PendingWork) -> Non
 
 
 async def test_a_document_that_says_something_else_than_its_row_is_seen_after(database: Database, seed: Seed) -> None:
-    """After a revert: the columns that it brings back are older than the row."""
+    """After a revert: the restored columns are older than the row."""
     world = a_world(seed)
     seed.execute(DONE[PendingWork.HANDOVERS])
     seed.execute("UPDATE archive_audit_log SET archive_status = 'archived' WHERE id = %s", world.archive_row_id)

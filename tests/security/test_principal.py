@@ -1,4 +1,4 @@
-"""The principal is set per transaction, in one place: forgetting fails, and nobody inherits another's."""
+"""The principal is set per transaction, in one place: forgetting it fails, and no transaction inherits it."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -22,7 +22,7 @@ DOCUMENTS = select(Document.id)
 
 @pytest.fixture
 async def one_connection(address: DatabaseAddress) -> AsyncIterator[Database]:
-    """So small a pool that the next transaction surely borrows the connection of the last."""
+    """A pool of one connection, which the next transaction must reuse."""
     database = Database(address, app_password=PASSWORDS.app, service_password=PASSWORDS.service, pool_size=1)
     yield database
     await database.close()

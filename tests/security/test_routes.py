@@ -1,4 +1,4 @@
-"""Walks all routes of the application: one that somebody forgets to guard answers, and fails here."""
+"""Walk all routes of the application: an unprotected one would answer, and fails here."""
 
 import re
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from starlette.routing import Mount
 from tests.support.live_api import RunningApi
 
 PUBLIC = {
-    ("GET", "/{path:page}"),  # what the build left in the package, and nothing else: tests/web has its refusals
+    ("GET", "/{path:page}"),  # only static files of the package: tests/web checks what is refused
     ("GET", "/docs"),
     ("GET", "/docs/assets/start.js"),
     ("GET", "/openapi.json"),
     ("GET", "/health/live"),
     ("GET", "/health/ready"),
-    ("GET", "/metrics"),  # for this machine only: tests/http has its refusals
+    ("GET", "/metrics"),  # only for this machine: tests/http checks what is refused
     ("POST", "/api/v1/auth/login"),
     ("POST", "/api/v1/auth/redeem"),
 }
@@ -28,14 +28,14 @@ UNKNOWN_TOKEN = "mun_" + "x" * 43
 
 
 def operations(app: FastAPI) -> Iterator[tuple[str, str]]:
-    """Every method and path, those of included routers and those that are hidden from the description too."""
+    """Yield every method and path, including those of included routers and hidden ones."""
     for route in iter_route_contexts(app.routes):
         if isinstance(route.original_route, Mount):
             assert route.path in PUBLIC_MOUNTS, f"what stands below {route.path} is guarded by nobody"
             continue
         assert route.path is not None, f"{route.original_route} is of a kind that this walk does not know"
         for method in (route.methods or set()) - {"HEAD"}:
-            yield method, route.path.replace(":path}", "}")  # as the description writes it
+            yield method, route.path.replace(":path}", "}")  # as the OpenAPI document writes it
 
 
 def guarded(app: FastAPI) -> list[tuple[str, str]]:
@@ -44,7 +44,7 @@ def guarded(app: FastAPI) -> list[tuple[str, str]]:
 
 async def call(client: AsyncClient, method: str, path: str, *, value: str = "", **headers: str) -> Response:
     filled = re.sub(r"{[^}]+}", lambda _: value or str(uuid4()), path)
-    # A body that no schema accepts: who asks is decided before what is asked.
+    # A body that no schema accepts: the caller is checked before the request.
     body: dict[str, str] | None = None if method in ("GET", "DELETE") else {}
     return await client.request(method, filled, json=body, headers=headers)
 
@@ -91,7 +91,7 @@ async def test_credentials_that_nobody_has_are_no_credentials(api: RunningApi, h
 
 async def test_public_routes_answer_without_credentials(api: RunningApi) -> None:
     for method, path in sorted(PUBLIC):
-        # A page that does not exist is a page, too: tests/web/test_static_site.py reads those that do.
+        # A missing page is served, too: tests/web/test_static_site.py checks existing ones.
         expected = (404, 503) if path == "/{path:page}" else (200, 307, 422)
         answer = await call(api.anonymous, method, path)
         assert answer.status_code in expected, (method, path)

@@ -1,4 +1,4 @@
-"""Runs every query of every repository as somebody whom it does not concern (docs/design.md#i8)."""
+"""Run every query of every repository as callers without access (docs/design.md#i8)."""
 
 import importlib
 import inspect
@@ -21,14 +21,14 @@ from tests.security.queries import OPEN, QUERIES
 from tests.security.world import World, a_world
 from tests.support.seed import Seed
 
-REFUSED = {"42501", "23503"}  # no right, or a foreign key that carries the organization
+REFUSED = {"42501", "23503"}  # no permission, or a foreign key that includes the organization
 OWN_ORGANIZATION = {
     "OrganizationRepository.list_",
     "OrganizationRepository.get",
     "HandoverRepository.get_organization_name",
 }
 COLLEAGUES = {f"UserRepository.{name}" for name in ("get", "list_", "find_active", "emails_of")}
-# What somebody may see or do by their office. It shows names of people and organizations, never of documents.
+# What a role allows. It shows names of users and organizations, never of documents.
 ALLOWED: dict[str, set[str]] = {
     "stranger": {"OrganizationRepository.list_"},
     "colleague": OWN_ORGANIZATION | COLLEAGUES,
@@ -36,11 +36,11 @@ ALLOWED: dict[str, set[str]] = {
     | COLLEAGUES
     | {"OrganizationRepository.add", "UserRepository.add", "UserRepository.change"}
     | {"SessionRepository.end_all", "TokenRepository.revoke_all"}
-    | {"StatisticsRepository.count_runs", "ReportRepository.find_latest"},  # numbers of the whole installation
-    # Which model answers is the same for the whole installation; any worker may tell of its own.
+    | {"StatisticsRepository.count_runs", "ReportRepository.find_latest"},  # statistics of the whole installation
+    # The active model is the same for the whole installation; every worker may register its own.
     "service of another organization": OWN_ORGANIZATION
     | {"IndexRepository.register_variant", "IndexRepository.activate"}
-    | {"KeyRepository.add_once"},  # which key signs is the same for the whole installation
+    | {"KeyRepository.add_once"},  # the signing key is the same for the whole installation
 }
 FOR_SERVICE = {"LedgerRepository.claim_due", "LedgerRepository.count_pending", "LedgerRepository.summarize"}
 FOR_SERVICE |= {
@@ -101,7 +101,7 @@ Opened = AbstractAsyncContextManager[Work[Any]]
 
 
 def repository_methods() -> set[str]:
-    """Of all classes named so in the whole package: a new one without a case is found."""
+    """Return the methods of all repository classes in the package, so that a new one without a case is found."""
     found = set()
     for module in pkgutil.walk_packages(muniment.__path__, "muniment."):
         if ".migrations" in module.name or module.name.endswith("__main__"):
@@ -118,12 +118,12 @@ def open_as(database: Database, seed: Seed, world: World, who: str) -> Opened:
         return database.service_work(Service(seed.organization()))
     organization_id = world.organization_id if who == "colleague" else seed.organization()
     person = seed.person(organization_id, is_operator=who == "operator")
-    seed.execute("DELETE FROM api_tokens WHERE user_id = %s", person.id)  # their own, which they may well list
+    seed.execute("DELETE FROM api_tokens WHERE user_id = %s", person.id)  # their own, which they may list
     return database.work(person.principal)
 
 
 async def result_of(query: str, opened: Opened, world: World, *, keep: bool = True) -> Any:
-    """What it gave, `None` when it was refused."""
+    """Return the result of the query, or None if it was refused."""
     try:
         async with opened as work:
             result = await QUERIES[query](work.session, world)

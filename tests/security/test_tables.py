@@ -1,4 +1,4 @@
-"""Walks all tables and functions of the database: what somebody forgets to protect fails here."""
+"""Walk all tables and functions of the database: an unprotected one fails here."""
 
 import re
 from contextlib import suppress
@@ -21,7 +21,7 @@ WITHOUT_POLICY = {"alembic_version": "one line with the version of the tables; b
 QUEUE = re.compile(r"procrastinate_")
 COMMANDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER")
 EVERY_TABLE = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
-# Those of an extension are PostgreSQL's own in all but name.
+# Functions of extensions count as PostgreSQL's own.
 EVERY_FUNCTION = """
     SELECT p.oid::regprocedure::text, p.oid, p.prosecdef, p.proconfig FROM pg_proc p
      WHERE pronamespace = 'public'::regnamespace
@@ -110,7 +110,7 @@ def test_every_definer_function_has_a_fixed_search_path_and_the_ordinary_owner(s
     definers = [(name, oid, config) for name, oid, is_definer, config in seed.rows(EVERY_FUNCTION) if is_definer]
     assert len(definers) > 10
     for name, oid, config in definers:
-        # The temporary schema last: otherwise it is searched first, and anybody may put a table there.
+        # The temporary schema last: otherwise it is searched first, and everyone may create a table there.
         assert config == ["search_path=pg_catalog, public, pg_temp"], name
         assert seed.one("SELECT proowner::regrole::text FROM pg_proc WHERE oid = %s", oid) == OWNER_ROLE, name
 

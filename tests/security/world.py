@@ -1,4 +1,4 @@
-"""One organization with something of every kind in it, for strangers to look for."""
+"""One organization with data of every kind, which strangers try to access."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -55,7 +55,7 @@ class World:
 
 
 def a_world(seed: Seed) -> World:
-    """Its owner is admin and operator, so that every query shows somebody something."""
+    """Create an organization whose owner is admin and operator, so that every query has a result for someone."""
     owner = seed.person(is_admin=True, is_operator=True)
     member = seed.person(owner.organization_id)
     kb_id = seed.knowledge_base(owner)
@@ -126,12 +126,12 @@ def _with_run(seed: Seed, world: World) -> World:
 
 
 def _report(seed: Seed) -> None:
-    """Of a reconciliation, in numbers."""
+    """Add the report of a reconciliation."""
     seed.insert("reconcile_reports", id=new_id(), began_at=now(), is_repair=False, outcome=1, counts=[])
 
 
 def _fill(seed: Seed, world: World) -> None:
-    """An upload that has expired, a deletion that is due, a session, a line of the audit trail."""
+    """Add an expired upload, a due deletion, a session and an audit event."""
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
     of_document = {**in_kb, "document_id": world.gone_id}
     key = world.object_key(world.gone_id)
@@ -152,7 +152,7 @@ def _fill(seed: Seed, world: World) -> None:
 
 
 def _add_artifact(seed: Seed, world: World) -> None:
-    """With one part of each kind; nothing refers to it."""
+    """Add an unreferenced artifact with one part of each kind."""
     key: dict[str, Any] = {"organization_id": world.organization_id, **ARTIFACT}
     read = {"full_text_uri": "artifacts/world", "full_text_sha256": "0", "total_pages": 1, "total_words": 1}
     seed.insert("artifacts_full_text", id=world.artifact_id, **key, **read, methods={"text": 1})
@@ -164,7 +164,7 @@ def _add_artifact(seed: Seed, world: World) -> None:
 
 
 def _add_receipts(seed: Seed, world: World) -> None:
-    """Of a document that is gone and not proven gone, and of one that is; and an intent that waits for the first."""
+    """Add receipts of two deleted documents, one of them not proven yet, and an intent that waits for it."""
     left = {
         "organization_id": world.organization_id,
         "knowledge_base_id": world.kb_id,
@@ -184,7 +184,7 @@ def _add_receipts(seed: Seed, world: World) -> None:
 
 
 def _add_results(seed: Seed, world: World) -> None:
-    """With something written on each, and on places that are gone."""
+    """Add annotations of every kind, including stale ones."""
     mine: dict[str, Any] = {"document_id": world.document_id, "organization_id": world.organization_id}
     page, gone = {**mine, "page_number": 1, "annotations": {"a": 1}}, {"stale_at": now()}
     seed.insert("document_pages", **page, artifact_page_id=world.artifact_id)
@@ -196,7 +196,7 @@ def _add_results(seed: Seed, world: World) -> None:
 
 
 def _add_passage(seed: Seed, world: World) -> None:
-    """A document that can be found by what stands in it."""
+    """Add a document that can be found by its text."""
     key: dict[str, Any] = {**ARTIFACT, "organization_id": world.organization_id, "content_hmac": "0:indexed"}
     read = {"full_text_uri": "artifacts/indexed", "full_text_sha256": "0", "total_pages": 1, "total_words": 1}
     seed.insert("artifacts_full_text", id=world.indexed_text_id, **key, **read, methods={"text": 1})
@@ -221,8 +221,7 @@ def _add_passage(seed: Seed, world: World) -> None:
 
 
 def _add_archive(seed: Seed, world: World) -> None:
-    """One document that waits for the archiver, one that failed, one that is archived, and one that is to be handed
-    over; and what stands for the organization in Paperless."""
+    """Add documents in every state of the hand-over, and the organization's objects in Paperless."""
     of_document = {"organization_id": world.organization_id, "bilko_document_id": world.document_id, "sha256": SHA256}
     for document_type, status in (("other", "pending"), ("invoice", "failed"), ("contract", "archived")):
         seed.insert(
@@ -241,7 +240,7 @@ def _add_archive(seed: Seed, world: World) -> None:
 
 
 def _add_trail(seed: Seed, world: World) -> None:
-    """An event under seal and a head; the one that `_fill` wrote waits for its seal."""
+    """Add a sealed event and a head; the event of `_fill` is not sealed yet."""
     in_kb = {"organization_id": world.organization_id, "knowledge_base_id": world.kb_id}
     line = {"action": "test", "actor": str(world.owner.id), "payload": {}}
     seed.insert("audit_events", id=world.sealed_event_id, **in_kb, **line)

@@ -93,7 +93,7 @@ def test_a_traceback_is_one_field_without_local_variables(lines: Lines) -> None:
 
 
 def test_a_line_that_cannot_be_written_does_not_spill_its_values(lines: Lines) -> None:
-    configure_logs("json", "INFO")  # pytest's own handler, which would fail the test, goes
+    configure_logs("json", "INFO")  # removes pytest's handler, which would fail the test
     logging.getLogger("procrastinate").warning("%d jobs", "hunter2")
 
     assert lines() == [{"event": "log.failed", "logger": "procrastinate", "error": "TypeError"}]

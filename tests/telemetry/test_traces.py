@@ -12,7 +12,7 @@ from muniment.telemetry.traces import configure_traces, request_span, span
 
 
 class Collector(ThreadingHTTPServer):
-    """Takes spans over OTLP as a real collector does, and keeps them."""
+    """Receives and keeps spans over OTLP like a real collector."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Intake)
@@ -30,7 +30,7 @@ class Intake(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.paths.append(self.requestline.split()[1])  # as it was sent; `path` has its slashes merged
+        self.server.paths.append(self.requestline.split()[1])  # as sent; `path` has its slashes merged
         self.server.received += ExportTraceServiceRequest.FromString(body).resource_spans
         self.send_response(200)
         self.end_headers()

@@ -22,11 +22,11 @@ from muniment.storage.db.address import DatabaseAddress
 
 DATABASE, DATA = "database.sql.xz", "data.tar.xz"
 NOT_SAVED = ("postgres", ".postgres", "muniment.lock")
-"""What begins like this belongs to the running server; the database is saved as a dump."""
+"""Files of the running server start with one of these; the database is saved as a dump."""
 
 
 def save(data_dir: Path, folder: Path) -> None:
-    """Save what lies in the data directory. Nobody may be using it."""
+    """Save the data directory, which must not be in use."""
     postgres = EmbeddedPostgres(data_dir, password=_superuser_password(data_dir))
     address = postgres.start()
     try:
@@ -34,7 +34,7 @@ def save(data_dir: Path, folder: Path) -> None:
         dump = _run("pg_dump", address)
     finally:
         postgres.stop()
-    # `migrate` gives the logins their passwords; the superuser's role comes with its cluster.
+    # `migrate` sets the passwords of the logins; the superuser's role comes with its cluster.
     ours = [line for line in roles.splitlines() if line.startswith(("CREATE ROLE muniment_", "ALTER ROLE muniment_"))]
     (folder / DATABASE).write_bytes(lzma.compress("\n".join([*ours, dump]).encode(), preset=9))
     with tarfile.open(folder / DATA, "w:xz", preset=9) as archive:
@@ -44,7 +44,7 @@ def save(data_dir: Path, folder: Path) -> None:
 
 
 def restore(folder: Path, data_dir: Path, reading: dict[str, Any]) -> None:
-    """Make a data directory, ready for `muniment serve`, whose artifacts count as read by the libraries of today."""
+    """Create a data directory, ready for `muniment serve`, whose artifacts count as read by the current libraries."""
     data_dir.mkdir(mode=0o711)
     with tarfile.open(folder / DATA) as archive:
         archive.extractall(data_dir, filter="data")
@@ -85,7 +85,7 @@ def _date_artifacts(connection: psycopg.Connection[Any], reading: dict[str, Any]
     unread, and the test could not tell that from a fingerprint that our own code changed by mistake.
     """
     before, after = _fingerprint(reading), _fingerprint(_with_present_libraries(reading))
-    connection.execute("SET session_replication_role = replica")  # past all triggers and foreign keys
+    connection.execute("SET session_replication_role = replica")  # without triggers and foreign keys
     tables = connection.execute(
         "SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid"
         " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attname = 'params_fingerprint'"
@@ -113,6 +113,6 @@ def _version(package: str) -> str | None:
 
 
 def _fingerprint(reading: dict[str, Any]) -> str:
-    """Written out here on purpose: it must stay what it was when the fixtures were made."""
+    """Repeated here on purpose: it must stay what it was when the fixtures were made."""
     canonical = json.dumps({"reading": reading}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Small files of every format, each about a subject of its own."""
+"""Small files of every format, each about a different subject."""
 
 import io
 from email.message import EmailMessage
@@ -50,7 +50,7 @@ def elevator() -> bytes:
 
 
 def scan() -> bytes:
-    """A picture of a page, which has to be recognised."""
+    """An image of a page that requires OCR."""
     page = Image.new("L", (1100, 260), 255)
     font = ImageFont.load_default(36)
     ImageDraw.Draw(page).text((60, 80), "Vaccination certificate of the dog\nIssued by a veterinarian", 0, font)

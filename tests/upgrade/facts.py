@@ -1,4 +1,4 @@
-"""What is known about a saved installation: who can sign in, what it holds, and what must be true after an upgrade."""
+"""Facts about a saved installation: accounts, contents, and what must be true after an upgrade."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -58,7 +58,7 @@ class Facts(_Fact):
     processing: SavedDocument
     pending: tuple[SavedDocument, ...]
     replaced: SavedDocument
-    """Described as it will be when its new bytes have been read."""
+    """Described as it will be after its new bytes are processed."""
     words_before_replacement: str
     foreign: SavedDocument
     """Of the second organization, with the same bytes as `completed[0]`."""
@@ -69,11 +69,11 @@ class Facts(_Fact):
 
     public_key: str
     signed_seq: dict[str, int]
-    """By chain: the number of the newest signed head."""
+    """Number of the newest signed head, by chain."""
     receipts: tuple[dict[str, Any], ...]
-    """As somebody keeps them who asked for the deletion."""
+    """As kept by the user who requested the deletion."""
     reading: dict[str, Any]
-    """What the reading fingerprint of its artifacts was computed from."""
+    """Input of the reading fingerprint of its artifacts."""
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -48,7 +48,7 @@ COMPLETED = (
 
 @dataclass(frozen=True)
 class KnowledgeBaseClient:
-    """One person who is signed in, at one knowledge base."""
+    """A client that is signed in, with its knowledge base."""
 
     client: httpx.Client
     kb_id: str
@@ -85,7 +85,7 @@ class KnowledgeBaseClient:
 
 def main() -> None:
     target = Path(__file__).parent / (sys.argv[1] if len(sys.argv) > 1 else __version__)
-    target.mkdir()  # fails if it exists: a fixture is never made anew
+    target.mkdir()  # fails if it exists: a fixture is never recreated
     with shared_folder() as folder:
         making = Making(folder)
         facts = making.run()
@@ -126,7 +126,7 @@ class Making:
     def _knowledge_bases(
         self, installation: RunningServer
     ) -> Iterator[tuple[KnowledgeBaseClient, KnowledgeBaseClient]]:
-        """Of the two people who administer an organization, at their knowledge bases."""
+        """Yield the knowledge bases of the two organizations' admins."""
         with ExitStack() as opened:
             clients = [
                 opened.enter_context(signed_in(installation.url, self._known[name]))
@@ -179,7 +179,7 @@ class Making:
         self._known["public_key"] = sent(kb.client.get("/api/v1/audit/key"))["public_key"]
 
     def _delivered(self, kb: KnowledgeBaseClient, paperless: FakePaperless) -> None:
-        """One document that Paperless has, and one file that it refused."""
+        """Hand one document over, and one file that Paperless refuses."""
         self._known["handed_over"] = document = kb.upload_and_wait("invoice 1.pdf", a_pdf("Invoice 1"))
         kb.move(document, "hand-over")
         wait_until(lambda: kb.look(document)["archive_status"] == "archived")
@@ -188,7 +188,7 @@ class Making:
         wait_until(lambda: sent(kb.client.get("/api/v1/archive/dead-letters"))["total"] == 1)
 
     def _queued(self, kb: KnowledgeBaseClient) -> None:
-        """Two jobs that wait, of a document and of another application."""
+        """Queue two jobs, of a document and of another application."""
         document = kb.upload_and_wait("invoice 3.pdf", a_pdf("Invoice 3"))
         own = kb.move(document, "hand-over")["job_id"]
         self._known["queued_jobs"] = (own, self._hand_over(kb, a_pdf("Invoice 4, of another application")))
@@ -203,7 +203,7 @@ class Making:
         return str(sent(answer)["job_id"])
 
     def _sign_heads(self, kb: KnowledgeBaseClient, other_kb: KnowledgeBaseClient) -> None:
-        """An export seals and signs what is there."""
+        """Seal and sign all events with an export."""
         self._known["signed_seq"] = signed = {}
         for client in (other_kb.client, kb.client):
             export = client.get("/api/v1/audit/export")
@@ -215,7 +215,7 @@ class Making:
             signed[verdict["chain"]] = verdict["signed_seq"]
 
     def _interrupted(self, kb: KnowledgeBaseClient, installation: RunningServer) -> None:
-        """A worker in the middle of a document, with others waiting behind it."""
+        """Leave a worker in the middle of a document, with others waiting."""
         worker = installation.child(r"muniment worker$")
         [reader] = [process for process in worker.children() if is_server(process)]
         reader.send_signal(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""An installation of every earlier version, saved in the middle of its work, is started with the present code."""
+"""An installation of every earlier version, saved while it was working, starts with the current code."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 
 class Upgraded:
-    """The running installation, and what is known about it from before."""
+    """The running installation, and the facts about it from before."""
 
     def __init__(self, fixture: Path, facts: Facts, installation: RunningServer, paperless: FakePaperless) -> None:
         self.fixture = fixture
@@ -65,7 +65,7 @@ class Upgraded:
 
     def require_found(self, document: SavedDocument) -> None:
         assert self.search(document.words, "text")[:1] == [document.id]
-        # In which order is for the ranking to decide; what matters here is that nothing got lost.
+        # The order is up to the ranking; here nothing may be lost.
         assert document.id in self.search(document.question, "hybrid")[:3], document.name
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
@@ -86,12 +86,12 @@ CLAIMS: list[Claim] = []
 
 
 def claim(holds: Claim) -> Claim:
-    """Add a function to what must hold after an upgrade. Each one has documents of its own."""
+    """Register a function that must hold after an upgrade. Each one uses its own documents."""
     CLAIMS.append(holds)
     return holds
 
 
-# One test per version, not one per claim: a start costs ten seconds, and the processes of a parallel run share nothing.
+# One test per version, not per claim: a start takes ten seconds, and the processes of a parallel run share nothing.
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("fixture", [pytest.param(path, id=path.name) for path in FIXTURES])
 def test_installation_of_an_earlier_version_works_with_the_present_code(
@@ -133,7 +133,7 @@ def path_of(document: SavedDocument) -> str:
 
 
 def receipt_of(upgraded: Upgraded, answer: httpx.Response) -> Any:
-    """Return the record of a removal that has just been proven, after checking its signature."""
+    """Return the receipt of a deletion after checking its signature."""
     assert answer.status_code == 200, answer.text
     receipt = upgraded.operator.get(f"/api/v1/receipts/{answer.json()['receipt_id']}")
     assert receipt.is_success, receipt.text
@@ -258,7 +258,7 @@ def known_bytes_are_neither_read_nor_indexed_again(upgraded: Upgraded) -> None:
     _wait_for(upgraded, copy)
     assert _artifacts_of(upgraded, copy) == _artifacts_of(upgraded, known) == before[0]
     assert _documents_spared(upgraded) == before[1] + 1
-    # Other tests expect to find these words in one document only.
+    # Other claims expect to find these words in one document only.
     answered(upgraded.operator.post(f"{path_of(copy)}/archive"))
 
 
@@ -332,7 +332,7 @@ def _documents_spared(upgraded: Upgraded) -> int:
 
 
 def _artifacts_of(upgraded: Upgraded, document: SavedDocument) -> list[tuple[Any, ...]]:
-    """Return the text that a document shows and every index of it."""
+    """Return the text artifact of a document and all its indexes."""
     return upgraded.rows(
         "SELECT artifact_text_id, i.fingerprint FROM documents d JOIN artifact_indexes i USING (artifact_text_id)"
         " WHERE d.id = %s ORDER BY i.fingerprint",

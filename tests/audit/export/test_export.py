@@ -1,4 +1,4 @@
-"""A file that somebody takes along proves itself, whatever was left out of it (docs/design.md#audit-exports)."""
+"""An export proves itself, whatever was left out of it (docs/design.md#audit-exports)."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Lines = list[dict[str, Any]]
 
 
 async def events_of(api: RunningApi, person: Person, number: int) -> list[UUID]:
-    """So many knowledge bases of theirs: each is one event."""
+    """Create this number of events, one knowledge base each."""
     async with api.client(person) as client:
         made = [await client.post("/api/v1/knowledge-bases", json={"name": f"Saker {n}"}) for n in range(number)]
     return [UUID(answer.json()["id"]) for answer in made]

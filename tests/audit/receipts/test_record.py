@@ -1,4 +1,4 @@
-"""`muniment receipt verify`: whoever holds the file and the public key can check it, with nothing else."""
+"""`muniment receipt verify`: the file and the public key are enough to check a receipt."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ FOUND = {
 
 
 def a_receipt(signer: Signer = SIGNER, **left: int) -> dict[str, Any]:
-    """The file, as the API gives it."""
+    """Return the file that the API sends."""
     receipt = Receipt(
         id=new_id(),
         organization_id=new_id(),
@@ -110,7 +110,7 @@ def test_a_receipt_of_somebody_elses_key_is_not_ours() -> None:
     for key in (KEY, SIGNER.key_id):
         with pytest.raises(InvalidReceipt, match="another key"):
             verify_receipt(json.dumps(foreign), key)
-    # Nor if it claims our key.
+    # Not even if it claims our key.
     record = {**foreign["record"], "public_key": KEY, "key_id": SIGNER.key_id}
     signature = base64.b64encode(OTHER.sign(canonical_json(record))).decode()
     with pytest.raises(InvalidReceipt, match="Invalid signature"):
@@ -138,6 +138,6 @@ def test_the_command_tells_by_its_exit_code_and_in_a_sentence(tmp_path: Path, mo
     file.write_text(json.dumps(receipt))
     result = CliRunner().invoke(app, ["receipt", "verify", str(file)])
     assert result.exit_code == 1
-    assert isinstance(result.exception, InvalidReceipt)  # which `main` says in a sentence
+    assert isinstance(result.exception, InvalidReceipt)  # which `main` prints as a message
     result = CliRunner().invoke(app, ["receipt", "verify", str(tmp_path / "missing.json")])
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""Asks an S3 store that is not there and ends right after."""
+"""Call an unavailable S3 store and exit immediately afterwards."""
 
 import asyncio
 import sys

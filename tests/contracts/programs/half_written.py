@@ -1,4 +1,4 @@
-"""Writes the half of an object into a folder store and waits for its end."""
+"""Write half of an object into a folder store and wait to be killed."""
 
 import asyncio
 import sys

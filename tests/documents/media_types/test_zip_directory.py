@@ -18,7 +18,7 @@ SLIDES = ["[Content_Types].xml", "ppt/presentation.xml", "ppt/slides/slide1.xml"
 
 
 class OneWay(io.BytesIO):
-    """A file that cannot seek, as a socket cannot: a writer then puts the sizes behind the data."""
+    """A file that cannot seek, like a socket: ZIP writers then put the sizes after the data."""
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         raise io.UnsupportedOperation
@@ -45,7 +45,7 @@ def written_for_large_files(names: list[str]) -> bytes:
 
 
 def in_the_form_for_large_files(plain: bytes) -> bytes:
-    """The same archive with the 64-bit form of its end, which some writers always choose."""
+    """Return the archive with the 64-bit form of its end, which some writers always use."""
     at = plain.rfind(b"PK\5\6")
     count, size, offset = struct.unpack_from("<10xHLL", plain, at)
     end64 = struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, offset)

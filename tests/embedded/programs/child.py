@@ -1,4 +1,4 @@
-"""A child of the supervisor in its smallest form: writes down what happens to it."""
+"""Minimal child of the supervisor that records its signals."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ def note(what: str) -> None:
 def stop(number: int, frame: FrameType | None) -> None:
     note("asked to stop")
     if manner not in ("deaf", "impatient"):
-        time.sleep(0.2)  # so that one that did not wait for this one would be seen
+        time.sleep(0.2)  # so that a child that did not wait for this one would be noticed
         note("stopped")
         sys.exit(0)
 

@@ -1,4 +1,4 @@
-"""Makes a cluster, writes to it, stops it, starts it again and prints what it finds."""
+"""Create a cluster, write to it, restart it and print what it holds."""
 
 import os
 import sys

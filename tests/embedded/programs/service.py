@@ -1,4 +1,4 @@
-"""`muniment serve` in its smallest form: a supervisor, PostgreSQL if asked for, and two children that do nothing."""
+"""Minimal `muniment serve`: a supervisor, PostgreSQL if requested, and two children that do nothing."""
 
 import sys
 import time

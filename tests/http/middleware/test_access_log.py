@@ -37,7 +37,7 @@ PRINCIPAL = APrincipal(uuid4(), uuid4())
 
 
 class AnApp(FastAPI):
-    """Routes for all that can happen to a request, and what they saw."""
+    """Routes for everything that can happen to a request, and what they received."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,21 +99,21 @@ def requests_counted(operation: str, status: int, method: str = "GET") -> float:
 
 
 async def hang_up(app: AnApp, head: str, lines: Lines) -> dict[str, Any]:
-    """Send the head of a request, leave while it is answered or read, and wait for its line."""
+    """Send the head of a request, disconnect during the response or the body, and wait for the log line."""
     async with serving(AccessLog(app)) as client:
         _, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
         writer.write(head.replace("\n", "\r\n").encode() + b"\r\n\r\n")
         async with asyncio.timeout(5):
             await app.streaming.wait()
             writer.transport.abort()
-            while not (written := lines()):  # noqa: ASYNC110 a line on stderr rings no bell
+            while not (written := lines()):  # noqa: ASYNC110 a line on stderr cannot be awaited
                 await asyncio.sleep(0.01)
     (line,) = written + lines()
     return line
 
 
 async def spans_of(app: AnApp, path: str) -> list[Span]:
-    """What a collector receives of one request by a caller that is traced itself."""
+    """Return the spans that a collector receives for one request of a traced caller."""
     collector = FastAPI()
     received: list[Span] = []
 
@@ -293,7 +293,7 @@ async def test_whoever_leaves_with_all_the_bytes_that_were_promised_has_not_hung
     async def streams(_: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
         await send({"type": "http.response.body", "body": b"bytes", "more_body": True})
-        await receive()  # as a streaming answer watches for the client while it sends
+        await receive()  # a streaming response watches for a disconnect while it sends
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     await AccessLog(streams)({"type": "http", "method": "GET", "path": "/file", "headers": []}, gone, nowhere)

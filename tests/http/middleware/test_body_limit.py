@@ -38,7 +38,7 @@ async def test_a_body_within_the_limit_is_read(api: RunningApi) -> None:
 async def test_files_are_streamed_and_may_be_larger(api: RunningApi, path: str) -> None:
     large = {"file": ("large.txt", b"x" * (2 * MEBIBYTE))}
     answer = await api.anonymous.post(f"/api/v1/knowledge-bases/{uuid4()}/{path}", files=large)
-    assert answer.status_code == 401  # and not 413: whoever may do it meets the limit for uploads
+    assert answer.status_code == 401  # not 413: only authorized users meet the limit for uploads
 
 
 async def test_whoever_falls_silent_in_the_middle_of_a_small_body_is_answered_408() -> None:

@@ -30,7 +30,7 @@ async def port() -> AsyncIterator[int]:
 
 
 async def talk(port: int, *pieces: bytes) -> bytes:
-    """What the server says before it closes, or within two seconds."""
+    """Return what the server sends before it closes the connection, or within two seconds."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         for piece in pieces:

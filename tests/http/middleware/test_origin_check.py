@@ -23,7 +23,7 @@ def an_app(public_url: str | None = None, listening_host: str = "127.0.0.1") -> 
 
 
 async def assert_status(app: OriginCheck, requests: Iterable[Sent], status: int) -> None:
-    """Each request gets this answer; `{port}` in a header is the server's port."""
+    """Check the status of each request; `{port}` in a header is the server's port."""
     async with serving(app) as client:
         answers: dict[Sent, int] = {}
         for method, headers in requests:
@@ -41,7 +41,7 @@ async def assert_writes(app: OriginCheck, requests: Iterable[tuple[Header, ...]]
 
 
 async def first_lines_of_answers(app: OriginCheck, *heads: str) -> list[bytes]:
-    """To requests that httpx would not send."""
+    """Return the status lines of requests that httpx would not send."""
     lines = []
     async with serving(app) as client, asyncio.timeout(5):
         for head in heads:
@@ -118,7 +118,7 @@ async def test_a_write_from_another_origin_is_refused() -> None:
         "http://attacker.example",
         "null",
         "",
-        "http://localhost:{port}",  # another name than the one that the request came to
+        "http://localhost:{port}",  # a name other than the requested host
         "http://127.0.0.1:1",
         "http://127.0.0.1",
         "https://127.0.0.1:{port}",
@@ -154,14 +154,14 @@ async def test_reading_needs_no_origin() -> None:
 async def test_our_own_pages_and_programs_may_write() -> None:
     own = ("Origin", "http://127.0.0.1:{port}")
     requests: list[tuple[Header, ...]] = [
-        (),  # a program, no browser
+        (),  # a program, not a browser
         (own,),
         (own, ("Sec-Fetch-Site", "same-origin")),
         (("Origin", "HTTP://127.0.0.1:{port}"),),
         (("Host", "localhost:{port}"), ("Origin", "http://localhost:{port}")),
         (("Host", "localhost"), ("Origin", "http://localhost:80")),
         (("Host", "docs.example.org"), ("Origin", "https://docs.example.org")),
-        (("Origin", "https://docs.example.org"),),  # behind a proxy that does not pass the host on
+        (("Origin", "https://docs.example.org"),),  # behind a proxy that does not forward the host
         (("Sec-Fetch-Site", "same-origin"),),
         (("Sec-Fetch-Site", "none"),),
     ]

@@ -1,4 +1,4 @@
-"""Forms as a client sends them, and what arrives."""
+"""Forms as a client sends them, and what is received."""
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ CONTENT_TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 
 class Sender:
-    """A request stream that counts what was taken from it."""
+    """A request stream that counts the bytes read from it."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)

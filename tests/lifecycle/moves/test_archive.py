@@ -135,7 +135,7 @@ async def test_archiving_ends_a_reread_that_is_under_way_and_changes_nothing_els
     reread = worker_env.job(document_id)
     assert (await move(client, worker_env, document_id, "archive")).status_code == 200
     worker_env.reading = NEWER
-    await worker_env.worker()(reread)  # a worker that had taken it already writes nothing
+    await worker_env.worker()(reread)  # a worker that has already claimed it writes nothing
     assert worker_env.seed.rows(question) == before
     runs = worker_env.seed.rows("SELECT purpose, status, error->>'code' FROM document_processing_runs ORDER BY epoch")
     assert runs == [("first", "completed", None), ("reread", "failed", "superseded")]
@@ -178,7 +178,7 @@ async def test_a_namesake_that_comes_while_the_restore_waits_is_seen_by_the_cons
     with psycopg.connect(address.conninfo) as holder:
         holder.execute("SELECT FROM documents WHERE id = %s FOR UPDATE", [archived])
         restoring = asyncio.create_task(move(client, worker_env, archived, "restore"))
-        await wait_until(lambda: worker_env.seed.one(WAITING))  # it has found the name free
+        await wait_until(lambda: worker_env.seed.one(WAITING))  # it has checked that the name is free
         holder.execute("UPDATE documents SET name_key = 'a.pdf' WHERE id = %s", [other])
     answer = await restoring
     assert (answer.status_code, answer.json(), worker_env.status(archived)) == (409, TAKEN, "archived")

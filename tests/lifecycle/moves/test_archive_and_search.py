@@ -93,7 +93,7 @@ async def test_it_is_found_until_it_is_archived_and_again_when_it_is_restored(
         assert (await move(client, worker_env, document_id, "restore")).status_code == 200
     assert await found_in_each_mode(client) == [{str(document_id)}] * 3
     assert worker_env.seed.one("SELECT count(*) FROM index_intents") == 0
-    assert worker_env.seed.one(RUNS, document_id) == 1  # nothing was read anew
+    assert worker_env.seed.one(RUNS, document_id) == 1  # nothing was processed again
 
 
 @only_qdrant
@@ -144,14 +144,14 @@ async def test_a_late_reread_whose_document_was_archived_shows_nothing_when_it_i
     document_id = await a_processed(worker_env, index)
     await move(client, worker_env, document_id, "retry")
     await move(client, worker_env, document_id, "archive")
-    await process(worker_env, index, document_id)  # its worker comes late
+    await process(worker_env, index, document_id)  # its worker is late
     assert await found(client) == set()
     await move(client, worker_env, document_id, "restore")
     assert await found(client) == {str(document_id)}
 
 
 async def switch_model(worker_env: WorkerFixture, index: VectorSearch, *documents: UUID) -> None:
-    """As an operator does it: the newer model is set up, all completed documents are indexed for it, and it answers."""
+    """Switch models as an operator does: configure the new one, index all completed documents, and activate it."""
     worker_env.embedder, worker_env.other_embedders = NEWER, (worker_env.embedder,)
     await BulkReread(worker_env.database, ProcrastinateQueue(), RunRequest()).enqueue()
     for document_id in documents:
@@ -168,7 +168,7 @@ async def test_a_document_that_was_away_when_the_model_changed_is_indexed_for_it
     assert (await move(client, worker_env, document_id, "restore")).status_code == 200
     await process(worker_env, index, document_id)
     assert await found(client) == {str(document_id)}
-    assert worker_env.reader.opened == 1  # nothing was read again, only indexed
+    assert worker_env.reader.opened == 1  # indexed again, but not read again
     assert [line["action"] for line in worker_env.seed.audit_lines()][-2:] == ["document_restored", "document_retried"]
 
 

@@ -1,4 +1,4 @@
-"""`POST …/{doc_id}/cancel` (docs/contracts.md#cancel): the reading ends, for good."""
+"""`POST …/{doc_id}/cancel` (docs/contracts.md#cancel): processing stops permanently."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -33,7 +33,7 @@ async def client(api: RunningApi, worker_env: WorkerFixture) -> AsyncIterator[ht
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
-    """The media type says what the reader does."""
+    """Sandbox whose reader does what the media type says."""
     sandbox = Sandbox(ReaderResources(), server_config=WORKPLACE)
     await sandbox.probe()
     yield sandbox

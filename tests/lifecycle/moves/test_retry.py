@@ -1,4 +1,4 @@
-"""Trying again and reading anew: `POST …/{doc_id}/retry` (docs/contracts.md#retry)."""
+"""Retry and reprocess: `POST …/{doc_id}/retry` (docs/contracts.md#retry)."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -134,7 +134,7 @@ async def test_a_second_reread_takes_the_place_of_the_first(
     await retry(client, worker_env, document_id)
     first = worker_env.job(document_id)
     await retry(client, worker_env, document_id)
-    await worker_env.worker()(first)  # a worker that had taken it already writes nothing
+    await worker_env.worker()(first)  # a worker that has already claimed it writes nothing
     assert worker_env.seed.rows("SELECT status, error->>'code' FROM document_processing_runs WHERE epoch = 2") == [
         ("failed", "superseded")
     ]

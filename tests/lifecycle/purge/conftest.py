@@ -12,7 +12,7 @@ from tests.support.qdrant import LocalQdrant
 
 @pytest.fixture
 def index() -> VectorSearch | None:
-    """Another one than the default."""
+    """Override to use an index other than the default."""
     return None
 
 
@@ -23,7 +23,7 @@ def qdrant() -> FaultyIndex:
 
 @pytest.fixture
 def patience_seconds() -> float:
-    """For a worker in the midst of a document."""
+    """How long a purge waits for a worker that is processing the document."""
     return 2
 
 

@@ -1,4 +1,4 @@
-"""An API with all its stores, whose documents are really read, and what is left of them anywhere."""
+"""An API with all its stores and really processed documents, and checks for what is left of them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,7 +38,7 @@ OF_PASSAGES = ("artifact_indexes", "artifact_chunks")
 
 
 class FlakyObjectStore(FolderObjectStore):
-    """A folder that does not delete while it sulks, or that says so and does not."""
+    """Folder store that does not delete on demand: with an error, or while reporting success."""
 
     is_unavailable = False
     ignores_deletes = False
@@ -54,7 +54,7 @@ class FlakyObjectStore(FolderObjectStore):
 class PurgeHarness:
     worker_env: WorkerFixture
     client: httpx.AsyncClient
-    """Of the owner."""
+    """Client of the owner."""
     stores: Stores
     parts: Services
     url: str
@@ -74,7 +74,7 @@ class PurgeHarness:
             await worker(self.worker_env.job(document_id, FAST))
         except MoveToQueue:
             await worker(self.worker_env.job(document_id, READING))
-        # As the queue does when the job has ended well.
+        # As the queue does after a successful job.
         self.worker_env.seed.execute(
             "DELETE FROM procrastinate_jobs WHERE status = 'todo' AND task_name = 'processing.run'"
         )
@@ -116,7 +116,7 @@ class PurgeHarness:
         return dict(answer.json())
 
     async def sweep(self) -> None:
-        """As the worker does, when everything is due."""
+        """Run the worker's sweeps with everything due."""
         self.worker_env.seed.execute("UPDATE receipts SET next_attempt_at = now()")
         self.worker_env.seed.execute("UPDATE deletions SET next_attempt_at = now() WHERE reason <> 'never_kept'")
         await ReceiptSweep(self.parts.engine.prover).run()
@@ -125,7 +125,7 @@ class PurgeHarness:
         return IndexedDocument(document_id, self.worker_env.kb_id, self.worker_env.owner.organization_id)
 
     async def left(self, *document_ids: UUID) -> dict[str, int]:
-        """What is left of these documents by a look of our own, past all policies; nothing is left out."""
+        """Return what any store holds of these documents, as the superuser."""
         rows = {
             table: self.worker_env.seed.one(
                 f"SELECT count(*) FROM {table} WHERE document_id = ANY(%s)", list(document_ids)

@@ -1,4 +1,4 @@
-"""`POST …/documents/bulk-purge`: each document on its own, proven together, ten calls a minute."""
+"""`POST …/documents/bulk-purge`: documents are purged separately and proven together, with ten calls a minute."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ async def bulk(
 
 
 def seeded(purge_env: PurgeHarness, status: str = "archived", **columns: object) -> UUID:
-    """A document without anything in the stores: these tests are about who is taken."""
+    """Add a document without objects: these tests are about which documents are purged."""
     name = f"{uuid4()}.pdf"
     return purge_env.worker_env.seed.document(
         purge_env.worker_env.kb_id, purge_env.worker_env.owner, name=name, status=status, **columns
@@ -126,22 +126,22 @@ async def test_the_eleventh_call_in_a_minute_waits_whichever_process_is_asked(
     purge_env: PurgeHarness, settings: Settings
 ) -> None:
     other = purge_env.worker_env.seed.person(purge_env.worker_env.owner.organization_id, is_admin=True)
-    async with open_harness(purge_env.worker_env, settings) as second:  # of the same database
-        assert (await bulk(second, [])).status_code == 422  # a call that cannot be understood is none
+    async with open_harness(purge_env.worker_env, settings) as second:  # on the same database
+        assert (await bulk(second, [])).status_code == 422  # an invalid request does not count
         for number in range(10):
             assert (await bulk(second if number % 2 else purge_env, [uuid4()])).status_code == 200
         refused = await bulk(second, [uuid4()])
         assert refused.status_code == 429
         assert 1 <= int(refused.headers["retry-after"]) <= 60
-        async with purge_env.client_of(other) as client:  # by one user
+        async with purge_env.client_of(other) as client:  # the limit is per user
             assert (await bulk(purge_env, [uuid4()], client)).status_code == 200
         purge_env.worker_env.seed.execute("UPDATE request_times SET times[1] = times[1] - interval '1 minute'")
-        assert (await bulk(purge_env, [uuid4()])).status_code == 200  # the first of the ten is a minute ago
+        assert (await bulk(purge_env, [uuid4()])).status_code == 200  # the first of the ten was a minute ago
         assert (await bulk(purge_env, [uuid4()])).status_code == 429
 
 
 async def test_who_asks_while_another_call_is_being_counted_waits_for_it(purge_env: PurgeHarness) -> None:
-    """Or both would be the tenth."""
+    """Otherwise both would be the tenth."""
     database, caller = purge_env.stores.database, purge_env.worker_env.owner.principal
     for _ in range(9):
         assert (await bulk(purge_env, [uuid4()])).status_code == 200

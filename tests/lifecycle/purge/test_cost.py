@@ -1,4 +1,4 @@
-"""What a purge costs in statements and commits: these are what its time is made of."""
+"""The number of statements and commits of a purge, which determine its duration."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.lifecycle.purge.test_bulk_purge import bulk, seeded
 
 @contextmanager
 def counted(purge_env: PurgeHarness) -> Iterator[Counter[str]]:
-    """Statements and commits by login."""
+    """Count statements and commits by login."""
     counts: Counter[str] = Counter()
     database = purge_env.stores.database
     engines = {"app": database.app_engine.sync_engine, "service": database.service_engine.sync_engine}
@@ -36,11 +36,11 @@ def counted(purge_env: PurgeHarness) -> Iterator[Counter[str]]:
 async def test_a_document_costs_one_transaction_of_eleven_statements_and_proving_it_a_constant(
     purge_env: PurgeHarness,
 ) -> None:
-    await purge_env.purge(await purge_env.archived())  # what is asked once in the life of a process
+    await purge_env.purge(await purge_env.archived())  # fill caches that live as long as the process
     document_id = await purge_env.archived()
     with counted(purge_env) as counts:
         assert (await purge_env.purge(document_id)).status_code == 200
-    assert (counts["app"], counts["app commits"]) <= (1 + 11, 1)  # who asks, before it
+    assert (counts["app"], counts["app commits"]) <= (1 + 11, 1)  # and one for authentication
     assert counts["service"] <= 35
     assert counts["service commits"] <= 11
 
@@ -54,4 +54,4 @@ async def test_proving_many_costs_as_many_statements_as_proving_a_few(purge_env:
         assert (await bulk(purge_env, many)).json()["purged"] == 12
     assert for_many["service"] == for_few["service"]
     assert for_many["service commits"] == for_few["service commits"]
-    assert for_many["app commits"] == 12 + 1  # each in a transaction of its own, and who asks
+    assert for_many["app commits"] == 12 + 1  # one transaction each, and one for authentication

@@ -1,4 +1,4 @@
-"""`DELETE /knowledge-bases/{id}?purge=true`: every document goes its own way out, with a receipt; resumable."""
+"""`DELETE /knowledge-bases/{id}?purge=true`: every document is purged or cleared with a receipt; resumable."""
 
 import asyncio
 from collections import Counter
@@ -24,7 +24,7 @@ def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorSearch |
     return qdrant if request.param == "qdrant" else None
 
 
-# What is left in the stores depends on the engine; what is refused, and to whom, does not.
+# What is left in the stores depends on the engine; what is refused does not.
 each_engine = pytest.mark.parametrize("index", ["pgvector", "qdrant"], indirect=True)
 
 

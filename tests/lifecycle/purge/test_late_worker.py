@@ -1,4 +1,4 @@
-"""A worker that still processes a purged document leaves nothing behind (docs/design.md#i3, #i4, #document-lock)."""
+"""A worker that still processes a purged document leaves nothing (docs/design.md#i3, #i4, #document-lock)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -68,7 +68,7 @@ class SlowLocks(AdvisoryLocks):
 
 @asynccontextmanager
 async def held_up(purge_env: PurgeHarness, document_id: UUID, pause: Pause, **tools: Any) -> AsyncIterator[None]:
-    """A worker that waits there for the length of the block, and then goes on to its end."""
+    """Pause the worker there for the duration of the block, then let it finish."""
     copies = copier_of(purge_env.stores.database, purge_env.stores.vectors)
     worker = RunProcessor(replace(purge_env.worker_env.services, index_copier=copies, **tools))
     working = asyncio.create_task(worker(purge_env.worker_env.job(document_id, READING)))
@@ -105,7 +105,7 @@ async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after
         assert (answer["status"], answer["pending"]) == (202, STORES)
         await purge_env.sweep()
         assert purge_env.worker_env.seed.one("SELECT signed_at FROM receipts") is None
-    assert "objects" in await purge_env.left(document_id)  # what the worker wrote when it went on
+    assert "objects" in await purge_env.left(document_id)  # written by the worker when it continued
     await prove(purge_env, document_id)
 
 
@@ -126,7 +126,9 @@ async def test_a_worker_that_comes_after_the_receipt_is_stopped_by_the_fence(
 ) -> None:
     document_id, locks = await purge_env.worker_env.document(), SlowLocks(service_login(address), max_connections=2)
     locks.pause = Pause()
-    async with held_up(purge_env, document_id, locks.pause, locks=locks):  # it has claimed the run, and nothing else
+    async with held_up(
+        purge_env, document_id, locks.pause, locks=locks
+    ):  # it has claimed the run and done nothing else
         assert (await cancel_and_clear(purge_env, document_id))["status"] == 200
     await locks.close()
     assert await purge_env.left(document_id) == {}

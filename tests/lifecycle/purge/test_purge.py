@@ -1,4 +1,4 @@
-"""`DELETE …/{doc_id}/purge`, `…/clear`: gone from every store, or 202 (docs/contracts.md#purge, docs/design.md#i3)."""
+"""`DELETE …/{doc_id}/purge`, `…/clear`: deleted everywhere, or 202 (docs/contracts.md#purge, docs/design.md#i3)."""
 
 import asyncio
 from uuid import UUID, uuid4
@@ -18,7 +18,7 @@ def index(request: pytest.FixtureRequest, qdrant: FaultyIndex) -> VectorSearch |
     return qdrant if request.param == "qdrant" else None
 
 
-# What is left in the stores depends on the engine; what is refused, and to whom, does not.
+# What is left in the stores depends on the engine; what is refused does not.
 each_engine = pytest.mark.parametrize("index", ["pgvector", "qdrant"], indirect=True)
 only_qdrant = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
 
@@ -110,7 +110,9 @@ async def test_an_object_that_came_back_after_its_deletion_is_found_by_the_secon
     purge_env.objects.is_unavailable = True
     assert (await purge_env.purge(document_id)).status_code == 202
     purge_env.objects.is_unavailable = False
-    purge_env.worker_env.seed.execute("UPDATE deletions SET done_at = now(), outcome = 'erased'")  # and yet it is there
+    purge_env.worker_env.seed.execute(
+        "UPDATE deletions SET done_at = now(), outcome = 'erased'"
+    )  # although it is still there
     assert (await purge_env.purge(document_id)).json()["pending"] == ["blobs"]
     await purge_env.sweep()
     assert await purge_env.left(document_id) == {}
@@ -223,7 +225,7 @@ async def test_what_another_document_shows_is_kept_and_named_with_the_reason(pur
     )
     assert {"documents", "objects"} & set(await purge_env.left(document_id)) == {"objects"}
     assert (await purge_env.client.post(f"{purge_env.path(other_id)}/archive")).status_code == 200
-    answer = await purge_env.purge(other_id)  # the last one that shows it
+    answer = await purge_env.purge(other_id)  # the last document that shows it
     assert (await purge_env.receipt(answer.json()["receipt_id"]))["record"]["kept"] == []
     assert await purge_env.left(document_id, other_id) == {}
 

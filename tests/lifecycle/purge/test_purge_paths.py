@@ -1,4 +1,4 @@
-"""Every purge path goes through `may_purge` (docs/design.md#i9): this walks the source for anything that does not."""
+"""Every purge path goes through `may_purge` (docs/design.md#i9): search the source for anything that does not."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ SOURCE = Path(muniment.__file__).parent
 PURGE = "documents/purge.py"
 DELETES_DOCUMENTS = re.compile(r"\bdelete\s+from\s+(only\s+)?(public\.)?\"?documents\b", re.IGNORECASE)
 MAY_REMOVE = {
-    # Whose own `delete`, or that of something else than a document, is called there.
+    # Modules that call their own `delete`, or one of something other than a document.
     "documents/repository.py": "defines it",
     PURGE: "the one that calls it, behind `may_purge`",
 }
@@ -28,7 +28,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def is_documents(node: ast.AST) -> bool:
-    """`Document`, `Document.__table__`, or the bare table by the name that the source gives it."""
+    """Return whether the node is `Document`, `Document.__table__`, or the table under its name in the source."""
     if isinstance(node, ast.Attribute):
         return is_documents(node.value)
     return isinstance(node, ast.Name) and node.id in {"Document", "DOCUMENTS"}
@@ -49,7 +49,7 @@ def destroys(node: ast.AST) -> bool:
 
 
 def _is_repository(function: ast.expr) -> bool:
-    """`DocumentRepository(…).delete`, or the same through a name that it was given."""
+    """Return whether it is `DocumentRepository(…).delete`, directly or through a variable."""
     receiver = function.value if isinstance(function, ast.Attribute) else function
     if isinstance(receiver, ast.Call):
         return getattr(receiver.func, "id", "") == "DocumentRepository"
@@ -85,7 +85,7 @@ def test_the_walk_finds_nothing_else(written: str) -> None:
 
 
 def test_the_database_lets_no_removal_of_something_else_take_a_document_along(purge_env: PurgeHarness) -> None:
-    """A cascade would be a way past the gate."""
+    """A cascade would bypass `may_purge`."""
     to_documents = """SELECT conname FROM pg_constraint
                        WHERE contype = 'f' AND conrelid = 'documents'::regclass AND confdeltype <> 'a'"""
     assert purge_env.worker_env.seed.rows(to_documents) == []

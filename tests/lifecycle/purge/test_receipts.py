@@ -1,4 +1,4 @@
-"""`GET /api/v1/receipts/{id}`: what was there, what a second look found, for those whom it concerns."""
+"""`GET /api/v1/receipts/{id}`: what each store held, and what a second check found, for users with access."""
 
 import base64
 import json
@@ -36,7 +36,7 @@ async def test_a_receipt_says_what_was_there_and_verifies_offline(purge_env: Pur
     assert record["second_look"]["looked_for"]["blobs"] == 2
     public_key = base64.b64encode(purge_env.parts.engine.prover.sealer.signer.public_key).decode()
     assert verify_receipt(json.dumps(receipt), public_key).is_key_known
-    assert "invoices" not in json.dumps(receipt)  # which the text says
+    assert "invoices" not in json.dumps(receipt)  # the text of the document
 
 
 async def test_its_place_in_the_audit_chain_is_that_of_its_own_line(purge_env: PurgeHarness) -> None:

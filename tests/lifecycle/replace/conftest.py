@@ -21,7 +21,7 @@ from tests.support.seed import CHEAP_HASHER
 
 @pytest.fixture
 def index() -> VectorSearch | None:
-    """Another one than the default."""
+    """Override to use an index other than the default."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""A knowledge base whose documents are replaced over HTTP and read by a worker of the test's own."""
+"""A knowledge base whose documents are replaced over HTTP and processed by a worker of the test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -57,13 +57,13 @@ class ReplaceHarness:
         of_content = "UPDATE document_revisions r SET content_hmac = d.content_hmac FROM documents d WHERE d.id = %s"
         self.worker_env.seed.execute(
             f"{of_content} AND r.document_id = d.id", document_id
-        )  # as an upload would have it
+        )  # as an upload would store it
         await self.process(document_id)
         assert self.worker_env.status(document_id) == "completed"
         return document_id
 
     async def failed_replacement(self, document_id: UUID, name: str = "new.pdf") -> None:
-        """The new bytes are there, and cannot be read."""
+        """Replace the document with a file that cannot be read."""
         answer = await self.replace(document_id, a_pdf(name), name)
         assert answer.status_code == 200, answer.text
         await self.fail(document_id)
@@ -75,7 +75,7 @@ class ReplaceHarness:
         assert self.worker_env.status(document_id) == "failed"
 
     async def fail_late(self, document_id: UUID) -> None:
-        """The text is read and kept, and then no passages can be made of it."""
+        """Fail the run after the text is stored, when passages are computed."""
         able, self.worker_env.embedder = self.worker_env.embedder, FailingEmbedder()
         await self.process(document_id)
         self.worker_env.embedder = able
@@ -96,7 +96,7 @@ class ReplaceHarness:
         return IndexedDocument(document_id, self.worker_env.kb_id, self.worker_env.owner.organization_id)
 
     def row(self, document_id: UUID) -> dict[str, Any]:
-        """The document, past every policy, but for what every move changes."""
+        """Return the row as the superuser, without the columns that every move changes."""
         ((row,),) = self.worker_env.seed.rows("SELECT to_jsonb(d) FROM documents d WHERE id = %s", document_id)
         return {name: value for name, value in row.items() if name not in ("epoch", "updated_at")}
 
@@ -105,16 +105,16 @@ class ReplaceHarness:
         return [number for (number,) in self.worker_env.seed.rows(question, document_id)]
 
     def shown(self, document_id: UUID) -> list[Any]:
-        """Every row of pages, paragraphs and diagrams, with what people wrote on them."""
+        """Return every row of pages, paragraphs and diagrams with its annotations."""
         return [self.worker_env.seed.rows(question, document_id) for question in (SHOWN, WRITTEN, DRAWN)]
 
     async def stored(self, document_id: UUID) -> list[str]:
-        """The keys of its originals."""
+        """Return the keys of its originals."""
         prefix = f"{self.worker_env.kb_id}/{document_id}/"
         return sorted([info.key async for info in self.stores.objects.list(prefix)])
 
     async def sweep(self) -> None:
-        """What is due in the ledger."""
+        """Process due ledger entries."""
         assert await self.stores.ledger.process(self.worker_env.owner.organization_id) == 0
 
     async def hits(self, question: str = "contracts", mode: str = "hybrid") -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What becomes of the old revision when the new one is read, and when it is not."""
+"""The old revision after the new one completed, and after it failed."""
 
 import asyncio
 
@@ -43,7 +43,7 @@ async def test_a_purge_takes_what_was_read_from_earlier_revisions_too(replace_en
     await replace_env.sweep()
     assert (
         replace_env.worker_env.seed.one("SELECT count(*) FROM artifacts_full_text") == 2
-    )  # not collected before its grace
+    )  # not collected before the end of its grace period
     await replace_env.post(document_id, "archive")
     answer = await replace_env.client.delete(replace_env.path(document_id, "purge"))
     assert answer.status_code == 200, answer.text
@@ -98,7 +98,7 @@ async def test_what_was_read_from_the_old_content_is_left_to_the_garbage_collect
     old = replace_env.worker_env.seed.one("SELECT artifact_text_id FROM documents")
     await replace_env.replace(document_id)
     collection = build_garbage_collector(settings, replace_env.stores)
-    assert (await collection.collect(now())).marked == 0  # it can still come back
+    assert (await collection.collect(now())).marked == 0  # it can still be reverted
     replace_env.worker_env.reader.pages = NEW_PAGES
     await replace_env.process(document_id)
     assert (await collection.collect(now())).marked == 1

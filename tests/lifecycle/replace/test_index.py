@@ -1,4 +1,4 @@
-"""Replaced and reverted, on both engines: what is found is what the document shows at that moment."""
+"""Replaced and reverted on both engines: search finds what the document shows at that moment."""
 
 import pytest
 from qdrant_client import AsyncQdrantClient
@@ -11,11 +11,11 @@ from tests.lifecycle.replace.harness import NEW_PAGES, ReplaceHarness
 from tests.lifecycle.test_explain import explain, moves_of
 from tests.support.external_index import count_points
 
-pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the local mode of its client
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the client's local mode
 
 
 class Moody(QdrantIndex):
-    """Refuses to show and hide when it is told to."""
+    """Index that refuses to show and hide on demand."""
 
     is_silent = False
 
@@ -175,13 +175,13 @@ async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_r
 
 
 async def put_right(replace_env: ReplaceHarness) -> None:
-    """As soon as the writers had their time."""
+    """Run the intent sweep after the writers' grace period."""
     replace_env.worker_env.seed.execute("UPDATE index_intents SET next_attempt_at = now()")
     await IntentSweep(replace_env.stores.database, replace_env.stores.external_index).sweep()
 
 
 async def index_says(replace_env: ReplaceHarness) -> list[str]:
-    """Whether the index would propose anything, whatever PostgreSQL says."""
+    """Return what the index would propose, without PostgreSQL's confirmation."""
     assert replace_env.stores.external_index is not None
     held = [point async for point in replace_env.stores.external_index.iter_points(replace_env.worker_env.kb_id)]
     return sorted({"visible" for point in held if point.is_visible})

@@ -1,4 +1,4 @@
-"""Somebody else moves the document while its new bytes come in, or in the very moment."""
+"""Another user moves the document while its new bytes are uploaded, or at the same moment."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,7 +20,7 @@ WAITING = """SELECT count(*) FROM pg_stat_activity
 async def replace_while(
     replace_env: ReplaceHarness, document_id: UUID, meanwhile: Callable[[], Awaitable[object]]
 ) -> httpx.Response:
-    """The client sends half of its file, and the rest when that has happened."""
+    """Send half of the file, wait for the other move, and send the rest."""
     form = a_form('form-data; name="file"; filename="new.pdf"')
 
     async def body() -> AsyncIterator[bytes]:
@@ -39,7 +39,7 @@ async def begun(replace_env: ReplaceHarness) -> None:
 
 
 def are_left(replace_env: ReplaceHarness) -> int:
-    """Uploads that nobody decided about, and lines of the ledger that wait."""
+    """Return the number of unclaimed uploads and open ledger entries."""
     rows = "SELECT (SELECT count(*) FROM uploads) + (SELECT count(*) FROM deletions WHERE done_at IS NULL)"
     return int(replace_env.worker_env.seed.one(rows))
 

@@ -18,7 +18,7 @@ UNTOUCHED = """SELECT (SELECT jsonb_agg(to_jsonb(d)) FROM documents d),
 
 
 async def everything(replace_env: ReplaceHarness) -> tuple[Any, ...]:
-    """But for what a refused upload may leave in the ledger when it is done."""
+    """Return all rows, except ledger entries that a refused upload may leave."""
     waiting = replace_env.worker_env.seed.one("SELECT count(*) FROM deletions WHERE done_at IS NULL")
     objects = sorted([info.key async for info in replace_env.stores.objects.list()])
     return (*replace_env.worker_env.seed.rows(UNTOUCHED), waiting, objects)
@@ -110,7 +110,7 @@ async def test_while_it_is_being_read_it_is_refused_before_the_first_byte(replac
         replace_env.worker_env.kb_id, replace_env.worker_env.owner, status="processing"
     )
     before = await everything(replace_env)
-    # A body that is no form at all: nobody has looked at it.
+    # The body is not a form: nothing has parsed it.
     answer = await replace_env.client.post(replace_env.path(document_id, "replace"), content=b"no form")
     assert answer.status_code == 400
     assert answer.json() == {"detail": "Cannot replace document while processing is in progress"}
@@ -121,7 +121,7 @@ async def test_what_waits_is_not_read_any_more(replace_env: ReplaceHarness) -> N
     document_id = await replace_env.worker_env.document(b"old bytes")
     waiting = replace_env.worker_env.job(document_id)
     await replace_env.replace(document_id)
-    await replace_env.worker()(waiting)  # a worker that had taken it already
+    await replace_env.worker()(waiting)  # a worker that has already claimed it
     assert (replace_env.worker_env.status(document_id), replace_env.worker_env.reader.opened) == ("pending", 0)
     ended = "SELECT status, error->>'code' FROM document_processing_runs WHERE epoch = 1"
     assert replace_env.worker_env.seed.rows(ended) == [("failed", "superseded")]

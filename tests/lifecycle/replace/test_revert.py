@@ -1,4 +1,4 @@
-"""`POST …/{doc_id}/replace/revert`: a replacement that could not be read makes way for what was there before."""
+"""`POST …/{doc_id}/replace/revert`: a failed replacement is reverted to the previous revision."""
 
 from typing import Any
 from uuid import UUID
@@ -109,7 +109,7 @@ async def test_after_several_that_failed_the_last_readable_one_comes_back(replac
     before = replace_env.row(document_id)
     await replace_env.failed_replacement(document_id, "a.pdf")
     await replace_env.failed_replacement(document_id, "b.pdf")
-    await replace_env.replace(document_id, a_pdf("c"), "c.pdf")  # not even begun
+    await replace_env.replace(document_id, a_pdf("c"), "c.pdf")  # not even started
     await replace_env.failed_replacement(document_id, "d.pdf")
     assert (await replace_env.revert(document_id)).status_code == 200
     assert (replace_env.row(document_id), replace_env.revisions(document_id)) == (before, [1])
@@ -167,7 +167,7 @@ async def test_the_same_bytes_as_before_are_not_taken_from_the_revision_that_com
 
 
 class Sweeping(FolderObjectStore):
-    """Between a text that is written and the row that keeps it, the ledger is carried out once more."""
+    """Processes the ledger between storing a text and committing the row that references it."""
 
     replace_env: ReplaceHarness
 

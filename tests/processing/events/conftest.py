@@ -18,7 +18,7 @@ UseStreams = Callable[..., EventStreams]
 
 @pytest.fixture
 async def use_streams(api: RunningApi, address: DatabaseAddress) -> AsyncIterator[UseStreams]:
-    """Let the running API tell its events otherwise than in production: sooner, to fewer, from a faulty database."""
+    """Replace the event streams of the running API: with a shorter interval, fewer streams, or a faulty database."""
     used: list[Callable[[], Awaitable[None]]] = []
 
     def use(database: Database | None = None, *, streams_per_user: int = 20, **options: Any) -> EventStreams:

@@ -1,4 +1,4 @@
-"""A browser tab that follows the events."""
+"""A browser tab that follows the event stream."""
 
 import json
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ class EventStreamClient:
         self._lines = response.aiter_lines()
 
     async def next(self) -> Event | None:
-        """The next event; `None` when the stream has ended as it should, an error when it broke off."""
+        """Return the next event, or None at the proper end of the stream. Raises if it was cut off."""
         name = ""
         async for line in self._lines:
             field, _, value = line.partition(": ")
@@ -37,14 +37,14 @@ class EventStreamClient:
         return None
 
     async def expect(self, name: str) -> dict[str, Any]:
-        """The next event, which is of this name."""
+        """Return the next event, which must have this name."""
         event = await self.next()
         assert event is not None
         assert event[0] == name, event
         return event[1]
 
     async def until(self, name: str, **values: Any) -> list[Event]:
-        """All events up to the one with this name and these values."""
+        """Return all events up to the one with this name and these values."""
         seen = []
         while (event := await self.next()) is not None:
             seen.append(event)
@@ -77,7 +77,7 @@ def ids(events: list[Event]) -> set[UUID]:
 async def open_event_stream(
     api: RunningApi, person: Person, headers: dict[str, str] | None = None
 ) -> AsyncIterator[EventStreamClient]:
-    """Before its snapshot has been read."""
+    """Open a stream without reading its snapshot."""
     async with (
         local_client(api.url) as client,
         client.stream("GET", PATH, headers=person.headers if headers is None else headers) as response,

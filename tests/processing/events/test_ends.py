@@ -117,7 +117,7 @@ async def test_a_stream_that_the_reader_leaves_is_no_error_in_the_log(
 
 @asynccontextmanager
 async def production_server(api: RunningApi, settings: Settings) -> AsyncIterator[tuple[ApiServer, RunningApi]]:
-    """As `api.run` builds it, with its own time limit for open answers."""
+    """Build the server as `api.run` does, with a time limit for open responses."""
     server = ApiServer(
         uvicorn_config(settings, with_middleware(api.app, settings)), end_streams=api.services.events.close
     )
@@ -141,7 +141,7 @@ async def test_the_server_ends_its_streams_and_does_not_wait_for_them(
     async with production_server(api, settings) as (server, running), open_event_stream(running, owner) as tab:
         await tab.expect("snapshot")
         server.should_exit = True
-        assert await tab.until_end() == []  # a stream that is cut off after the time limit raises instead
+        assert await tab.until_end() == []  # raises if the stream was cut off after the time limit
     seen = lines()
     assert [line["status"] for line in seen if line["event"] == "http.request"] == [200]
     assert [line for line in seen if line["level"] not in ("info", "debug")] == []

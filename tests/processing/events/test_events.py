@@ -1,4 +1,4 @@
-"""What a browser tab is told about the documents of its person."""
+"""Events about documents, as a user's browser tab receives them."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Nothing falls between: not while a stream begins, not while it looks, not while the database is away."""
+"""No event is lost while a stream starts, while it queries, or while the database is unavailable."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,12 +23,12 @@ KILL = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name LIKE 'listening%%' AND datname = current_database()
 """
-A_LONG_TIME = 3600  # what is told before the next beat was heard, not found by looking again
+A_LONG_TIME = 3600  # an event before the next poll can only come from a notification
 Happening = Callable[[], Awaitable[None]]
 
 
 class EventfulDatabase(Database):
-    """Something happens right after the first looks, before anybody can do anything with what they saw."""
+    """Makes a change right after the first queries, before their results are used."""
 
     happenings: list[Happening]
 

@@ -1,4 +1,4 @@
-"""Bad files end with a code and a sentence, or with what could be read of them; the worker lives on."""
+"""Bad files fail with a code and a message, or are read in part; the worker continues."""
 
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -33,7 +33,7 @@ async def sandboxed_worker(
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """Somebody of ours whom no file may reach."""
+    """A local server that no file may reach."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setblocking(False)
         yield listening
@@ -80,9 +80,9 @@ class Odd:
     kind: MediaType
     build: Callable[[], bytes]
     text: str = ""
-    """Something that must have been read of it."""
+    """Text that must have been read."""
     unread: tuple[int, ...] = ()
-    """The pages that must be named as unread."""
+    """Pages that must be reported as unread."""
 
 
 COMPLETED = [

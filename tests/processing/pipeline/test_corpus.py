@@ -1,4 +1,4 @@
-"""Real PDF files, where they lie beside the repository, go through a whole worker."""
+"""Optional real PDF files next to the repository are processed by a whole worker."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ENCRYPTED = {"005-libreoffice-writer-password.pdf"}
 WITH_DIAGRAMS = {"003-pdflatex-image.pdf", "019-grayscale-image.pdf"}
 WITHOUT_TEXT = {"007-imagemagick-images.pdf", "019-grayscale-image.pdf"}
-"""Pictures of a few pixels and a photo: there is nothing to recognise."""
+"""Images of a few pixels and a photo: there is no text to recognize."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -1,4 +1,4 @@
-"""Files that are in command of their reader: whatever they make of it, only their own document fails."""
+"""Files that control their reader: whatever they make it do, only their own document fails."""
 
 from collections.abc import AsyncIterator
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def sandboxed_worker(
     cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[SandboxedWorkerFixture]:
-    """The media type says what the reader does."""
+    """Worker whose reader does what the media type says."""
     sandbox = Sandbox(ReaderResources(), memory_bytes=256 << 20, stall_seconds=2, server_config=WORKPLACE)
     async with open_sandboxed_worker(cluster, tmp_path_factory.mktemp("sandboxed_worker"), sandbox) as sandboxed_worker:
         yield sandboxed_worker

@@ -1,4 +1,4 @@
-"""A file of every known kind goes from its bytes to a completed document with its text in the store."""
+"""A file of every supported type becomes a completed document with its text in the store."""
 
 import io
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""From a queued run to a completed document: computed once, found by everybody after."""
+"""From a queued run to a completed document: computed once, found by everyone afterwards."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ async def test_unknown_content_is_read_and_completed(worker_env: WorkerFixture) 
 
 
 async def test_nothing_is_rolled_back_on_the_way_of_unknown_content(worker_env: WorkerFixture) -> None:
-    """The driver forgets all statements that it has prepared on a connection when something is rolled back there."""
+    """A rollback would make the driver drop all prepared statements of its connection."""
     rolled_back: list[Connection] = []
     event.listen(worker_env.database.service_engine.sync_engine, "rollback", rolled_back.append)
     assert await worker_env.process(await worker_env.document()) == READING
@@ -79,7 +79,7 @@ async def test_known_content_is_finished_by_the_fast_slot_without_opening_the_fi
 
 
 async def test_known_content_that_nobody_shows_yet_gets_its_diagrams(worker_env: WorkerFixture) -> None:
-    """Of a worker that died after it had read and indexed, before it made anything of what it found."""
+    """The worker died after reading and indexing, before it published anything."""
     first = await worker_env.document()
     await worker_env.process(first)
     worker_env.seed.execute("DELETE FROM documents WHERE id = %s", first)
@@ -211,7 +211,7 @@ async def test_a_reader_that_was_killed_is_tried_again_and_blamed_on_the_file_on
 
 
 class FullDisk(FolderObjectStore):
-    """Takes the pack, and then the worker's transaction fails."""
+    """Store that accepts the pack, after which the worker's transaction fails."""
 
     def __init__(self, worker_env: WorkerFixture, root: Path) -> None:
         super().__init__(root)
@@ -262,7 +262,7 @@ async def test_a_document_over_which_workers_die_again_and_again_is_given_up(wor
     document_id = await worker_env.document()
     for _ in range(MAX_CRASHES):
         async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
-            await RunRepository(work.session).claim(worker_env.job(document_id).run_id)  # and dies
+            await RunRepository(work.session).claim(worker_env.job(document_id).run_id)  # and crashes
     await worker_env.worker()(worker_env.job(document_id))
     assert worker_env.status(document_id) == "failed"
     assert worker_env.reader.opened == 0

@@ -1,4 +1,4 @@
-"""Nobody sees half a result: one transaction publishes all parts of it."""
+"""No user sees a partial result: one transaction publishes all parts of it."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Scans, photos and drawings, made in memory."""
+"""Scans, photos and drawings, built in memory."""
 
 from collections.abc import Callable, Sequence
 from io import BytesIO
@@ -29,7 +29,7 @@ def resources_with_ocr(**changes: int) -> ReaderResources:
 
 
 def a_pdf(draw: Callable[[Canvas], object], size: tuple[float, float] = A4, rotation: int = 0) -> BytesIO:
-    """One page with what `draw` draws."""
+    """One page with the drawing of `draw`."""
     file = BytesIO()
     canvas = Canvas(file, pagesize=size, invariant=1)
     draw(canvas)
@@ -40,7 +40,7 @@ def a_pdf(draw: Callable[[Canvas], object], size: tuple[float, float] = A4, rota
 
 
 def _turned(pdf: BytesIO, rotation: int) -> BytesIO:
-    # Canvas.setPageRotation exchanges width and height too.
+    # Canvas.setPageRotation would also swap width and height.
     turned = BytesIO()
     with Pdf.open(pdf) as document:
         document.pages[0].rotate(rotation, relative=False)
@@ -50,7 +50,7 @@ def _turned(pdf: BytesIO, rotation: int) -> BytesIO:
 
 
 def a_scan(lines: Sequence[str] = LINES, *, dpi: int = 200, size: tuple[float, float] = A6) -> Image.Image:
-    """A sheet with typed lines, in gray."""
+    """A gray page with typed lines."""
 
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 12)
@@ -66,7 +66,7 @@ def draw_pages(pdf: BytesIO, dpi: int) -> list[Image.Image]:
 
 
 def a_photo(size: tuple[int, int] = (400, 300)) -> Image.Image:
-    """Colours that run into each other, and no text."""
+    """Color gradients without text."""
     gradient = Image.radial_gradient("L").resize(size)
     return Image.merge("RGB", (gradient, gradient.transpose(Image.Transpose.FLIP_LEFT_RIGHT), gradient))
 

@@ -1,4 +1,4 @@
-"""Files of strangers, built in memory, and how a test looks at what was read of them."""
+"""Office files built in memory, and a reader that checks the contract."""
 
 import io
 import zipfile
@@ -18,7 +18,7 @@ STRICT_W = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 def read(
     data: bytes, kind: MediaType, options: ReadingOptions | None = None, resources: ReaderResources | None = None
 ) -> list[ExtractedPage]:
-    """All pages, after a check of what is promised for each of them."""
+    """Return all pages, after checking the contract for each of them."""
     reader = reader_for(kind.media_type)
     reading = reader.open_file(
         io.BytesIO(data), kind.media_type, options or ReadingOptions(), resources or ReaderResources()
@@ -45,7 +45,7 @@ def a_zip(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def a_docx(body: str, *, namespace: str = W, before: str = "", **parts: str) -> bytes:
-    """A Word document with this inside of its body. Further parts by their relation, e.g. `footnotes`."""
+    """A Word document with this body. Further parts by their relation, for example `footnotes`."""
     spaces = f'xmlns:w="{namespace}" xmlns:r="{R}" xmlns:v="v" xmlns:mc="mc"'
     root = f"<w:document {spaces}><w:body>{body}</w:body></w:document>"
     relations = "".join(f'<Relationship Id="{name}" Type="{R}/{name}" Target="{name}.xml"/>' for name in parts)

@@ -1,4 +1,4 @@
-"""PDF files made in memory: each builder draws what a test is about and nothing else."""
+"""PDF files built in memory: each builder draws only what a test is about."""
 
 import io
 from collections.abc import Callable, Iterable, Sequence
@@ -21,11 +21,11 @@ PROSE = (
     "learn that they are there although the",
     "machine that holds them is the same",
 )
-"""Lines that fill a column of some 200 points at 11 points."""
+"""Lines that fill a column of about 200 points at 11 points."""
 
 
 def pdf(*pages: Draw) -> bytes:
-    """One page per drawing, A4."""
+    """One A4 page per drawing."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=True)
     for draw in pages:
@@ -45,7 +45,7 @@ def write(
     pitch: float = 13.5,
     font: str = "Helvetica",
 ) -> None:
-    """Lines below each other; `top` counts from the upper edge of the page."""
+    """Lines below each other; `top` is measured from the upper edge of the page."""
     canvas.setFont(font, size)
     for place, line in enumerate(lines):
         canvas.drawString(left, HEIGHT - top - place * pitch, line)
@@ -57,7 +57,7 @@ def page_of(*texts: str) -> Draw:
 
 
 def column(name: str, left: float) -> Draw:
-    """Prose whose every line begins with the name of the column."""
+    """Prose in which every line starts with the name of the column."""
     return partial(write, left=left, top=140, lines=[f"{name} {line}" for line in PROSE])
 
 
@@ -84,7 +84,7 @@ def table(rows: Sequence[Sequence[str]], lefts: Sequence[float], *, top: float, 
 
 
 def picture(words: str) -> Draw:
-    """A page that is nothing but a picture, 150 dots to the inch, with these words on it."""
+    """A page that consists of one image at 150 dpi with these words."""
     image = Image.new("L", (1240, 1754), 255)
     ImageDraw.Draw(image).text((150, 200), words, fill=0, font=ImageFont.load_default(48))
 
@@ -99,7 +99,7 @@ def scan(words: str) -> bytes:
 
 
 def invisible(words: str) -> Draw:
-    """Text as OCR programs lay it over a scan: there, but not to be seen."""
+    """Invisible text, as OCR programs put it over a scan."""
 
     def draw(canvas: Canvas) -> None:
         text = canvas.beginText(72, HEIGHT - 100)
@@ -111,7 +111,7 @@ def invisible(words: str) -> Draw:
 
 
 def turned(file: bytes, degrees: int) -> bytes:
-    """The same file with every page shown turned clockwise."""
+    """Return the file with every page rotated clockwise."""
 
     def turn(document: pikepdf.Pdf) -> None:
         for page in document.pages:
@@ -128,7 +128,7 @@ def encrypted(file: bytes, *, user: str, owner: str = "owner") -> bytes:
 
 
 def with_broken_page(file: bytes, index: int) -> bytes:
-    """The page tree names something as a page that is none."""
+    """Return the file with something that is not a page in its page tree."""
 
     def damage(document: pikepdf.Pdf) -> None:
         document.Root.Pages.Kids[index] = document.make_indirect(pikepdf.Dictionary(Type=pikepdf.Name.Font))
@@ -137,7 +137,7 @@ def with_broken_page(file: bytes, index: int) -> bytes:
 
 
 def repeated(count: int) -> bytes:
-    """So many empty pages."""
+    """A file with this number of empty pages."""
     document = pikepdf.new()
     for _ in range(count):
         document.add_blank_page()
@@ -145,10 +145,8 @@ def repeated(count: int) -> bytes:
 
 
 def mapped(lines: Sequence[str], *, unmapped: bool = False) -> bytes:
-    """Lines of any characters, drawn from left to right in their order: the font says by a map what they mean.
-
-    Without a map its shapes mean nothing, as in many old files.
-    """
+    """Lines of any characters, drawn from left to right: a map in the font gives their meaning. Without the map its
+    glyphs have no meaning, as in many old files."""
     alphabet = sorted({character for line in lines for character in line})
     codes = {character: 33 + place for place, character in enumerate(alphabet)}
     document = pikepdf.new()

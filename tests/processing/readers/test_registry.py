@@ -7,7 +7,7 @@ from muniment.documents.media_types.types import SUPPORTED, MediaType
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
 from muniment.processing.readers.registry import reader_for
 
-# As in the sandbox, where the interpreter's files are out of reach.
+# As in the sandbox, where the files of the interpreter are inaccessible.
 WITHOUT_IMPORTS = """
 import sys
 from tests.processing.readers import office_files as files, test_mail

@@ -20,7 +20,7 @@ WHITE = (255, 255, 255)
 
 
 def draw_red_corner(canvas: Canvas) -> None:
-    """In the upper left."""
+    """Draw a red square in the upper left corner."""
     canvas.setFillColorRGB(1, 0, 0)
     canvas.rect(0, 742, 100, 100, fill=1, stroke=0)
 
@@ -117,7 +117,7 @@ def test_a_frame_of_a_tiff_is_a_page() -> None:
 def test_a_figure_of_a_picture_file_is_cut_out() -> None:
     picture = Image.new("RGB", (400, 400), WHITE)
     picture.paste(RED, (200, 200, 400, 400))
-    # Without a stated resolution it is 300 points wide: 96 pixels an inch.
+    # Without a resolution it is 300 points wide: 96 pixels per inch.
     cut = shown(render_figure(a_file(picture), "image/png", 1, (150.0, 150.0, 300.0, 300.0), None, ReaderResources()))
     assert cut.size == (200, 200)
     assert cut.getextrema() == ((255, 255), (0, 0), (0, 0))

@@ -23,7 +23,7 @@ async def renderer() -> FakeRenderer:
 
 @pytest.fixture
 async def api(settings: Settings, renderer: FakeRenderer) -> AsyncIterator[RunningApi]:
-    """As everywhere, but its pictures are drawn by the test's own hand."""
+    """The API with a fake renderer."""
     stores = build_stores(settings)
     pictures = ImageService(stores.objects, renderer)
     parts = replace(build_services(settings, stores, Passwords(CHEAP_HASHER)), images=pictures)

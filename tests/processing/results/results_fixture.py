@@ -1,4 +1,4 @@
-"""Documents that show a real artifact, put there without a reader, and somebody who looks at them."""
+"""Documents that show a real artifact, stored without a reader, and a client of their owner."""
 
 import asyncio
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ ORIGINAL = b"bytes of the original"
 
 @dataclass
 class FakeRenderer:
-    """Draws nothing, and tells what it was asked for."""
+    """Renders nothing and records its calls."""
 
     asked: list[tuple[Any, ...]] = field(default_factory=list)
     error: Exception | None = None
@@ -90,7 +90,7 @@ class FakeRenderer:
 
 @dataclass(frozen=True)
 class ResultsFixture:
-    """One knowledge base with its owner, and a client of theirs."""
+    """One knowledge base with its owner and their client."""
 
     api: RunningApi
     seed: Seed
@@ -101,7 +101,7 @@ class ResultsFixture:
     async def document(
         self, pages: Sequence[ExtractedPage] = PAGES, *, status: str = "completed", media_type: str = "application/pdf"
     ) -> UUID:
-        """Shows these pages; its original is in the store."""
+        """Add a document that shows these pages, with its original in the store."""
         count = self.seed.one("SELECT count(*) FROM documents")
         document_id = self.seed.document(
             self.kb_id, self.owner, name=f"{count}.pdf", status=status, media_type=media_type
@@ -114,7 +114,7 @@ class ResultsFixture:
         return self.seed.document(self.kb_id, self.owner, name="unread.pdf", status=status)
 
     async def publish(self, document_id: UUID, pages: Sequence[ExtractedPage], *, version: int = 1) -> None:
-        """As a run does when it ends; another version is a reread."""
+        """Publish the pages as the end of a run does; another version is a reread."""
         draft = ArtifactBuilder(self.owner.organization_id)
         for page in pages:
             draft.add_page(page)

@@ -15,7 +15,7 @@ OBJECTS = st.dictionaries(
 
 
 def can_be_kept(value: Any) -> bool:
-    """By the rules of PostgreSQL, told another way."""
+    """Implement PostgreSQL's rules a second time."""
     if isinstance(value, float):
         return value - value == 0 and (value == 0 or -30 < math.log10(abs(value)) < 30)
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""What people write beside a document."""
+"""Annotations of documents by users."""
 
 import json
 from typing import Any
@@ -177,7 +177,7 @@ async def test_the_trail_says_who_wrote_where_and_not_what(results_env: ResultsF
     await written(results_env, document_id, "pages/1", annotations=NOTE, flags={"x": 1})
     await written(results_env, document_id, "pages/1/paragraphs/1", annotations=NOTE)
     await written(results_env, document_id, "pages/1/paragraphs/1", annotations=None)
-    await written(results_env, document_id, "pages/1/paragraphs/1", annotations=None)  # nothing there, nothing done
+    await written(results_env, document_id, "pages/1/paragraphs/1", annotations=None)  # nothing to delete
     await written(results_env, document_id, f"diagrams/{PICTURE_KEY}", annotations=NOTE)
     lines = results_env.seed.audit_lines()
     assert {(line["action"], line["actor"], line["document_id"]) for line in lines} == {

@@ -1,4 +1,4 @@
-"""Writing while a worker re-anchors what was written: nothing is lost, and nothing lands on another paragraph."""
+"""Annotating while a worker re-anchors annotations: nothing is lost or attached to another paragraph."""
 
 import asyncio
 from uuid import UUID
@@ -15,7 +15,7 @@ WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' 
 
 async def until_somebody_waits(results_env: ResultsFixture) -> None:
     async with asyncio.timeout(15):
-        while not results_env.seed.one(WAITING):  # noqa: ASYNC110  # what it looks at is outside of this process
+        while not results_env.seed.one(WAITING):  # noqa: ASYNC110  # it observes another process
             await asyncio.sleep(0.02)
 
 

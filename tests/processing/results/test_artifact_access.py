@@ -1,4 +1,4 @@
-"""Every read is noted without a word of the text, and damaged text is never shown."""
+"""Every read is audited without any of the text, and damaged text is never shown."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -94,7 +94,7 @@ async def test_a_text_of_another_page_is_not_taken_for_this_one(results_env: Res
 
 
 async def test_a_long_text_that_is_damaged_at_its_end_never_comes_to_its_end(results_env: ResultsFixture) -> None:
-    # No two pieces alike, so that it stays long when packed.
+    # All pieces differ, so that the text stays long when compressed.
     pages = [
         ExtractedPage(n, " ".join(str(hash((n, i))) for i in range(20_000)), ExtractionMethod.TEXT) for n in range(1, 9)
     ]
@@ -120,7 +120,7 @@ async def test_an_artifact_that_a_purge_took_away_meanwhile_is_no_damage(
 
 
 class StorePurgedDuringRead(FolderObjectStore):
-    """The purge comes after the rows were read and before their bytes."""
+    """Store in which a purge happens after the rows were read and before their bytes are."""
 
     def __init__(self, root: Path, seed: Seed) -> None:
         super().__init__(root)
@@ -129,7 +129,7 @@ class StorePurgedDuringRead(FolderObjectStore):
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         for table in ("documents", "artifacts_full_text"):
             self._seed.execute(f"DELETE FROM {table}")
-        async for piece in super().read(key, start=start, end=end):  # another folder, in which nothing lies
+        async for piece in super().read(key, start=start, end=end):  # from another folder, which is empty
             yield piece
 
 
@@ -145,7 +145,7 @@ async def test_bytes_that_a_purge_took_away_meanwhile_are_no_damage(
 
 
 class ByteByByteStore(FolderObjectStore):
-    """Byte by byte: many a piece unpacks to nothing yet."""
+    """Returns one byte at a time: many a chunk decompresses to nothing."""
 
     async def read(self, key: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         async for piece in super().read(key, start=start, end=end):

@@ -1,4 +1,4 @@
-"""Pictures of pages and figures: rights first, drawn once, kept in memory."""
+"""Images of pages and figures: access is checked first, each is rendered once and cached."""
 
 import asyncio
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Where annotations go after a reread: to their text, the nearest one, and never two to one place."""
+"""Annotations after a reread: they follow their text to the nearest match, and never two to the same place."""
 
 from uuid import UUID
 

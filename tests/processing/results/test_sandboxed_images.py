@@ -1,4 +1,4 @@
-"""With the real sandbox: what is drawn is a picture of the page."""
+"""Page images rendered by the real sandbox."""
 
 import io
 

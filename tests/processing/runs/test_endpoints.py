@@ -1,4 +1,4 @@
-"""The runs of a document as people see them."""
+"""The runs of a document in the API."""
 
 from typing import Any
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""The fence: a worker that was overtaken can write nothing (docs/design.md#fence, #i4)."""
+"""The fence: an overtaken worker can write nothing (docs/design.md#fence, #i4)."""
 
 import asyncio
 from contextlib import suppress
@@ -23,7 +23,7 @@ def owner(seed: Seed) -> Person:
 
 @pytest.fixture
 async def run(database: Database, seed: Seed, owner: Person) -> ClaimedRun:
-    """Claimed once, by a first worker."""
+    """A run claimed by a first worker."""
     document_id = seed.document(seed.knowledge_base(owner), owner, status="pending")
     async with database.work(owner.principal) as work:
         run_id = await ProcrastinateQueue().enqueue_run(work, document_id, 1)

@@ -1,4 +1,4 @@
-"""Numbers: the queue for operators, what was spared for admins."""
+"""Statistics: the queue for operators, savings by sharing for admins."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

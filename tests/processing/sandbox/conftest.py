@@ -1,4 +1,4 @@
-"""A sandbox with the jobs of the tests, and ways to ask it."""
+"""A sandbox with the jobs of the tests, and functions that call it."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 
 def a_file(content: bytes | str = b"") -> BinaryIO:
-    """An open file without a name."""
+    """Return an open file without a name."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 the caller closes it
     file.write(content.encode() if isinstance(content, str) else content)
     return file
@@ -37,6 +37,6 @@ async def read(sandbox: Sandbox, deed: str, content: bytes | str = b"") -> list[
 
 
 async def ask(sandbox: Sandbox, deed: str, content: bytes | str = b"") -> str:
-    """What a deed answers on its only page."""
+    """Return the answer of a test job, on its only page."""
     [page] = await read(sandbox, deed, content)
     return page.text

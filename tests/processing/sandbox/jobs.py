@@ -1,4 +1,4 @@
-"""Jobs for the tests: what a document that has taken over its reader might try."""
+"""Test jobs: what a document that controls its reader might try."""
 
 import contextlib
 import ctypes
@@ -21,7 +21,7 @@ PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000030000000208020000001
 
 
 def read(file: BinaryIO, arguments: Mapping[str, Any], outlet: FrameWriter) -> None:
-    """The media type names what to do; the file is its argument."""
+    """Run the test job named by the media type, with the file as its argument."""
     DEEDS[arguments["media_type"]](file, outlet)
 
 
@@ -32,7 +32,7 @@ def tell(outlet: FrameWriter, *texts: str) -> None:
 
 
 def told(deed: Callable[[str], str]) -> Callable[[BinaryIO, FrameWriter], None]:
-    """A deed whose answer is the text of page one; what it is refused becomes the name of the error."""
+    """Wrap a function whose result becomes the text of page one; an error becomes its name."""
 
     def do(file: BinaryIO, outlet: FrameWriter) -> None:
         try:
@@ -64,7 +64,8 @@ def hang(file: BinaryIO, outlet: FrameWriter) -> None:
 
 
 def hang_with_family(file: BinaryIO, outlet: FrameWriter) -> None:
-    """A page with the numbers of this process, of what it executes, and of what tries to leave its group."""
+    """Send a page with the ids of this process, of the program it executes, and of a child that tries to leave its
+    group."""
     executed = subprocess.Popen(["sleep", "1000"])
     runaway = subprocess.Popen(["sleep", "1000"], start_new_session=True)
     outlet.opened(2)
@@ -80,7 +81,7 @@ def crash_with_family(file: BinaryIO, outlet: FrameWriter) -> None:
 
 
 def burn(file: BinaryIO, outlet: FrameWriter) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (1, 2))  # as the real limit does, only sooner
+    resource.setrlimit(resource.RLIMIT_CPU, (1, 2))  # like the real limit, only sooner
     while True:
         pass
 
@@ -92,7 +93,7 @@ def hog(file: BinaryIO, outlet: FrameWriter) -> None:
 
 
 def hog_and_abort(file: BinaryIO, outlet: FrameWriter) -> None:
-    """As a library in C++ does when it gets no more memory."""
+    """Like a C++ library that gets no more memory."""
     held = []
     try:
         while True:
@@ -157,7 +158,7 @@ def open_descriptors(_: str) -> str:
 
 
 def say(file: BinaryIO, outlet: FrameWriter) -> None:
-    """The bytes of the file as they are, instead of frames."""
+    """Send the bytes of the file instead of frames."""
     outlet._connection.sendall(file.read())
     signal.pause()
 

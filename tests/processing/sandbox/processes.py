@@ -1,4 +1,4 @@
-"""Whether processes are gone, told by the kernel."""
+"""Check with the kernel whether processes have ended."""
 
 import os
 from collections.abc import Iterable
@@ -7,12 +7,12 @@ import psutil
 
 
 def are_gone(pids: Iterable[int]) -> bool:
-    """Now, and their numbers are free again: they have been waited for."""
+    """Return whether they have ended and have been waited for, so that their ids are free."""
     return not any(psutil.pid_exists(pid) for pid in pids)
 
 
 def go_away(pids: Iterable[int]) -> bool:
-    """Within a time that only a broken sandbox needs. What nobody waits for stays as a zombie, which is gone too."""
+    """Wait until they have ended. The time limit is reached only by a broken sandbox. Zombies count as ended."""
     processes = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
     _, alive = psutil.wait_procs(processes, timeout=30)
     return all(process.status() == psutil.STATUS_ZOMBIE for process in alive)

@@ -1,4 +1,4 @@
-"""What a document that has taken over its reader can reach: nothing."""
+"""A document that controls its reader can reach nothing."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Nothing outlives its job: whatever happens to the child, the server, the client or the caller."""
+"""Nothing outlives its job, whatever happens to the child, the server, the client or the caller."""
 
 import asyncio
 import os
@@ -81,7 +81,7 @@ async def test_cancellation_ends_the_child_before_it_is_raised(sandbox: Sandbox)
     task = asyncio.create_task(work())
     family = await told
     task.cancel()
-    await asyncio.sleep(0)  # it is ending its child now, and is cancelled once more
+    await asyncio.sleep(0)  # it is ending its child now, and is cancelled again
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

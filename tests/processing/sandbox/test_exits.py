@@ -1,4 +1,4 @@
-"""Why a file could not be read, as the caller hears it."""
+"""Why a file could not be read, as reported to the caller."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""The real readers inside the real sandbox, where nothing can be imported any more."""
+"""The real readers inside the real sandbox, where imports are no longer possible."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Programs that children execute, installed where they cannot be reached."""
+"""Programs executed by children but installed where these have no access."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from tests.processing.sandbox.conftest import WORKPLACE
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Open to everybody, unlike the folders of pytest."""
+    """A folder that every user can reach, unlike those of pytest."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         Path(name).chmod(0o755)
         yield Path(name)

@@ -46,7 +46,7 @@ async def test_vectors_come_in_the_order_of_the_texts(embedder: Embedder) -> Non
     texts = [f"{'very ' * (index * 7 % 11)}long text number {index}" for index in range(11)]
     together = await embedder.embed(texts)
     for text, vector in zip(texts, together, strict=True):
-        # Padding and 8-bit weights move it a little; another text would be much farther away.
+        # Padding and 8-bit weights change it a little; another text would be much farther away.
         assert likeness(vector, (await embedder.embed([text]))[0]) > 0.99
     assert await embedder.embed([]) == []
 

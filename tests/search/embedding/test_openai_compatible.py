@@ -1,4 +1,4 @@
-"""Against a real server on the loopback that misbehaves in every way it can."""
+"""A real server on the loopback interface that misbehaves in every possible way."""
 
 import asyncio
 import json
@@ -29,10 +29,10 @@ def vectors(count: int) -> dict[str, Any]:
 
 @dataclass
 class Service:
-    """Gives the answers it was told to, then correct ones."""
+    """Sends the configured responses first, then correct ones."""
 
     answers: list[Response | None] = field(default_factory=list)
-    """`None` is an answer that never comes."""
+    """`None` is a response that never comes."""
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
 
@@ -43,7 +43,7 @@ class Service:
         self.keys.append(request.headers.get("Authorization"))
         answer = self.answers.pop(0) if self.answers else JSONResponse(vectors(len(body["input"])))
         if answer is None:
-            await receive()  # until the other side has gone
+            await receive()  # until the client has disconnected
         else:
             await answer(scope, receive, send)
 

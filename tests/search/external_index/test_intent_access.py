@@ -1,4 +1,4 @@
-"""Who may write intents: they stand in the way of a document's other moves, and lead to removals."""
+"""Who may write intents: they block other moves of a document and lead to deletions."""
 
 from uuid import UUID
 

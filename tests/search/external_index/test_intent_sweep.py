@@ -1,4 +1,4 @@
-"""Intents: whatever fails, times out or dies between the steps, the index ends where the document's row is."""
+"""Intents: whatever fails, times out or crashes between the steps, the index finally agrees with the row."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -62,7 +62,7 @@ async def test_after_a_call_that_fails_the_index_is_put_to_what_the_row_says(
     before, index_env.index.error, index_env.index.is_done_first = index_env.status, error, is_done_first
     with suppress(Unavailable, SimulatedCrash):
         await getattr(index_env, move)()
-        await index_env.settle()  # of a purge, the sweep makes the call
+        await index_env.settle()  # for a purge, the sweep makes the call
     assert index_env.status == (None if move == "purge" else before)
     assert len(index_env.intents) == 1
 
@@ -110,7 +110,7 @@ async def test_a_purge_does_not_wait_for_the_outcome_of_another_move(index_env: 
 
 
 class Interrupted(FaultyIndex):
-    """Lets something else happen between the writer's call and its second transaction."""
+    """Calls a function between the writer's call and its second transaction."""
 
     def __init__(self, index_env: ExternalIndexFixture, meanwhile: Callable[[], Awaitable[object]]) -> None:
         super().__init__(index_env.index.client)

@@ -1,4 +1,4 @@
-"""A text is indexed once for each variant, in the service's own organization, by real queries and a real model."""
+"""A text is indexed once for each variant, within the service's organization, with real queries and a real model."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""Chunks are cut where a person would cut them, and never grow beyond what the model takes in."""
+"""Chunks are split at natural boundaries and never exceed the model's input."""
 
 from collections import Counter
 from itertools import pairwise
@@ -26,7 +26,7 @@ def count_words(text: str) -> int:
 
 
 def a_page(*paragraphs: str | tuple[str, str]) -> SourcePage:
-    """Paragraphs as the readers give them: spans, with a blank line between two."""
+    """Return paragraphs as readers do: spans separated by a blank line."""
     text = ""
     spans: list[ParagraphSpan] = []
     for paragraph in paragraphs:

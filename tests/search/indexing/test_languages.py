@@ -1,4 +1,4 @@
-"""The language of short business texts, as PostgreSQL names it."""
+"""The language of short business texts, by PostgreSQL's names."""
 
 import psycopg
 import pytest

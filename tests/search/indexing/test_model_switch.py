@@ -1,5 +1,5 @@
-"""From one model to another: nothing is read again, the old one answers until the switch, and the switch is refused
-while documents would be lost from sight."""
+"""Switching models: nothing is read again, the old model answers until the switch, and the switch is refused while
+documents would become unfindable."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -44,7 +44,7 @@ async def worker_env(
 
 
 def set_up(worker_env: WorkerFixture) -> ModelSwitch:
-    """An operator sets the newer model up: workers index for both."""
+    """Configure the new model: workers index for both."""
     worker_env.embedder, worker_env.other_embedders = NEW, (OLD,)
     return ModelSwitch(worker_env.database, NEW)
 
@@ -62,14 +62,14 @@ async def reprocess(worker_env: WorkerFixture, *documents: UUID) -> None:
 
 
 def variants_of(worker_env: WorkerFixture, document_id: UUID) -> set[str]:
-    """Those that really have passages."""
+    """Return the variants for which passages exist."""
     question = """SELECT DISTINCT c.fingerprint FROM documents d
                     JOIN artifact_chunks c ON c.artifact_text_id = d.artifact_text_id WHERE d.id = %s"""
     return {fingerprint for (fingerprint,) in worker_env.seed.rows(question, document_id)}
 
 
 async def answering(worker_env: WorkerFixture, embedder: LetterEmbedder) -> set[UUID]:
-    """What is found by meaning when this model is the only one that can be asked."""
+    """Return what semantic search finds when only this model is available."""
     searching = SearchService(worker_env.database, PgvectorSearch(worker_env.database), {embedder.model: embedder})
     answer = await searching.search(worker_env.owner.principal, SearchRequest("invoices", mode=SearchMode.VECTOR))
     return {hit.passage.document_id for hit in answer.hits}

@@ -1,4 +1,4 @@
-"""The two halves of a question are asked at the same time; one that fails leaves nothing of the other behind."""
+"""Both halves of a query run concurrently; if one fails, nothing of the other is left."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from tests.search.conftest import SearchFixture
 
 
 class WaitingIndex(PgvectorSearch):
-    """Answers when the words have been looked for, and not before."""
+    """Answers only after the lexical search has started."""
 
     def __init__(self, index: PgvectorSearch, asked: asyncio.Event, error: Exception | None = None) -> None:
         super().__init__(index._database)
@@ -43,7 +43,7 @@ class WaitingIndex(PgvectorSearch):
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Set as soon as words are looked for."""
+    """Set when the lexical search starts."""
     asked, match = asyncio.Event(), LexicalRepository.match
 
     async def noted(repository: LexicalRepository, scope: SearchScope, *, limit: int) -> Sequence[PassageKey]:
@@ -73,4 +73,4 @@ async def test_an_index_that_breaks_takes_the_other_half_along(search_env: Searc
         await broken.search(search_env.owner.principal, SearchRequest("rent"))
     await asyncio.wait(asyncio.all_tasks() - before, timeout=10) if asyncio.all_tasks() - before else None
     assert asyncio.all_tasks() == before
-    assert search_env.api.stores.database.app_engine.pool.checkedout() == 0  # type: ignore[attr-defined]  # a queue's
+    assert search_env.api.stores.database.app_engine.pool.checkedout() == 0  # type: ignore[attr-defined]  # of a queue pool

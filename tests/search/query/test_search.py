@@ -1,4 +1,4 @@
-"""Asking over HTTP: what is found, what is refused, and what is never said."""
+"""Search over HTTP: what is found, what is refused, and what is never disclosed."""
 
 import asyncio
 import json

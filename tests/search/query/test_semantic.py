@@ -1,4 +1,4 @@
-"""docs/design.md#i2, with an index that was made to lie: whatever it proposes, PostgreSQL decides."""
+"""docs/design.md#i2 with an index that lies: whatever it proposes, PostgreSQL decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from tests.support.seed import Person, Seed
 
 
 class LyingIndex(PgvectorSearch):
-    """Proposes what it is told to, whoever asks and for whatever."""
+    """Proposes the configured candidates for every query."""
 
     def __init__(self, database: Database, proposals: Sequence[Candidate]) -> None:
         super().__init__(database)

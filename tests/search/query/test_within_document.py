@@ -1,4 +1,4 @@
-"""Finding within one document, with the places on its pages."""
+"""Search within one document, with positions on its pages."""
 
 from collections.abc import Iterator
 from typing import Any

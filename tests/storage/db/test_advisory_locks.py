@@ -1,4 +1,4 @@
-"""Locks that outlive transactions and die with their holder, however it dies."""
+"""Locks that outlive transactions and end with their holder, however it ends."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ async def locks(address: DatabaseAddress) -> AsyncIterator[AdvisoryLocks]:
 
 @pytest.fixture
 async def others(address: DatabaseAddress) -> AsyncIterator[AdvisoryLocks]:
-    """Of another process."""
+    """Locks of another process."""
     locks = AdvisoryLocks(service_login(address), max_connections=2)
     yield locks
     await locks.close()
@@ -49,7 +49,7 @@ async def test_a_second_attempt_is_refused_at_once_by_everybody(locks: AdvisoryL
     async with locks.try_acquire("a") as is_ours:
         assert is_ours
         assert not await is_free(others)
-        assert not await is_free(locks)  # the same process, which is on another connection
+        assert not await is_free(locks)  # the same process on another connection
 
 
 async def test_it_is_held_across_transactions(locks: AdvisoryLocks, others: AdvisoryLocks, database: Database) -> None:
@@ -122,7 +122,7 @@ async def test_it_dies_with_the_connection_of_its_holder_who_is_told_at_the_end(
 
 async def test_who_is_refused_while_connections_die_is_told(locks: AdvisoryLocks, seed: Seed) -> None:
     assert await is_free(locks)
-    assert seed.one(KILL) == 1  # one that rests in the pool
+    assert seed.one(KILL) == 1  # an idle one in the pool
     await wait_until(lambda: seed.one(KILL) == 0)
     with pytest.raises(DatabaseUnavailable):
         await is_free(locks)
@@ -130,7 +130,7 @@ async def test_who_is_refused_while_connections_die_is_told(locks: AdvisoryLocks
 
 
 async def test_many_names_are_held_at_once(locks: AdvisoryLocks, others: AdvisoryLocks, seed: Seed) -> None:
-    names = [f"name {number}" for number in range(8)]  # more than rest in the pool
+    names = [f"name {number}" for number in range(8)]  # more than the pool keeps idle
     async with AsyncExitStack() as held:
         for name in names:
             assert await held.enter_async_context(locks.try_acquire(name))

@@ -1,4 +1,4 @@
-"""Up, down and up again; several at once; and a program that refuses tables of another version."""
+"""Upgrade, downgrade, upgrade; concurrent migrations; and a program that refuses the schema of another version."""
 
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -54,7 +54,7 @@ def test_migrating_again_changes_nothing(address: DatabaseAddress) -> None:
 
 
 def processes(number: int) -> ProcessPoolExecutor:
-    """Not threads: Alembic keeps the migration that runs in global variables."""
+    """Processes instead of threads: Alembic keeps the running migration in global variables."""
     return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
 
 

@@ -1,4 +1,4 @@
-"""The models say what the migrations made: one drifting from the other is found here."""
+"""Models and migrations agree."""
 
 import importlib
 import pkgutil
@@ -19,7 +19,7 @@ from muniment.storage.db.base import Table
 from muniment.storage.db.migrate import ensure_pgvector
 from tests.support.cluster import Cluster
 
-ischema_names["regconfig"] = REGCONFIG  # which SQLAlchemy knows, but does not recognize in a table
+ischema_names["regconfig"] = REGCONFIG  # SQLAlchemy knows the type, but does not reflect it
 OURS = "NOT LIKE 'procrastinate%' AND {0} <> 'alembic_version' AND {0} <> 'alembic_version_pkc'"
 CONSTRAINTS = f"""
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
@@ -42,7 +42,7 @@ def import_all_tables() -> None:
 
 @pytest.fixture
 def from_models(cluster: Cluster) -> Iterator[DatabaseAddress]:
-    """A database made by the models alone."""
+    """A database created from the models alone."""
     import_all_tables()
     with cluster.new_database(template="template0") as address:
         engine = create_engine(address.sqlalchemy_url)

@@ -1,4 +1,4 @@
-"""Who may migrate, on a server of the test's own: roles belong to the whole server."""
+"""Who may migrate, on a separate server: roles belong to the whole server."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ OWN = "a_database_of_ones_own"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[DatabaseAddress]:
-    folder = Path(tempfile.mkdtemp(prefix="mun-"))  # short: the name of a unix socket has 107 bytes at most
+    folder = Path(tempfile.mkdtemp(prefix="mun-"))  # short: a unix socket path is limited to 107 bytes
     folder.chmod(0o755)
     postgres = EmbeddedPostgres(folder, password="superuser", durable=False)
     yield postgres.start()
@@ -35,7 +35,7 @@ def server() -> Iterator[DatabaseAddress]:
 
 @pytest.fixture
 def superuser(server: DatabaseAddress) -> Iterator[psycopg.Connection]:
-    """As the administrator of a server on which Muniment has never been."""
+    """Connection of the administrator of a server without Muniment."""
     with psycopg.connect(server.conninfo, autocommit=True) as connection:
         yield connection
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(OWN)))
@@ -44,14 +44,14 @@ def superuser(server: DatabaseAddress) -> Iterator[psycopg.Connection]:
 
 
 def a_login(superuser: psycopg.Connection, server: DatabaseAddress, name: str, right: str = "") -> DatabaseAddress:
-    """With a database of its own, as hosted PostgreSQL gives it."""
+    """Create a login with its own database, as hosted PostgreSQL does."""
     superuser.execute(f"CREATE ROLE {name} LOGIN NOSUPERUSER {right} PASSWORD 'own'")
     superuser.execute(f"CREATE DATABASE {OWN} OWNER {name} TEMPLATE template0")
     return server.as_login(name, "own").at_database(OWN)
 
 
 def with_vectors(server: DatabaseAddress) -> None:
-    """As an administrator does who was asked to."""
+    """Install the extension, as an administrator does on request."""
     with psycopg.connect(server.at_database(OWN).conninfo, autocommit=True) as administrator:
         administrator.execute("CREATE EXTENSION vector")
 
@@ -127,7 +127,7 @@ def test_a_login_that_may_not_create_roles_says_what_an_administrator_has_to_run
 
 
 def _run_as_told(database: DatabaseAddress, advice: str) -> None:
-    """Every indented line, with the passwords put in where the dots are."""
+    """Run every indented line, with passwords in place of the dots."""
     statements = re.findall(r"^    (.+;)$", advice, re.MULTILINE)
     assert len(statements) == 7
     passwords = iter([FIRST.app, FIRST.service])

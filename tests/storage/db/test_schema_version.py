@@ -1,4 +1,4 @@
-"""The quick look that spares a start the migrations must never take a database for ready that is not."""
+"""The quick check that skips migrations never accepts a database that is not ready."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`Work` begins and ends one transaction, and says plainly when the database does not answer."""
+"""`Work` begins and ends one transaction, and reports clearly when the database is unavailable."""
 
 import asyncio
 import socket
@@ -113,7 +113,7 @@ async def test_a_transaction_that_is_cut_off_as_it_begins_is_not_left_open(
 
 
 async def _left_behind(database: Database) -> tuple[str, psycopg.pq.TransactionStatus]:
-    """What the next borrower of the only connection finds: somebody's name, and whether a transaction is open."""
+    """Return what the next user of the only connection finds: a principal, and the transaction status."""
     async with database.lookup_connection() as connection:
         found = await connection.scalar(text("SELECT current_setting('app.user_id', true)"))
         assert connection.sync_connection is not None

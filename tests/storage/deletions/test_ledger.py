@@ -1,4 +1,4 @@
-"""The ledger of deletions: nothing is forgotten, no line is done twice at once, foreign lines are not seen."""
+"""The ledger of deletions: no entry is lost, processed twice at the same time, or visible to others."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.support.seed import Seed
 
 
 class RecordingDeleter:
-    """An eraser that remembers, and fails for the targets it is told to."""
+    """Records its targets, and fails for the configured ones."""
 
     def __init__(self, *fails: str) -> None:
         self.erased: list[str] = []
@@ -33,7 +33,7 @@ class RecordingDeleter:
 
 
 class NonDeletingObjectStore(FolderObjectStore):
-    """Says that it deleted, and did not."""
+    """Reports deletions that it did not make."""
 
     async def delete(self, key: str) -> None:
         pass
@@ -154,7 +154,7 @@ def objects(tmp_path: Path) -> FolderObjectStore:
 
 async def test_erased_object_was_seen_to_be_gone(objects: FolderObjectStore) -> None:
     await objects.put("a/x", b"bytes")
-    for _ in range(2):  # what is not there is no error
+    for _ in range(2):  # a missing object is not an error
         await ObjectDeleter(objects).delete(LedgerEntry(target="a/x"))
     assert [info.key async for info in objects.list()] == []
 

@@ -1,4 +1,4 @@
-"""The queue's own connections: as few round trips as there are statements, and none that is dead."""
+"""The connections of the queue: one round trip per statement, and no dead connections."""
 
 from datetime import timedelta
 
@@ -36,6 +36,6 @@ async def test_a_connection_that_has_hardly_rested_is_not_asked(address: Databas
     async with app.open_async():
         async with app.connector.pool.connection() as connection:
             driver = connection
-        driver.pgconn.finish()  # a question would find it out
+        driver.pgconn.finish()  # a query would notice it
         async with app.connector.pool.connection() as connection:
             assert connection is driver

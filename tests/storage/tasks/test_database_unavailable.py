@@ -1,4 +1,4 @@
-"""A database that goes away and comes back is no reason for a worker to end."""
+"""A worker survives a database that is unavailable for a while."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ CUT_OFF_WHO_WAITS = f"{CUT_OFF} AND wait_event_type = 'Lock'"
 
 
 def let_in(cluster: Cluster, database: str, *, allowed: bool) -> None:
-    """Whether new connections are taken; those that are there stay."""
+    """Allow or refuse new connections; existing ones stay open."""
     cluster.run(f"ALTER DATABASE {{}} ALLOW_CONNECTIONS {str(allowed).lower()}", database)
 
 
@@ -52,7 +52,7 @@ async def test_the_end_of_a_job_is_noted_although_the_connection_breaks_just_the
         await wait_until(lambda: not queue.jobs())
 
 
-@pytest.mark.every_fault  # half a minute of waiting
+@pytest.mark.every_fault  # takes half a minute
 async def test_a_worker_waits_for_a_database_that_lets_nobody_in(
     address: DatabaseAddress, cluster: Cluster, queue: Enqueuer, seed: Seed
 ) -> None:
@@ -65,7 +65,7 @@ async def test_a_worker_waits_for_a_database_that_lets_nobody_in(
             await wait_until(lambda: len(process.began) == 2)
             let_in(cluster, address.database, allowed=False)
             assert seed.one(CUT_OFF) > 0
-            # First its loops give up, then the attempt to begin anew does, and it is still there.
+            # First its loops give up, then the restart does, and it is still running.
             await wait_until(lambda: told(lines, "worker.database_unavailable") >= 2, within=90)
             let_in(cluster, address.database, allowed=True)
             await wait_until(lambda: told(lines, "worker.started") == 2, within=60)

@@ -1,4 +1,4 @@
-"""Sweeps: at their time, once, and never in the way of the next."""
+"""Sweeps run on time, once, and never block the next one."""
 
 import asyncio
 import time
@@ -47,7 +47,7 @@ async def test_a_sweep_every_two_seconds_runs_every_two_seconds(address: Databas
     sweep = Sweep()
     async with running_worker(address, None, periodic=[PeriodicTask("test.sweep", "*/2 * * * * *", sweep)]):
         await wait_until(lambda: len(sweep.times) >= 4)
-    # The first one makes up for the last that was due; from then on at every even second, half a second late.
+    # The first run makes up for the last one due; then every even second, half a second late.
     pauses = [later - earlier for earlier, later in zip(sweep.times[1:], sweep.times[2:], strict=False)]
     assert all(1.5 < pause < 2.5 for pause in pauses), pauses
 
@@ -86,7 +86,7 @@ async def test_a_sweep_of_a_dead_worker_does_not_hold_up_the_rescue(address: Dat
     async with build_queue_app(service_login(address), timeout=timedelta(seconds=5)).open_async() as app:
         await asyncio.gather(
             *(requeue_stalled_jobs(app, STALLED_AFTER) for _ in range(5))
-        )  # as by many workers at once
+        )  # as by many concurrent workers
     left = seed.rows("SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
     assert left == [("test.sweep", "todo"), ("processing.run", "todo")]
 

@@ -1,4 +1,4 @@
-"""Only the adapter knows the task engine: another engine must be possible without touching anything else."""
+"""Only the adapter knows the task engine: another engine must be possible without other changes."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ SOURCE = Path(muniment.__file__).parent
 ADAPTER = SOURCE / "storage" / "tasks" / "procrastinate"
 ALLOWED = (ADAPTER, SOURCE / "bootstrap" / "tasks.py", SOURCE / "migrations")
 LOGGING = SOURCE / "telemetry" / "logs.py"
-"""Names the library's logger, among others, to keep it quiet."""
+"""Names the library's logger, among others, to silence it."""
 
 
 def is_allowed(file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Procrastinate's tables: laid whole, brought up by what came since, never back."""
+"""Procrastinate's schema: installed completely, upgraded incrementally, never downgraded."""
 
 from collections.abc import Iterator
 from importlib import metadata, resources

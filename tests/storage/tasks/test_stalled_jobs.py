@@ -1,4 +1,4 @@
-"""A worker that dies in the middle is noticed by its silence, and its run is taken over."""
+"""A crashed worker is noticed by its missing heartbeat, and its run is taken over."""
 
 import asyncio
 import json
@@ -72,7 +72,7 @@ async def test_a_killed_workers_run_is_taken_over_and_its_fence_holds_no_more(
         assert first.attempt == 1
         assert await may_write(database, first)
         async with running_worker(address, claim):
-            await asyncio.sleep(1.5)  # longer than the silence that counts as death: a living one keeps its run
+            await asyncio.sleep(1.5)  # longer than the heartbeat timeout: a living worker keeps its run
             assert second == []
             killed.send_signal(signal.SIGKILL)
             await wait_until(lambda: second, within=10)

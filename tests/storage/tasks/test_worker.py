@@ -1,4 +1,4 @@
-"""What a worker does with the jobs it takes."""
+"""How a worker handles its jobs."""
 
 import asyncio
 import time

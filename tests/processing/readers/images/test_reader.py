@@ -121,7 +121,7 @@ def test_a_picture_without_text_is_a_figure_as_large_as_the_page() -> None:
 def test_every_kind_of_pixel_is_read(mode: str) -> None:
     scan = a_scan()
     if mode in ("RGBA", "LA"):
-        typed = Image.new(mode, scan.size, 0)  # black on nothing at all, as programs export it
+        typed = Image.new(mode, scan.size, 0)  # black on a transparent background, as programs export it
         typed.putalpha(scan.point(lambda value: 255 - value))
     elif mode.startswith("I"):
         typed = scan.convert("I").point(lambda value: value * 200 + 1000).convert(mode)

@@ -48,7 +48,7 @@ def test_typed_lines_are_read_word_by_word_where_they_stand() -> None:
     assert texts(found) == TYPED
     assert found.confidence > 0.9
     left, top, right, bottom = found.words[0].box
-    # "Seven" begins 30 points from the left, its foot 50 points from the top: at 200 dpi 83 and 139 pixels.
+    # "Seven" starts 30 points from the left, its baseline is 50 points from the top: at 200 dpi 83 and 139 pixels.
     assert abs(left - 83) < 8
     assert abs(bottom - 139) < 8
     assert left < right < 200
@@ -139,7 +139,7 @@ def test_a_page_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
 def test_closing_kills_what_runs(tmp_path: Path) -> None:
     resources = ReaderResources(tesseract=a_program(tmp_path, "exec cat"))
     pool = OcrPool(resources, ReadingOptions())
-    # Noise does not fit into the pipe, so that the program cannot have ended.
+    # Noise does not fit into the pipe, so the program cannot have ended.
     before = set(psutil.Process().children())
     pool.submit(Image.effect_noise((3000, 3000), 90), 200)
     started = set(psutil.Process().children()) - before

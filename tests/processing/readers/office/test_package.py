@@ -20,7 +20,7 @@ def refusal(data: bytes, kind: MediaType = DOCX, resources: ReaderResources | No
 
 
 def with_declared_size(data: bytes, size: int) -> bytes:
-    """The same ZIP file, whose directory lies about its first part."""
+    """Return the ZIP file with a false size of its first part in the directory."""
     at = data.index(b"PK\x01\x02")
     return data[: at + 24] + struct.pack("<L", size) + data[at + 28 :]
 

@@ -1,4 +1,4 @@
-"""Reading a PDF made in memory, as the sandbox would."""
+"""Read a PDF built in memory, as the sandbox does."""
 
 import io
 
@@ -32,7 +32,7 @@ def box_of(read: ExtractedPage, word: str) -> tuple[float, float, float, float]:
 
 
 def check_spans(read: ExtractedPage) -> None:
-    """What the contract promises about spans: words are words, and only breaks stand between paragraphs."""
+    """Check the contract of spans: words are words, and only breaks are between paragraphs."""
     assert "\n\n".join(paragraphs(read)) == read.text
     for word in read.words:
         text = read.text[word.start : word.end]

@@ -1,4 +1,4 @@
-"""Reads a file that never ends, tells the processes behind it, and waits to be killed."""
+"""Read an endless file, print the ids of its processes, and wait to be killed."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Which passages hold the words, and in which order."""
+"""Which passages contain the words, and in which order."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -26,7 +26,7 @@ WAYS = [
 
 @pytest.fixture(params=WAYS, ids=" then ".join, autouse=True)
 def _ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them, by the index of the words and past it, must answer the same."""
+    """Run with and without the word index: both must give the same results."""
     monkeypatch.setattr(repository, "choose_strategies", lambda *_: request.param)
 
 
@@ -61,7 +61,7 @@ async def test_a_rare_word_tells_more_than_common_ones(
 async def test_what_holds_everything_is_ranked_however_many_hold_a_part(
     database: Database, passages_env: PassagesFixture, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
-    seed.execute("DROP INDEX ix_artifact_chunks_hnsw_local")  # not asked here, and slow to fill
+    seed.execute("DROP INDEX ix_artifact_chunks_hnsw_local")  # not queried here, and slow to fill
     passages_env.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)
     whole = passages_env.add(kb_id, owner, [Passage("A common chimney")])
     passages_env.crowd(kb_id, owner, documents=5, chunks=MOST_RANKED // 4)

@@ -1,4 +1,4 @@
-"""Which way is gone to the passages that hold the words."""
+"""Choice of the match strategy for keyword candidates."""
 
 from uuid import UUID
 
@@ -15,24 +15,24 @@ from tests.support.seed import Person, Seed
 
 MILLION = 1_000_000
 BY_SCOPE_AND_SAMPLE = [
-    # A sentence of which every passage holds some words, hardly any all of them.
+    # A sentence: every passage contains some of its words, hardly any all of them.
     (15_000, SelectivitySample(0, 0.9, MILLION), [MatchStrategy.SCAN_SCOPE]),
     (50_000, SelectivitySample(0, 0.9, MILLION), [MatchStrategy.USE_INDEX]),
-    # A word of every third passage.
+    # A word in every third passage.
     (15_000, SelectivitySample(0.3, 0.3, MILLION), [MatchStrategy.SCAN_UNTIL_ENOUGH, MatchStrategy.SCAN_SCOPE]),
     (100_000, SelectivitySample(0.3, 0.3, MILLION), [MatchStrategy.SCAN_UNTIL_ENOUGH, MatchStrategy.USE_INDEX]),
     (MILLION, SelectivitySample(0.3, 0.3, MILLION), [MatchStrategy.SCAN_UNTIL_ENOUGH, MatchStrategy.USE_INDEX]),
-    # A word of nearly every passage, in everything: PostgreSQL looks through as well, from the beginning.
+    # A word in nearly every passage of everything: PostgreSQL would scan from the beginning, too.
     (MILLION, SelectivitySample(0.95, 0.95, MILLION), [MatchStrategy.USE_INDEX]),
-    # One that is not quite frequent enough to be sure.
+    # A word that may not be frequent enough.
     (100_000, SelectivitySample(0.15, 0.15, MILLION), [MatchStrategy.USE_INDEX]),
-    # Rare ones.
+    # Rare words.
     (15_000, SelectivitySample(0, 0.001, MILLION), [MatchStrategy.USE_INDEX]),
     (15_000, SelectivitySample(0, 0, MILLION), [MatchStrategy.USE_INDEX]),
-    # The scope is all that there is, and the index lists no more than what is wanted.
+    # The scope is the whole table, and the index lists no more than needed.
     (15_000, SelectivitySample(0, 0.05, 15_000), [MatchStrategy.USE_INDEX]),
     (15_000, SelectivitySample(0.3, 0.3, 15_000), [MatchStrategy.USE_INDEX]),
-    # Never counted by PostgreSQL.
+    # Without statistics of PostgreSQL.
     (15_000, SelectivitySample(0.05, 0.05, -1), [MatchStrategy.USE_INDEX]),
 ]
 FEW_RANKED = ScanLimits(small_scope=0, medium_scope=0, max_ranked=4)
@@ -44,7 +44,7 @@ MARKS = {
 
 
 class LexicalSearchFixture:
-    """A knowledge base, and who asks in it by words."""
+    """A knowledge base and a caller who searches it by keywords."""
 
     def __init__(self, database: Database, passages_env: PassagesFixture, seed: Seed) -> None:
         self.database, self.passages_env = database, passages_env

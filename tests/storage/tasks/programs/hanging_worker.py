@@ -1,4 +1,4 @@
-"""A real worker whose reading never ends: `python -m … <database> <folder>`. Prints what it has claimed."""
+"""A real worker whose reader hangs: `python -m … <database> <folder>`. Prints what it has claimed."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Every model gets its indexes from `muniment migrate`, whatever it is called and however long its vectors are."""
+"""Every model gets its indexes from `muniment migrate`, whatever its name and dimensions."""
 
 import pytest
 

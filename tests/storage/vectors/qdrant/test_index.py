@@ -1,4 +1,4 @@
-"""What is Qdrant's own, beside the contract of all indexes: names, payload, models side by side, deletes that lie."""
+"""Specific to Qdrant, beyond the contract of all indexes: names, payload, several models, deletes that lie."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ def index(client: LocalQdrant) -> ExternalIndex:
 
 
 async def held(client: LocalQdrant, document: IndexedDocument) -> list[Record]:
-    """All points of the document's knowledge base, seen past the port."""
+    """Return all points of the document's knowledge base, without the port."""
     return (await client.scroll(f"kb_{document.kb_id}", limit=1000, with_vectors=True))[0]
 
 
@@ -65,7 +65,7 @@ async def test_every_field_of_the_payload_is_indexed(client: LocalQdrant, index:
 async def test_indexes_that_a_dead_maker_left_out_are_made_later(client: LocalQdrant) -> None:
     document = a_document()
     await QdrantIndex(client).upsert(document, MODEL, 1, points((1, 0)))
-    client.indexed.clear()  # as if it had died right after making the collection
+    client.indexed.clear()  # as if it had crashed right after creating the collection
     await QdrantIndex(client).upsert(document, MODEL, 1, points((1, 0)))
     assert len(client.indexed) == 5
 

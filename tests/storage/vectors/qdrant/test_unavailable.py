@@ -1,4 +1,4 @@
-"""A server that does not answer, not in time, or not us: `Unavailable` each time, and the key in no log."""
+"""A server that does not respond, is too slow or rejects us: always `Unavailable`, and the key in no log."""
 
 from collections.abc import Awaitable, Callable
 
