@@ -25,7 +25,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Deed:
+class ApiCall:
     method: str
     path: str
     body: Mapping[str, object] | None
@@ -42,40 +42,40 @@ class Deed:
 
 
 NEW = {"email": "new_email", "password": PASSWORD}
-DEEDS = {
-    "create organization": Deed("POST", "/organizations", {"name": "Ny AS"}, (403, 403, 201, 201)),
-    "list organizations": Deed("GET", "/organizations", None, (403, 403, 200, 200)),
-    "rename own organization": Deed("PATCH", "/organizations/{own}", {"name": "Ny AS"}, (403, 403, 200, 200)),
-    "rename other organization": Deed("PATCH", "/organizations/{other}", {"name": "Ny AS"}, (403, 403, 200, 200)),
-    "list users": Deed("GET", "/users", None, (403, 200, 200, 200)),
-    "create user": Deed("POST", "/users", NEW, (403, 201, 201, 201)),
-    "create user in own": Deed("POST", "/users", {**NEW, "organization_id": "own"}, (403, 201, 201, 201)),
-    "create user in other": Deed("POST", "/users", {**NEW, "organization_id": "other"}, (403, 404, 201, 201)),
-    "create admin": Deed("POST", "/users", {**NEW, "is_admin": True}, (403, 201, 201, 201)),
-    "create operator": Deed("POST", "/users", {**NEW, "is_operator": True}, (403, 403, 201, 201)),
-    "make admin": Deed("PATCH", "/users/{colleague}", {"is_admin": True}, (403, 200, 200, 200)),
-    "make operator": Deed("PATCH", "/users/{colleague}", {"is_operator": True}, (403, 403, 200, 200)),
-    "deactivate colleague": Deed("PATCH", "/users/{colleague}", {"is_active": False}, (403, 200, 200, 200)),
-    "deactivate stranger": Deed("PATCH", "/users/{stranger}", {"is_active": False}, (403, 404, 200, 200)),
-    "touch an operator": Deed("PATCH", "/users/{operator_colleague}", {"is_active": False}, (403, 403, 200, 200)),
-    "new password of an operator": Deed(
+CALLS = {
+    "create organization": ApiCall("POST", "/organizations", {"name": "Ny AS"}, (403, 403, 201, 201)),
+    "list organizations": ApiCall("GET", "/organizations", None, (403, 403, 200, 200)),
+    "rename own organization": ApiCall("PATCH", "/organizations/{own}", {"name": "Ny AS"}, (403, 403, 200, 200)),
+    "rename other organization": ApiCall("PATCH", "/organizations/{other}", {"name": "Ny AS"}, (403, 403, 200, 200)),
+    "list users": ApiCall("GET", "/users", None, (403, 200, 200, 200)),
+    "create user": ApiCall("POST", "/users", NEW, (403, 201, 201, 201)),
+    "create user in own": ApiCall("POST", "/users", {**NEW, "organization_id": "own"}, (403, 201, 201, 201)),
+    "create user in other": ApiCall("POST", "/users", {**NEW, "organization_id": "other"}, (403, 404, 201, 201)),
+    "create admin": ApiCall("POST", "/users", {**NEW, "is_admin": True}, (403, 201, 201, 201)),
+    "create operator": ApiCall("POST", "/users", {**NEW, "is_operator": True}, (403, 403, 201, 201)),
+    "make admin": ApiCall("PATCH", "/users/{colleague}", {"is_admin": True}, (403, 200, 200, 200)),
+    "make operator": ApiCall("PATCH", "/users/{colleague}", {"is_operator": True}, (403, 403, 200, 200)),
+    "deactivate colleague": ApiCall("PATCH", "/users/{colleague}", {"is_active": False}, (403, 200, 200, 200)),
+    "deactivate stranger": ApiCall("PATCH", "/users/{stranger}", {"is_active": False}, (403, 404, 200, 200)),
+    "touch an operator": ApiCall("PATCH", "/users/{operator_colleague}", {"is_active": False}, (403, 403, 200, 200)),
+    "new password of an operator": ApiCall(
         "PATCH", "/users/{operator_colleague}", {"password": "another password"}, (403, 403, 200, 200)
     ),
 }
 
 
-@pytest.mark.parametrize("deed", DEEDS.values(), ids=list(DEEDS))
-async def test_each_may_do_what_the_table_says_and_nothing_else(api: RunningApi, seed: Seed, deed: Deed) -> None:
-    for (is_admin, is_operator), expected in zip(CALLERS, deed.expected, strict=True):
+@pytest.mark.parametrize("call", CALLS.values(), ids=list(CALLS))
+async def test_each_may_do_what_the_table_says_and_nothing_else(api: RunningApi, seed: Seed, call: ApiCall) -> None:
+    for (is_admin, is_operator), expected in zip(CALLERS, call.expected, strict=True):
         caller = seed.person(is_admin=is_admin, is_operator=is_operator)
         target = a_target(seed, caller)
         async with api.client(caller) as client:
-            answer = await deed.do(client, target)
+            answer = await call.do(client, target)
         assert answer.status_code == expected, (is_admin, is_operator, answer.text)
         if expected == 403:
             assert answer.json() == {"detail": "Permission denied"}
         lines = [line for line in seed.audit_lines() if line["actor"] == str(caller.id)]
-        assert len(lines) == (1 if expected < 300 and deed.method != "GET" else 0), (is_admin, is_operator)
+        assert len(lines) == (1 if expected < 300 and call.method != "GET" else 0), (is_admin, is_operator)
 
 
 def a_target(seed: Seed, caller: Person) -> Target:

@@ -32,7 +32,7 @@ async def test_verify_says_what_is_wrong_where_and_ends_with_1(
     trail: Trail, address: DatabaseAddress, tmp_path: Path
 ) -> None:
     ids = await trail.write_sealed(3)
-    trail.cheat("DELETE FROM audit_events WHERE id = %s", ids[1])
+    trail.tamper("DELETE FROM audit_events WHERE id = %s", ids[1])
     told = run(tmp_path, "audit", "verify", **outside(address, tmp_path))
     assert told.returncode == 1
     assert f"FAIL   organization {trail.organization_id}: The event at seq 2 is missing" in told.stdout

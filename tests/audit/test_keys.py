@@ -108,7 +108,7 @@ async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
     trail: Trail, database: Database, objects: FolderObjectStore, signer: Signer
 ) -> None:
     await register_first_key(database, signer)
-    trail.cheat("UPDATE audit_keys SET previous_key_id = %s", SECOND.key_id)
+    trail.tamper("UPDATE audit_keys SET previous_key_id = %s", SECOND.key_id)
     trail.seed.insert(
         "audit_keys",
         key_id=SECOND.key_id, public_key=SECOND.public_key, at="2026-01-01T00:00:00Z", signature=b"rubbish",
@@ -120,7 +120,7 @@ async def test_a_key_that_was_put_before_ours_is_not_vouched_for(
 @pytest.mark.parametrize("change", ["at = at - interval '1 day'", "public_key = '\\x00'", "signature = '\\x00'"])
 async def test_a_change_in_a_known_key_is_found(trail: Trail, database: Database, signer: Signer, change: str) -> None:
     await register_first_key(database, signer)
-    trail.cheat(f"UPDATE audit_keys SET {change}")
+    trail.tamper(f"UPDATE audit_keys SET {change}")
     (problem,) = (await trail.verification.verify(None)).problems
     assert "was added or changed without authorization" in problem.sentence
 

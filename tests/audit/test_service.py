@@ -44,7 +44,7 @@ async def test_a_broken_chain_is_told_and_does_not_keep_the_others_waiting(
     trail: Trail, seed: Seed, sweeps: AuditMaintenance
 ) -> None:
     await trail.write_sealed(2)
-    trail.cheat("UPDATE audit_seals SET hash = '\\x00' WHERE seq = 2")
+    trail.tamper("UPDATE audit_seals SET hash = '\\x00' WHERE seq = 2")
     others = [seed.organization(), None]
     for organization_id in (trail.organization_id, *others):
         trail.write(organization_id=organization_id)

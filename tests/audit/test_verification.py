@@ -67,7 +67,7 @@ async def test_what_is_sealed_and_not_signed_yet_is_in_order(trail: Trail) -> No
 @pytest.mark.parametrize("column", CHANGES)
 async def test_a_change_in_any_column_of_an_event_is_found_where_it_is(trail: Trail, column: str) -> None:
     ids = await trail.write_sealed(3)
-    trail.cheat(f"UPDATE audit_events SET {column} = {CHANGES[column]} WHERE id = %s", ids[1])
+    trail.tamper(f"UPDATE audit_events SET {column} = {CHANGES[column]} WHERE id = %s", ids[1])
     problems = await trail.problems()
     assert problems
     assert "seq 2" in problems[0]
@@ -75,14 +75,14 @@ async def test_a_change_in_any_column_of_an_event_is_found_where_it_is(trail: Tr
 
 async def test_an_event_that_was_moved_to_another_organization_is_found(trail: Trail) -> None:
     ids = await trail.write_sealed(3)
-    trail.cheat("UPDATE audit_events SET organization_id = %s WHERE id = %s", trail.seed.organization(), ids[1])
+    trail.tamper("UPDATE audit_events SET organization_id = %s WHERE id = %s", trail.seed.organization(), ids[1])
     assert await trail.problems() == ["The event at seq 2 is missing"]
 
 
 @pytest.mark.parametrize("column", SEAL_CHANGES)
 async def test_a_change_in_any_column_of_a_seal_is_found_where_it_is(trail: Trail, column: str) -> None:
     await trail.write_sealed(3)
-    trail.cheat(f"UPDATE audit_seals SET {column} = {SEAL_CHANGES[column]} WHERE seq = 2")
+    trail.tamper(f"UPDATE audit_seals SET {column} = {SEAL_CHANGES[column]} WHERE seq = 2")
     problems = await trail.problems()
     assert problems
     assert "seq 2" in problems[0].lower()
@@ -92,7 +92,7 @@ async def test_a_change_in_any_column_of_a_seal_is_found_where_it_is(trail: Trai
 async def test_a_change_in_any_column_of_a_head_is_found(trail: Trail, column: str) -> None:
     await trail.write_sealed(3)
     await trail.write_sealed()
-    trail.cheat(f"UPDATE audit_heads SET {column} = {HEAD_CHANGES[column]} WHERE seq = 3")
+    trail.tamper(f"UPDATE audit_heads SET {column} = {HEAD_CHANGES[column]} WHERE seq = 3")
     problems = await trail.problems()
     assert problems
     assert "The head of seq 3" in problems[0]
@@ -100,37 +100,37 @@ async def test_a_change_in_any_column_of_a_head_is_found(trail: Trail, column: s
 
 async def test_an_event_that_is_gone_is_found(trail: Trail) -> None:
     ids = await trail.write_sealed(3)
-    trail.cheat("DELETE FROM audit_events WHERE id = %s", ids[1])
+    trail.tamper("DELETE FROM audit_events WHERE id = %s", ids[1])
     assert await trail.problems() == ["The event at seq 2 is missing"]
 
 
 async def test_an_event_that_is_gone_with_its_seal_is_found(trail: Trail) -> None:
     ids = await trail.write_sealed(3)
-    trail.cheat("DELETE FROM audit_events WHERE id = %s", ids[1])
-    trail.cheat("DELETE FROM audit_seals WHERE event_id = %s", ids[1])
+    trail.tamper("DELETE FROM audit_events WHERE id = %s", ids[1])
+    trail.tamper("DELETE FROM audit_seals WHERE event_id = %s", ids[1])
     assert await trail.problems() == ["Seq 2 is missing: the next one is seq 3"]
 
 
 async def test_a_gap_that_was_closed_again_is_found(trail: Trail) -> None:
     ids = await trail.write_sealed(4)
-    trail.cheat("DELETE FROM audit_events WHERE id = %s", ids[1])
-    trail.cheat("DELETE FROM audit_seals WHERE event_id = %s", ids[1])
-    trail.cheat("UPDATE audit_seals SET seq = seq - 1 WHERE seq > 2")
+    trail.tamper("DELETE FROM audit_events WHERE id = %s", ids[1])
+    trail.tamper("DELETE FROM audit_seals WHERE event_id = %s", ids[1])
+    trail.tamper("UPDATE audit_seals SET seq = seq - 1 WHERE seq > 2")
     problems = await trail.problems()
     assert "seq 2 does not follow" in problems[0]
 
 
 async def test_two_events_that_changed_their_places_are_found(trail: Trail) -> None:
     await trail.write_sealed(3)
-    trail.cheat("UPDATE audit_seals SET seq = CASE seq WHEN 2 THEN 103 ELSE 102 END WHERE seq IN (2, 3)")
-    trail.cheat("UPDATE audit_seals SET seq = seq - 100 WHERE seq > 100")
+    trail.tamper("UPDATE audit_seals SET seq = CASE seq WHEN 2 THEN 103 ELSE 102 END WHERE seq IN (2, 3)")
+    trail.tamper("UPDATE audit_seals SET seq = seq - 100 WHERE seq > 100")
     problems = await trail.problems()
     assert "seq 2 does not follow" in problems[0]
 
 
 async def test_two_events_that_changed_their_contents_are_found(trail: Trail) -> None:
     first, second, _ = await trail.write_sealed(3)
-    trail.cheat(
+    trail.tamper(
         """UPDATE audit_events e SET actor = 'other', payload = o.payload FROM audit_events o
             WHERE (e.id, o.id) IN ((%s, %s), (%s, %s))""",
         first, second, second, first,
@@ -139,8 +139,8 @@ async def test_two_events_that_changed_their_contents_are_found(trail: Trail) ->
 
 
 async def remove_end(trail: Trail, *, after: int) -> None:
-    trail.cheat("DELETE FROM audit_events WHERE id IN (SELECT event_id FROM audit_seals WHERE seq > %s)", after)
-    trail.cheat("DELETE FROM audit_seals WHERE seq > %s", after)
+    trail.tamper("DELETE FROM audit_events WHERE id IN (SELECT event_id FROM audit_seals WHERE seq > %s)", after)
+    trail.tamper("DELETE FROM audit_seals WHERE seq > %s", after)
 
 
 async def test_an_end_that_was_removed_is_found_by_the_signed_head(trail: Trail, objects: FolderObjectStore) -> None:
@@ -156,7 +156,7 @@ async def test_an_end_that_was_removed_with_its_heads_is_found_by_the_head_outsi
     await trail.write_sealed(2)
     await trail.write_sealed(3)
     await remove_end(trail, after=2)
-    trail.cheat("DELETE FROM audit_heads WHERE seq > 2")
+    trail.tamper("DELETE FROM audit_heads WHERE seq > 2")
     problems = await trail.problems()
     assert "seq 5 is missing: its end was removed" in problems[0]
 
@@ -164,7 +164,7 @@ async def test_an_end_that_was_removed_with_its_heads_is_found_by_the_head_outsi
 async def test_a_chain_that_was_removed_wholly_is_found_by_the_head_outside(trail: Trail) -> None:
     await trail.write_sealed(2)
     for table in ("audit_events", "audit_seals", "audit_heads"):
-        trail.cheat(f"DELETE FROM {table}")
+        trail.tamper(f"DELETE FROM {table}")
     assert "seq 2 is missing: its end was removed" in (await trail.problems())[0]
 
 
@@ -174,13 +174,13 @@ async def test_chains_of_organizations_that_are_gone_are_checked_too(trail: Trai
     await trail.sealer.seal(None)
     await trail.heads.sign_chain(None)
     for table in ("audit_events", "audit_seals", "audit_heads", "organizations"):
-        trail.cheat(f"DELETE FROM {table}")
+        trail.tamper(f"DELETE FROM {table}")
     assert await trail.verification.list_chains() == [None, trail.organization_id]
 
 
 def rewrite(trail: Trail, *, from_seq: int) -> None:
     """Change an event and recompute its seal and all following ones."""
-    trail.cheat(
+    trail.tamper(
         """UPDATE audit_events SET actor = 'nobody'
             WHERE id = (SELECT event_id FROM audit_seals WHERE seq = %s)""",
         from_seq,
@@ -194,7 +194,7 @@ def rewrite(trail: Trail, *, from_seq: int) -> None:
         row = AuditEvent(**dict(zip(names, event, strict=True)), payload=payload)
         digest = event_hash(envelope_of(row), payload_hash(salt, payload), to_rfc3339(sealed_at))
         previous = link_hash(previous, seq, digest)
-        trail.cheat("UPDATE audit_seals SET event_hash = %s, hash = %s WHERE seq = %s", digest, previous, seq)
+        trail.tamper("UPDATE audit_seals SET event_hash = %s, hash = %s WHERE seq = %s", digest, previous, seq)
 
 
 async def test_a_chain_that_was_rewritten_is_found_by_its_heads(trail: Trail) -> None:
@@ -208,7 +208,7 @@ async def test_a_chain_that_was_rewritten_is_found_by_its_heads(trail: Trail) ->
 async def test_a_chain_that_was_rewritten_and_its_heads_removed_is_found_by_the_head_outside(trail: Trail) -> None:
     await trail.write_sealed(2)
     rewrite(trail, from_seq=1)
-    trail.cheat("DELETE FROM audit_heads")
+    trail.tamper("DELETE FROM audit_heads")
     assert "rewritten" in (await trail.problems())[0]
 
 
@@ -217,8 +217,8 @@ async def test_a_rewritten_chain_is_not_signed_anew(trail: Trail) -> None:
     rewrite(trail, from_seq=1)
     with pytest.raises(Exception, match="does not continue"):
         await trail.write_sealed()
-    trail.cheat("DELETE FROM audit_heads")
-    trail.cheat("DELETE FROM audit_seals WHERE seq > 2")
+    trail.tamper("DELETE FROM audit_heads")
+    trail.tamper("DELETE FROM audit_seals WHERE seq > 2")
     with pytest.raises(Exception, match="does not continue"):
         await trail.sign()
 
@@ -260,20 +260,20 @@ async def test_a_head_that_is_missing_outside_is_found(trail: Trail, objects: Fo
 async def test_a_head_that_is_missing_inside_is_found(trail: Trail) -> None:
     for _ in range(3):
         await trail.write_sealed()
-    trail.cheat("DELETE FROM audit_heads WHERE seq = 2")
+    trail.tamper("DELETE FROM audit_heads WHERE seq = 2")
     assert await trail.problems() == ["A signed head between seq 1 and 3 was removed"]
 
 
 async def test_an_event_that_was_kept_from_its_seal_is_found(trail: Trail) -> None:
     await trail.write_sealed(2)
     trail.write()
-    trail.cheat("DELETE FROM audit_unsealed")
+    trail.tamper("DELETE FROM audit_unsealed")
     assert await trail.problems() == ["1 events are not sealed and not waiting to be sealed"]
 
 
 async def test_of_many_problems_the_first_are_told_and_all_are_counted(trail: Trail) -> None:
     await trail.write_sealed(120)
-    trail.cheat("UPDATE audit_events SET actor = 'nobody'")
+    trail.tamper("UPDATE audit_events SET actor = 'nobody'")
     verdict = await trail.verification.verify(trail.organization_id)
     assert (len(verdict.problems), verdict.problem_count) == (100, 120)
 
@@ -283,7 +283,7 @@ async def test_the_installation_has_a_chain_that_is_checked_like_the_others(trai
     await trail.sealer.seal(None)
     await trail.heads.sign_chain(None)
     assert (await trail.verification.verify(None)).is_intact
-    trail.cheat("UPDATE audit_events SET actor = 'nobody' WHERE id = %s", event_id)
+    trail.tamper("UPDATE audit_events SET actor = 'nobody' WHERE id = %s", event_id)
     verdict = await trail.verification.verify(None)
     assert (verdict.chain, verdict.problem_count) == (INSTALLATION_CHAIN, 1)
 

@@ -47,7 +47,7 @@ class Trail:
         await self.sign()
         return ids
 
-    def cheat(self, statement: str, *values: Any) -> None:
+    def tamper(self, statement: str, *values: Any) -> None:
         """Run a statement as the superuser, without triggers."""
         self.seed.execute("SET session_replication_role = replica")
         try:

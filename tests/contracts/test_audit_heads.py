@@ -40,7 +40,7 @@ async def test_whoever_died_after_the_store_and_before_the_row_is_followed(
     trail = a_trail(database, seed, objects)
     await trail.write_sealed(2)
     signed = seed.rows("SELECT h::text FROM audit_heads h")
-    trail.cheat("DELETE FROM audit_heads")
+    trail.tamper("DELETE FROM audit_heads")
     await trail.sign()
     assert seed.rows("SELECT h::text FROM audit_heads h") == signed
     assert await trail.problems() == []
@@ -51,7 +51,7 @@ async def test_a_head_that_only_the_store_knows_is_no_problem_while_the_chain_go
 ) -> None:
     trail = a_trail(database, seed, objects)
     await trail.write_sealed(2)
-    trail.cheat("DELETE FROM audit_heads")
+    trail.tamper("DELETE FROM audit_heads")
     await trail.write_sealed(1)
     assert await trail.problems() == []
 

@@ -35,7 +35,7 @@ def headers_of(address: str) -> Message:
 
 
 @pytest.fixture
-def nobody() -> Iterator[str]:
+def refusing_address() -> Iterator[str]:
     """An address that refuses connections: the port is bound, but not listening."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -43,14 +43,14 @@ def nobody() -> Iterator[str]:
 
 
 @pytest.fixture
-def deaf() -> Iterator[str]:
+def unresponsive_address() -> Iterator[str]:
     """An address that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         yield f"http://127.0.0.1:{silent.getsockname()[1]}"
 
 
-async def test_server_that_is_down_is_unavailable_soon(nobody: str) -> None:
-    objects = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
+async def test_server_that_is_down_is_unavailable_soon(refusing_address: str) -> None:
+    objects = S3ObjectStore(S3Address("documents", refusing_address, "us-east-1", "key", "secret"))
     started = time.monotonic()
 
     answers = await asyncio.gather(
@@ -70,8 +70,8 @@ async def test_server_that_is_down_is_unavailable_soon(nobody: str) -> None:
 
 
 @pytest.mark.slow
-async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(deaf: str) -> None:
-    objects = S3ObjectStore(S3Address("documents", deaf, "us-east-1", "key", "secret"))
+async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(unresponsive_address: str) -> None:
+    objects = S3ObjectStore(S3Address("documents", unresponsive_address, "us-east-1", "key", "secret"))
     started = time.monotonic()
 
     answers = await asyncio.gather(
@@ -87,8 +87,8 @@ async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(deaf: str) -
     assert time.monotonic() - started < 12
 
 
-async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(nobody: str) -> None:
-    objects = S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret"))
+async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(refusing_address: str) -> None:
+    objects = S3ObjectStore(S3Address("documents", refusing_address, "us-east-1", "key", "secret"))
 
     async def go_on() -> None:
         async with objects.writer("a/x") as writer:
@@ -100,9 +100,9 @@ async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(nobody
         await go_on()
 
 
-async def test_check_says_that_nobody_answers(nobody: str) -> None:
-    with pytest.raises(Unavailable, match=f"{nobody} is not responding. Check its address"):
-        await S3ObjectStore(S3Address("documents", nobody, "us-east-1", "key", "secret")).check()
+async def test_check_says_that_nobody_answers(refusing_address: str) -> None:
+    with pytest.raises(Unavailable, match=f"{refusing_address} is not responding. Check its address"):
+        await S3ObjectStore(S3Address("documents", refusing_address, "us-east-1", "key", "secret")).check()
 
 
 async def test_check_says_that_the_keys_are_refused(s3_server: SeaweedFS) -> None:
@@ -134,10 +134,10 @@ async def test_store_that_lists_out_of_order_is_an_error_and_not_a_wrong_list(em
 
 
 async def test_given_endpoint_wins_over_the_environment(
-    empty_s3_server: SeaweedFS, nobody: str, monkeypatch: pytest.MonkeyPatch
+    empty_s3_server: SeaweedFS, refusing_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_ENDPOINT", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
-        monkeypatch.setenv(name, nobody)
+        monkeypatch.setenv(name, refusing_address)
     monkeypatch.setenv("AWS_VIRTUAL_HOSTED_STYLE_REQUEST", "true")
 
     await connect(empty_s3_server).check()
@@ -156,8 +156,8 @@ async def test_store_is_asked_to_encrypt(empty_s3_server: SeaweedFS) -> None:
 
 
 @pytest.mark.slow
-async def test_process_that_closes_its_store_ends_well(nobody: str) -> None:
+async def test_process_that_closes_its_store_ends_well(refusing_address: str) -> None:
     program = Path(__file__).parent / "programs" / "ends_at_once.py"
-    children = [await asyncio.create_subprocess_exec(sys.executable, program, nobody) for _ in range(8)]
+    children = [await asyncio.create_subprocess_exec(sys.executable, program, refusing_address) for _ in range(8)]
 
     assert [await child.wait() for child in children] == [0] * 8

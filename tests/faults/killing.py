@@ -19,7 +19,7 @@ NEVER = -1
 
 
 @dataclass(frozen=True)
-class LastWord:
+class WorkerReport:
     queue: str
     reached: list[Effect]
 
@@ -32,7 +32,7 @@ class WorkerForkServer:
 
     async def work_off(
         self, fault_env: FaultHarness, document_id: UUID, queue: str, *, killed_at: int = NEVER
-    ) -> LastWord:
+    ) -> WorkerReport:
         """Process the document in a child process, killed at the given effect. No process started by the child survives
         it."""
         job = fault_env.worker_env.job(document_id, queue)
@@ -46,7 +46,7 @@ class WorkerForkServer:
         said = json.loads(await asyncio.to_thread(self._ask, json.dumps([*case, killed_at])))
         assert said["ended"] == (0 if killed_at == NEVER else -signal.SIGKILL)
         assert go_away(said["children"])
-        return LastWord(said["queue"], [Effect(**effect) for effect in said["reached"]])
+        return WorkerReport(said["queue"], [Effect(**effect) for effect in said["reached"]])
 
     def _ask(self, line: str) -> str:
         assert self.program.stdin

@@ -145,7 +145,7 @@ async def test_what_an_earlier_revision_showed_stays_as_long_as_it_can_be_brough
     assert await held(reconcile_env, document_id) == before
 
 
-class Watching:
+class ProgressRecorder:
     def __init__(self) -> None:
         self.documents = 0
         self.totals = list[int]()
@@ -164,15 +164,19 @@ async def test_an_empty_index_is_filled_from_what_was_computed(
     monkeypatch.setattr(comparing, "DOCUMENT_BATCH", 2)
     ids = [await reconcile_env.completed(f"bytes {number}".encode()) for number in range(5)]
     reconcile_env.seed.execute("UPDATE documents SET status = 'archived' WHERE id = %s", ids[0])
-    before, embedded, watching = await held(reconcile_env), reconcile_env.worker_env.embedder.embedded, Watching()
+    before, embedded, progress = (
+        await held(reconcile_env),
+        reconcile_env.worker_env.embedder.embedded,
+        ProgressRecorder(),
+    )
     await reconcile_env.stores.vectors.close()
     index = QdrantIndex(LocalQdrant())
     reconcile_env.stores = with_vectors(reconcile_env.stores, index)
 
-    assert await reconcile_env.drift(repair=True, watcher=watching) == {"index/missing": (5, 0)}
+    assert await reconcile_env.drift(repair=True, watcher=progress) == {"index/missing": (5, 0)}
 
     assert await held(reconcile_env) == [replace(item, is_visible=item.document_id != ids[0]) for item in before]
-    assert (reconcile_env.worker_env.embedder.embedded, watching.documents, watching.totals[0]) == (embedded, 5, 5)
+    assert (reconcile_env.worker_env.embedder.embedded, progress.documents, progress.totals[0]) == (embedded, 5, 5)
     assert await reconcile_env.drift() == {}
 
 

@@ -17,14 +17,14 @@ from tests.support.qdrant import LocalQdrant
 
 
 @dataclass
-class Meddler:
+class RepairInterleaver:
     """Reconciles and repairs before each change of a store outside PostgreSQL."""
 
     reconcile_env: ReconcileHarness | None = None
     places: list[str] = field(default_factory=list)
     found: list[dict[str, tuple[int, int]]] = field(default_factory=list)
 
-    async def meddle(self, place: str) -> None:
+    async def run_repair(self, place: str) -> None:
         if self.reconcile_env is None:
             return
         reconcile_env, self.reconcile_env = self.reconcile_env, None  # its own changes are not intercepted
@@ -33,46 +33,46 @@ class Meddler:
         self.reconcile_env = reconcile_env
 
 
-class MeddledIndex(QdrantIndex):
-    def __init__(self, meddler: Meddler) -> None:
+class InterleavedIndex(QdrantIndex):
+    def __init__(self, interleaver: RepairInterleaver) -> None:
         super().__init__(LocalQdrant())
-        self._meddler = meddler
+        self._interleaver = interleaver
 
     async def upsert(
         self, document: IndexedDocument, model: IndexingVariant, epoch: int, points: Sequence[Point]
     ) -> None:
-        await self._meddler.meddle("put points")
+        await self._interleaver.run_repair("put points")
         await super().upsert(document, model, epoch, points)
-        await self._meddler.meddle("points were put")
+        await self._interleaver.run_repair("points were put")
 
     async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
-        await self._meddler.meddle("set visible")
+        await self._interleaver.run_repair("set visible")
         await super().set_visible(document, is_visible=is_visible)
-        await self._meddler.meddle("visible was set")
+        await self._interleaver.run_repair("visible was set")
 
     async def delete_document(self, document: IndexedDocument, *, before_epoch: int | None = None) -> None:
-        await self._meddler.meddle("remove points")
+        await self._interleaver.run_repair("remove points")
         await super().delete_document(document, before_epoch=before_epoch)
-        await self._meddler.meddle("points were removed")
+        await self._interleaver.run_repair("points were removed")
 
 
 class MeddledObjects(FolderObjectStore):
     meddler: Meddler
 
     async def put(self, key: str, data: bytes) -> None:
-        await self.meddler.meddle("put object")
+        await self.interleaver.run_repair("put object")
         await super().put(key, data)
-        await self.meddler.meddle("object was put")
+        await self.interleaver.run_repair("object was put")
 
     async def delete(self, key: str) -> None:
-        await self.meddler.meddle("delete object")
+        await self.interleaver.run_repair("delete object")
         await super().delete(key)
-        await self.meddler.meddle("object was deleted")
+        await self.interleaver.run_repair("object was deleted")
 
 
 @pytest.fixture
-def meddler() -> Meddler:
-    return Meddler()
+def interleaver() -> RepairInterleaver:
+    return RepairInterleaver()
 
 
 @pytest.fixture
@@ -89,38 +89,38 @@ async def meddled(reconcile_env: ReconcileHarness, meddler: Meddler) -> AsyncIte
 
 
 @pytest.fixture
-async def meddled_api(meddled: ReconcileHarness) -> AsyncIterator[RunningApi]:
-    async with running_api(meddled.settings, meddled.stores) as api:
+async def interleaved_api(interleaved_env: ReconcileHarness) -> AsyncIterator[RunningApi]:
+    async with running_api(interleaved_env.settings, interleaved_env.stores) as api:
         yield api
 
 
-async def test_a_run_is_left_alone(meddled: ReconcileHarness, meddler: Meddler) -> None:
-    document_id = await meddled.document()
-    meddler.reconcile_env = meddled
-    await meddled.process(document_id)
-    meddler.reconcile_env = None
-    assert {"put object", "object was put", "put points", "points were put", "remove points"} <= set(meddler.places)
-    assert [found for found in meddler.found if found] == []
-    assert meddled.worker_env.status(document_id) == "completed"
-    assert await meddled.drift() == {}
+async def test_a_run_is_left_alone(interleaved_env: ReconcileHarness, interleaver: RepairInterleaver) -> None:
+    document_id = await interleaved_env.document()
+    interleaver.reconcile_env = interleaved_env
+    await interleaved_env.process(document_id)
+    interleaver.reconcile_env = None
+    assert {"put object", "object was put", "put points", "points were put", "remove points"} <= set(interleaver.places)
+    assert [found for found in interleaver.found if found] == []
+    assert interleaved_env.worker_env.status(document_id) == "completed"
+    assert await interleaved_env.drift() == {}
 
 
 async def test_archive_restore_and_purge_are_left_alone(
-    meddled: ReconcileHarness, meddled_api: RunningApi, meddler: Meddler
+    interleaved_env: ReconcileHarness, interleaved_api: RunningApi, interleaver: RepairInterleaver
 ) -> None:
-    document_id = await meddled.completed()
-    points = await count_points(meddled.stores.vectors, meddled.indexed(document_id))
-    meddler.reconcile_env = meddled
-    async with meddled_api.client(meddled.worker_env.owner) as client:
+    document_id = await interleaved_env.completed()
+    points = await count_points(interleaved_env.stores.vectors, interleaved_env.indexed(document_id))
+    interleaver.reconcile_env = interleaved_env
+    async with interleaved_api.client(interleaved_env.worker_env.owner) as client:
         for move in ("archive", "restore", "archive"):
-            assert (await client.post(path(meddled, document_id, move))).status_code == 200
-        purged = await client.delete(path(meddled, document_id, "purge"))
-    meddler.reconcile_env = None
+            assert (await client.post(path(interleaved_env, document_id, move))).status_code == 200
+        purged = await client.delete(path(interleaved_env, document_id, "purge"))
+    interleaver.reconcile_env = None
     assert purged.status_code == 200, purged.text
-    assert {"set visible", "visible was set", "remove points", "delete object"} <= set(meddler.places)
-    assert [found for found in meddler.found if found] == []
-    assert meddled.seed.one("SELECT points FROM receipts WHERE signed_at IS NOT NULL") == points
-    assert await meddled.drift() == {}
+    assert {"set visible", "visible was set", "remove points", "delete object"} <= set(interleaver.places)
+    assert [found for found in interleaver.found if found] == []
+    assert interleaved_env.seed.one("SELECT points FROM receipts WHERE signed_at IS NOT NULL") == points
+    assert await interleaved_env.drift() == {}
 
 
 def path(reconcile_env: ReconcileHarness, document_id: UUID, move: str) -> str:

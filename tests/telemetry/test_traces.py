@@ -15,7 +15,7 @@ class Collector(ThreadingHTTPServer):
     """Receives and keeps spans over OTLP like a real collector."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Intake)
+        super().__init__(("127.0.0.1", 0), CollectorHandler)
         self.paths: list[str] = []
         self.received: list[ResourceSpans] = []
         self.address = f"http://127.0.0.1:{self.server_port}"
@@ -25,7 +25,7 @@ class Collector(ThreadingHTTPServer):
         return {one.name: one for resource in self.received for scope in resource.scope_spans for one in scope.spans}
 
 
-class Intake(BaseHTTPRequestHandler):
+class CollectorHandler(BaseHTTPRequestHandler):
     server: Collector
 
     def do_POST(self) -> None:

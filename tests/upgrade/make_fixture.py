@@ -87,14 +87,14 @@ def main() -> None:
     target = Path(__file__).parent / (sys.argv[1] if len(sys.argv) > 1 else __version__)
     target.mkdir()  # fails if it exists: a fixture is never recreated
     with shared_folder() as folder:
-        making = Making(folder)
-        facts = making.run()
+        builder = FixtureBuilder(folder)
+        facts = builder.run()
         backup.save(folder / "data", target)
         facts.save(target)
-        (target / AUDIT_EXPORT).write_bytes(lzma.compress(making.audit_export))
+        (target / AUDIT_EXPORT).write_bytes(lzma.compress(builder.audit_export))
 
 
-class Making:
+class FixtureBuilder:
     """Every step goes through the API, except for a power failure at the end."""
 
     def __init__(self, folder: Path) -> None:

@@ -28,7 +28,7 @@ class DemoContent:
     owner: SignedInPerson
     """Owns the knowledge base and has no other role."""
     viewer: SignedInPerson
-    boss: SignedInPerson
+    admin: SignedInPerson
     """An admin and operator."""
     newcomer: SignedInPerson
     """Has no knowledge base yet."""
@@ -41,7 +41,7 @@ class DemoContent:
 def create_demo_content(muniment: RunningServer, operator: httpx.Client) -> DemoContent:
     office = create_demo_organization(muniment, operator)
     owner, viewer, newcomer = office.add_person("owner"), office.add_person("viewer"), office.add_person("newcomer")
-    boss = office.add_person("boss", is_admin=True, is_operator=True)
+    admin = office.add_person("admin", is_admin=True, is_operator=True)
     for name in OTHER_KBS:
         new_kb(owner, name)
     kb_id = new_kb(owner, KB)
@@ -52,4 +52,4 @@ def create_demo_content(muniment: RunningServer, operator: httpx.Client) -> Demo
     answer = owner.api.post(f"/api/v1/knowledge-bases/{kb_id}/documents/{ids[-1]}/archive")
     assert answer.status_code == 200, answer.text
     owner.api.post("/api/v1/auth/tokens", json={"name": "invoicing backend"})
-    return DemoContent(office, owner, viewer, boss, newcomer, kb_id, ids, failed_id)
+    return DemoContent(office, owner, viewer, admin, newcomer, kb_id, ids, failed_id)

@@ -13,13 +13,13 @@ CHUNK = 65_536
 class FlakyProxy:
     """Listens on its own port and forwards everything.
 
-    `is_cursed` gets what a connection sends. When it returns True, the connection is closed: immediately, or with
+    `should_break` gets what a connection sends. When it returns True, the connection is closed: immediately, or with
     `after_the_request` only when the server has started to respond, so that the response is lost.
     """
 
-    def __init__(self, port: int, is_cursed: Callable[[bytes], bool], *, after_the_request: bool = False) -> None:
+    def __init__(self, port: int, should_break: Callable[[bytes], bool], *, after_the_request: bool = False) -> None:
         self._port = port
-        self._is_cursed = is_cursed
+        self._should_break = should_break
         self._after_the_request = after_the_request
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: set[socket.socket] = set()
@@ -60,7 +60,7 @@ class FlakyProxy:
 
     def _pass_requests(self, browser: socket.socket, server: socket.socket, cursed: threading.Event) -> None:
         while piece := _receive(browser):
-            if self._is_cursed(piece):
+            if self._should_break(piece):
                 cursed.set()
                 if not self._after_the_request:
                     break

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from tests.web.demo_content import KB, NAMES, DemoContent
 
-Who = Literal["owner", "viewer", "boss", "newcomer"]
+Who = Literal["owner", "viewer", "admin", "newcomer"]
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ EVERY_PAGE: list[PageState] = [
     PageState("search-found", "/search?q=when+is+the+rent+due", "Search"),
     PageState("archive", "/archive", "Archive"),
     PageState("audit", "/audit", "Audit log"),
-    PageState("people", "/people", "Users", who="boss"),
-    PageState("operations", "/operations", "System", who="boss"),
+    PageState("people", "/people", "Users", who="admin"),
+    PageState("operations", "/operations", "System", who="admin"),
     PageState("receipts", "/archive?receipts=1", "Receipts"),
     PageState("archive-no-match", "/archive?q=nothing+of+this+name", "Archive"),
     PageState("archive-purge", "/archive", "Archive", act=choose(f"Actions for {NAMES[-1]}", "Purge…")),
-    PageState("organizations", "/people?tab=organizations", "Users", who="boss"),
-    PageState("person-new", "/people", "Users", who="boss", act=press("Add user")),
+    PageState("organizations", "/people?tab=organizations", "Users", who="admin"),
+    PageState("person-new", "/people", "Users", who="admin", act=press("Add user")),
 ]

@@ -17,7 +17,7 @@ SHEETS = ["_rels/.rels", "docProps/app.xml", "xl/_rels/workbook.xml.rels", "xl/w
 SLIDES = ["[Content_Types].xml", "ppt/presentation.xml", "ppt/slides/slide1.xml"]
 
 
-class OneWay(io.BytesIO):
+class UnseekableFile(io.BytesIO):
     """A file that cannot seek, like a socket: ZIP writers then put the sizes after the data."""
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
@@ -37,7 +37,7 @@ def written_plainly(names: list[str]) -> bytes:
 
 
 def written_as_a_stream(names: list[str]) -> bytes:
-    return a_zip(dict.fromkeys(names, b"<xml/>" * 50), into=OneWay())
+    return a_zip(dict.fromkeys(names, b"<xml/>" * 50), into=UnseekableFile())
 
 
 def written_for_large_files(names: list[str]) -> bytes:
@@ -101,7 +101,7 @@ ODT_PARTS = {"mimetype": ODT.media_type.encode(), "content.xml": b"<xml/>", "MET
 
 
 @pytest.mark.parametrize("stored", [True, False])
-@pytest.mark.parametrize("into", [io.BytesIO, OneWay])
+@pytest.mark.parametrize("into", [io.BytesIO, UnseekableFile])
 def test_an_open_document_text_is_known_by_the_type_in_it(stored: bool, into: type[io.BytesIO]) -> None:
     assert kind_of(a_zip(ODT_PARTS, stored=stored, into=into())) == ODT
     assert kind_of(a_zip(dict(reversed(ODT_PARTS.items())), stored=stored, into=into())) == ODT
@@ -117,7 +117,7 @@ def test_other_open_documents_are_not_known(suffix: bytes) -> None:
 
 
 @pytest.mark.parametrize("stored", [True, False])
-@pytest.mark.parametrize("into", [io.BytesIO, OneWay])
+@pytest.mark.parametrize("into", [io.BytesIO, UnseekableFile])
 @pytest.mark.parametrize("others", [[], MANY], ids=["small", "large"])
 def test_a_zip_that_contains_a_document_is_no_document(stored: bool, into: type[io.BytesIO], others: list[str]) -> None:
     attachment = {"inside.docx": a_zip(dict.fromkeys(WORD, b""), stored=True)}
@@ -138,7 +138,7 @@ def test_a_document_that_was_cut_off_is_not_known() -> None:
 @settings(deadline=None)
 @given(st.data())
 def test_a_damaged_zip_gets_an_answer(data: st.DataObject) -> None:
-    damaged = bytearray(a_zip(ODT_PARTS, into=data.draw(st.sampled_from([io.BytesIO, OneWay]))()))
+    damaged = bytearray(a_zip(ODT_PARTS, into=data.draw(st.sampled_from([io.BytesIO, UnseekableFile]))()))
     for at in data.draw(st.lists(st.integers(0, len(damaged) - 1), max_size=20)):
         damaged[at] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, len(damaged)))

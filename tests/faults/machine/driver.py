@@ -19,7 +19,7 @@ from muniment.settings import Settings
 from muniment.storage.tasks.port import FAST, READING, MoveToQueue, RunJob
 from tests.faults.machine.model import CONTENTS, OURS, PEOPLE, THEIRS, UNREADABLE
 from tests.faults.moves.faults import Fault, Faults
-from tests.faults.moves.installation import InProcessInstallation, Late, installed, survives, the_app
+from tests.faults.moves.installation import InProcessInstallation, LateWorker, installed, survives, the_app
 from tests.processing.worker_fixture import FixedReader, _Opened
 from tests.support.effects import SimulatedCrash
 from tests.support.seed import Seed
@@ -114,13 +114,13 @@ class ModelDriver:
             self._end_job(job_id)
         return not self.reader.has_died
 
-    async def take(self, document_id: UUID) -> Late:
+    async def take(self, document_id: UUID) -> LateWorker:
         """Claim the run for a worker that then hangs. Its job goes to another worker later."""
         _, _, job_id, _ = self._waiting(document_id)
         self._move_job(job_id, READING)
         return await self.installation.claim(document_id)
 
-    async def go_on(self, late: Late) -> None:
+    async def go_on(self, late: LateWorker) -> None:
         """Continue the worker that was hanging."""
         before = self.seed.rows("SELECT job_id FROM document_processing_runs WHERE run_id = %s", late.run.run_id)
         with suppress(RunSuperseded):

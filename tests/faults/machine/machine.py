@@ -23,7 +23,7 @@ from tests.faults.machine.model import (
     Model,
 )
 from tests.faults.machine.observer import ModelObserver
-from tests.faults.moves.installation import Late
+from tests.faults.moves.installation import LateWorker
 
 people = st.sampled_from(["admin", "admin", "admin", *PEOPLE])
 """The admin, who may make every move, is drawn most often."""
@@ -58,7 +58,7 @@ class Machine(RuleBasedStateMachine):
         self.driver, self.model = driver, Model()
         self.sight = ModelObserver(driver, self.model)
         self.is_watched = False
-        self.claims: list[tuple[Claim, Late]] = []
+        self.claims: list[tuple[Claim, LateWorker]] = []
         self.driver.seed.execute("DELETE FROM request_times")  # the limit is ten a minute, and an example takes seconds
         self.bulk_purges = dict.fromkeys(PEOPLE, 0)
         driver.run(driver.begin())
@@ -175,7 +175,7 @@ class Machine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.claims)
     @rule(begun=st.runner().flatmap(lambda self: st.sampled_from(self.claims)))
-    def go_on(self, begun: tuple[Claim, Late]) -> None:
+    def go_on(self, begun: tuple[Claim, LateWorker]) -> None:
         claim, late = begun
         self.driver.run(self.driver.go_on(late))
         self.model.go_on(claim)

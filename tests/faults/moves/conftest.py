@@ -5,7 +5,7 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def nobody_reads_the_log() -> Iterator[None]:
+def silence_logs() -> Iterator[None]:
     """Silence logging: thousands of errors are expected here, and formatting their tracebacks is slow."""
     root = logging.getLogger()
     level = root.level

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.faults.moves.installation import InProcessInstallation
-from tests.faults.moves.moves import KB, NOT_THERE, Prepared, Seen, Step
+from tests.faults.moves.moves import KB, NOT_THERE, DocumentState, Prepared, Step
 from tests.faults.moves.snapshots import points_of
 from tests.faults.results import referenced
 from tests.lifecycle.purge.harness import EVERYWHERE
@@ -41,19 +41,19 @@ STATE = """
 """
 
 
-def seen(installation: InProcessInstallation, prepared: Prepared) -> Mapping[str, Seen]:
+def seen(installation: InProcessInstallation, prepared: Prepared) -> Mapping[str, DocumentState]:
     """Return every document of the move, including the one it creates, and the knowledge base."""
     seed, said = installation.seed, _lines(installation)
     rows = seed.rows("SELECT id, status, original_uri FROM documents")
     ids = {document_id: name for name, document_id in prepared.documents.items()}
     ids |= {row[0]: "new" for row in rows if row[0] not in ids}
-    found = {ids.get(one, "new"): Seen(None, None, tuple(lines)) for one, lines in said.items() if one}
+    found = {ids.get(one, "new"): DocumentState(None, None, tuple(lines)) for one, lines in said.items() if one}
     found |= {
-        ids[document_id]: Seen(status, _content(installation, key), tuple(said.get(document_id, ())))
+        ids[document_id]: DocumentState(status, _content(installation, key), tuple(said.get(document_id, ())))
         for document_id, status, key in rows
     }
     status = seed.rows(LEAVING, installation.kb_id)
-    found[KB] = Seen(status[0][0] if status else None, None, tuple(said.get(None, ())))
+    found[KB] = DocumentState(status[0][0] if status else None, None, tuple(said.get(None, ())))
     return found
 
 
@@ -69,7 +69,7 @@ def _content(installation: InProcessInstallation, key: str) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def step_of(found: Mapping[str, Seen], way: Sequence[Step]) -> int | None:
+def step_of(found: Mapping[str, DocumentState], way: Sequence[Step]) -> int | None:
     """Return the step at which the documents are, or None if they are at none of them."""
     [names] = {frozenset(step) for step in way}
     here = {name: found.get(name, NOT_THERE) for name in names}

@@ -48,7 +48,7 @@ DUE = """
 
 
 @dataclass(frozen=True)
-class Late:
+class LateWorker:
     """A worker's claim of a run, continued only after everything else is over."""
 
     run: ClaimedRun
@@ -146,14 +146,14 @@ class InProcessInstallation:
             if self.qdrant:
                 self.qdrant.faults = Faults()
 
-    async def claim(self, document_id: UUID) -> "Late":
+    async def claim(self, document_id: UUID) -> "LateWorker":
         """Claim the newest run of the document for a worker that then hangs."""
         run_id = self.reconcile_env.worker_env.job(document_id).run_id
         async with self.stores.database.service_work(Service(self.organization_id)) as work:
             claimed = await RunRepository(work.session).claim(run_id)
             assert claimed is not None
             await mark_started(work, claimed[0])
-        return Late(*claimed)
+        return LateWorker(*claimed)
 
     async def sweep(self) -> None:
         """Run the worker's periodic jobs with everything due."""

@@ -7,7 +7,7 @@ from uuid import UUID
 import httpx
 
 from muniment.processing.readers.errors import Unreadable, UnreadableCode
-from tests.faults.moves.installation import InProcessInstallation, Late
+from tests.faults.moves.installation import InProcessInstallation, LateWorker
 
 UNREADABLE = Unreadable(UnreadableCode.ENCRYPTED, "The file is protected by a password.")
 KB = "the knowledge base"
@@ -15,7 +15,7 @@ OLD, NEW, OTHER, BAD = b"%PDF-1.7 old", b"%PDF-1.7 new", b"%PDF-1.7 of another",
 
 
 @dataclass(frozen=True)
-class Seen:
+class DocumentState:
     """A document as the stores hold it, and its audit events since the move began."""
 
     status: str | None
@@ -23,8 +23,8 @@ class Seen:
     said: tuple[str, ...] = ()
 
 
-NOT_THERE = Seen(None, None)
-Step = Mapping[str, Seen]
+NOT_THERE = DocumentState(None, None)
+Step = Mapping[str, DocumentState]
 """Documents that change in one transaction, by name."""
 
 
@@ -34,12 +34,12 @@ class Prepared:
     ways: Sequence[Sequence[Step]]
     """The steps of each independent part of the move, from first to last."""
     request: Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
-    late: Sequence[Late] = ()
+    late: Sequence[LateWorker] = ()
     """Runs claimed by workers before the move."""
 
 
-def gone(*said: str) -> Seen:
-    return Seen(None, None, said)
+def gone(*said: str) -> DocumentState:
+    return DocumentState(None, None, said)
 
 
 def documents_of(kb_id: UUID) -> str:
@@ -47,7 +47,7 @@ def documents_of(kb_id: UUID) -> str:
 
 
 @dataclass
-class Preparing:
+class MovePreparation:
     """Prepares the documents of a move through HTTP and a real run processor."""
 
     installation: InProcessInstallation
@@ -84,7 +84,7 @@ class Preparing:
         await self.post(document_id, "archive")
         return document_id
 
-    async def begun(self, name: str, content: bytes) -> tuple[UUID, Late]:
+    async def begun(self, name: str, content: bytes) -> tuple[UUID, LateWorker]:
         document_id = await self.upload(name, content)
         return document_id, await self.installation.claim(document_id)
 
@@ -93,41 +93,41 @@ class Preparing:
             answer = await client.post(f"{self.path}/{document_id}/{move}", **body)  # type: ignore[arg-type]
         assert answer.status_code == 200, answer.text
 
-    async def rereading(self, document_id: UUID) -> Late:
+    async def rereading(self, document_id: UUID) -> LateWorker:
         await self.post(document_id, "retry", json={"force": True})
         return await self.installation.claim(document_id)
 
 
-async def archive(at: Preparing) -> Prepared:
+async def archive(at: MovePreparation) -> Prepared:
     document_id = await at.completed("old.pdf", OLD)
     late = await at.rereading(document_id)
     return Prepared(
         {"old": document_id},
-        [[{"old": Seen("completed", OLD)}, {"old": Seen("archived", OLD, ("document_archived",))}]],
+        [[{"old": DocumentState("completed", OLD)}, {"old": DocumentState("archived", OLD, ("document_archived",))}]],
         lambda client: client.post(f"{at.path}/{document_id}/archive"),
         [late],
     )
 
 
-async def restore(at: Preparing) -> Prepared:
+async def restore(at: MovePreparation) -> Prepared:
     document_id = await at.archived("old.pdf", OLD)
     return Prepared(
         {"old": document_id},
-        [[{"old": Seen("archived", OLD)}, {"old": Seen("completed", OLD, ("document_restored",))}]],
+        [[{"old": DocumentState("archived", OLD)}, {"old": DocumentState("completed", OLD, ("document_restored",))}]],
         lambda client: client.post(f"{at.path}/{document_id}/restore"),
     )
 
 
-async def purge(at: Preparing) -> Prepared:
+async def purge(at: MovePreparation) -> Prepared:
     document_id = await at.archived("old.pdf", OLD)
     return Prepared(
         {"old": document_id},
-        [[{"old": Seen("archived", OLD)}, {"old": gone("document_purged")}]],
+        [[{"old": DocumentState("archived", OLD)}, {"old": gone("document_purged")}]],
         lambda client: client.delete(f"{at.path}/{document_id}/purge"),
     )
 
 
-async def bulk_purge(at: Preparing) -> Prepared:
+async def bulk_purge(at: MovePreparation) -> Prepared:
     """Two documents with the same content, and one whose content another document also has."""
     documents = {
         "first": await at.archived("first.pdf", OLD),
@@ -138,59 +138,62 @@ async def bulk_purge(at: Preparing) -> Prepared:
     ids = {"document_ids": [str(document_id) for document_id in documents.values()]}
     return Prepared(
         documents,
-        [[{name: Seen("archived", content)}, {name: gone("document_purged")}] for name, content in contents.items()],
+        [
+            [{name: DocumentState("archived", content)}, {name: gone("document_purged")}]
+            for name, content in contents.items()
+        ],
         lambda client: client.post(f"{at.path}/bulk-purge", json=ids),
     )
 
 
-async def clear(at: Preparing) -> Prepared:
+async def clear(at: MovePreparation) -> Prepared:
     document_id, late = await at.begun("old.pdf", OLD)
     await at.post(document_id, "cancel")
     return Prepared(
         {"old": document_id},
-        [[{"old": Seen("failed", OLD)}, {"old": gone("document_cleared")}]],
+        [[{"old": DocumentState("failed", OLD)}, {"old": gone("document_cleared")}]],
         lambda client: client.delete(f"{at.path}/{document_id}/clear"),
         [late],
     )
 
 
-async def cancel(at: Preparing) -> Prepared:
+async def cancel(at: MovePreparation) -> Prepared:
     document_id, late = await at.begun("old.pdf", OLD)
     return Prepared(
         {"old": document_id},
-        [[{"old": Seen("processing", OLD)}, {"old": Seen("failed", OLD, ("document_cancelled",))}]],
+        [[{"old": DocumentState("processing", OLD)}, {"old": DocumentState("failed", OLD, ("document_cancelled",))}]],
         lambda client: client.post(f"{at.path}/{document_id}/cancel"),
         [late],
     )
 
 
-async def retry(at: Preparing) -> Prepared:
+async def retry(at: MovePreparation) -> Prepared:
     document_id, late = await at.begun("old.pdf", OLD)
     await at.post(document_id, "cancel")
     return Prepared(
         {"old": document_id},
-        [[{"old": Seen("failed", OLD)}, {"old": Seen("pending", OLD, ("document_retried",))}]],
+        [[{"old": DocumentState("failed", OLD)}, {"old": DocumentState("pending", OLD, ("document_retried",))}]],
         lambda client: client.post(f"{at.path}/{document_id}/retry"),
         [late],
     )
 
 
-async def upload(at: Preparing) -> Prepared:
+async def upload(at: MovePreparation) -> Prepared:
     """Upload under the name of a failed upload."""
     failed = await at.failed("new.pdf", BAD)
-    first = {"failed": Seen("failed", BAD), "new": NOT_THERE}
-    last = {"failed": gone("document_auto_cleared"), "new": Seen("pending", NEW, ("document_uploaded",))}
+    first = {"failed": DocumentState("failed", BAD), "new": NOT_THERE}
+    last = {"failed": gone("document_auto_cleared"), "new": DocumentState("pending", NEW, ("document_uploaded",))}
     return Prepared(
         {"failed": failed}, [[first, last]], lambda client: client.post(at.path, files={"file": ("new.pdf", NEW)})
     )
 
 
-async def replace(at: Preparing) -> Prepared:
+async def replace(at: MovePreparation) -> Prepared:
     """Replace with a file that has the name of a failed upload."""
     failed, document_id = await at.failed("new.pdf", BAD), await at.completed("old.pdf", OLD)
     late = await at.rereading(document_id)
-    first = {"failed": Seen("failed", BAD), "old": Seen("completed", OLD)}
-    last = {"failed": gone("document_auto_cleared"), "old": Seen("pending", NEW, ("document_replaced",))}
+    first = {"failed": DocumentState("failed", BAD), "old": DocumentState("completed", OLD)}
+    last = {"failed": gone("document_auto_cleared"), "old": DocumentState("pending", NEW, ("document_replaced",))}
     return Prepared(
         {"failed": failed, "old": document_id},
         [[first, last]],
@@ -199,31 +202,35 @@ async def replace(at: Preparing) -> Prepared:
     )
 
 
-async def revert(at: Preparing) -> Prepared:
+async def revert(at: MovePreparation) -> Prepared:
     document_id = await at.completed("old.pdf", OLD)
     await at.post(document_id, "replace", files={"file": ("new.pdf", NEW)})
     await at.fail(document_id)
     return Prepared(
         {"old": document_id},
-        [[{"old": Seen("failed", NEW)}, {"old": Seen("completed", OLD, ("document_reverted",))}]],
+        [[{"old": DocumentState("failed", NEW)}, {"old": DocumentState("completed", OLD, ("document_reverted",))}]],
         lambda client: client.post(f"{at.path}/{document_id}/replace/revert"),
     )
 
 
-async def remove_kb(at: Preparing) -> Prepared:
+async def remove_kb(at: MovePreparation) -> Prepared:
     documents = {"completed": await at.completed("completed.pdf", OTHER)}
     documents["begun"], late = await at.begun("begun.pdf", NEW)
     begun, deleted = "knowledge_base_removal_begun", "knowledge_base_deleted"
     ways: list[list[Step]] = [
-        [{KB: Seen("there", None)}, {KB: Seen("leaving", None, (begun,))}, {KB: Seen(None, None, (begun, deleted))}],
         [
-            {"completed": Seen("completed", OTHER)},
-            {"completed": Seen("archived", OTHER, ("document_archived",))},
+            {KB: DocumentState("there", None)},
+            {KB: DocumentState("leaving", None, (begun,))},
+            {KB: DocumentState(None, None, (begun, deleted))},
+        ],
+        [
+            {"completed": DocumentState("completed", OTHER)},
+            {"completed": DocumentState("archived", OTHER, ("document_archived",))},
             {"completed": gone("document_archived", "document_purged")},
         ],
         [
-            {"begun": Seen("processing", NEW)},
-            {"begun": Seen("failed", NEW, ("document_cancelled",))},
+            {"begun": DocumentState("processing", NEW)},
+            {"begun": DocumentState("failed", NEW, ("document_cancelled",))},
             {"begun": gone("document_cancelled", "document_cleared")},
         ],
     ]
@@ -231,7 +238,7 @@ async def remove_kb(at: Preparing) -> Prepared:
     return Prepared(documents, ways, lambda client: client.delete(path, params={"purge": True}), [late])
 
 
-MOVES: dict[str, Callable[[Preparing], Awaitable[Prepared]]] = {
+MOVES: dict[str, Callable[[MovePreparation], Awaitable[Prepared]]] = {
     "upload": upload,
     "archive": archive,
     "restore": restore,
@@ -252,12 +259,12 @@ PROVES = {"purge", "clear", "removal of a knowledge base"}
 
 async def prepare(installation: InProcessInstallation, move: str) -> Prepared:
     """Prepare the move, and an unrelated document in another knowledge base."""
-    at = Preparing(installation)
+    at = MovePreparation(installation)
     elsewhere = installation.seed.knowledge_base(installation.owner, "Elsewhere")
     bystander = await at.completed("bystander.pdf", OTHER, elsewhere)
     prepared = await MOVES[move](at)
     await installation.sweep()
-    untouched = [{"bystander": Seen("completed", OTHER)}]
+    untouched = [{"bystander": DocumentState("completed", OTHER)}]
     installation.keeping.save()
     documents = {**prepared.documents, "bystander": bystander}
     return Prepared(documents, [*prepared.ways, untouched], prepared.request, prepared.late)

@@ -10,7 +10,7 @@ from muniment.processing.runs.repository import RunSuperseded
 from tests.faults.moves.answers import Answers
 from tests.faults.moves.faults import Faults
 from tests.faults.moves.inspection import said_to_be_erased, seen, step_of
-from tests.faults.moves.installation import InProcessInstallation, Late
+from tests.faults.moves.installation import InProcessInstallation, LateWorker
 from tests.faults.moves.moves import Prepared
 
 COMPLETED = "SELECT id FROM documents WHERE status = 'completed' AND knowledge_base_id = ANY(%s)"
@@ -96,7 +96,7 @@ class Promises:
             epoch = self.installation.seed.rows("SELECT epoch FROM documents WHERE id = %s", run.document_id)
             assert not epoch or epoch[0][0] > run.epoch
 
-    def _has_moved(self, late: Late, steps: list[int]) -> bool:
+    def _has_moved(self, late: LateWorker, steps: list[int]) -> bool:
         [name] = [name for name, one in self.prepared.documents.items() if one == late.run.document_id]
         return any(step for way, step in zip(self.prepared.ways, steps, strict=True) if name in way[0])
 

@@ -22,7 +22,7 @@ THERE = "SELECT count(*) FROM documents WHERE knowledge_base_id = %s AND name = 
 
 
 @dataclass
-class Visitor:
+class ConcurrentUpload:
     """Uploads a file of that name as far as the locks allow."""
 
     installation: InProcessInstallation
@@ -38,12 +38,12 @@ class Visitor:
         return self.upload.done() or bool(self.installation.seed.one(WAITING))
 
 
-class Visited(Faults):
+class InterruptingFaults(Faults):
     """Lets the other user upload at one effect."""
 
-    def __init__(self, at: int, visitor: Visitor) -> None:
+    def __init__(self, at: int, other_upload: ConcurrentUpload) -> None:
         super().__init__()
-        self._number, self._visitor = at, visitor
+        self._number, self._other_upload = at, other_upload
 
     def _is_time(self) -> bool:
         """Return True once: the effects of the other upload are counted here, too."""
@@ -53,17 +53,17 @@ class Visited(Faults):
 
     async def arrive(self, part: Part, what: str) -> Fault | None:
         if self._is_time():
-            await self._visitor()
+            await self._other_upload()
         return await super().arrive(part, what)
 
     def _before(self, *arguments: Any) -> None:
         if self._is_time():
-            await_only(self._visitor())
+            await_only(self._other_upload())
         super()._before(*arguments)
 
     def _commit(self, connection: Connection) -> None:
         if is_in_transaction(connection) and self._is_time():
-            await_only(self._visitor())
+            await_only(self._other_upload())
         super()._commit(connection)
 
 
@@ -89,11 +89,11 @@ async def test_of_two_uploads_of_one_name_one_is_there_and_the_other_is_told_so(
         await upload(installation, "owner", name, NEW)
     for number in range(len(undisturbed.reached)):
         installation.keeping.restore()
-        visitor = Visitor(installation, name)
-        async with installation.disturbed(Visited(number, visitor)):
+        other_upload = ConcurrentUpload(installation, name)
+        async with installation.disturbed(InterruptingFaults(number, other_upload)):
             first = await upload(installation, "owner", name, NEW)
-            assert visitor.upload
-            statuses = sorted([first.status_code, (await visitor.upload).status_code])
+            assert other_upload.upload
+            statuses = sorted([first.status_code, (await other_upload.upload).status_code])
         assert statuses == [201, 409], undisturbed.reached[number]
         assert installation.seed.one(THERE, installation.kb_id, name) == 1
         assert installation.seed.one("SELECT count(*) FROM documents") == documents + (not has_failed_before)

@@ -32,7 +32,7 @@ from tests.faults.effects import Effect, RecordingObjectStore, RecordingReader, 
 from tests.support.live_api import settings_for
 
 
-class Doomed(RunEffectRecorder):
+class SelfKillingRecorder(RunEffectRecorder):
     def __init__(self, queue: str, dies_at: int, channel: TextIO) -> None:
         super().__init__(self._kill)
         self.queue = queue
@@ -63,7 +63,7 @@ async def watched(settings: Settings, stores: Stores, effects: RunEffectRecorder
             yield RunProcessor(replace(tools, reader=RecordingReader(tools.reader, effects)))
 
 
-async def carry_out(settings: Settings, job: RunJob, effects: Doomed) -> None:
+async def carry_out(settings: Settings, job: RunJob, effects: SelfKillingRecorder) -> None:
     extract_text.INTERVAL_SECONDS = 0  # report after each page, so that every run has the same effects
     stores = build_stores(settings)
     async with watched(settings, stores, effects) as process:
@@ -80,7 +80,7 @@ def child(line: str, last_word: int) -> None:
     """Execute one job. Never returns."""
     database, folder, run_id, organization_id, queue, number = json.loads(line)
     with os.fdopen(last_word, "w") as channel:
-        job, effects = RunJob(UUID(run_id), UUID(organization_id), queue), Doomed(queue, number, channel)
+        job, effects = RunJob(UUID(run_id), UUID(organization_id), queue), SelfKillingRecorder(queue, number, channel)
         asyncio.run(carry_out(settings_for(DatabaseAddress.parse(database), Path(folder)), job, effects))
 
 

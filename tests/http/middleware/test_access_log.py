@@ -28,15 +28,15 @@ def lines(capsys: pytest.CaptureFixture[str]) -> Iterator[Lines]:
 
 
 @dataclass(frozen=True)
-class APrincipal:
+class FakePrincipal:
     user_id: UUID
     organization_id: UUID
 
 
-PRINCIPAL = APrincipal(uuid4(), uuid4())
+PRINCIPAL = FakePrincipal(uuid4(), uuid4())
 
 
-class AnApp(FastAPI):
+class SampleApp(FastAPI):
     """Routes for everything that can happen to a request, and what they received."""
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ def requests_counted(operation: str, status: int, method: str = "GET") -> float:
     return REGISTRY.get_sample_value("muniment_http_requests_total", labels) or 0
 
 
-async def hang_up(app: AnApp, head: str, lines: Lines) -> dict[str, Any]:
+async def hang_up(app: SampleApp, head: str, lines: Lines) -> dict[str, Any]:
     """Send the head of a request, disconnect during the response or the body, and wait for the log line."""
     async with serving(AccessLog(app)) as client:
         _, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
@@ -112,7 +112,7 @@ async def hang_up(app: AnApp, head: str, lines: Lines) -> dict[str, Any]:
     return line
 
 
-async def spans_of(app: AnApp, path: str) -> list[Span]:
+async def spans_of(app: SampleApp, path: str) -> list[Span]:
     """Return the spans that a collector receives for one request of a traced caller."""
     collector = FastAPI()
     received: list[Span] = []
@@ -132,7 +132,7 @@ async def spans_of(app: AnApp, path: str) -> list[Span]:
 
 
 async def test_a_request_is_one_line_with_what_happened_and_who_asked(lines: Lines) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         answer = await client.get("/api/v1/things/7?q=secret")
 
     _, line = lines()
@@ -154,7 +154,7 @@ async def test_a_request_is_one_line_with_what_happened_and_who_asked(lines: Lin
 
 
 async def test_lines_written_on_the_way_carry_the_request_id(lines: Lines) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         await client.get("/api/v1/things/7", headers={"X-Request-ID": "from-the_caller.1"})
 
     assert [(line["event"], line["request_id"]) for line in lines()] == [
@@ -164,7 +164,7 @@ async def test_lines_written_on_the_way_carry_the_request_id(lines: Lines) -> No
 
 
 async def test_a_request_id_that_could_do_harm_is_replaced() -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         for offered in ("", "a" * 65, "a b", 'a"b', "ä"):
             answer = await client.get("/metrics", headers={b"X-Request-ID": offered.encode()})
             assert UUID(answer.headers["x-request-id"]).version == 7, offered
@@ -172,7 +172,7 @@ async def test_a_request_id_that_could_do_harm_is_replaced() -> None:
 
 async def test_a_path_without_a_route_is_counted_as_unmatched(lines: Lines) -> None:
     before = requests_counted("unmatched", 404)
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         await client.get("/nowhere/{}/secret")
 
     (line,) = lines()
@@ -183,7 +183,7 @@ async def test_a_path_without_a_route_is_counted_as_unmatched(lines: Lines) -> N
 
 async def test_requests_are_counted_and_timed_by_operation() -> None:
     before = requests_counted("read_thing", 200)
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         await client.get("/api/v1/things/1")
         await client.get("/api/v1/things/2")
 
@@ -193,7 +193,7 @@ async def test_requests_are_counted_and_timed_by_operation() -> None:
 
 
 async def test_an_invented_method_is_no_label(lines: Lines) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         await client.request("PROPFIND", "/nowhere")
 
     assert lines()[0]["method"] == "_OTHER"
@@ -203,7 +203,7 @@ async def test_an_invented_method_is_no_label(lines: Lines) -> None:
 
 @pytest.mark.parametrize("path", ["/health/live", "/metrics"])
 async def test_probes_are_logged_for_debugging_only(lines: Lines, path: str) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         await client.get(path)
         assert lines() == []
         configure_logs("json", "DEBUG")
@@ -213,7 +213,7 @@ async def test_probes_are_logged_for_debugging_only(lines: Lines, path: str) -> 
 
 
 async def test_an_unhandled_error_is_told_once_with_its_traceback(lines: Lines) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         answer = await client.get("/broken")
 
     (line,) = lines()
@@ -225,7 +225,7 @@ async def test_an_unhandled_error_is_told_once_with_its_traceback(lines: Lines) 
 
 
 async def test_a_traceback_that_was_told_already_is_not_told_again(lines: Lines) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         await client.get("/told")
 
     (line,) = lines()
@@ -234,14 +234,14 @@ async def test_a_traceback_that_was_told_already_is_not_told_again(lines: Lines)
 
 
 async def test_an_answer_that_says_we_cannot_is_a_warning(lines: Lines) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         await client.get("/busy")
 
     assert [(line["status"], line["level"]) for line in lines()] == [(503, "warning")]
 
 
 async def test_an_answer_that_breaks_off_counts_as_a_failure(lines: Lines) -> None:
-    async with serving(AccessLog(AnApp())) as client:
+    async with serving(AccessLog(SampleApp())) as client:
         with pytest.raises(Exception, match="peer closed"):
             await client.get("/breaks-off")
 
@@ -250,21 +250,21 @@ async def test_an_answer_that_breaks_off_counts_as_a_failure(lines: Lines) -> No
 
 
 async def test_a_client_that_leaves_during_the_answer_is_no_error(lines: Lines) -> None:
-    line = await hang_up(AnApp(), "GET /endless HTTP/1.1\nHost: localhost", lines)
+    line = await hang_up(SampleApp(), "GET /endless HTTP/1.1\nHost: localhost", lines)
 
     assert (line["status"], line["level"]) == (499, "info")
     assert "exception" not in line
 
 
 async def test_a_client_that_leaves_during_its_upload_is_no_error(lines: Lines) -> None:
-    line = await hang_up(AnApp(), "POST /upload HTTP/1.1\nHost: localhost\nContent-Length: 1000", lines)
+    line = await hang_up(SampleApp(), "POST /upload HTTP/1.1\nHost: localhost\nContent-Length: 1000", lines)
 
     assert (line["status"], line["level"], line["operation"]) == (499, "info", "upload")
     assert "exception" not in line
 
 
 async def test_a_request_is_a_span_of_its_callers_trace() -> None:
-    (span,) = await spans_of(AnApp(), "/api/v1/things/7?q=secret")
+    (span,) = await spans_of(SampleApp(), "/api/v1/things/7?q=secret")
 
     assert span.name == "GET /api/v1/things/{thing_id}"
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == ("a" * 32, "b" * 16)
@@ -278,7 +278,7 @@ async def test_a_request_is_a_span_of_its_callers_trace() -> None:
 
 @pytest.mark.parametrize("path", ["/broken", "/busy"])
 async def test_the_span_of_a_failed_request_is_marked(path: str) -> None:
-    (span,) = await spans_of(AnApp(), path)
+    (span,) = await spans_of(SampleApp(), path)
 
     assert span.status.code == Status.STATUS_CODE_ERROR
 

@@ -14,7 +14,7 @@ from tests.support.external_index import count_points
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")  # in the client's local mode
 
 
-class Moody(QdrantIndex):
+class RefusingIndex(QdrantIndex):
     """Index that refuses to show and hide on demand."""
 
     is_silent = False
@@ -30,7 +30,7 @@ MODES = ("hybrid", "vector", "text")
 
 @pytest.fixture(params=["pgvector", "qdrant"])
 def index(request: pytest.FixtureRequest) -> VectorSearch | None:
-    return Moody(AsyncQdrantClient(":memory:")) if request.param == "qdrant" else None
+    return RefusingIndex(AsyncQdrantClient(":memory:")) if request.param == "qdrant" else None
 
 
 only_with_copies = pytest.mark.parametrize("index", ["qdrant"], indirect=True)
@@ -100,16 +100,16 @@ async def test_passages_that_a_cancelled_run_left_go_with_the_revert(replace_env
     run = replace_env.worker_env.job(document_id)
     replace_env.worker_env.reader.pages = NEW_PAGES
 
-    class Cancelling(Moody):
+    class Cancelling(RefusingIndex):
         async def upsert(self, *given: object) -> None:
             await super().upsert(*given)  # type: ignore[arg-type]
             await replace_env.post(document_id, "cancel")
 
     index = replace_env.stores.vectors
-    assert isinstance(index, Moody)
+    assert isinstance(index, RefusingIndex)
     index.__class__ = Cancelling
     await replace_env.worker()(run)
-    index.__class__ = Moody
+    index.__class__ = RefusingIndex
     assert await index.count(replace_env.indexed(document_id)) > held
     assert (await replace_env.revert(document_id)).status_code == 200
     assert await index.count(replace_env.indexed(document_id)) == held
@@ -125,7 +125,7 @@ async def test_an_index_that_does_not_answer_leaves_the_replacement_as_it_is(
         await replace_env.post(document_id, "archive")
     await replace_env.failed_replacement(document_id)
     before, index = replace_env.row(document_id), replace_env.stores.vectors
-    assert isinstance(index, Moody)
+    assert isinstance(index, RefusingIndex)
     index.is_silent = True
     answer = await replace_env.revert(document_id)
     assert (answer.status_code, replace_env.row(document_id)) == (503, before)
@@ -144,7 +144,7 @@ async def test_a_name_that_is_taken_is_seen_before_the_index_is_told_anything(re
     await replace_env.failed_replacement(document_id)
     replace_env.worker_env.seed.document(replace_env.worker_env.kb_id, replace_env.worker_env.owner, name="old.pdf")
     index = replace_env.stores.vectors
-    assert isinstance(index, Moody)
+    assert isinstance(index, RefusingIndex)
     index.is_silent = True
     assert (await replace_env.revert(document_id)).status_code == 409
     assert replace_env.worker_env.seed.one("SELECT count(*) FROM index_intents") == 0
@@ -156,7 +156,7 @@ async def test_a_document_that_is_complete_is_found_although_an_intent_was_put_r
 ) -> None:
     document_id = await replace_env.completed()
     index = replace_env.stores.vectors
-    assert isinstance(index, Moody)
+    assert isinstance(index, RefusingIndex)
     index.is_silent = True
     assert (await replace_env.post(document_id, "archive")).status_code == 503  # and its intent stays open
     index.is_silent = False

@@ -166,7 +166,7 @@ async def test_the_same_bytes_as_before_are_not_taken_from_the_revision_that_com
     assert (text.status_code, "invoices" in text.text) == (200, True)
 
 
-class Sweeping(FolderObjectStore):
+class SweepingObjectStore(FolderObjectStore):
     """Processes the ledger between storing a text and committing the row that references it."""
 
     replace_env: ReplaceHarness
@@ -185,7 +185,7 @@ async def test_a_late_clearing_up_does_not_take_what_the_next_replacement_is_abo
     await replace_env.failed_replacement(document_id)
     await replace_env.revert(document_id)
     await replace_env.replace(document_id, a_pdf("once more"))
-    replace_env.worker_env.objects = sweeping = Sweeping(settings.server.data_dir / "blobs")
+    replace_env.worker_env.objects = sweeping = SweepingObjectStore(settings.server.data_dir / "blobs")
     sweeping.replace_env = replace_env
     replace_env.worker_env.reader.pages = NEW_PAGES
     await replace_env.process(document_id)

@@ -44,7 +44,7 @@ def good_pdf(words: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Bad:
+class RejectedFile:
     name: str
     kind: MediaType
     build: Callable[[], bytes]
@@ -52,30 +52,30 @@ class Bad:
 
 
 REFUSED = [
-    Bad("encrypted", PDF, lambda: pdf_files.encrypted(pdf(page_of("secret")), user="needed"), "encrypted"),
-    Bad("truncated", PDF, bad_files.truncated_pdf, "corrupt"),
-    Bad("noise", PDF, bad_files.pdf_of_noise, "corrupt"),
-    Bad("5000 pages", PDF, lambda: repeated(5000), "too_many_pages"),
-    Bad("no pages", PDF, lambda: repeated(0), "corrupt"),
-    *(Bad("packing bomb", kind, partial(bad_files.packing_bomb, kind), "reader_memory") for kind in PACKED),
-    *(Bad("laughing", kind, partial(bad_files.laughing, kind), "corrupt") for kind in (DOCX, ODT, XLSX)),
-    Bad("memory bomb", DOCX, lambda: bad_files.memory_bomb_docx(60_000_000), "reader_memory"),
-    Bad("deep", DOCX, lambda: bad_files.deep_docx(100_000), "corrupt"),
+    RejectedFile("encrypted", PDF, lambda: pdf_files.encrypted(pdf(page_of("secret")), user="needed"), "encrypted"),
+    RejectedFile("truncated", PDF, bad_files.truncated_pdf, "corrupt"),
+    RejectedFile("noise", PDF, bad_files.pdf_of_noise, "corrupt"),
+    RejectedFile("5000 pages", PDF, lambda: repeated(5000), "too_many_pages"),
+    RejectedFile("no pages", PDF, lambda: repeated(0), "corrupt"),
+    *(RejectedFile("packing bomb", kind, partial(bad_files.packing_bomb, kind), "reader_memory") for kind in PACKED),
+    *(RejectedFile("laughing", kind, partial(bad_files.laughing, kind), "corrupt") for kind in (DOCX, ODT, XLSX)),
+    RejectedFile("memory bomb", DOCX, lambda: bad_files.memory_bomb_docx(60_000_000), "reader_memory"),
+    RejectedFile("deep", DOCX, lambda: bad_files.deep_docx(100_000), "corrupt"),
 ]
 
 
-@pytest.mark.parametrize("bad", REFUSED, ids=lambda bad: f"{bad.name} {bad.kind.name}")
+@pytest.mark.parametrize("rejected", REFUSED, ids=lambda rejected: f"{rejected.name} {rejected.kind.name}")
 async def test_a_file_that_cannot_be_read_fails_with_its_code_and_a_sentence(
-    sandboxed_worker: SandboxedWorkerFixture, bad: Bad
+    sandboxed_worker: SandboxedWorkerFixture, rejected: RejectedFile
 ) -> None:
-    outcome = await sandboxed_worker.process(bad.build(), bad.kind.media_type)
-    assert outcome.code == bad.code
+    outcome = await sandboxed_worker.process(rejected.build(), rejected.kind.media_type)
+    assert outcome.code == rejected.code
     assert outcome.texts == []
     await sandboxed_worker.require_sound(good_pdf, PDF.media_type)
 
 
 @dataclass(frozen=True)
-class Odd:
+class UnusualFile:
     name: str
     kind: MediaType
     build: Callable[[], bytes]
@@ -86,42 +86,45 @@ class Odd:
 
 
 COMPLETED = [
-    Odd("20,000 pixels", PNG, bad_files.large_png, unread=(1,)),
-    Odd("20,000 pixels", TIFF, bad_files.large_tiff, unread=(1,)),
-    Odd("20,000 pixels", JPEG, bad_files.large_jpeg),
-    Odd("20,000 points", PDF, lambda: bad_files.large_page_pdf(20_000, "Far away"), "Far away"),
-    Odd("2,000,000,000 points", PDF, lambda: bad_files.large_page_pdf(2e9, "Far away"), unread=(1,)),
-    Odd("10,000 kilometres", PDF, lambda: bad_files.large_letter_pdf("Close by"), "Close by"),
-    Odd("lying picture", DOCX, lambda: bad_files.docx_with_lying_picture("The text"), "The text"),
-    Odd("scan of 20,000 pixels", PDF, bad_files.large_scan_pdf),
-    Odd("drawing bomb", PDF, lambda: bad_files.drawing_bomb_pdf(4)),
-    Odd("unpacking bomb", PDF, lambda: bad_files.unpacking_bomb_pdf(60_000_000)),
-    Odd("circular pages", PDF, bad_files.pdf_with_circular_pages),
-    Odd("no Unicode map", PDF, lambda: mapped(["abc def"], unmapped=True)),
-    Odd("blank", PDF, lambda: repeated(1)),
-    Odd("broken page", PDF, lambda: with_broken_page(pdf(*map(page_of, ("one", "two", "three"))), 1), "three", (2,)),
-    Odd("laughing", PPTX, lambda: bad_files.laughing(PPTX), unread=(1,)),
-    Odd("strange numbers", XLSX, bad_files.xlsx_of_strange_numbers, "The last cell"),
-    Odd("40,000,000 × 2 pixels", PNG, lambda: bad_files.blank_png(40_000_000, 2)),
-    Odd("nested", HTML, lambda: bad_files.nested_html(20_000), "the end"),
-    Odd("broken", EML, bad_files.broken_mail, "Still to be read"),
-    Odd("5 MB", TEXT, lambda: bad_files.long_text(5_000_000), "The last words."),
+    UnusualFile("20,000 pixels", PNG, bad_files.large_png, unread=(1,)),
+    UnusualFile("20,000 pixels", TIFF, bad_files.large_tiff, unread=(1,)),
+    UnusualFile("20,000 pixels", JPEG, bad_files.large_jpeg),
+    UnusualFile("20,000 points", PDF, lambda: bad_files.large_page_pdf(20_000, "Far away"), "Far away"),
+    UnusualFile("2,000,000,000 points", PDF, lambda: bad_files.large_page_pdf(2e9, "Far away"), unread=(1,)),
+    UnusualFile("10,000 kilometres", PDF, lambda: bad_files.large_letter_pdf("Close by"), "Close by"),
+    UnusualFile("lying picture", DOCX, lambda: bad_files.docx_with_lying_picture("The text"), "The text"),
+    UnusualFile("scan of 20,000 pixels", PDF, bad_files.large_scan_pdf),
+    UnusualFile("drawing bomb", PDF, lambda: bad_files.drawing_bomb_pdf(4)),
+    UnusualFile("unpacking bomb", PDF, lambda: bad_files.unpacking_bomb_pdf(60_000_000)),
+    UnusualFile("circular pages", PDF, bad_files.pdf_with_circular_pages),
+    UnusualFile("no Unicode map", PDF, lambda: mapped(["abc def"], unmapped=True)),
+    UnusualFile("blank", PDF, lambda: repeated(1)),
+    UnusualFile(
+        "broken page", PDF, lambda: with_broken_page(pdf(*map(page_of, ("one", "two", "three"))), 1), "three", (2,)
+    ),
+    UnusualFile("laughing", PPTX, lambda: bad_files.laughing(PPTX), unread=(1,)),
+    UnusualFile("strange numbers", XLSX, bad_files.xlsx_of_strange_numbers, "The last cell"),
+    UnusualFile("40,000,000 × 2 pixels", PNG, lambda: bad_files.blank_png(40_000_000, 2)),
+    UnusualFile("nested", HTML, lambda: bad_files.nested_html(20_000), "the end"),
+    UnusualFile("broken", EML, bad_files.broken_mail, "Still to be read"),
+    UnusualFile("5 MB", TEXT, lambda: bad_files.long_text(5_000_000), "The last words."),
     pytest.param(
-        Odd("50 MB", TEXT, lambda: bad_files.long_text(50_000_000), "The last words."), marks=pytest.mark.every_fault
+        UnusualFile("50 MB", TEXT, lambda: bad_files.long_text(50_000_000), "The last words."),
+        marks=pytest.mark.every_fault,
     ),
 ]
 
 
-@pytest.mark.parametrize("odd", COMPLETED, ids=lambda odd: f"{odd.name} {odd.kind.name}")
+@pytest.mark.parametrize("unusual", COMPLETED, ids=lambda unusual: f"{unusual.name} {unusual.kind.name}")
 async def test_what_can_be_read_of_a_file_is_read_and_the_rest_is_named(
-    sandboxed_worker: SandboxedWorkerFixture, odd: Odd
+    sandboxed_worker: SandboxedWorkerFixture, unusual: UnusualFile
 ) -> None:
-    outcome = await sandboxed_worker.process(odd.build(), odd.kind.media_type)
+    outcome = await sandboxed_worker.process(unusual.build(), unusual.kind.media_type)
     assert outcome.code is None
     assert outcome.problems is not None
-    assert tuple(problem["page"] for problem in outcome.problems) == odd.unread
+    assert tuple(problem["page"] for problem in outcome.problems) == unusual.unread
     assert all(problem["message"].endswith(".") for problem in outcome.problems)
-    assert odd.text in " ".join(outcome.texts)
+    assert unusual.text in " ".join(outcome.texts)
     await sandboxed_worker.require_sound(good_pdf, PDF.media_type)
 
 

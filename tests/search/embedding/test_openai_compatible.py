@@ -49,7 +49,7 @@ class Service:
 
 
 @dataclass
-class Waits:
+class RecordedSleeps:
     seconds: list[float] = field(default_factory=list)
 
     async def __call__(self, seconds: float) -> None:
@@ -62,7 +62,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def embedder_of(service: Service, waits: Waits | None = None, **options: Any) -> AsyncIterator[Any]:
+async def embedder_of(service: Service, sleeps: RecordedSleeps | None = None, **options: Any) -> AsyncIterator[Any]:
     async with serving(service) as client:
         embedder = OpenAICompatibleEmbedder(
             **{
@@ -71,7 +71,7 @@ async def embedder_of(service: Service, waits: Waits | None = None, **options: A
                 "dimensions": 3,
                 "key": KEY,
                 "backoff": RetryBackoff(attempts=3),
-                "sleep": waits or Waits(),
+                "sleep": sleeps or RecordedSleeps(),
                 "jitter": lambda: 1.0,
                 **options,
             }
@@ -105,29 +105,29 @@ async def test_vectors_are_put_into_the_order_of_the_texts() -> None:
 
 @pytest.mark.parametrize("trouble", [429, 500, 503, None], ids=str)
 async def test_a_passing_trouble_is_tried_again(trouble: int | None) -> None:
-    service, waits = Service([trouble and Response(status_code=trouble)] * 2), Waits()  # type: ignore[list-item]
-    async with embedder_of(service, waits, timeout_seconds=0.2 if trouble is None else 30) as embedder:
+    service, sleeps = Service([trouble and Response(status_code=trouble)] * 2), RecordedSleeps()  # type: ignore[list-item]
+    async with embedder_of(service, sleeps, timeout_seconds=0.2 if trouble is None else 30) as embedder:
         assert await embedder.embed_query("a") == [1, 0, 0]
-    assert waits.seconds == [0.5, 1]
+    assert sleeps.seconds == [0.5, 1]
 
 
 async def test_a_server_that_asks_for_time_gets_it_within_bounds() -> None:
     soon = format_datetime(now() + timedelta(seconds=30), usegmt=True)
     busy = [Response(status_code=429, headers={"Retry-After": wanted}) for wanted in ("7", soon, "86400", "nonsense")]
-    waits = Waits()
-    async with embedder_of(Service([*busy]), waits, backoff=RetryBackoff(attempts=5)) as embedder:
+    sleeps = RecordedSleeps()
+    async with embedder_of(Service([*busy]), sleeps, backoff=RetryBackoff(attempts=5)) as embedder:
         await embedder.embed_query("a")
-    seven, date, longest, nonsense = waits.seconds
+    seven, date, longest, nonsense = sleeps.seconds
     assert (seven, longest, nonsense) == (7, 60, 4)
     assert 20 < date <= 30
 
 
 async def test_a_trouble_that_stays_is_unavailable() -> None:
-    service, waits = Service([Response(status_code=503)] * 9), Waits()
-    async with embedder_of(service, waits) as embedder:
+    service, sleeps = Service([Response(status_code=503)] * 9), RecordedSleeps()
+    async with embedder_of(service, sleeps) as embedder:
         with pytest.raises(EmbeddingsUnavailable):
             await embedder.embed_query("a")
-    assert (len(service.asked), len(waits.seconds)) == (3, 2)
+    assert (len(service.asked), len(sleeps.seconds)) == (3, 2)
 
 
 async def _ended(receive: Receive) -> None:
@@ -149,7 +149,9 @@ async def test_a_server_that_drips_is_given_up() -> None:
 async def test_nobody_there_is_unavailable() -> None:
     async with embedder_of(Service()) as embedder:
         pass
-    gone = OpenAICompatibleEmbedder(url=embedder._url, model="m", dimensions=3, sleep=Waits(), timeout_seconds=5)
+    gone = OpenAICompatibleEmbedder(
+        url=embedder._url, model="m", dimensions=3, sleep=RecordedSleeps(), timeout_seconds=5
+    )
     with pytest.raises(EmbeddingsUnavailable):
         await gone.embed_query("a")
     await gone.close()

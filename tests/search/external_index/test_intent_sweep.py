@@ -109,7 +109,7 @@ async def test_a_purge_does_not_wait_for_the_outcome_of_another_move(index_env: 
     assert (index_env.status, await index_env.in_index(), index_env.intents) == (None, "gone", [])
 
 
-class Interrupted(FaultyIndex):
+class InterruptedIndex(FaultyIndex):
     """Calls a function between the writer's call and its second transaction."""
 
     def __init__(self, index_env: ExternalIndexFixture, meanwhile: Callable[[], Awaitable[object]]) -> None:
@@ -122,13 +122,13 @@ class Interrupted(FaultyIndex):
 
 
 async def test_the_sweep_leaves_writers_their_time(index_env: ExternalIndexFixture) -> None:
-    index_env.moves = RecordedIndexUpdates(index_env.database, Interrupted(index_env, index_env.sweep.sweep))
+    index_env.moves = RecordedIndexUpdates(index_env.database, InterruptedIndex(index_env, index_env.sweep.sweep))
     await index_env.archive()
     assert (index_env.status, await index_env.in_index(), index_env.intents) == ("archived", "hidden", [])
 
 
 async def test_a_writer_whose_intent_the_sweep_has_settled_changes_nothing(index_env: ExternalIndexFixture) -> None:
-    index_env.moves = RecordedIndexUpdates(index_env.database, Interrupted(index_env, index_env.settle))
+    index_env.moves = RecordedIndexUpdates(index_env.database, InterruptedIndex(index_env, index_env.settle))
     with pytest.raises(IndexUpdatePending):
         await index_env.archive()
     assert (index_env.status, await index_env.in_index(), index_env.intents) == ("completed", "visible", [])
@@ -140,7 +140,7 @@ async def test_a_writer_whose_intent_the_sweep_has_only_taken_changes_nothing(in
         with suppress(SimulatedCrash):
             await index_env.settle()
 
-    index_env.moves = RecordedIndexUpdates(index_env.database, Interrupted(index_env, die_in_the_sweep))
+    index_env.moves = RecordedIndexUpdates(index_env.database, InterruptedIndex(index_env, die_in_the_sweep))
     with pytest.raises(IndexUpdatePending):
         await index_env.archive()
     assert (index_env.status, await index_env.in_index(), index_env.intents) == (

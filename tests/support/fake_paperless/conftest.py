@@ -18,12 +18,12 @@ def server(flavour: int, paperless_servers: FakePaperlessServers) -> FakePaperle
 
 
 @pytest.fixture(scope="module")
-def wire() -> Iterator[httpx.Client]:
+def http_client() -> Iterator[httpx.Client]:
     with httpx.Client(timeout=30) as client:
         yield client
 
 
 @pytest.fixture
-def ask(server: FakePaperless, wire: httpx.Client) -> RawClient:
+def ask(server: FakePaperless, http_client: httpx.Client) -> RawClient:
     """Client of the archiver's user, in version 9."""
-    return RawClient(wire, server.url)
+    return RawClient(http_client, server.url)

@@ -16,7 +16,7 @@ def a_pdf(text: str = "") -> bytes:
 
 @dataclass(frozen=True)
 class RawClient:
-    wire: httpx.Client
+    http_client: httpx.Client
     url: str
     user: User = ARCHIVER
     version: int | str | None = 9
@@ -30,7 +30,7 @@ class RawClient:
     def __call__(self, method: str, path: str, **content: Any) -> httpx.Response:
         accept = "application/json" + (f"; version={self.version}" if self.version is not None else "")
         headers = {"Authorization": f"Token {self.user.token}", "Accept": accept, **content.pop("headers", {})}
-        return self.wire.request(method, self.url + path, headers=headers, **content)
+        return self.http_client.request(method, self.url + path, headers=headers, **content)
 
     def get(self, path: str, **params: Any) -> Any:
         answer = self("GET", path, params=params)

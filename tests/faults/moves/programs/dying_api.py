@@ -30,7 +30,7 @@ from tests.support.live_api import settings_for
 LISTENS = "listens"
 
 
-class Doomed(Faults):
+class SelfKillingFaults(Faults):
     def __init__(self, dies_at: int) -> None:
         super().__init__()
         self._dies_at = dies_at
@@ -52,7 +52,7 @@ class Server(uvicorn.Server):
         self.channel.flush()
 
 
-async def serve_one(settings: Settings, socket: str, effects: Doomed, channel: TextIO) -> None:
+async def serve_one(settings: Settings, socket: str, effects: SelfKillingFaults, channel: TextIO) -> None:
     stores = build_stores(settings)
     objects = FaultyObjectStore(settings.server.data_dir / "blobs")
     objects.faults = effects
@@ -73,7 +73,7 @@ def child(line: str, last_word: int) -> None:
     database, folder, socket, number = json.loads(line)
     with os.fdopen(last_word, "w") as channel:
         settings = settings_for(DatabaseAddress.parse(database), Path(folder))
-        asyncio.run(serve_one(settings, socket, Doomed(number), channel))
+        asyncio.run(serve_one(settings, socket, SelfKillingFaults(number), channel))
 
 
 def main() -> None:

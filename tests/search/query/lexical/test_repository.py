@@ -25,7 +25,7 @@ WAYS = [
 
 
 @pytest.fixture(params=WAYS, ids=" then ".join, autouse=True)
-def _ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _strategies(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run with and without the word index: both must give the same results."""
     monkeypatch.setattr(repository, "choose_strategies", lambda *_: request.param)
 
