@@ -1,4 +1,4 @@
-"""The alert rules in `deploy/alerts`: they ring for what they should, and ask for metrics that exist."""
+"""The alert rules in `deploy/alerts` fire when they should, and use metrics that exist."""
 
 import re
 import shutil

@@ -33,7 +33,7 @@ async def kept(office: HandoverApi, answer: httpx.Response) -> list[dict[str, An
 
 
 async def note_attempt(office: HandoverApi, key: JobKey) -> None:
-    """As the archiver does before it uploads."""
+    """Record an attempt, as the archiver does before it uploads."""
     held, sidecar = await office.queue.get_versioned(key.sidecar), await office.sidecar(key)
     begun = replace(sidecar, attempt_id="a", file_name="a.pdf", last_attempt_at=now())
     assert await office.queue.put_if_match(key.sidecar, begun.to_bytes(), version=held.version)
@@ -86,7 +86,7 @@ async def test_the_archiver_cannot_begin_with_what_is_taken_back(office: Handove
     key = office.key(PDF)
     seen = await office.queue.get_versioned(key.sidecar)
     await office.api.services.engine.handovers.cancel(office.organization_id, uuid4(), key.pdf)
-    assert (await office.sidecar(key)).cancelled_at is None  # it waits for another document than that one
+    assert (await office.sidecar(key)).cancelled_at is None  # it waits for another document
 
     [document_id] = office.rows("bilko_document_id")
     await office.api.services.engine.handovers.cancel(office.organization_id, document_id, key.pdf)
@@ -116,7 +116,7 @@ async def test_a_job_that_another_document_waits_for_stays_and_is_named(office: 
     assert (await office.sidecar(key)).cancelled_at is None
     assert office.rows("bilko_document_id") == [second]
 
-    # And what the archiver says of it, in the name of the first, becomes nothing of the document that is gone.
+    # A report of the archiver about the first, deleted document is recorded for the second one.
     await office.patch(first, key.pdf, "archived", paperless_doc_id=7)
     assert office.rows("bilko_document_id, archive_status") == [(second, "archived")]
 
@@ -130,7 +130,7 @@ async def test_a_copy_in_the_archive_is_kept_on_purpose_and_named(office: Handov
 
     [stays] = await kept(office, answer)
     assert (stays["store"], stays["url"]) == ("paperless", url)
-    assert office.rows("archive_status, paperless_doc_id") == [("archived", 7)]  # what is in the archive is still known
+    assert office.rows("archive_status, paperless_doc_id") == [("archived", 7)]  # the copy in Paperless is still known
 
 
 async def test_copies_of_earlier_revisions_are_named_too(office: HandoverApi) -> None:

@@ -21,7 +21,7 @@ LETTERS = "/api/v1/archive/dead-letters"
 async def a_letter(
     office: HandoverApi, content: bytes = PDF, *, days: float = 0, document_id: UUID | None = None
 ) -> JobKey:
-    """As the archiver leaves it, so many days ago."""
+    """Add a dead letter as the archiver leaves it, this number of days ago."""
     answer = await office.hand_over(content, document_id=str(document_id or uuid4()), document_type="other")
     key = office.key(content)
     for name in (key.pdf, key.sidecar):

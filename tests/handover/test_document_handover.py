@@ -24,7 +24,7 @@ async def set_policy(office: HandoverApi, policy: str) -> None:
 
 
 async def complete(office: HandoverApi, **columns: Any) -> UUID:
-    """As the worker does at the end of a run."""
+    """Complete a document, as the worker does at the end of a run."""
     document_id = await office.document(PDF, status="processing", **columns)
     run = ClaimedRun(new_id(), office.organization_id, document_id, epoch=1, attempt=1)
     office.seed.insert(
@@ -69,7 +69,7 @@ async def test_the_policy_names_the_move_that_hands_over(
     await set_policy(office, policy)
     document_id = await move(office)
     left_alone = await other(office)
-    assert office.document_status(document_id) == ("pending", None, None)  # written with the move, carried out later
+    assert office.document_status(document_id) == ("pending", None, None)  # recorded with the move, submitted later
     assert await office.jobs() == []
 
     await office.sweep()

@@ -46,7 +46,7 @@ def test_jobs_of_the_same_moment_have_an_order_too() -> None:
 
 @pytest.fixture
 async def queue(tmp_path: Path) -> VersionedFolderStore:
-    """Three jobs, one of them the oldest, and two halves."""
+    """A queue with three jobs, one of them the oldest, and two incomplete ones."""
     queue = VersionedFolderStore(tmp_path, sync=lambda _: None)
     for number in range(5):
         key = a_job(number, 0).key

@@ -30,13 +30,13 @@ async def test_what_waits_in_the_queue_is_left_alone(office: HandoverApi) -> Non
 
 
 async def test_a_row_without_queue_object_is_closed_by_the_proof_of_the_same_bytes(office: HandoverApi) -> None:
-    # A hand-over that came between proof and delete: the archiver knew nothing of it.
+    # A hand-over between proof and delete, which the archiver did not notice.
     first = (await office.hand_over(PDF, document_type="other")).json()["job_id"]
     await office.patch(uuid4(), first, "archived", paperless_doc_id=7, paperless_doc_url="https://p/documents/7/")
     await office.empty_queue()
     document_id = await handed_over(office)
     key = office.key(PDF)
-    await office.queue.delete(key.sidecar)  # its PDF came after the archiver's delete
+    await office.queue.delete(key.sidecar)  # its PDF was stored after the archiver's delete
 
     await office.sweep(later=HOURS)
 
@@ -109,7 +109,7 @@ async def test_a_sidecar_alone_is_left_to_the_archiver(office: HandoverApi) -> N
 async def test_what_lies_among_the_dead_letters_has_failed(office: HandoverApi) -> None:
     document_id = await handed_over(office)
     key = office.key(PDF)
-    for name in (key.pdf, key.sidecar):  # the archiver died before it could say so
+    for name in (key.pdf, key.sidecar):  # the archiver crashed before it could report
         await office.dead_letters.put_if_absent(name, await office.queue.get(name))
         await office.queue.delete(name)
 
@@ -126,7 +126,7 @@ async def test_a_job_that_was_taken_back_by_nobody_is_taken_up_again(office: Han
     key = office.key(PDF)
     await cancel_job(office.queue, await office.sidecar(key), now())
     await office.sweep(later=HOURS)
-    assert (await office.sidecar(key)).cancelled_at is not None  # somebody may be about to commit
+    assert (await office.sidecar(key)).cancelled_at is not None  # another transaction may be about to commit
 
     held = await office.queue.get_versioned(key.sidecar)
     long_ago = replace(await office.sidecar(key), cancelled_at=now() - HOURS)

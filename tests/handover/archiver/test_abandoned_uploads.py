@@ -46,7 +46,7 @@ async def test_a_late_upload_is_put_away_behind_the_proven_one(
     report = await archiver_env.run()
 
     assert [document.id for document in archiver_env.documents()] == [proven.id]
-    assert len(report.warnings) == len(archiver_env.server.documents(is_trashed=True))  # 2.x refuses it itself
+    assert len(report.warnings) == len(archiver_env.server.documents(is_trashed=True))  # 2.x itself refuses it
 
 
 @pytest.mark.parametrize("by", [a_day_later, an_upgrade])

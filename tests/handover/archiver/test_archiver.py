@@ -85,7 +85,7 @@ async def test_two_organizations_with_the_same_bytes_both_find_it(archiver_env: 
     await archiver_env.run(concurrency=1)
 
     documents = archiver_env.documents()
-    is_one = archiver_env.server.switches["flavour"] == 2  # which refuses the same bytes
+    is_one = archiver_env.server.switches["flavour"] == 2  # which refuses identical bytes
     assert len(documents) == len(archiver_env.server.requests("upload")) == (1 if is_one else 2)
     for organization in (other, archiver_env.office.organization_id):
         assert sum(f"org:{organization}" in document.tags for document in documents) == 1

@@ -1,4 +1,4 @@
-"""`muniment archiver …` as a process of its own, without a database."""
+"""`muniment archiver …` in its own process, without a database."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 async def muniment(archiver_env: ArchiverEnvironment, *words: str, **environment: str) -> tuple[int, str, str]:
-    """Exit code, output and log of one command."""
+    """Return exit code, output and log of one command."""
     given = {
         "MUNIMENT_DATA_DIR": str(archiver_env.office.api.settings.server.data_dir),
         "PAPERLESS_URL": archiver_env.server.url,

@@ -1,4 +1,4 @@
-"""The archiver may die after each of its effects; the next pass ends as if it had not (docs/design.md#i6)."""
+"""The archiver may crash after each of its effects; the next pass gives the same result (docs/design.md#i6)."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ NAMES = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|[0-9]+")
 
 
 async def put_jobs(archiver_env: ArchiverEnvironment, name: str) -> None:
-    """Five, of two types and two organizations; two of them have the same bytes."""
+    """Add five jobs of two types and two organizations; two of them have the same bytes."""
     other = archiver_env.office.seed.person().organization_id
     await archiver_env.put(f"{name} 1")
     await archiver_env.put(f"{name} 2", document_type="care-plan")
@@ -26,7 +26,7 @@ async def put_jobs(archiver_env: ArchiverEnvironment, name: str) -> None:
 
 
 async def passed(archiver_env: ArchiverEnvironment, act: Act = do_nothing) -> list[str]:
-    """One pass; what it did."""
+    """Run one pass and return its effects."""
     effects = PassEffectRecorder(act)
     async with open_archiver(
         archiver_env.archiver(record_stores(archiver_env.stores, effects), concurrency=1)
@@ -38,7 +38,7 @@ async def passed(archiver_env: ArchiverEnvironment, act: Act = do_nothing) -> li
 
 
 async def check_archived_once(archiver_env: ArchiverEnvironment, after: str) -> None:
-    """Each of the four contents exactly once in Paperless, the queue empty, every row archived."""
+    """Check that Paperless has each of the four contents once, the queue is empty, and every row is archived."""
     hashes = [document.sha256 for document in archiver_env.documents()]
     assert len(hashes) == len(set(hashes)), after
     assert await archiver_env.waiting() == [], after
@@ -50,7 +50,7 @@ async def check_archived_once(archiver_env: ArchiverEnvironment, after: str) -> 
 
 
 async def undisturbed(archiver_env: ArchiverEnvironment) -> list[str]:
-    """What a pass over these jobs does once tags and correspondents are there."""
+    """Return the effects of a pass over these jobs when tags and correspondents exist."""
     for name in ("with everything to be made", "undisturbed"):
         await put_jobs(archiver_env, name)
         effects = await passed(archiver_env)
@@ -60,7 +60,7 @@ async def undisturbed(archiver_env: ArchiverEnvironment) -> list[str]:
 
 
 def one_of_each_kind(effects: list[str]) -> list[int]:
-    """One number for each kind of effect, of another job each time."""
+    """Return one number for each kind of effect, spread over the jobs."""
     kinds = dict[str, list[int]]()
     for number, effect in enumerate(effects):
         kinds.setdefault(NAMES.sub("…", effect), []).append(number)
@@ -71,7 +71,7 @@ async def check_deaths(archiver_env: ArchiverEnvironment, effects: list[str], nu
     for number in numbers:
         await put_jobs(archiver_env, f"dead after {number}")
         assert len(await passed(archiver_env, crash_after(number))) > number
-        archiver_env.clock.advance(minutes=5)  # its lease ends
+        archiver_env.clock.advance(minutes=5)  # the lease expires
 
         await passed(archiver_env)
 

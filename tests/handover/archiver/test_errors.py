@@ -186,7 +186,7 @@ async def test_a_few_files_that_paperless_chokes_on_do_not_hold_up_the_others(
 ) -> None:
     for number in range(30):
         await archiver_env_v3.put(str(number))
-    archiver_env_v3.server.fault("upload", server_error(), times=6)  # the two oldest, all their tries
+    archiver_env_v3.server.fault("upload", server_error(), times=6)  # all attempts of the two oldest
 
     report = await archiver_env_v3.run(concurrency=1)
 

@@ -104,7 +104,7 @@ async def test_a_producer_may_rewrite_the_sidecar_after_every_effect(archiver_en
         assert len(hashes) == len(set(hashes)), effect
         assert key.sha256 in hashes, effect
         reached = during.recorded[number] if number < len(during.recorded) else "delete"
-        if not reached.startswith(("delete", "put archiver", "write")):  # then it was gone already
+        if not reached.startswith(("delete", "put archiver", "write")):  # otherwise it was already deleted
             assert rewritten_as in archiver_env_v3.office.rows("bilko_document_id"), reached
         assert await archiver_env_v3.waiting() == [], effect
         assert set(archiver_env_v3.rows().values()) == {"archived"}, effect

@@ -1,4 +1,4 @@
-"""The same as in `test_crash_recovery.py`, with real processes and SIGKILL: nothing depends on `finally`."""
+"""Like `test_crash_recovery.py`, with real processes and SIGKILL: nothing depends on `finally`."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ SAMPLES = 2
 
 
 async def killed_after(archiver_env: ArchiverEnvironment, number: int) -> bool:
-    """Whether it came so far."""
+    """Return whether the process reached this effect and was killed."""
     case = {
         "paperless": archiver_env.server.url,
         "token": archiver_env.server.token,
@@ -39,7 +39,7 @@ async def check_after_death(archiver_env: ArchiverEnvironment, number: int) -> b
     await put_jobs(archiver_env, f"killed after {number}")
     if not await killed_after(archiver_env, number):
         return False
-    archiver_env.clock.advance(minutes=5)  # its lease ends
+    archiver_env.clock.advance(minutes=5)  # the lease expires
     await passed(archiver_env)
     await check_archived_once(archiver_env, str(number))
     return True

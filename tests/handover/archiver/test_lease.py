@@ -131,10 +131,10 @@ async def test_one_that_was_paused_beyond_its_lease_does_no_harm_wherever_that_w
             over.set()
             await working
 
-        # Later passes do less: what is the same for all documents is there.
+        # Later passes have fewer effects: tags and correspondents exist.
         effect = effects.recorded[number] if number < len(effects.recorded) else "none"
         assert second.outcome is PassOutcome.DONE, effect
-        # Between the last look at the lease and the first byte of an upload nobody can be stopped: then there are two.
+        # Between the last check of the lease and the first byte of an upload nothing can stop it: then there are two.
         assert len(archiver_env.server.requests("upload")) == (3 if effect == "about to upload" else 2), effect
         hashes = [document.sha256 for document in archiver_env.documents()]
         assert len(hashes) == len(set(hashes)), effect

@@ -22,7 +22,7 @@ class AlertHarness:
         self.queue, self.clock, self.box = VersionedFolderStore(folder), FakeClock(), RecordingNotifier()
 
     async def settle(self, *conditions: Alert, depth: int | None = 0, failures: int = 0) -> list[str]:
-        """What arrives, by whoever makes this pass."""
+        """Run the alerts of one pass with a new object, and return the notifications."""
         self.box.titles.clear()
         await Alerts(self.queue, self.box, self.clock).update(conditions, depth=depth, failures=failures)
         self.clock.advance(minutes=5)

@@ -62,7 +62,7 @@ async def test_a_forgotten_task_is_found_by_its_document(archiver_env: ArchiverE
     archiver_env.server.set(worker="stopped")
     await archiver_env.run()
     archiver_env.server.set(worker="running")
-    archiver_env.server.objects("tags")  # any request lets the worker work
+    archiver_env.server.objects("tags")  # any request advances the worker
     archiver_env.server.delete_tasks()
 
     report = await archiver_env.run()

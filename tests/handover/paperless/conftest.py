@@ -49,7 +49,7 @@ def flavour(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 def server(flavour: int, paperless_servers: FakePaperlessServers) -> Iterator[FakePaperless]:
-    """Fake Paperless that can be made to fail in every way."""
+    """Fake Paperless whose calls can be made to fail."""
     server = paperless_servers.of(flavour)
     yield server
     server.clear()  # releases hanging requests, so that their clients can be closed

@@ -23,7 +23,7 @@ from tests.support.fake_paperless.fake import FakePaperless
 from tests.support.fake_paperless.faults import Fault
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("flavour", FLAVOURS[1:], indirect=True)]
-"""On one flavour: none of these answers is one of Paperless's own making, or they are the same in both."""
+"""With one version: these responses do not come from Paperless itself, or are the same in both."""
 
 STOPS = (
     faults.unauthorized(),
@@ -49,7 +49,7 @@ FORBIDDEN = (faults.forbidden_json(), faults.forbidden_text())
 
 @pytest.fixture
 def document(server: FakePaperless) -> int:
-    """Without a correspondent, so that there is something to be set on it."""
+    """A document without a correspondent, so that there is something to set."""
     return server.put_document(b"%PDF- put there by hand")
 
 
@@ -130,7 +130,8 @@ async def test_an_upload_has_more_time_than_other_calls(
 
 
 def _fail_for_good(server: FakePaperless, name: str, fault: Fault) -> None:
-    """Until cleared, and with it the look for what was to be made: the first look must find that it is not there."""
+    """Fail until cleared, and also the lookup that follows: the first lookup must report that the object does not
+    exist."""
     server.fault(name, fault, times=None)
     server.fault(f"{name.partition('.')[0]}.list", fault, times=None, skip=1)
 

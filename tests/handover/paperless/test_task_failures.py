@@ -1,4 +1,4 @@
-"""What becomes of an upload after it was accepted."""
+"""Outcomes of an upload after it was accepted."""
 
 from dataclasses import replace
 
