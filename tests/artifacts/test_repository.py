@@ -143,9 +143,7 @@ async def test_of_two_that_add_at_once_one_stays_and_both_have_it(
     assert artifacts_env.part_counts() == [pages, pages, 0]
 
 
-async def test_a_crowd_that_adds_at_once_has_one_and_the_same(
-    artifacts_env: ArtifactsFixture, key: ArtifactKey
-) -> None:
+async def test_concurrent_adds_store_one_artifact(artifacts_env: ArtifactsFixture, key: ArtifactKey) -> None:
     added = await asyncio.gather(*(add(artifacts_env, key, f"by {number}") for number in range(8)))
     assert len({full.full_text_uri for full, _ in added}) == 1
     assert sum(is_ours for _, is_ours in added) == 1

@@ -125,7 +125,7 @@ async def test_a_change_in_a_known_key_is_found(trail: Trail, database: Database
     assert "was added or changed without authorization" in problem.sentence
 
 
-async def test_everybody_who_is_signed_in_may_have_the_public_keys(api: RunningApi, seed: Seed, signer: Signer) -> None:
+async def test_every_signed_in_user_may_get_the_public_keys(api: RunningApi, seed: Seed, signer: Signer) -> None:
     await register_first_key(api.stores.database, signer)
     async with api.client(seed.person()) as client:
         shown = (await client.get("/api/v1/audit/key")).json()

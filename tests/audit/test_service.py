@@ -40,7 +40,7 @@ async def test_a_chain_that_did_not_grow_is_not_signed_again(
     assert seed.one("SELECT count(*) FROM audit_heads") == 1
 
 
-async def test_a_broken_chain_is_told_and_does_not_keep_the_others_waiting(
+async def test_a_broken_chain_is_reported_and_does_not_delay_the_others(
     trail: Trail, seed: Seed, sweeps: AuditMaintenance
 ) -> None:
     await trail.write_sealed(2)

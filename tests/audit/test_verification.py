@@ -43,7 +43,7 @@ HEAD_CHANGES = {
 }
 
 
-async def test_a_trail_that_nobody_touched_is_in_order(trail: Trail) -> None:
+async def test_an_untouched_audit_log_verifies(trail: Trail) -> None:
     await trail.write_sealed(3)
     await trail.write_sealed(2)
     trail.write()
@@ -223,7 +223,7 @@ async def test_a_rewritten_chain_is_not_signed_anew(trail: Trail) -> None:
         await trail.sign()
 
 
-async def test_a_head_signed_by_a_key_that_nobody_vouches_for_is_forged(
+async def test_a_head_signed_by_an_unknown_key_is_forged(
     trail: Trail, objects: FolderObjectStore
 ) -> None:
     await trail.write_sealed(2)

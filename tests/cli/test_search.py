@@ -89,7 +89,7 @@ async def test_a_stranger_finds_nothing_and_that_is_no_error(
     assert (told.returncode, told.stdout, told.stderr) == (0, "No results.\n", "")
 
 
-async def test_a_knowledge_base_of_somebody_else_is_not_there(
+async def test_a_knowledge_base_of_another_user_is_not_found(
     document_server: IndexedDocumentServer, seed: Seed
 ) -> None:
     told = await document_server.run(

@@ -152,7 +152,7 @@ def small_files_only() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("small_files_only")
-async def test_block_that_goes_on_after_a_failed_write_stores_nothing(root: Path) -> None:
+async def test_block_that_continues_after_a_failed_write_stores_nothing(root: Path) -> None:
     objects = FolderObjectStore(root)
 
     async def go_on() -> None:

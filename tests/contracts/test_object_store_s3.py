@@ -87,7 +87,7 @@ async def test_server_that_is_deaf_is_unavailable_after_ten_seconds(unresponsive
     assert time.monotonic() - started < 12
 
 
-async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(refusing_address: str) -> None:
+async def test_block_that_continues_after_a_failed_write_ends_with_an_error(refusing_address: str) -> None:
     objects = S3ObjectStore(S3Address("documents", refusing_address, "us-east-1", "key", "secret"))
 
     async def go_on() -> None:
@@ -100,7 +100,7 @@ async def test_block_that_goes_on_after_a_failed_write_ends_with_an_error(refusi
         await go_on()
 
 
-async def test_check_says_that_nobody_answers(refusing_address: str) -> None:
+async def test_check_says_that_the_server_is_unavailable(refusing_address: str) -> None:
     with pytest.raises(Unavailable, match=f"{refusing_address} is not responding. Check its address"):
         await S3ObjectStore(S3Address("documents", refusing_address, "us-east-1", "key", "secret")).check()
 

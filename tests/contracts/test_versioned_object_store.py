@@ -82,7 +82,7 @@ async def test_whoever_knows_an_older_version_changes_nothing(queue: VersionedOb
     assert await queue.get(KEY) == b"second"
 
 
-async def test_deleted_object_is_not_brought_back_by_whoever_knows_its_version(queue: VersionedObjectStore) -> None:
+async def test_deleted_object_is_not_restored_by_a_write_with_its_version(queue: VersionedObjectStore) -> None:
     await queue.put_if_absent(KEY, b"first")
     version = (await queue.get_versioned(KEY)).version
     await queue.delete(KEY)

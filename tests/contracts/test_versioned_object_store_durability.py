@@ -57,7 +57,7 @@ async def test_change_and_delete_are_synced(tmp_path: Path) -> None:
     assert inode(tmp_path / "a") in synced(log)
 
 
-async def test_an_empty_folder_stays_so_that_nobody_has_to_make_it_again(tmp_path: Path) -> None:
+async def test_an_empty_folder_stays_for_later_objects(tmp_path: Path) -> None:
     queue = VersionedFolderStore(tmp_path)
     await queue.put_if_absent("a/b/x", b"bytes")
     await queue.delete("a/b/x")

@@ -19,7 +19,7 @@ async def a_failed_upload(api: RunningApi, seed: Seed, kb_id: UUID, uploader: Pe
     return document_id
 
 
-async def test_failed_upload_makes_way_with_its_bytes(api: RunningApi, kb: KB, seed: Seed) -> None:
+async def test_failed_upload_is_cleared_with_its_bytes(api: RunningApi, kb: KB, seed: Seed) -> None:
     failed = await a_failed_upload(api, seed, kb.id, kb.owner, "Report.pdf")
 
     answer = await kb.upload(name="report.pdf")

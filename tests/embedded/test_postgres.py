@@ -113,7 +113,7 @@ def test_process_number_that_another_process_has_now_is_no_server(data_dir: Path
         stranger.wait()
 
 
-def test_interrupted_initdb_is_begun_anew(data_dir: Path, new_postgres: EmbeddedPostgres) -> None:
+def test_interrupted_initdb_is_repeated(data_dir: Path, new_postgres: EmbeddedPostgres) -> None:
     half_made = data_dir / "postgres" / "half-made-x"
     (half_made / "cluster").mkdir(parents=True)
     (half_made / "cluster" / "PG_VERSION").write_text("18\n")

@@ -24,7 +24,7 @@ async def cancel(api: RunningApi, fault_env: FaultHarness, document_id: UUID) ->
 
 
 @pytest.mark.parametrize("node", ["ExtractText", "Index", "MarkBasicComplete"])
-async def test_a_worker_that_goes_on_after_its_first_statement_writes_nothing_any_more(
+async def test_a_worker_that_continues_after_its_first_statement_writes_nothing(
     fault_env: FaultHarness, api: RunningApi, node: str
 ) -> None:
     reached = await count_effects(fault_env, SCENARIOS["unknown content"])

@@ -59,7 +59,7 @@ def are_completed(fault_env: FaultHarness, documents: list[UUID]) -> bool:
 
 
 @pytest.mark.timeout(600)
-async def test_many_uploads_at_once_compute_once_and_hold_up_nobody(
+async def test_many_concurrent_uploads_compute_once_and_delay_no_other(
     address: DatabaseAddress, fault_env: FaultHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # On a slow machine fifteen runs that retry every second would fill a slot, and a pause of one second would look

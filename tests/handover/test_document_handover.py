@@ -183,7 +183,7 @@ async def test_only_owner_and_admin_may_hand_over(office: HandoverApi) -> None:
         assert (await client.post(f"{office.path(document_id)}/hand-over")).status_code == 202
 
 
-async def test_a_queue_that_fails_is_said_to_whoever_asked_and_tried_again_without_them(office: HandoverApi) -> None:
+async def test_a_failing_queue_is_reported_to_the_caller_and_retried_automatically(office: HandoverApi) -> None:
     document_id = await office.document(PDF)
     office.queue.is_down = True
     answer = await office.client.post(f"{office.path(document_id)}/hand-over")

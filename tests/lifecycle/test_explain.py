@@ -153,7 +153,7 @@ async def test_a_reread_is_told_beside_what_answers_meanwhile(
 
 
 @pytest.mark.parametrize(("status", "name"), [("archived", "restore"), ("failed", "retry")])
-async def test_a_namesake_that_is_in_the_way_is_named(
+async def test_a_document_of_the_same_name_is_named_as_the_obstacle(
     client: httpx.AsyncClient, worker_env: WorkerFixture, status: str, name: str
 ) -> None:
     document_id = worker_env.seed.document(worker_env.kb_id, worker_env.owner, name="a.pdf", status=status)
@@ -165,7 +165,7 @@ async def test_a_namesake_that_is_in_the_way_is_named(
     assert judged["reason"] in refused.json().values()
 
 
-async def test_a_pending_hand_over_is_in_the_way_of_a_purge(
+async def test_a_pending_hand_over_is_an_obstacle_to_a_purge(
     client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
     of_hand_over: dict[str, Any] = {"archive_status": "pending", "archive_job_id": "job", "handed_over_at": now()}
@@ -177,16 +177,14 @@ async def test_a_pending_hand_over_is_in_the_way_of_a_purge(
     assert "restore" in allowed(explained)
 
 
-async def test_moves_that_muniment_makes_by_itself_are_nobodys(
-    client: httpx.AsyncClient, worker_env: WorkerFixture
-) -> None:
+async def test_automatic_moves_are_made_by_muniment_alone(client: httpx.AsyncClient, worker_env: WorkerFixture) -> None:
     explained = await explain(client, worker_env, await worker_env.document())
     for name in ("start", "complete", "fail"):
         judged = moves_of(explained)[name]
         assert (judged["allowed"], judged["by"]) == (False, ["muniment"])
 
 
-async def test_a_knowledge_base_that_is_being_deleted_is_in_the_way_of_whatever_keeps_a_document(
+async def test_a_knowledge_base_being_deleted_is_an_obstacle_to_every_move_that_keeps_a_document(
     client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
     archived = worker_env.seed.document(worker_env.kb_id, worker_env.owner, name="archived.pdf", status="archived")
@@ -203,7 +201,7 @@ async def test_a_knowledge_base_that_is_being_deleted_is_in_the_way_of_whatever_
     assert allowed(await explain(client, worker_env, completed)) == {"archive"}
 
 
-async def test_an_open_hand_over_of_an_older_revision_is_in_the_way_of_a_purge(
+async def test_an_open_hand_over_of_an_older_revision_is_an_obstacle_to_a_purge(
     api: RunningApi, client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
     document_id = worker_env.seed.document(worker_env.kb_id, worker_env.owner, status="archived", revision=2)

@@ -19,7 +19,7 @@ def reprocessing(worker_env: WorkerFixture, **wish: int) -> BulkReread:
     )
 
 
-async def test_every_completed_document_is_read_anew_and_others_are_left_alone(worker_env: WorkerFixture) -> None:
+async def test_every_completed_document_is_reprocessed_and_others_are_left_alone(worker_env: WorkerFixture) -> None:
     document_id = await a_completed(worker_env)
     await a_failed(worker_env, content=b"other bytes")
     stranger = worker_env.seed.person()

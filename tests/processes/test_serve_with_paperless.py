@@ -36,7 +36,7 @@ def hand_over(client: httpx.Client) -> str:
     return str(answer.json()["job_id"])
 
 
-def test_what_is_handed_over_ends_in_paperless_by_itself(
+def test_a_handed_over_document_reaches_paperless_automatically(
     folder: Path, prepared_data_dir: Path, paperless_servers: FakePaperlessServers
 ) -> None:
     """Even if the archiver is killed: another one replaces it."""

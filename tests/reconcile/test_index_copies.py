@@ -240,7 +240,7 @@ class ChangingIndex(QdrantIndex):
             self.seed.execute("UPDATE documents SET status = 'archived'")  # type: ignore[attr-defined]
 
 
-async def test_a_document_that_changed_while_the_index_was_told_is_looked_at_again(
+async def test_a_document_that_changed_during_an_index_update_is_checked_again(
     reconcile_env: ReconcileHarness,
 ) -> None:
     document_id = await reconcile_env.completed()

@@ -36,7 +36,7 @@ async def test_stores_that_agree_show_no_drift(reconcile_env: ReconcileHarness) 
 
 
 @pytest.mark.parametrize("repair", [False, True])
-async def test_a_row_without_its_object_is_a_loss_that_nobody_repairs(
+async def test_a_row_without_its_object_is_a_loss_that_is_not_repaired(
     reconcile_env: ReconcileHarness, repair: bool
 ) -> None:
     await reconcile_env.completed()
@@ -102,7 +102,7 @@ async def test_a_text_pack_that_a_document_needs_is_a_loss(reconcile_env: Reconc
     assert [(loss.store, loss.kind, loss.document_id) for loss in report.losses] == [("packs", "missing", document_id)]
 
 
-async def test_a_text_pack_that_nobody_needs_is_no_loss(reconcile_env: ReconcileHarness) -> None:
+async def test_a_missing_unreferenced_text_pack_is_no_loss(reconcile_env: ReconcileHarness) -> None:
     document_id = await reconcile_env.completed()
     await reconcile_env.stores.objects.delete(reconcile_env.pack(document_id))
     reconcile_env.seed.execute("UPDATE document_revisions SET artifact_text_id = NULL")
@@ -133,9 +133,7 @@ each_litter = pytest.mark.parametrize(
 
 
 @each_litter
-async def test_an_object_that_nobody_names_leaves_by_the_ledger(
-    reconcile_env: ReconcileHarness, litter: Litter
-) -> None:
+async def test_an_unreferenced_object_is_deleted_by_the_ledger(reconcile_env: ReconcileHarness, litter: Litter) -> None:
     await reconcile_env.completed()
     before, key = await reconcile_env.keys(), await litter(reconcile_env)
     await reconcile_env.stores.objects.put(key, b"litter")
@@ -159,7 +157,7 @@ async def test_a_young_object_is_left_alone(reconcile_env: ReconcileHarness, lit
 
 
 @each_litter
-async def test_what_a_line_of_the_ledger_waits_for_is_not_litter(
+async def test_an_object_with_an_open_ledger_entry_is_no_orphan(
     reconcile_env: ReconcileHarness, litter: Litter
 ) -> None:
     """Not even in the ledger of another organization: shared packs are reserved by the organization that reads them."""
@@ -233,7 +231,7 @@ async def test_a_document_that_is_removed_while_we_look_is_no_loss(reconcile_env
     assert objects.hook is None
 
 
-async def test_a_document_that_comes_in_while_we_look_is_no_litter(reconcile_env: ReconcileHarness) -> None:
+async def test_a_document_uploaded_during_the_comparison_is_no_orphan(reconcile_env: ReconcileHarness) -> None:
     objects, came = HookedObjects(reconcile_env.settings.server.data_dir / "blobs"), list[UUID]()
 
     async def come() -> None:

@@ -49,7 +49,7 @@ def line(reconcile_env: ReconcileHarness, target: str, **columns: object) -> Non
     )
 
 
-async def test_a_line_that_nobody_carried_out_is_carried_out(reconcile_env: ReconcileHarness) -> None:
+async def test_an_overdue_ledger_entry_is_processed(reconcile_env: ReconcileHarness) -> None:
     key = f"{reconcile_env.kb_id}/{uuid4()}/1/original"
     await reconcile_env.stores.objects.put(key, b"to go")
     line(reconcile_env, key)
@@ -59,7 +59,7 @@ async def test_a_line_that_nobody_carried_out_is_carried_out(reconcile_env: Reco
     assert await reconcile_env.drift() == {}
 
 
-async def test_a_line_that_fails_again_and_again_is_told(reconcile_env: ReconcileHarness) -> None:
+async def test_a_ledger_entry_that_keeps_failing_is_reported(reconcile_env: ReconcileHarness) -> None:
     line(reconcile_env, "/not/a/key", attempts=5)
     assert await reconcile_env.drift(repair=True) == {"ledger/overdue": (1, 1)}
 
@@ -74,7 +74,7 @@ async def test_a_line_that_is_young_or_not_due_is_left_alone(
 
 
 @pytest.mark.parametrize("reconcile_env", ["qdrant"], indirect=True)
-async def test_an_intent_that_nobody_settled_is_settled(reconcile_env: ReconcileHarness) -> None:
+async def test_an_overdue_intent_is_settled(reconcile_env: ReconcileHarness) -> None:
     document_id = await reconcile_env.completed()
     await reconcile_env.index.set_visible(reconcile_env.indexed(document_id), is_visible=False)
     reconcile_env.seed.insert(
@@ -95,7 +95,7 @@ async def test_an_intent_that_nobody_settled_is_settled(reconcile_env: Reconcile
     assert await reconcile_env.drift() == {}
 
 
-async def test_a_receipt_that_nobody_signed_is_signed(reconcile_env: ReconcileHarness) -> None:
+async def test_an_unsigned_receipt_is_signed(reconcile_env: ReconcileHarness) -> None:
     document_id, event_id = new_id(), new_id()
     owner = reconcile_env.worker_env.owner
     reconcile_env.seed.insert(
@@ -129,7 +129,7 @@ async def test_a_receipt_that_nobody_signed_is_signed(reconcile_env: ReconcileHa
     assert await reconcile_env.drift() == {}
 
 
-async def test_an_artifact_that_the_collection_left_is_told_when_its_grace_is_long_over(
+async def test_an_uncollected_artifact_is_reported_long_after_its_grace_period(
     reconcile_env: ReconcileHarness,
 ) -> None:
     document_id = await reconcile_env.completed()

@@ -121,7 +121,7 @@ async def test_a_job_without_a_run_is_taken_out_of_the_queue(reconcile_env: Reco
     assert await reconcile_env.drift() == {}
 
 
-async def test_a_pending_document_that_nobody_queued_is_queued(reconcile_env: ReconcileHarness) -> None:
+async def test_a_pending_document_without_a_job_is_queued(reconcile_env: ReconcileHarness) -> None:
     document_id = await reconcile_env.document()
     reconcile_env.seed.execute("DELETE FROM procrastinate_jobs")
     reconcile_env.seed.execute("DELETE FROM document_processing_runs")
@@ -165,7 +165,7 @@ async def test_a_document_that_moved_on_between_look_and_repair_is_left_alone(re
 
 
 @pytest.mark.parametrize("reconcile_env", ["pgvector", "qdrant"], indirect=True)
-async def test_documents_without_passages_of_the_model_that_answers_are_told(reconcile_env: ReconcileHarness) -> None:
+async def test_documents_without_passages_of_the_active_model_are_reported(reconcile_env: ReconcileHarness) -> None:
     document_id = await reconcile_env.completed()
     reconcile_env.seed.execute("UPDATE indexing_variants SET is_active = false")
     reconcile_env.seed.insert("indexing_variants", fingerprint="another", model="another", dimensions=3, is_active=True)

@@ -40,7 +40,7 @@ def test_an_archived_document_is_restored_and_put_back_by_undo(office: DemoOrgan
     assert owner.api.get(url).json()["status"] == "archived"
 
 
-def test_a_taken_name_is_told_with_the_way_out(office: DemoOrganization, windows: Windows) -> None:
+def test_a_taken_name_is_reported_with_a_solution(office: DemoOrganization, windows: Windows) -> None:
     owner = office.add_person()
     kb_id = new_kb(owner)
     add_archived(owner, kb_id, "Lease.txt")

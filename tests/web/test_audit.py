@@ -98,7 +98,7 @@ def test_the_chain_is_verified_and_the_export_proves_itself(
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_a_chain_that_was_tampered_with_is_told_line_by_line(office: DemoOrganization, windows: Windows) -> None:
+def test_a_tampered_chain_is_reported_line_by_line(office: DemoOrganization, windows: Windows) -> None:
     admin = office.add_person("admin", is_admin=True)
     kb_id = new_kb(admin)
     lease = upload(admin, kb_id, "Lease.txt")

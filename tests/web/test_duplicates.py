@@ -152,7 +152,7 @@ def test_a_replacement_that_failed_offers_the_old_one_back(
     assert content(owner, kb_id, document_id) == b"The first version."
 
 
-def test_a_failed_upload_makes_way_and_the_page_says_so(
+def test_a_failed_upload_is_cleared_and_the_page_says_so(
     office: DemoOrganization, windows: Windows, tmp_path: Path
 ) -> None:
     owner = office.add_person()

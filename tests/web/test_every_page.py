@@ -37,7 +37,7 @@ FITS = "() => [...document.querySelectorAll('html, main')].every((each) => each.
 
 
 @pytest.mark.parametrize("shown", EVERY_PAGE, ids=lambda shown: shown.name)
-def test_every_page_is_for_everybody_and_fits(shown: PageState, demo: DemoContent, windows: Windows) -> None:
+def test_every_page_is_accessible_and_fits(shown: PageState, demo: DemoContent, windows: Windows) -> None:
     window = opened(shown, demo, windows, width=WIDE)
     for theme in THEMES:
         window.page.emulate_media(color_scheme=theme)
@@ -54,7 +54,7 @@ def test_every_page_is_for_everybody_and_fits(shown: PageState, demo: DemoConten
 @pytest.mark.parametrize(
     "shown", [shown for shown in EVERY_PAGE if shown.name in ALSO_BY_THUMB], ids=lambda shown: shown.name
 )
-def test_a_page_on_a_telephone_is_for_everybody_and_fits(shown: PageState, demo: DemoContent, windows: Windows) -> None:
+def test_a_page_on_a_phone_is_accessible_and_fits(shown: PageState, demo: DemoContent, windows: Windows) -> None:
     window = opened(shown, demo, windows, width=NARROW)
     window.shoot(f"{shown.name}-narrow-light")
     assert violations(window.page) == []

@@ -81,7 +81,7 @@ def test_dead_letters_go_back_into_the_queue_or_away(office: DemoOrganization, w
     assert not set(letters) & set(keys)
 
 
-def test_a_letter_that_somebody_else_has_taken_says_so(office: DemoOrganization, windows: Windows) -> None:
+def test_a_dead_letter_handled_by_another_operator_says_so(office: DemoOrganization, windows: Windows) -> None:
     operator = office.add_person("operator", is_operator=True)
     letter = add_dead_letter(office.muniment, operator, office.organization_id, "Paperless is away")
     page = windows.open(operator).page

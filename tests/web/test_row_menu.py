@@ -129,7 +129,7 @@ def test_a_replacement_keeps_the_document_and_one_that_cannot_be_read_is_taken_b
     assert owner.api.get(f"{url}/download").content == second.read_bytes()
 
 
-def test_explain_says_why_and_what_is_in_the_way(office: DemoOrganization, windows: Windows) -> None:
+def test_explain_gives_reasons_and_obstacles(office: DemoOrganization, windows: Windows) -> None:
     owner = office.add_person()
     kb_id = new_kb(owner)
     wait_until_final(owner, kb_id, [upload(owner, kb_id, "bad.pdf", BROKEN_PDF)])

@@ -174,9 +174,7 @@ async def test_whatever_is_done_to_a_file_is_found(api: RunningApi, seed: Seed) 
         assert told in " | ".join(problems), what
 
 
-async def test_an_export_in_the_name_of_another_key_is_found_by_whoever_knows_the_right_one(
-    api: RunningApi, seed: Seed
-) -> None:
+async def test_an_export_signed_by_another_key_fails_against_the_right_one(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     await events_of(api, admin, 1)
     file = await exported(api, admin)

@@ -91,7 +91,7 @@ async def test_what_arrives_for_a_job_that_still_waits_is_its_document(archiver_
     assert await notes(archiver_env_v3) == []
 
 
-async def test_a_note_that_nobody_can_read_is_thrown_away(archiver_env_v3: ArchiverEnvironment) -> None:
+async def test_an_unreadable_note_is_discarded(archiver_env_v3: ArchiverEnvironment) -> None:
     for data in (b"", b"[]", b"{}", b'{"r2Key": "elsewhere", "fileName": "", "taskId": "", "givenUpAt": "2026-01-01"}'):
         await archiver_env_v3.write(f"{ABANDONED_PREFIX}{len(data)}.json", data)
 

@@ -116,7 +116,7 @@ async def test_the_ids_of_the_settings_are_used_and_the_others_are_made(archiver
     assert "doc-type:invoice" not in document.tags
 
 
-async def test_an_id_that_paperless_no_longer_knows_is_made_anew(archiver_env_v3: ArchiverEnvironment) -> None:
+async def test_an_object_that_paperless_no_longer_knows_is_created_again(archiver_env_v3: ArchiverEnvironment) -> None:
     await archiver_env_v3.put("first")
     await archiver_env_v3.run()
     for thing in archiver_env_v3.server.objects("tags"):
@@ -131,7 +131,7 @@ async def test_an_id_that_paperless_no_longer_knows_is_made_anew(archiver_env_v3
     assert await archiver_env_v3.waiting() == []
 
 
-async def test_an_id_that_vanishes_while_it_is_remembered_is_made_anew(archiver_env_v3: ArchiverEnvironment) -> None:
+async def test_an_object_deleted_while_its_id_is_cached_is_created_again(archiver_env_v3: ArchiverEnvironment) -> None:
     gone = archiver_env_v3.server.create_object("tags", "gone")
     archiver_env_v3.server.delete_object("tags", gone)
     await archiver_env_v3.put()

@@ -34,7 +34,7 @@ def alert_env(tmp_path: Path) -> AlertHarness:
     return AlertHarness(tmp_path)
 
 
-async def test_a_condition_is_told_once_and_again_when_it_comes_back(alert_env: AlertHarness) -> None:
+async def test_a_condition_is_reported_once_and_again_when_it_recurs(alert_env: AlertHarness) -> None:
     assert await alert_env.settle(STOPPED) == ["line-stopped"]
     assert await alert_env.settle(STOPPED) == []
     assert await alert_env.settle() == []
@@ -122,7 +122,7 @@ def test_passes_that_are_processes_of_their_own_count_on(tmp_path: Path) -> None
     assert "archive_jobs_failed_total 6.0" in file.read_text()
 
 
-async def test_a_line_has_the_fields_of_the_specification_and_no_name_of_anybody(
+async def test_a_log_line_has_the_specified_fields_and_no_names_of_users(
     archiver_env_v3: ArchiverEnvironment,
 ) -> None:
     key = await archiver_env_v3.put()

@@ -212,7 +212,7 @@ async def test_probes_are_logged_for_debugging_only(lines: Lines, path: str) -> 
     assert [line["level"] for line in lines() if line["event"] == "http.request"] == ["debug"]
 
 
-async def test_an_unhandled_error_is_told_once_with_its_traceback(lines: Lines) -> None:
+async def test_an_unhandled_error_is_logged_once_with_its_traceback(lines: Lines) -> None:
     async with serving(AccessLog(SampleApp())) as client:
         answer = await client.get("/broken")
 
@@ -224,7 +224,7 @@ async def test_an_unhandled_error_is_told_once_with_its_traceback(lines: Lines) 
     assert re.search(r'in break_down\n.*raise ValueError\("no"\)', line["exception"])
 
 
-async def test_a_traceback_that_was_told_already_is_not_told_again(lines: Lines) -> None:
+async def test_a_traceback_is_logged_only_once(lines: Lines) -> None:
     async with serving(AccessLog(SampleApp())) as client:
         await client.get("/told")
 

@@ -15,7 +15,7 @@ from tests.support.live_server import serving
 MEBIBYTE = 1024 * 1024
 
 
-async def test_a_large_body_is_refused_before_anybody_reads_it_or_signs_in(api: RunningApi) -> None:
+async def test_a_large_body_is_refused_before_it_is_read_or_authenticated(api: RunningApi) -> None:
     answer = await api.anonymous.post("/api/v1/auth/login", content=b"x" * (MEBIBYTE + 1))
     assert answer.status_code == 413
 

@@ -95,7 +95,7 @@ async def test_a_cancelled_document_can_be_retried_and_completes(
     assert worker_env.seed.rows(ROW, document_id) == [("completed", 3, None, "basic_complete", None)]
 
 
-async def test_a_cancelled_upload_makes_way_for_the_next_of_its_name(
+async def test_a_cancelled_upload_is_cleared_by_the_next_of_its_name(
     client: httpx.AsyncClient, worker_env: WorkerFixture
 ) -> None:
     document_id = await worker_env.document(name="a.txt")

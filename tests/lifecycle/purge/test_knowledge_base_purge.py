@@ -102,7 +102,7 @@ async def test_who_may_remove_it(purge_env: PurgeHarness) -> None:
         assert kept == ([] if status == 200 else [(None,)])
 
 
-async def test_a_pending_hand_over_blocks_and_is_reported_and_the_next_call_goes_on(purge_env: PurgeHarness) -> None:
+async def test_a_pending_hand_over_blocks_and_is_reported_and_the_next_call_continues(purge_env: PurgeHarness) -> None:
     blocked, other = await purge_env.archived(), await purge_env.archived()
     purge_env.worker_env.seed.execute("UPDATE documents SET archive_status = 'pending' WHERE id = %s", blocked)
     answer = await remove(purge_env)
@@ -178,9 +178,7 @@ def dying(purge_env: PurgeHarness, step: str, *, is_done_first: bool) -> Knowled
 
 @each_engine
 @pytest.mark.parametrize("is_done_first", [False, True])
-async def test_whoever_dies_anywhere_in_it_leaves_something_to_go_on_with(
-    purge_env: PurgeHarness, is_done_first: bool
-) -> None:
+async def test_a_crash_at_any_step_leaves_something_to_resume(purge_env: PurgeHarness, is_done_first: bool) -> None:
     for step in ("_begin", "_purge_batches", "_prove_receipts", "_finish"):
         kb_id = purge_env.worker_env.seed.knowledge_base(purge_env.worker_env.owner)
         document_id = purge_env.worker_env.seed.document(kb_id, purge_env.worker_env.owner, status="completed")

@@ -235,7 +235,7 @@ def set_hand_over(purge_env: PurgeHarness, document_id: UUID, status: str) -> No
     purge_env.worker_env.seed.execute(change, status, document_id)
 
 
-async def test_a_pending_hand_over_is_in_the_way_unless_it_is_cancelled(purge_env: PurgeHarness) -> None:
+async def test_a_pending_hand_over_is_an_obstacle_unless_it_is_cancelled(purge_env: PurgeHarness) -> None:
     document_id = await purge_env.archived()
     set_hand_over(purge_env, document_id, "pending")
     answer = await purge_env.purge(document_id)

@@ -92,7 +92,7 @@ async def test_what_is_not_signed_is_no_receipt(purge_env: PurgeHarness) -> None
     assert (await purge_env.client.get("/api/v1/receipts")).json()["total"] == 0
 
 
-async def test_a_failed_upload_that_makes_way_leaves_a_receipt_that_the_sweep_finishes(purge_env: PurgeHarness) -> None:
+async def test_a_cleared_upload_leaves_a_receipt_that_the_sweep_finishes(purge_env: PurgeHarness) -> None:
     failed_id = purge_env.failed()
     name = purge_env.worker_env.seed.one("SELECT name FROM documents")
     files = {"file": (name, b"%PDF-1.4 new")}

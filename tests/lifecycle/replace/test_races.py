@@ -118,7 +118,7 @@ async def test_an_upload_that_breaks_leaves_the_document_as_it_was(replace_env: 
     assert len(await replace_env.stored(document_id)) == 1
 
 
-async def test_bytes_whose_row_the_sweep_took_become_no_revision_and_no_litter(replace_env: ReplaceHarness) -> None:
+async def test_bytes_whose_row_was_swept_become_no_revision_and_no_orphan(replace_env: ReplaceHarness) -> None:
     document_id = await replace_env.completed()
 
     async def expire() -> None:

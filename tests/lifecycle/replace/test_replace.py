@@ -224,7 +224,7 @@ async def test_a_document_is_not_in_the_way_of_its_own_name(replace_env: Replace
         assert (answer.status_code, answer.json()["name"]) == (200, name)
 
 
-async def test_a_failed_namesake_that_never_completed_makes_way(replace_env: ReplaceHarness) -> None:
+async def test_a_failed_document_of_the_same_name_that_never_completed_is_cleared(replace_env: ReplaceHarness) -> None:
     document_id, owner = await replace_env.completed(), replace_env.worker_env.owner
     failed = replace_env.worker_env.seed.document(replace_env.worker_env.kb_id, owner, name="new.pdf", status="failed")
     key = f"{replace_env.worker_env.kb_id}/{failed}/1/original"
@@ -239,7 +239,9 @@ async def test_a_failed_namesake_that_never_completed_makes_way(replace_env: Rep
     assert REGISTRY.get_sample_value("muniment_documents_cleared_total", labels) == 1
 
 
-async def test_a_failed_namesake_that_once_completed_is_in_the_way(replace_env: ReplaceHarness) -> None:
+async def test_a_failed_document_of_the_same_name_that_once_completed_is_an_obstacle(
+    replace_env: ReplaceHarness,
+) -> None:
     document_id = await replace_env.completed(name="first.pdf")
     await replace_env.failed_replacement(document_id, "new.pdf")
     answer = await replace_env.replace(await replace_env.completed(name="second.pdf", content=b"second"))
@@ -275,7 +277,7 @@ async def test_names_that_look_the_same_are_the_same(replace_env: ReplaceHarness
 
 
 @pytest.mark.parametrize(("name", "twin"), TWINS)
-async def test_a_failed_upload_whose_name_looks_the_same_makes_way(
+async def test_a_failed_upload_whose_name_looks_the_same_is_cleared(
     replace_env: ReplaceHarness, name: str, twin: str
 ) -> None:
     document_id = await replace_env.completed()

@@ -82,7 +82,9 @@ async def test_a_name_that_was_taken_meanwhile_keeps_the_replacement(replace_env
 
 
 @pytest.mark.parametrize("status", ["completed", "archived"])
-async def test_an_archived_namesake_is_in_the_way_too(replace_env: ReplaceHarness, status: str) -> None:
+async def test_an_archived_document_of_the_same_name_is_an_obstacle_too(
+    replace_env: ReplaceHarness, status: str
+) -> None:
     document_id = await replace_env.completed()
     if status == "archived":
         await replace_env.post(document_id, "archive")
@@ -238,7 +240,7 @@ async def test_what_is_explained_of_a_name_that_was_taken_is_what_a_revert_answe
     assert judged["blocked_by"] == answer.json()["existing_document_id"] == str(namesake)
 
 
-async def test_a_name_that_the_document_leaves_behind_is_in_nobodys_way(replace_env: ReplaceHarness) -> None:
+async def test_the_previous_name_of_a_document_is_free(replace_env: ReplaceHarness) -> None:
     document_id = await replace_env.completed()
     await replace_env.failed_replacement(document_id)
     replace_env.worker_env.seed.document(replace_env.worker_env.kb_id, replace_env.worker_env.owner, name="new.pdf")
@@ -246,7 +248,7 @@ async def test_a_name_that_the_document_leaves_behind_is_in_nobodys_way(replace_
     assert (await replace_env.revert(document_id)).status_code == 200
 
 
-async def test_a_knowledge_base_that_is_being_deleted_is_in_the_way_of_a_revert(replace_env: ReplaceHarness) -> None:
+async def test_a_knowledge_base_being_deleted_is_an_obstacle_to_a_revert(replace_env: ReplaceHarness) -> None:
     document_id = await replace_env.completed()
     await replace_env.failed_replacement(document_id)
     replace_env.worker_env.seed.execute("UPDATE knowledge_bases SET leaving_since = now()")

@@ -29,7 +29,7 @@ def a_run(seed: Seed, document_id: UUID, owner: Person, *, epoch: int = 1, purpo
     )
 
 
-async def test_a_change_is_told_with_everything_that_a_row_on_the_page_needs(
+async def test_a_change_event_has_everything_that_a_row_of_the_page_needs(
     api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     document_id = seed.document(kb_id, owner, name="report.pdf", status="pending")
@@ -90,7 +90,7 @@ async def test_a_snapshot_of_too_many_says_that_it_is_not_all(
     assert snapshot["truncated"] is True
 
 
-async def test_a_reading_is_told_page_by_page_until_it_is_complete(api: RunningApi, worker_env: WorkerFixture) -> None:
+async def test_progress_is_sent_page_by_page_until_completion(api: RunningApi, worker_env: WorkerFixture) -> None:
     document_id = await worker_env.document()
     async with worker_env.database.service_work(Service(worker_env.owner.organization_id)) as work:
         claimed = await RunRepository(work.session).claim(worker_env.job(document_id).run_id)
@@ -140,9 +140,7 @@ async def test_strangers_and_colleagues_without_membership_are_told_nothing(
             assert ids(await tab.until("document", status="completed")) == {own_id}
 
 
-async def test_membership_is_asked_anew_with_each_event(
-    api: RunningApi, seed: Seed, owner: Person, kb_id: UUID
-) -> None:
+async def test_membership_is_checked_for_each_event(api: RunningApi, seed: Seed, owner: Person, kb_id: UUID) -> None:
     viewer = seed.person(owner.organization_id)
     seed.member(kb_id, viewer, "viewer")
     document_id = seed.document(kb_id, owner, status="pending")

@@ -48,7 +48,7 @@ async def eventful(address: DatabaseAddress) -> AsyncIterator[EventfulDatabase]:
     await database.close()
 
 
-async def test_a_change_right_after_the_snapshot_was_read_is_told(
+async def test_a_change_right_after_the_snapshot_is_sent(
     api: RunningApi, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.document(kb_id, owner, status="pending")
@@ -63,7 +63,7 @@ async def test_a_change_right_after_the_snapshot_was_read_is_told(
         assert (await tab.expect("document"))["status"] == "failed"
 
 
-async def test_a_change_while_the_one_before_is_looked_at_is_told_too(
+async def test_a_change_during_the_query_for_the_previous_one_is_sent_too(
     api: RunningApi, use_streams: UseStreams, eventful: EventfulDatabase, seed: Seed, owner: Person, kb_id: UUID
 ) -> None:
     seed.document(kb_id, owner, status="pending")
@@ -126,7 +126,7 @@ async def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
     assert eventful.happenings == []
 
 
-async def test_a_reader_that_falls_behind_costs_no_more_memory_and_is_told_to_look_at_everything() -> None:
+async def test_a_slow_client_costs_no_more_memory_and_is_told_to_reload_everything() -> None:
     subscription = Subscription(new_id())
     assert subscription.take_changes() == (set(), True)
     for _ in range(MAX_PENDING_CHANGES):

@@ -75,7 +75,7 @@ async def test_one_person_waits_for_a_few_pictures_at_a_time(
     assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}
 
 
-async def test_a_drawing_that_nobody_waits_for_any_more_ends(
+async def test_rendering_stops_when_no_request_waits_for_it(
     results_env: ResultsFixture, renderer: FakeRenderer
 ) -> None:
     document_id = await results_env.document()
@@ -116,7 +116,7 @@ async def test_rights_are_asked_before_the_cache_and_before_the_tag(
     assert len(renderer.asked) == 1
 
 
-async def test_many_who_ask_at_once_wait_for_one_drawing(results_env: ResultsFixture, renderer: FakeRenderer) -> None:
+async def test_concurrent_requests_share_one_rendering(results_env: ResultsFixture, renderer: FakeRenderer) -> None:
     document_id = await results_env.document()
     renderer.may_go_on.clear()
     asking = [asyncio.create_task(results_env.get(document_id, "pages/1/image")) for _ in range(5)]

@@ -150,7 +150,7 @@ async def test_a_writer_whose_intent_the_sweep_has_only_taken_changes_nothing(in
     )
 
 
-async def test_a_row_that_changes_while_the_index_is_told_is_looked_at_again(index_env: ExternalIndexFixture) -> None:
+async def test_a_row_that_changes_during_an_index_update_is_checked_again(index_env: ExternalIndexFixture) -> None:
     class LateIndex(FaultyIndex):
         async def set_visible(self, document: IndexedDocument, *, is_visible: bool) -> None:
             index_env.seed.execute("UPDATE documents SET status = 'archived'")

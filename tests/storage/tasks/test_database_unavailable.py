@@ -53,7 +53,7 @@ async def test_the_end_of_a_job_is_noted_although_the_connection_breaks_just_the
 
 
 @pytest.mark.every_fault  # takes half a minute
-async def test_a_worker_waits_for_a_database_that_lets_nobody_in(
+async def test_a_worker_waits_for_a_database_that_refuses_connections(
     address: DatabaseAddress, cluster: Cluster, queue: Enqueuer, seed: Seed
 ) -> None:
     process = RecordingHandler()

@@ -95,7 +95,7 @@ def test_the_archive_version_is_a_duplicate_on_2(ask: RawClient, flavour: int) -
 
 
 @pytest.mark.slow
-def test_an_upgrade_makes_the_checksums_anew_and_drops_the_tasks(tmp_path: Path, http_client: httpx.Client) -> None:
+def test_an_upgrade_recomputes_the_checksums_and_drops_the_tasks(tmp_path: Path, http_client: httpx.Client) -> None:
     with fake_paperless(tmp_path, flavour=2) as server:
         ask = RawClient(http_client, server.url)
         document = ask.put()["id"]

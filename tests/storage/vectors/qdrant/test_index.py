@@ -102,7 +102,7 @@ async def test_what_is_said_of_a_document_is_said_for_all_its_models(index: Exte
     assert await index.count(document) == 0
 
 
-async def test_a_model_that_nobody_has_put_finds_nothing(index: ExternalIndex) -> None:
+async def test_a_model_without_vectors_finds_nothing(index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     assert await index.nearest(NO_WORK, OTHER_MODEL, [document.kb_id], (1, 0, 0), limit=10) == []
@@ -116,7 +116,7 @@ async def test_many_that_put_first_at_once_make_one_collection(client: LocalQdra
     assert [await QdrantIndex(client).count(document) for document in documents] == [1] * 5
 
 
-async def test_a_collection_that_somebody_removed_is_made_again(client: LocalQdrant, index: ExternalIndex) -> None:
+async def test_a_deleted_collection_is_created_again(client: LocalQdrant, index: ExternalIndex) -> None:
     document = a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     await client.delete_collection(f"kb_{document.kb_id}")
@@ -153,7 +153,7 @@ async def test_a_delete_that_leaves_points_is_repeated(client: LocalQdrant) -> N
     await index.close()
 
 
-async def test_a_delete_that_goes_on_lying_is_not_believed() -> None:
+async def test_a_delete_that_keeps_reporting_false_success_is_not_believed() -> None:
     index, document = QdrantIndex(NonDeletingQdrant(lies=DELETE_ATTEMPTS)), a_document()
     await index.upsert(document, MODEL, 1, points((1, 0)))
     with pytest.raises(PointsStillPresent):
