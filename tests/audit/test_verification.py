@@ -223,9 +223,7 @@ async def test_a_rewritten_chain_is_not_signed_anew(trail: Trail) -> None:
         await trail.sign()
 
 
-async def test_a_head_signed_by_an_unknown_key_is_forged(
-    trail: Trail, objects: FolderObjectStore
-) -> None:
+async def test_a_head_signed_by_an_unknown_key_is_forged(trail: Trail, objects: FolderObjectStore) -> None:
     await trail.write_sealed(2)
     stranger = Signer.from_text("A" * 43)
     hash_ = trail.seed.one("SELECT encode(hash, 'hex') FROM audit_seals WHERE seq = 2")

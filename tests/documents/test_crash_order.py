@@ -38,7 +38,7 @@ from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Seed
 
 
-class BrittleObjects(FolderObjectStore):
+class FailingObjectStore(FolderObjectStore):
     """A real store that fails at one moment."""
 
     fails_at = ""
@@ -59,8 +59,8 @@ class BrittleObjects(FolderObjectStore):
             raise Unavailable("The store does not answer")
 
 
-def brittle_stores(settings: Settings) -> tuple[Stores, BrittleObjects]:
-    stores, objects = build_stores(settings), BrittleObjects(settings.server.data_dir / "blobs")
+def brittle_stores(settings: Settings) -> tuple[Stores, FailingObjectStore]:
+    stores, objects = build_stores(settings), FailingObjectStore(settings.server.data_dir / "blobs")
     return replace(stores, objects=objects, ledger=build_ledger(stores.database, objects, stores.handover)), objects
 
 

@@ -56,8 +56,8 @@ class InterleavedIndex(QdrantIndex):
         await self._interleaver.run_repair("points were removed")
 
 
-class MeddledObjects(FolderObjectStore):
-    meddler: Meddler
+class InterleavedObjectStore(FolderObjectStore):
+    interleaver: RepairInterleaver
 
     async def put(self, key: str, data: bytes) -> None:
         await self.interleaver.run_repair("put object")
@@ -76,9 +76,14 @@ def interleaver() -> RepairInterleaver:
 
 
 @pytest.fixture
-async def meddled(reconcile_env: ReconcileHarness, meddler: Meddler) -> AsyncIterator[ReconcileHarness]:
-    index, objects = MeddledIndex(meddler), MeddledObjects(reconcile_env.settings.server.data_dir / "blobs")
-    objects.meddler = meddler
+async def interleaved_env(
+    reconcile_env: ReconcileHarness, interleaver: RepairInterleaver
+) -> AsyncIterator[ReconcileHarness]:
+    index, objects = (
+        InterleavedIndex(interleaver),
+        InterleavedObjectStore(reconcile_env.settings.server.data_dir / "blobs"),
+    )
+    objects.interleaver = interleaver
     ledger = build_ledger(reconcile_env.stores.database, objects, reconcile_env.stores.handover)
     reconcile_env.stores = replace(with_vectors(reconcile_env.stores, index), objects=objects, ledger=ledger)
     worker_env = IndexedHarness(reconcile_env.seed, reconcile_env.stores.database, objects, reconcile_env.stores.locks)

@@ -203,7 +203,7 @@ async def test_an_upload_on_its_way_is_left_alone(reconcile_env: ReconcileHarnes
     await parts.search.close()
 
 
-class HookedObjects(FolderObjectStore):
+class HookedObjectStore(FolderObjectStore):
     """Calls a function just before a knowledge base is listed."""
 
     hook: Callable[[], Awaitable[None]] | None = None
@@ -218,7 +218,10 @@ class HookedObjects(FolderObjectStore):
 
 async def test_a_document_that_is_removed_while_we_look_is_no_loss(reconcile_env: ReconcileHarness) -> None:
     document_id = await reconcile_env.completed()
-    key, objects = reconcile_env.original(document_id), HookedObjects(reconcile_env.settings.server.data_dir / "blobs")
+    key, objects = (
+        reconcile_env.original(document_id),
+        HookedObjectStore(reconcile_env.settings.server.data_dir / "blobs"),
+    )
 
     async def remove() -> None:
         """Delete the row first, like a purge."""
@@ -232,7 +235,7 @@ async def test_a_document_that_is_removed_while_we_look_is_no_loss(reconcile_env
 
 
 async def test_a_document_uploaded_during_the_comparison_is_no_orphan(reconcile_env: ReconcileHarness) -> None:
-    objects, came = HookedObjects(reconcile_env.settings.server.data_dir / "blobs"), list[UUID]()
+    objects, came = HookedObjectStore(reconcile_env.settings.server.data_dir / "blobs"), list[UUID]()
 
     async def come() -> None:
         """After its rows were read, and before its object is listed."""

@@ -36,7 +36,7 @@ class Pause:
         await self.over.wait()
 
 
-class SlowObjects(FolderObjectStore):
+class SlowObjectStore(FolderObjectStore):
     pause = Pause()
 
     async def put(self, key: str, data: bytes) -> None:
@@ -98,7 +98,7 @@ async def prove(purge_env: PurgeHarness, document_id: UUID) -> None:
 
 
 async def test_no_receipt_while_a_worker_writes_the_text_and_nothing_of_it_after(purge_env: PurgeHarness) -> None:
-    document_id, objects = await purge_env.worker_env.document(), SlowObjects(purge_env.objects._root)
+    document_id, objects = await purge_env.worker_env.document(), SlowObjectStore(purge_env.objects._root)
     objects.pause = Pause()
     async with held_up(purge_env, document_id, objects.pause, objects=objects):
         answer = await cancel_and_clear(purge_env, document_id)
@@ -159,7 +159,7 @@ async def test_what_a_dead_worker_wrote_goes_and_its_reservation_stays_in_case_i
 
 
 async def test_two_workers_of_one_document_do_not_wait_for_each_other(purge_env: PurgeHarness) -> None:
-    document_id, objects = await purge_env.worker_env.document(), SlowObjects(purge_env.objects._root)
+    document_id, objects = await purge_env.worker_env.document(), SlowObjectStore(purge_env.objects._root)
     objects.pause = Pause()
     async with held_up(purge_env, document_id, objects.pause, objects=objects):
         assert (await purge_env.client.post(f"{purge_env.path(document_id)}/cancel")).status_code == 200

@@ -167,7 +167,7 @@ class ImageService:
         self._waiting[user_id] += 1
         try:
             # A client that disconnects does not cancel a rendering that others wait for. The last one does.
-            return await asyncio.shield(drawing.task)
+            return await asyncio.shield(rendering.task)
         finally:
             self._waiting[user_id] -= 1
             rendering.waiting -= 1

@@ -166,7 +166,7 @@ class SearchService:
         try:
             if vector is None:
                 raise SemanticSearchUnavailable
-            near = await vector_search.nearest(scope, vector, lambda kept: len(_limit_per_document(kept)) >= limit)
+            nearest = await vector_search.nearest(scope, vector, lambda kept: len(_limit_per_document(kept)) >= limit)
         except Unavailable:
             return _fall_back_to_text(mode), None
         return mode, Ranking(list(nearest))

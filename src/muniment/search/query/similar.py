@@ -32,10 +32,10 @@ class SimilarDocuments:
         scope_and_centroid = await self._find_scope_and_centroid(kb_id, document_id)
         if scope_and_centroid is None:
             return []
-        scope, centre = about
+        scope, centroid = scope_and_centroid
         vector_search = ConfirmedVectorSearch(self.database, self.index, self.principal)
-        near = await vector_search.nearest(
-            scope, centre, lambda kept: len({key[0] for key in kept} - {document_id}) >= limit
+        nearest = await vector_search.nearest(
+            scope, centroid, lambda kept: len({key[0] for key in kept} - {document_id}) >= limit
         )
         chosen = [key for key in limit_per_document(nearest, 1) if key[0] != document_id][:limit]
         async with self.database.work(self.principal) as work:
