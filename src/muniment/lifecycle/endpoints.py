@@ -123,11 +123,15 @@ async def explain_document(
 
 @router.post("/retry", responses={409: {"model": DuplicateBody}})
 async def retry_document(
-    kb_id: UUID, doc_id: UUID, services: CurrentServices, principal: CurrentPrincipal, wish: RetryRequest | None = None
+    kb_id: UUID,
+    doc_id: UUID,
+    services: CurrentServices,
+    principal: CurrentPrincipal,
+    options: RetryRequest | None = None,
 ) -> DocumentRead:
     """Retry a failed document or reprocess a completed one. Previous results stay available until it is done."""
-    wish = wish or RetryRequest()
-    run = RunRequest(force=wish.force, algorithm_version=wish.algorithm_version)
+    options = options or RetryRequest()
+    run = RunRequest(force=options.force, algorithm_version=options.algorithm_version)
     return DocumentRead.of(await services.engine.run(Retry(run), Target(principal, kb_id, doc_id)))
 
 
