@@ -98,7 +98,13 @@ async def agree(reconcile_env: ReconcileHarness) -> bool:
 
 WITH_COPIES = ("unknown content", "a file that cannot be read", "a reread by another variant")
 """Scenarios for an external index: the others take the same paths."""
-CASES = [("pgvector", name) for name in SCENARIOS] + [("qdrant", name) for name in WITH_COPIES]
+IN_EVERY_RUN = {("pgvector", "a reread by another variant"), ("qdrant", "unknown content")}
+"""The longest way with each engine; `make test-faults` tries all."""
+CASES = [
+    pytest.param(engine, name, marks=() if (engine, name) in IN_EVERY_RUN else pytest.mark.every_fault)
+    for engine, names in (("pgvector", SCENARIOS), ("qdrant", WITH_COPIES))
+    for name in names
+]
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import asyncio
 import warnings
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -67,23 +67,33 @@ def points(*vectors: tuple[float, ...]) -> list[Point]:
 @asynccontextmanager
 async def serving(answer: Callable[[bytes], bytes] | None) -> AsyncIterator[str]:
     """Yield the address of an HTTP server that sends `answer` to each request, or nothing."""
-    ended = asyncio.Event()
+    connections = set[asyncio.Task[None]]()
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        if answer is None:
-            await ended.wait()
-        else:
-            writer.write(answer(head))
-        writer.close()
+        task = asyncio.current_task()
+        assert task is not None
+        connections.add(task)
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+            if answer is None:
+                await asyncio.Event().wait()
+            else:
+                writer.write(answer(head))
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
     server = await asyncio.start_server(converse, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
     try:
         yield f"http://{host}:{port}"
     finally:
-        ended.set()
         server.close()
+        for task in connections:
+            task.cancel()
+        # All sockets are closed here, and not by the garbage collector during another test.
+        await asyncio.gather(*connections, return_exceptions=True)
         await server.wait_closed()
 
 

@@ -79,9 +79,11 @@ async def check_deaths(archiver_env: ArchiverEnvironment, effects: list[str], nu
 
 
 @pytest.mark.slow
-async def test_wherever_the_archiver_dies_the_next_one_ends_as_if_it_had_not(archiver_env: ArchiverEnvironment) -> None:
-    effects = await undisturbed(archiver_env)
-    await check_deaths(archiver_env, effects, one_of_each_kind(effects))
+async def test_wherever_the_archiver_dies_the_next_one_ends_as_if_it_had_not(
+    archiver_env_v3: ArchiverEnvironment,
+) -> None:
+    effects = await undisturbed(archiver_env_v3)
+    await check_deaths(archiver_env_v3, effects, one_of_each_kind(effects))
 
 
 @pytest.mark.every_fault
