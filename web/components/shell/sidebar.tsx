@@ -77,8 +77,8 @@ function FindOrDo() {
       className="wide-only mt-3 mr-3 mb-2.5 flex h-[34px] shrink-0 items-center gap-2 rounded-control border border-line-2 bg-sheet pr-2 pl-2.5 text-left text-ink-3 hover:border-edge"
     >
       <Icon name="search" />
-      {shell.findOrDo}
-      <kbd className="ml-auto">Ctrl K</kbd>
+      <span className="truncate">{shell.findOrDo}</span>
+      <kbd className="ml-auto shrink-0">Ctrl K</kbd>
     </button>
   );
 }
