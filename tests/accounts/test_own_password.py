@@ -8,8 +8,10 @@ from tests.support.seed import PASSWORD, Seed
 NEW = "a brand new password"
 
 
-async def change(client: httpx.AsyncClient, new: str = NEW, current: str | None = None) -> httpx.Response:
-    return await client.put("/api/v1/auth/password", json={"new_password": new, "current_password": current})
+async def change(
+    client: httpx.AsyncClient, new: str = NEW, current: str | None = None, **more: object
+) -> httpx.Response:
+    return await client.put("/api/v1/auth/password", json={"new_password": new, "current_password": current, **more})
 
 
 async def test_first_password_needs_no_current_one(api: RunningApi, seed: Seed) -> None:
@@ -52,6 +54,26 @@ async def test_other_sessions_end_and_this_one_and_other_people_stay(api: Runnin
         assert (await theirs.get(ME)).status_code == 200
 
 
+async def test_tokens_end_with_the_old_password_and_those_of_others_stay(api: RunningApi, seed: Seed) -> None:
+    person, colleague = seed.person(), seed.person()
+    async with (
+        browser_of(api, seed, person) as here,
+        api.client(person) as program,
+        api.client(colleague) as theirs,
+    ):
+        await change(here, current=PASSWORD)
+        assert (await program.get(ME)).status_code == 401
+        assert (await theirs.get(ME)).status_code == 200
+    assert [line["action"] for line in seed.audit_lines()] == ["token_revoked", "password_changed"]
+
+
+async def test_tokens_stay_if_the_person_wants_that(api: RunningApi, seed: Seed) -> None:
+    person = seed.person()
+    async with browser_of(api, seed, person) as here, api.client(person) as program:
+        await change(here, current=PASSWORD, revoke_tokens=False)
+        assert (await program.get(ME)).status_code == 200
+
+
 async def test_unfit_password_is_422_and_the_old_one_stays(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with browser_of(api, seed, person) as client:
@@ -63,7 +85,7 @@ async def test_unfit_password_is_422_and_the_old_one_stays(api: RunningApi, seed
 async def test_change_is_audited_once_without_any_password(api: RunningApi, seed: Seed) -> None:
     person = seed.person()
     async with browser_of(api, seed, person) as client:
-        await change(client, current=PASSWORD)
+        await change(client, current=PASSWORD, revoke_tokens=False)
     (line,) = seed.audit_lines()
     assert (line["action"], line["actor"]) == ("password_changed", str(person.id))
     assert line["payload"] == {"user_id": str(person.id)}

@@ -19,6 +19,25 @@ async def test_new_password_signs_that_person_out_and_nobody_else(api: RunningAp
     assert (await log_in(api, person.email, NEW)).status_code == 200
 
 
+async def test_new_password_revokes_the_tokens_unless_the_admin_keeps_them(api: RunningApi, seed: Seed) -> None:
+    admin = seed.person(is_admin=True)
+    person = seed.person(admin.organization_id)
+    async with api.client(person) as program, api.client(admin) as mine:
+        path = f"/api/v1/users/{person.id}"
+        assert (await mine.patch(path, json={"password": NEW, "revoke_tokens": False})).status_code == 200
+        assert (await program.get(ME)).status_code == 200
+        assert (await mine.patch(path, json={"password": NEW})).status_code == 200
+        assert (await program.get(ME)).status_code == 401
+
+
+async def test_deactivating_revokes_the_tokens_whatever_is_asked(api: RunningApi, seed: Seed) -> None:
+    admin = seed.person(is_admin=True)
+    person = seed.person(admin.organization_id)
+    async with api.client(admin) as mine:
+        await mine.patch(f"/api/v1/users/{person.id}", json={"is_active": False, "revoke_tokens": False})
+    assert seed.one("SELECT revoked_at IS NOT NULL FROM api_tokens WHERE user_id = %s", person.id)
+
+
 async def test_deactivated_person_is_out_at_once_and_for_all_their_sessions(api: RunningApi, seed: Seed) -> None:
     admin = seed.person(is_admin=True)
     person = seed.person(admin.organization_id)

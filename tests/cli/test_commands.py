@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import subprocess
 import sys
@@ -147,16 +148,66 @@ def test_another_secret_than_the_documents_were_stored_with_is_refused(
 
 def test_a_forgotten_password_is_replaced_by_a_link(tmp_path: Path, address: DatabaseAddress, seed: Seed) -> None:
     person = seed.person(is_operator=True)
-    seed.person()
+    colleague = seed.person()
     seed.session(person)
     told = run(tmp_path, "reset-password", person.email.upper(), "--json", **outside(address, tmp_path))
     facts = json.loads(told.stdout)
-    assert facts["email"] == person.email
+    assert (facts["email"], facts["is_active"], facts["revoked_tokens"]) == (person.email, True, 1)
     secret = facts["sign_in_link"].partition("#token=")[2]
     assert seed.rows("SELECT user_id FROM sign_in_links WHERE token_hash = %s", digest(secret)) == [(person.id,)]
     assert seed.rows("SELECT 1 FROM sessions") == []
+    assert seed.rows("SELECT user_id FROM api_tokens WHERE revoked_at IS NULL") == [(colleague.id,)]
     unknown = run(tmp_path, "reset-password", "nobody@example.org", **outside(address, tmp_path))
     assert (unknown.returncode, unknown.stderr) == (1, "muniment: No user has this email\n")
+
+
+def test_a_reset_password_is_audited_as_a_change_of_the_user(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed
+) -> None:
+    person = seed.person()
+    run(tmp_path, "reset-password", person.email, "--json", **outside(address, tmp_path))
+    events = {line["action"]: line["payload"] for line in seed.audit_lines()}
+    assert list(events) == ["token_revoked", "user_changed", "password_changed", "sign_in_link_created"]
+    assert events["user_changed"] == {
+        "user_id": str(person.id),
+        "before": {"has_password": True},
+        "after": {"has_password": False},
+    }
+
+
+def test_a_deactivated_account_stays_deactivated_when_its_password_is_reset(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed
+) -> None:
+    person = seed.person()
+    seed.deactivate(person)
+    told = run(tmp_path, "reset-password", person.email, **outside(address, tmp_path))
+    assert "This account is deactivated. The link works once an admin has activated it again." in told.stdout
+    assert seed.one("SELECT is_active FROM users WHERE id = %s", person.id) is False
+
+
+@pytest.mark.parametrize(("answer", "revoked"), [("", True), ("n", False)])
+def test_a_person_is_asked_whether_the_tokens_are_revoked_too(
+    tmp_path: Path, address: DatabaseAddress, seed: Seed, answer: str, revoked: bool
+) -> None:
+    person = seed.person()
+    terminal, its_end = os.openpty()
+    command = [sys.executable, "-m", "muniment", "reset-password", person.email]
+    environment = {"PATH": "/usr/bin:/bin", **outside(address, tmp_path)}
+    os.write(terminal, f"{answer}\n".encode())
+    told = subprocess.run(
+        command, cwd=tmp_path, env=environment, stdin=its_end, capture_output=True, timeout=60, check=True
+    )
+    os.close(terminal)
+    os.close(its_end)
+    assert b"Revoke the API tokens of this account too? [Y/n]" in told.stdout
+    assert seed.one("SELECT revoked_at IS NOT NULL FROM api_tokens") is revoked
+
+
+def test_an_option_keeps_the_tokens_without_asking(tmp_path: Path, address: DatabaseAddress, seed: Seed) -> None:
+    person = seed.person()
+    told = run(tmp_path, "reset-password", person.email, "--keep-tokens", **outside(address, tmp_path))
+    assert told.returncode == 0
+    assert seed.one("SELECT revoked_at FROM api_tokens") is None
 
 
 def test_migrate_prepares_an_outside_database_and_prints_a_link(tmp_path: Path, address: DatabaseAddress) -> None:

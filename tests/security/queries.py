@@ -211,6 +211,7 @@ QUERIES: dict[str, Query] = {
     "TokenRepository.add": lambda s, w: TokenRepository(s).add(w.owner.principal, "new", b"new", expires_at=LATER),
     "TokenRepository.list_": lambda s, _: TokenRepository(s).list_(**PAGE),
     "TokenRepository.revoke_all": lambda s, w: TokenRepository(s).revoke_all(w.owner.id),
+    "TokenRepository.revoke_own": lambda s, _: TokenRepository(s).revoke_own(),
     "TokenRepository.revoke": lambda s, w: TokenRepository(s).revoke(w.token_id),
     "OrganizationRepository.add": lambda s, _: OrganizationRepository(s).add("new"),
     "OrganizationRepository.get": lambda s, w: OrganizationRepository(s).get(w.organization_id),

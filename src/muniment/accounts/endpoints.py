@@ -78,11 +78,16 @@ async def _me(principal: Principal, services: Services) -> schemas.Me:
 async def change_own_password(
     change: schemas.PasswordRequest, request: Request, principal: CurrentPrincipal, services: CurrentServices
 ) -> None:
-    """Set the first password, or change it with the current one. Other sessions of the account end."""
+    """Set the first password, or change it with the current one. Other sessions of the account end.
+
+    Its API tokens are revoked unless `revoke_tokens` is false.
+    """
     await services.sign_in.confirm_password(principal, change.current_password)
     password_hash = await services.passwords.hash(change.new_password)
     async with services.database.work(principal) as work:
-        await set_password(work, password_hash, current_session=session_secret(request))
+        await set_password(
+            work, password_hash, current_session=session_secret(request), revoke_tokens=change.revoke_tokens
+        )
 
 
 @auth_router.post("/tokens", status_code=201)
@@ -163,5 +168,7 @@ async def change_user(
     users.require_manager(principal)
     password_hash = await services.passwords.hash(body.password) if body.password else None
     async with services.database.work(principal) as work:
-        changed = await users.change_user(work, user_id, body.changes(), password_hash=password_hash)
+        changed = await users.change_user(
+            work, user_id, body.changes(), password_hash=password_hash, revoke_tokens=body.revoke_tokens is not False
+        )
         return schemas.UserRead.model_validate(changed)

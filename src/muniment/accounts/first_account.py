@@ -1,4 +1,4 @@
-"""Create the first account of an installation: admin and operator, in a default organization."""
+"""Create the first account of an installation, and reset a password when nobody who could do it can sign in."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,12 +8,13 @@ from uuid import UUID
 from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
 from muniment.accounts.credentials import Passwords, clean_email, digest, email_key, new_secret
-from muniment.accounts.tables import Organization, SignInLink, SignInSession, User
+from muniment.accounts.tables import ApiToken, Organization, SignInLink, SignInSession, User
 from muniment.audit.events import (
     Event,
     OrganizationCreated,
     PasswordChanged,
     SignInLinkCreated,
+    TokenRevoked,
     UserChanged,
     UserCreated,
 )
@@ -115,15 +116,53 @@ class AccountNotFound(NotFound):
     """No user has this email"""
 
 
-def reset_password(connection: Connection, email: str, *, now: datetime) -> FirstAccount:
-    """Remove the password and all sessions of an account and create a sign-in link. Runs as the database owner."""
+@dataclass(frozen=True)
+class PasswordReset:
+    """What resetting a password did, and the secret of the new one-time link."""
+
+    email: str
+    link_secret: str
+    is_active: bool
+    """Whether the account may sign in. A reset does not change that: the link of a deactivated account is refused."""
+    revoked_tokens: int
+
+
+def reset_password(connection: Connection, email: str, *, revoke_tokens: bool, now: datetime) -> PasswordReset:
+    """Remove the password, all sessions and, if asked, all API tokens of an account, and create a sign-in link.
+
+    Runs as the database owner.
+    """
     users = User.__table__
     found = connection.execute(
-        select(users.c.id, users.c.organization_id, users.c.email).where(users.c.email_key == email_key(email))
+        select(
+            users.c.id,
+            users.c.organization_id,
+            users.c.email,
+            users.c.is_active,
+            users.c.password_hash.is_not(None).label("has_password"),
+        )
+        .where(users.c.email_key == email_key(email))
+        .with_for_update()
     ).one_or_none()
     if found is None:
         raise AccountNotFound
-    connection.execute(update(User).where(User.id == found.id).values(password_hash=None, is_active=True))
+    connection.execute(update(User).where(User.id == found.id).values(password_hash=None))
     connection.execute(delete(SignInSession).where(SignInSession.user_id == found.id))
+    revoked = _revoke_tokens(connection, found.id, found.organization_id) if revoke_tokens else 0
+    before, after = {"has_password": found.has_password}, {"has_password": False}
+    _record(connection, UserChanged(found.id, before, after), found.organization_id)
     _record(connection, PasswordChanged(found.id), found.organization_id)
-    return FirstAccount(found.email, _new_link(connection, found.id, found.organization_id, now=now))
+    secret = _new_link(connection, found.id, found.organization_id, now=now)
+    return PasswordReset(found.email, secret, found.is_active, revoked)
+
+
+def _revoke_tokens(connection: Connection, user_id: UUID, organization_id: UUID) -> int:
+    revoked = connection.execute(
+        update(ApiToken)
+        .where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
+        .values(revoked_at=func.now())
+        .returning(ApiToken.id, ApiToken.name)
+    ).all()
+    for token in revoked:
+        _record(connection, TokenRevoked(token.id, token.name), organization_id)
+    return len(revoked)

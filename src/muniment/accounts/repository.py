@@ -145,6 +145,13 @@ class TokenRepository:
         """Revoke all tokens of a user whom the caller manages."""
         await self._session.execute(text("SELECT revoke_tokens(:user)"), {"user": user_id})
 
+    async def revoke_own(self) -> Sequence[ApiToken]:
+        """Revoke all tokens of the caller and return them."""
+        revoked = await self._session.scalars(
+            update(ApiToken).where(ApiToken.revoked_at.is_(None)).values(revoked_at=func.now()).returning(ApiToken)
+        )
+        return revoked.all()
+
     async def revoke(self, token_id: UUID) -> ApiToken:
         revoked: ApiToken | None = await self._session.scalar(
             update(ApiToken)

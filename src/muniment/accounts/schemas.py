@@ -33,6 +33,8 @@ class RedeemRequest(BaseModel):
 class PasswordRequest(BaseModel):
     new_password: Password
     current_password: Password | None = None
+    revoke_tokens: bool = True
+    """Whether the API tokens of the account are revoked too."""
 
 
 class Me(BaseModel):
@@ -97,9 +99,11 @@ class UserPatch(BaseModel):
     is_admin: bool | None = None
     is_operator: bool | None = None
     is_active: bool | None = None
+    revoke_tokens: bool | None = None
+    """Whether a new password revokes the user's API tokens too, as it does unless this is false. Deactivating does."""
 
     def changes(self) -> dict[str, object]:
-        given = self.model_dump(exclude_unset=True, exclude={"password"})
+        given = self.model_dump(exclude_unset=True, exclude={"password", "revoke_tokens"})
         return {name: value for name, value in given.items() if value is not None}
 
 

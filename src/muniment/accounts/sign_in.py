@@ -138,11 +138,16 @@ async def _has_password(work: Work[Principal], user: User) -> bool:
     return login is not None and login.password_hash is not None
 
 
-async def set_password(work: Work[Principal], password_hash: str, *, current_session: str | None) -> None:
-    """Set the caller's new password and end all their other sessions."""
+async def set_password(
+    work: Work[Principal], password_hash: str, *, current_session: str | None, revoke_tokens: bool
+) -> None:
+    """Set the caller's new password, end all their other sessions and, if asked, revoke their API tokens."""
     await UserRepository(work.session).set_own_password(password_hash)
     keep = digest(current_session) if current_session else None
     await SessionRepository(work.session).end_all(work.caller.user_id, except_hash=keep)
+    if revoke_tokens:
+        for token in await TokenRepository(work.session).revoke_own():
+            await AuditLog(work).record(TokenRevoked(token.id, token.name))
     await AuditLog(work).record(PasswordChanged(work.caller.user_id))
 
 

@@ -84,11 +84,17 @@ async def create_user(work: Work[Principal], new: NewUser) -> User:
 
 
 async def change_user(
-    work: Work[Principal], user_id: UUID, changes: dict[str, Any], *, password_hash: str | None
+    work: Work[Principal],
+    user_id: UUID,
+    changes: dict[str, Any],
+    *,
+    password_hash: str | None,
+    revoke_tokens: bool = True,
 ) -> User:
     """Change roles, email, access or password.
 
-    A user who loses access or gets a new password is signed out everywhere, and their API tokens are revoked.
+    A user who loses access or gets a new password is signed out everywhere, and their API tokens are revoked. With a
+    new password, the tokens can be kept.
     """
     require_manager(work.caller)
     users = UserRepository(work.session)
@@ -103,11 +109,13 @@ async def change_user(
     secret = {"password_hash": password_hash} if password_hash else {}
     if changes or secret:
         await users.change(user_id, {**changes, **secret})
-    if secret or changes.get("is_active") is False:
+    is_deactivated = changes.get("is_active") is False
+    if secret or is_deactivated:
         # Someone else may know the credentials of a user who is locked out, so everything issued before becomes
         # invalid.
         await SessionRepository(work.session).end_all(user_id)
-        await TokenRepository(work.session).revoke_all(user_id)
+        if revoke_tokens or is_deactivated:
+            await TokenRepository(work.session).revoke_all(user_id)
     log = AuditLog(work)
     if changes:
         after = {name: changes[name] for name in before}

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection
 
-from muniment.accounts.first_account import FirstAccount, ensure_first_account, reset_password
+from muniment.accounts.first_account import FirstAccount, PasswordReset, ensure_first_account, reset_password
 from muniment.bootstrap.database import database_address, login_passwords
 from muniment.bootstrap.tasks import build_task_engine
 from muniment.settings import Settings
@@ -25,11 +25,11 @@ def migrate_with_first_account(settings: Settings) -> FirstAccount | None:
     return migrate(database_address(settings), login_passwords(settings), build_task_engine(), create_first_account)
 
 
-def reset_password_link(settings: Settings, email: str) -> FirstAccount:
+def reset_password_link(settings: Settings, email: str, *, revoke_tokens: bool) -> PasswordReset:
     """Remove the password of an account and create a one-time sign-in link."""
     return migrate(
         database_address(settings),
         login_passwords(settings),
         build_task_engine(),
-        lambda connection: reset_password(connection, email, now=now()),
+        lambda connection: reset_password(connection, email, revoke_tokens=revoke_tokens, now=now()),
     )

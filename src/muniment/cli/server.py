@@ -1,6 +1,7 @@
 """Run a server or prepare its database: `serve`, `api`, `worker`, `migrate`, `reset-password` and `version`."""
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -70,18 +71,36 @@ def migrate(as_json: AsJson = False) -> None:
 
 
 @app.command(name="reset-password")
-def reset_password(email: str, as_json: AsJson = False) -> None:
-    """Remove a user's password and print a one-time sign-in link."""
+def reset_password(
+    email: str,
+    revoke_tokens: Annotated[
+        bool | None,
+        typer.Option("--revoke-tokens/--keep-tokens", help="Revoke the API tokens too (default: ask, otherwise yes)."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a user's password, end their sessions and print a one-time sign-in link."""
     from muniment.bootstrap.migration import reset_password_link
     from muniment.serve import sign_in_link
 
     settings = _load().with_secrets()
-    account = reset_password_link(settings, email)
-    facts = {"email": account.email, "sign_in_link": sign_in_link(settings, account.link_secret)}
+    if revoke_tokens is None:
+        revoke_tokens = as_json or _confirm("Revoke the API tokens of this account too?")
+    account = reset_password_link(settings, email, revoke_tokens=revoke_tokens)
+    link = sign_in_link(settings, account.link_secret)
     if as_json:
-        print_json(facts)
-    else:
-        print(f"One-time sign-in link for {facts['email']}, valid for 24 hours:\n  {facts['sign_in_link']}")
+        facts = {"is_active": account.is_active, "revoked_tokens": account.revoked_tokens}
+        print_json({"email": account.email, "sign_in_link": link, **facts})
+        return
+    print(f"Sessions ended, {account.revoked_tokens} API tokens revoked.")
+    print(f"One-time sign-in link for {account.email}, valid for 24 hours:\n  {link}")
+    if not account.is_active:
+        print("This account is deactivated. The link works once an admin has activated it again.")
+
+
+def _confirm(question: str) -> bool:
+    """Ask at a terminal. The answer is yes by default, and where there is nobody to ask."""
+    return typer.confirm(question, default=True) if sys.stdin.isatty() else True
 
 
 @app.command()

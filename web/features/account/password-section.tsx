@@ -7,6 +7,7 @@ import { usePerson } from "@/features/session/signed-in";
 import { PasswordField } from "@/features/sign-in/password-field";
 import { Banner } from "@/components/ui/banner";
 import { Button } from "@/components/ui/button";
+import { CheckboxField } from "@/components/ui/checkbox";
 import { sentencesOf } from "@/components/ui/error-sentences";
 import { showToast } from "@/components/ui/toast-store";
 import { changePassword, keys, PermissionDenied } from "@/lib/api";
@@ -22,15 +23,17 @@ export function PasswordSection() {
   const client = useQueryClient();
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
+  const [areTokensRevoked, setTokensRevoked] = useState(true);
   const [isTried, setTried] = useState(false);
   const changing = useMutation({
-    mutationFn: () => changePassword(next, me.has_password ? current : undefined),
+    mutationFn: () => changePassword(next, me.has_password ? current : undefined, areTokensRevoked),
     onSuccess: () => {
       setCurrent("");
       setNext("");
+      setTokensRevoked(true);
       setTried(false);
       showToast({ text: t.changed, icon: "check" });
-      return client.invalidateQueries({ queryKey: keys.me });
+      return Promise.all([client.invalidateQueries({ queryKey: keys.me }), client.invalidateQueries({ queryKey: keys.tokens() })]);
     },
   });
   const isShort = [...next].length < SHORTEST;
@@ -68,6 +71,11 @@ export function PasswordSection() {
           hint={t.nextHint}
           error={isTried && isShort ? t.tooShort : undefined}
         />
+        {me.has_password && (
+          <CheckboxField checked={areTokensRevoked} onChange={(event) => setTokensRevoked(event.target.checked)} hint={t.revokeTokensHint}>
+            {t.revokeTokens}
+          </CheckboxField>
+        )}
         <Button type="submit" isBusy={changing.isPending} className="justify-self-start">
           {me.has_password ? t.change : t.set}
         </Button>

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 
+import { CheckboxField } from "@/components/ui/checkbox";
 import { Field } from "@/components/ui/field";
 import { showToast } from "@/components/ui/toast-store";
 import type { User } from "@/lib/api";
@@ -13,13 +14,14 @@ import { usePeopleChanges } from "./use-people";
 
 export function PasswordDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const [password, setPassword] = useState("");
+  const [areTokensRevoked, setTokensRevoked] = useState(true);
   const [isTried, setTried] = useState(false);
   const { change } = usePeopleChanges();
   const submit = () => {
     setTried(true);
     if (isTooShort(password)) return;
     change.mutate(
-      { id: user.id, change: { password } },
+      { id: user.id, change: { password, revoke_tokens: areTokensRevoked } },
       {
         onSuccess: () => {
           onClose();
@@ -51,6 +53,9 @@ export function PasswordDialog({ user, onClose }: { user: User; onClose: () => v
         onChange={(event) => setPassword(event.target.value)}
         className="font-proof"
       />
+      <CheckboxField checked={areTokensRevoked} onChange={(event) => setTokensRevoked(event.target.checked)} hint={t.password.revokeTokensHint}>
+        {t.password.revokeTokens}
+      </CheckboxField>
     </FormDialog>
   );
 }

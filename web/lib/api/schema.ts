@@ -86,6 +86,8 @@ export interface paths {
         /**
          * Change Own Password
          * @description Set the first password, or change it with the current one. Other sessions of the account end.
+         *
+         *     Its API tokens are revoked unless `revoke_tokens` is false.
          */
         put: operations["change_own_password_api_v1_auth_password_put"];
         post?: never;
@@ -2492,6 +2494,11 @@ export interface components {
             new_password: string;
             /** Current Password */
             current_password?: string | null;
+            /**
+             * Revoke Tokens
+             * @default true
+             */
+            revoke_tokens: boolean;
         };
         /** ProblemRead */
         ProblemRead: {
@@ -2941,6 +2948,8 @@ export interface components {
             is_operator?: boolean | null;
             /** Is Active */
             is_active?: boolean | null;
+            /** Revoke Tokens */
+            revoke_tokens?: boolean | null;
         };
         /** UserRead */
         UserRead: {

@@ -12,8 +12,8 @@ export const redeemLink = (token: string) => call("post", `${AUTH}/redeem`, { bo
 
 export const signOut = () => call("post", `${AUTH}/logout`, {});
 
-export const changePassword = (next: string, current?: string) =>
-  call("put", `${AUTH}/password`, { body: { new_password: next, current_password: current ?? null } });
+export const changePassword = (next: string, current?: string, revokeTokens = true) =>
+  call("put", `${AUTH}/password`, { body: { new_password: next, current_password: current ?? null, revoke_tokens: revokeTokens } });
 
 export const listTokens = (query: { page?: number; limit?: number }, signal?: AbortSignal) => call("get", `${AUTH}/tokens`, { query, signal });
 
