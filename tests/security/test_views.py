@@ -8,7 +8,7 @@ from sqlalchemy import text
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Database
-from tests.security.world import World, a_world
+from tests.security.world import MODEL, SECRET, World, a_world
 from tests.support.seed import Seed
 
 OWNER_VIEWS = ("passages", "indexed_documents")
@@ -53,6 +53,64 @@ async def test_nobody_at_all_sees_nothing(database: Database, seed: Seed, view: 
     a_world(seed)
     async with database.anonymous_work() as work:
         assert (await work.session.execute(text(f"SELECT * FROM {view}"))).all() == []
+
+
+@pytest.mark.parametrize(
+    ("view", "column"), [("passages", "text"), ("passages", "document_name"), ("indexed_documents", "fingerprint")]
+)
+async def test_a_condition_of_the_caller_is_never_evaluated_on_rows_that_are_hidden(
+    database: Database, seed: Seed, view: str, column: str
+) -> None:
+    """An error quotes the value that it could not convert, so it would tell what the view hides."""
+    a_world(seed)
+    stranger = seed.person()
+    async with database.work(stranger.principal) as work:
+        await work.session.execute(text("SET LOCAL enable_nestloop = off"))
+        found = await work.session.execute(text(f"SELECT * FROM {view} WHERE CAST({column} AS integer) = 1"))
+        assert found.all() == []
+
+
+@pytest.mark.parametrize("view", OWNER_VIEWS)
+def test_views_with_the_rights_of_their_owner_are_security_barriers(seed: Seed, view: str) -> None:
+    assert seed.one("SELECT reloptions FROM pg_class WHERE oid = %s::regclass", view) == ["security_barrier=true"]
+
+
+LOOK_UPS = {
+    "match_passages": f"""
+        SELECT document_id FROM match_passages(CAST(:kb_ids AS uuid[]), '{MODEL.fingerprint}', NULL, '{SECRET}',
+               ARRAY[CAST('english' AS regconfig)], ARRAY[CAST('{SECRET}' AS tsquery)], NULL, NULL, NULL, 10)
+    """,
+    "nearest_passages": f"""
+        SELECT document_id FROM nearest_passages(CAST(:kb_ids AS uuid[]), '{MODEL.fingerprint}', '{MODEL.model}', 3,
+               CAST('[1,0,0]' AS halfvec), 10)
+    """,
+}
+"""Functions that search the indexes of passages with the conditions of the views."""
+
+
+@pytest.mark.parametrize("function", LOOK_UPS)
+async def test_look_ups_show_what_the_views_show(database: Database, seed: Seed, function: str) -> None:
+    world = a_world(seed)
+    people = {"member": world.member.principal, **people_without_a_part_in_it(seed, world)}
+    found = {}
+    for who, principal in people.items():
+        async with database.work(principal) as work:
+            rows = await work.session.scalars(text(LOOK_UPS[function]), {"kb_ids": [world.kb_id]})
+            found[who] = rows.all()
+    assert found.pop("member") == [world.indexed_id]
+    assert set(map(len, found.values())) == {0}
+    for status in UNSEEN:
+        seed.execute("UPDATE documents SET status = %s WHERE id = %s", status, world.indexed_id)
+        async with database.work(world.owner.principal) as work:
+            shown = await work.session.scalars(text(LOOK_UPS[function]), {"kb_ids": [world.kb_id]})
+            assert shown.all() == [], status
+
+
+@pytest.mark.parametrize("function", LOOK_UPS)
+def test_only_requests_may_call_the_look_ups(seed: Seed, function: str) -> None:
+    may = "SELECT has_function_privilege(%s, (SELECT oid FROM pg_proc WHERE proname = %s), 'EXECUTE')"
+    assert seed.one(may, APP_LOGIN, function)
+    assert not seed.one(may, SERVICE_LOGIN, function)
 
 
 @pytest.mark.parametrize("status", UNSEEN)

@@ -7,6 +7,7 @@ from multiprocessing import get_context
 
 import psycopg
 import pytest
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, text
 
 from muniment.storage.db.address import DatabaseAddress
@@ -14,7 +15,7 @@ from muniment.storage.db.migrate import downgrade, migrate
 from muniment.storage.db.schema_version import DatabaseUnreachable, SchemaOutOfDate, newest_version
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.procrastinate.engine import ProcrastinateEngine
-from tests.support.cluster import PASSWORDS, Cluster
+from tests.support.cluster import PASSWORDS, Cluster, app_login, service_login
 from tests.support.seed import Seed
 
 EVERYTHING = """
@@ -45,6 +46,16 @@ def test_up_down_and_up_again_ends_where_it_was(address: DatabaseAddress, seed: 
     assert seed.one(OURS_LEFT) == 1  # Alembic's own
     migrate(address, PASSWORDS, ProcrastinateEngine())
     assert everything(address) == before
+
+
+def test_neither_login_may_create_temporary_objects(address: DatabaseAddress, seed: Seed) -> None:
+    seed.execute(f'GRANT TEMPORARY ON DATABASE "{address.database}" TO PUBLIC')
+    migrate(address, PASSWORDS, ProcrastinateEngine())
+    for login in (app_login(address), service_login(address)):
+        with psycopg.connect(login.conninfo) as connection, pytest.raises(InsufficientPrivilege):
+            connection.execute("CREATE FUNCTION pg_temp.told(text) RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+        with psycopg.connect(login.conninfo) as connection, pytest.raises(InsufficientPrivilege):
+            connection.execute("CREATE TEMPORARY TABLE documents (id uuid)")
 
 
 def test_migrating_again_changes_nothing(address: DatabaseAddress) -> None:

@@ -55,12 +55,14 @@ _LANGUAGE_QUERIES = text("""
 """)
 
 
+# The conditions with ANY repeat what the join says: only they reach the indexes through the view.
 _LOAD_PASSAGES = text("""
     SELECT p.document_id, p.document_name, p.knowledge_base_id, p.document_type, p.media_type, p.page_number,
            p.chunk_index, p.text, p.language::text
       FROM unnest(CAST(:ids AS uuid[]), CAST(:indexes AS integer[])) AS chosen (document_id, chunk_index)
       JOIN passages p ON p.document_id = chosen.document_id AND p.chunk_index = chosen.chunk_index
-     WHERE p.fingerprint = :fingerprint
+     WHERE p.fingerprint = :fingerprint AND p.document_id = ANY (CAST(:ids AS uuid[]))
+       AND p.chunk_index = ANY (CAST(:indexes AS integer[]))
 """)
 
 
@@ -153,7 +155,8 @@ _CONFIRM = """
            AS proposed (document_id, chunk_index, epoch, place)
       JOIN passages p ON p.document_id = proposed.document_id AND p.chunk_index = proposed.chunk_index
       JOIN {languages} ON l.language = p.language {live}
-     WHERE {in_scope} ORDER BY place
+     WHERE {in_scope} AND p.document_id = ANY (CAST(:ids AS uuid[]))
+       AND p.chunk_index = ANY (CAST(:indexes AS integer[])) ORDER BY place
 """
 
 

@@ -1,5 +1,6 @@
 """The three database roles. They belong to the whole server, not to one database."""
 
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -45,6 +46,7 @@ def _ensure(connection: Connection, passwords: LoginPasswords) -> None:
         _create(connection, login, "LOGIN")
         _set_password(connection, login, password)
     _grant_owner_role(connection)
+    _revoke_temporary(connection)
 
 
 def _create(connection: Connection, role: str, can_login: str) -> None:
@@ -86,6 +88,26 @@ def _grant_owner_role(connection: Connection) -> None:
     )
 
 
+def _revoke_temporary(connection: Connection) -> None:
+    """Revoke the right to create temporary objects, which everybody has by default.
+
+    A login could otherwise call a function of its own on rows that a view is about to hide.
+    """
+    driver = _driver(connection)
+    may_create = text("SELECT has_database_privilege(:login, current_database(), 'TEMPORARY')")
+    if not any(connection.scalar(may_create, {"login": login}) for login in (APP_LOGIN, SERVICE_LOGIN)):
+        return
+    with suppress(InsufficientPrivilege), connection.begin_nested():
+        _execute(connection, _revoke_temporary_statement(driver))
+    if connection.scalar(may_create, {"login": APP_LOGIN}):
+        # This login does not own the database.
+        log.warning("migrate.temporary_allowed", statement=_revoke_temporary_statement(driver).as_string(driver))
+
+
+def _revoke_temporary_statement(driver: psycopg.Connection[Any]) -> sql.Composed:
+    return sql.SQL("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC").format(sql.Identifier(driver.info.dbname))
+
+
 def _execute(connection: Connection, statement: sql.Composed) -> None:
     _driver(connection).execute(statement)  # psycopg has quoted everything, so there is nothing to bind
 
@@ -97,7 +119,8 @@ def _driver(connection: Connection) -> psycopg.Connection[Any]:
 
 
 def _admin_instructions(connection: Connection) -> str:
-    user = _driver(connection).info.user
+    driver = _driver(connection)
+    user = driver.info.user
     return f"""The login of DATABASE_URL ({user}) may not create roles. Let an administrator of the server run this once
 (with the passwords that MUNIMENT_DATABASE_APP_PASSWORD and …_SERVICE_PASSWORD hold), then `muniment migrate` again:
 
@@ -107,5 +130,6 @@ def _admin_instructions(connection: Connection) -> str:
     GRANT {OWNER_ROLE} TO "{user}";
     GRANT USAGE, CREATE ON SCHEMA public TO {OWNER_ROLE};
     GRANT USAGE ON SCHEMA public TO {APP_LOGIN}, {SERVICE_LOGIN};
+    {_revoke_temporary_statement(driver).as_string(driver)};
     CREATE EXTENSION IF NOT EXISTS vector;
 """

@@ -58,24 +58,33 @@ _SCAN_SCOPE = """
 """
 
 
-# The statement first compares with a constant, which the index can look up, and then each passage with the query in its
-# language.
+# The function looks one query up in the index and then compares each passage with the queries in its language. It has
+# the conditions of the view `passages`, through which a condition of ours could not reach the index.
 _INDEXED_MATCHES = """
-        SELECT p.document_id, p.chunk_index, p.language, p.tsv
-          FROM passages p JOIN {languages} ON l.language = p.language WHERE {of_kbs} AND {allowed}
+        SELECT document_id, chunk_index, language, tsv FROM match_passages(
+            CAST(:kb_ids AS uuid[]), :fingerprint, CAST(:document_types AS text[]), CAST({looked_up} AS tsquery),
+            CAST(CAST(:languages AS text[]) AS regconfig[]), CAST(CAST({required} AS text[]) AS tsquery[]),
+            CAST(CAST({rejected} AS text[]) AS tsquery[]), CAST(CAST(:phrases AS text[]) AS tsquery[]),
+            CAST(CAST(:excluded AS text[]) AS tsquery[]), {limit})
 """
 
 
 _USE_INDEX = """
-    whole AS MATERIALIZED (
-        {of_many} AND p.tsv @@ CAST(:all AS tsquery) AND p.tsv @@ l.strict LIMIT :most_ranked
-    ), part AS MATERIALIZED (
-        {of_many} AND p.tsv @@ CAST(:any AS tsquery) AND p.tsv @@ l.query AND (p.tsv @@ l.strict) IS NOT TRUE
-         LIMIT :most_ranked - (SELECT count(*) FROM whole)
-    ), matched AS (
+    whole AS MATERIALIZED ({whole}), part AS MATERIALIZED ({part}), matched AS (
         SELECT * FROM whole UNION ALL SELECT * FROM part
     )
 """
+
+
+_LOOK_UPS = {
+    "whole": {"looked_up": ":all", "required": ":strict", "rejected": "NULL", "limit": ":most_ranked"},
+    "part": {
+        "looked_up": ":any",
+        "required": ":queries",
+        "rejected": ":strict",
+        "limit": ":most_ranked - (SELECT count(*) FROM whole)",
+    },
+}
 
 
 # Takes an equal share from each knowledge base; otherwise the first ones could fill the limit alone.
@@ -125,7 +134,9 @@ _PARTS = {"of_kbs": _OF_KBS, "allowed": _ALLOWED, "languages": LANGUAGES_TABLE}
 _MATCHES = {
     MatchStrategy.SCAN_SCOPE: _SCAN_SCOPE.format(**_PARTS),
     MatchStrategy.SCAN_UNTIL_ENOUGH: _SCAN_UNTIL_ENOUGH.format(**_PARTS),
-    MatchStrategy.USE_INDEX: _USE_INDEX.format(of_many=_INDEXED_MATCHES.format(**_PARTS)),
+    MatchStrategy.USE_INDEX: _USE_INDEX.format(
+        **{name: _INDEXED_MATCHES.format(**look_up) for name, look_up in _LOOK_UPS.items()}
+    ),
 }
 
 

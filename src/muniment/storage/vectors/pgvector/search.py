@@ -50,17 +50,12 @@ _EXACT = """
         OFFSET 0
     ) AS candidates ORDER BY distance, document_id, chunk_index LIMIT :limit OFFSET :skip
 """
-_APPROXIMATE = """
-    WITH candidates AS MATERIALIZED (
-        SELECT document_id, chunk_index, embedding FROM passages
-         WHERE knowledge_base_id = ANY (CAST(:kb_ids AS uuid[])) AND fingerprint = :fingerprint AND model = :model
-         ORDER BY embedding::halfvec({dimensions}) <=> CAST(:vector AS halfvec({dimensions})) LIMIT :fetched
-    ), ranked AS MATERIALIZED (
-        SELECT document_id, chunk_index, embedding <=> CAST(:vector AS halfvec) AS distance FROM candidates
-    )
-    SELECT document_id, chunk_index, distance FROM ranked
+# A function, because a condition of ours cannot reach the index through the view `passages`.
+_APPROXIMATE = text("""
+    SELECT document_id, chunk_index, distance FROM nearest_passages(
+        CAST(:kb_ids AS uuid[]), :fingerprint, :model, :dimensions, CAST(:vector AS halfvec), :fetched)
      ORDER BY distance, document_id, chunk_index LIMIT :limit OFFSET :skip
-"""
+""")
 # Sorting is disabled, because the planner would otherwise compute every distance in scope and ignore the index.
 _TUNE_HNSW = text("""
     SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', :ef_search, true),
@@ -109,8 +104,8 @@ class PgvectorSearch(VectorSearch):
         ef_search = min(max(EF_SEARCH, fetched), EF_SEARCH_LIMIT)
         bounds = {"max_scan_tuples": str(MAX_SCAN_TUPLES), "scan_memory": str(SCAN_MEMORY_MULTIPLIER)}
         await work.session.execute(_TUNE_HNSW, {"ef_search": str(ef_search), **bounds})
-        statement = _bind_model(_APPROXIMATE.format(dimensions=int(model.dimensions)), model)
-        rows = (await work.session.execute(statement, {**parameters, "fetched": fetched})).all()
+        of_model = {"model": model.model, "dimensions": model.dimensions}
+        rows = (await work.session.execute(_APPROXIMATE, {**parameters, **of_model, "fetched": fetched})).all()
         await work.session.execute(_RESTORE_SORT)
         return rows
 
