@@ -59,6 +59,7 @@ HANDOVER_QUERIES: dict[str, Query] = {
     "HandoverRepository.has_other_waiting": lambda s, w: HandoverRepository(s).has_other_waiting(
         _key(w), PENDING, except_document_id=new_id()
     ),
+    "HandoverRepository.is_known": lambda s, w: HandoverRepository(s).is_known(w.document_id, _key(w)),
     "HandoverRepository.schedule_failed_now": lambda s, w: HandoverRepository(s).schedule_failed_now(),
     "OrganizationIdsRepository.find": lambda s, w: OrganizationIdsRepository(s).find(w.organization_id),
     "OrganizationIdsRepository.store": lambda s, w: OrganizationIdsRepository(s).store(

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from muniment.documents.handover_status import HandoverStatus
 from muniment.handover.job_key import JobKey
-from muniment.handover.queue import HandoverStores, UploadAlreadyStarted, cancel_job, delete_job
+from muniment.handover.queue import HandoverStores, UploadAlreadyStarted, cancel_job, delete_job, find_sidecar
 from muniment.handover.repository import HandoverRepository
 from muniment.handover.sidecar import Sidecar
 from muniment.storage.db.base import now
@@ -24,13 +24,15 @@ class HandoverCancellation:
     stores: HandoverStores
 
     async def cancel(self, organization_id: UUID, document_id: UUID, job_id: str) -> None:
-        """Cancel the job, unless another document waits for it. Raise `UploadAlreadyStarted` if it is too late."""
+        """Cancel the job, unless someone else waits for it. Raise `UploadAlreadyStarted` if it is too late."""
         key = JobKey.parse(job_id)
         if key is None:
             return
         async with self.database.service_work(Service(organization_id)) as work:
             records = HandoverRepository(work.session)
             if await records.has_other_waiting(key, [HandoverStatus.PENDING], except_document_id=document_id):
+                return
+            if await _is_of_other_producer(records, self.stores.queue, key, document_id):
                 return
             name = await records.get_organization_name(organization_id)
         await cancel_job(self.stores.queue, _build_placeholder(key, document_id, name), now())
@@ -52,7 +54,9 @@ class QueuedJobDeleter:
             raise ValueError(f"not a job: {entry.target!r}")
         async with self.database.service_work(Service(entry.organization_id)) as work:
             records = HandoverRepository(work.session)
-            if await records.has_other_waiting(key, [self.keep_for_status], except_document_id=entry.document_id):
+            if await records.has_other_waiting(
+                key, [self.keep_for_status], except_document_id=entry.document_id
+            ) or await _is_of_other_producer(records, self.store, key, entry.document_id):
                 await records.delete_unarchived(entry.document_id, key)
                 return DeletionResult(was_retained=True)
             name = await records.get_organization_name(entry.organization_id)
@@ -83,6 +87,16 @@ def build_queue_deleters(database: Database, stores: HandoverStores) -> dict[Led
         LedgerStore.QUEUE: QueuedJobDeleter(database, stores.queue, HandoverStatus.PENDING),
         LedgerStore.DEAD_LETTERS: QueuedJobDeleter(database, stores.dead_letters, HandoverStatus.FAILED),
     }
+
+
+async def _is_of_other_producer(
+    records: HandoverRepository, store: VersionedObjectStore, key: JobKey, document_id: UUID
+) -> bool:
+    """Return whether another producer put the job there, without a record of ours: the document merely joined it."""
+    sidecar = await find_sidecar(store, key)
+    if sidecar is None or sidecar.bilko_document_id == document_id:
+        return False
+    return not await records.is_known(sidecar.bilko_document_id, key)
 
 
 def _build_placeholder(key: JobKey, document_id: UUID, organization_name: str) -> Sidecar:

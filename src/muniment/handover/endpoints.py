@@ -71,7 +71,10 @@ QUEUE_FAILURE_RESPONSES: dict[int | str, dict[str, Any]] = {503: {"model": Queue
 async def hand_over(
     organization_id: UUID, request: Request, principal: CurrentPrincipal, services: CurrentServices
 ) -> SubmissionRead:
-    """Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless."""
+    """Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless.
+
+    If `document_id` is a document in Muniment, only its owner or an admin may name it.
+    """
     if organization_id != principal.organization_id:
         raise OrganizationNotFound
     form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
@@ -85,9 +88,7 @@ async def hand_over(
         if fields.sha256:
             upload.verify_sha256(fields.sha256)
         submitted = _build_request(organization_id, fields, upload)
-        submission = await services.handover.submissions.submit(
-            submitted, priority=fields.priority, actor=Actor.from_principal(principal)
-        )
+        submission = await services.handover.documents.submit_for(principal, submitted, priority=fields.priority)
         return SubmissionRead.from_submission(submission)
 
 

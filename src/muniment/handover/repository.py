@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Text, cast, delete, exists, func, literal_column, not_, or_, select, update
+from sqlalchemy import Text, cast, delete, exists, func, literal, literal_column, not_, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -54,6 +54,8 @@ class HandoverJob:
     document_id: UUID
     details: dict[str, str | None] = field(default_factory=dict)
     priority: Priority = Priority.NORMAL
+    belongs_to_document: bool = False
+    """Whether the document is ours and the caller has permission on it."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class HandoverRepository:
             "last_error": None,
             "next_attempt_at": func.now() + RECHECK_INTERVAL,
             "updated_at": func.now(),
+            "belongs_to_document": or_(HandoverRecord.belongs_to_document, literal(job.belongs_to_document)),
         }
         new_record = insert(HandoverRecord).values(
             organization_id=job.key.organization_id,
@@ -95,6 +98,7 @@ class HandoverRepository:
             details=job.details,
             priority=job.priority,
             next_attempt_at=func.now() + RECHECK_INTERVAL,
+            belongs_to_document=job.belongs_to_document,
         )
         opened = await self._session.execute(
             new_record.on_conflict_do_update(
@@ -164,6 +168,7 @@ class HandoverRepository:
                 document_type=to_underscores(key.document_type),
                 r2_object_key=key.pdf,
                 sha256=key.sha256,
+                belongs_to_document=False,  # its producer wrote to the queue without asking us
             )
             .on_conflict_do_nothing()
         )
@@ -215,6 +220,13 @@ class HandoverRepository:
             HandoverRecord.bilko_document_id != except_document_id,
         )
         return await self._session.scalar(waiting.limit(1)) is not None
+
+    async def is_known(self, document_id: UUID, key: JobKey) -> bool:
+        """Return whether this job of the document has a record here, or the document was purged."""
+        record = select(HandoverRecord.id).where(*_matches(document_id, key))
+        if await self._session.scalar(record) is not None:
+            return True
+        return await ReceiptRepository(self._session).exists(document_id)
 
     async def claim_due(self, *, limit: int) -> Sequence[HandoverRecord]:
         """Claim the records that are due and postpone them, so that no other sweep takes them in the meantime."""

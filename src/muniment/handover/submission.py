@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 
 from muniment.audit.events import DocumentHandedOver
 from muniment.audit.log import AuditLog
+from muniment.audit.receipts.repository import ReceiptRepository
 from muniment.documents.handover_status import HandoverStatus
 from muniment.documents.media_types.types import PDF
 from muniment.documents.repository import DocumentNotFound, DocumentRepository
@@ -25,6 +26,7 @@ from muniment.handover.queue import HandoverStores, enqueue
 from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
 from muniment.handover.sidecar import Sidecar
 from muniment.handover.tables import Priority
+from muniment.knowledge_bases.repository import KnowledgeBaseNotFound
 from muniment.lifecycle.engine import require_manager
 from muniment.storage.db.advisory_locks import AdvisoryLocks, document_lock_name
 from muniment.storage.db.principal import SYSTEM_ACTOR, Actor, Principal, Service
@@ -103,13 +105,18 @@ class SubmissionService:
     """Whether the disk has more free space than its minimum."""
 
     async def submit(
-        self, request: HandoverRequest, *, priority: Priority = Priority.NORMAL, actor: Actor
+        self,
+        request: HandoverRequest,
+        *,
+        priority: Priority = Priority.NORMAL,
+        actor: Actor,
+        belongs_to_document: bool = False,
     ) -> Submission:
         """Write the record, then the PDF, then the sidecar. Idempotent.
 
         Raise `QueueWriteFailed` if the queue cannot be written: the record says so, and the caller must try again.
         """
-        job = HandoverJob(request.key, request.document_id, dict(request.metadata), priority)
+        job = HandoverJob(request.key, request.document_id, dict(request.metadata), priority, belongs_to_document)
         async with self.database.service_work(actor.as_service(request.organization_id)) as work:
             record = await open_record(work, job)
         if record.status is HandoverStatus.PENDING:
@@ -165,6 +172,33 @@ class DocumentHandover:
             _require_ready(await DocumentRepository(work.session).get(kb_id, document_id))
         return await self.submit(caller.organization_id, document_id, actor=Actor.from_principal(caller))
 
+    async def submit_for(self, caller: Principal, request: HandoverRequest, *, priority: Priority) -> Submission:
+        """Submit a PDF of another application, which may name a document of ours.
+
+        Only the document's owner or an admin may name it: the hand-over then belongs to the document, and its purge
+        cancels it. Any other id is the application's own and means nothing here.
+        """
+        actor, document_id = Actor.from_principal(caller), request.document_id
+        kb_id = await self._find_kb(request.organization_id, document_id)
+        if kb_id is None:
+            return await self.submissions.submit(request, priority=priority, actor=actor)
+        async with self._hold_document(document_id):
+            async with self.submissions.database.work(caller) as work:
+                try:
+                    await require_manager(work, kb_id)
+                except KnowledgeBaseNotFound:
+                    raise DocumentNotFound from None
+                await DocumentRepository(work.session).get(kb_id, document_id)
+            return await self.submissions.submit(request, priority=priority, actor=actor, belongs_to_document=True)
+
+    async def _find_kb(self, organization_id: UUID, document_id: UUID) -> UUID | None:
+        """Return the knowledge base of a document of the organization, or raise `DocumentNotFound` if it was purged."""
+        async with self.submissions.database.service_work(Service(organization_id)) as work:
+            kb_id: UUID | None = await work.session.scalar(select(Document.kb_id).where(Document.id == document_id))
+            if kb_id is None and await ReceiptRepository(work.session).exists(document_id):
+                raise DocumentNotFound
+        return kb_id
+
     async def submit(self, organization_id: UUID, document_id: UUID, *, actor: Actor = SYSTEM_ACTOR) -> Submission:
         """Open the record, then copy the original to the queue outside any transaction."""
         async with self._hold_document(document_id):
@@ -198,6 +232,7 @@ def _build_job(document: Document) -> HandoverJob:
     return HandoverJob(
         JobKey(document.organization_id, to_hyphens(document.document_type), document.sha256),
         document.id,
+        belongs_to_document=True,
     )
 
 

@@ -68,6 +68,9 @@ class HandoverRecord(Table):
     next_attempt_at: Mapped[datetime | None]
     """Time at which the sweep verifies that it is queued, or tries again. Null if there is nothing to do, or nothing
     that is possible without its producer."""
+    belongs_to_document: Mapped[bool] = mapped_column(server_default="true")
+    """Whether the document of this id is ours and was handed over by someone with permission on it. Only then its purge
+    waits for the hand-over, or cancels it."""
 
 
 class OrganizationPaperlessIds(Table):

@@ -1103,6 +1103,8 @@ export interface paths {
         /**
          * Hand Over
          * @description Queue a PDF for Paperless. Repeating the call changes nothing, and the call does not wait for Paperless.
+         *
+         *     If `document_id` is a document in Muniment, only its owner or an admin may name it.
          */
         post: operations["hand_over_api_v1_organizations__organization_id__archive_post"];
         delete?: never;
