@@ -72,6 +72,7 @@ def build_documented_app() -> FastAPI:
         knowledge_bases.router,
         documents.router,
         documents.all_documents,
+        documents.organization_usage,
         lifecycle.router,
         lifecycle.purge_router,
         lifecycle.replace_router,

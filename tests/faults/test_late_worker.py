@@ -8,6 +8,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from muniment.documents.quotas import Quotas
 from muniment.documents.tables import Status
 from muniment.lifecycle.engine import MoveEngine, Target
 from muniment.lifecycle.moves.archive import Archive
@@ -55,7 +56,7 @@ async def end(fault_env: FaultHarness, document_id: UUID) -> None:
     )
     index = NoExternalIndex(worker_env.database)
     unused: Any = None  # needed only by purge, replace and revert
-    engine = MoveEngine(worker_env.database, index, ProcrastinateQueue(), unused, unused, unused)
+    engine = MoveEngine(worker_env.database, index, ProcrastinateQueue(), unused, unused, unused, Quotas())
     match worker_env.status(document_id):
         case Status.COMPLETED:
             await engine.run(Archive(), target)

@@ -21,6 +21,7 @@ from muniment.artifacts.tables import ArtifactParagraph, TextArtifact
 from muniment.audit.receipts.repository import NewTombstone, ReceiptRepository, SignedRecord
 from muniment.audit.receipts.tables import ReceiptMove
 from muniment.documents.names import name_key
+from muniment.documents.quotas import UsageRepository
 from muniment.documents.repository import DocumentFilter, DocumentRepository, RevisionRepository, UploadRepository
 from muniment.documents.runs import DocumentRunRepository, DocumentWithoutRunRepository, RunStatus
 from muniment.documents.tables import Document, Upload
@@ -60,6 +61,12 @@ Query = Callable[[AsyncSession, World], Awaitable[Any]]
 PAGE = {"offset": 0, "limit": 100}
 LATER = now() + timedelta(days=1)
 KEY = name_key(FILE_NAME)
+
+
+async def _count_queued_runs(session: AsyncSession, world: World) -> list[int]:
+    """Return the count in a list: for the owner it is 0, for a stranger there is none."""
+    count = await UsageRepository(session).count_queued_runs(world.organization_id)
+    return [] if count is None else [count]
 
 
 def _kb(world: World) -> KnowledgeBase:
@@ -252,6 +259,7 @@ QUERIES: dict[str, Query] = {
     "DocumentRepository.delete": lambda s, w: DocumentRepository(s).delete(w.document_id),
     "RevisionRepository.get": lambda s, w: RevisionRepository(s).get(w.document_id, 1),
     "RevisionRepository.add": lambda s, w: RevisionRepository(s).add(_second_revision(w), {}),
+    "RevisionRepository.list_sizes": lambda s, w: RevisionRepository(s).list_sizes(w.document_id),
     "RevisionRepository.next_revision": lambda s, w: RevisionRepository(s).next_revision(w.document_id),
     "RevisionRepository.list_epochs_after": lambda s, w: RevisionRepository(s).list_epochs_after(w.document_id, 0),
     "RevisionRepository.references_object": lambda s, w: RevisionRepository(s).references_object(
@@ -259,6 +267,8 @@ QUERIES: dict[str, Query] = {
     ),
     "RevisionRepository.delete_all_except": lambda s, w: RevisionRepository(s).delete_all_except(w.document_id, 7),
     "RevisionRepository.clear_snapshot": lambda s, w: RevisionRepository(s).clear_snapshot(w.document_id, 1),
+    "UsageRepository.find_storage": lambda s, w: UsageRepository(s).find_storage(w.organization_id),
+    "UsageRepository.count_queued_runs": lambda s, w: _count_queued_runs(s, w),
     "ArchivedRepository.list_": lambda s, w: ArchivedRepository(s).list_(
         w.owner.principal, ArchivedFilter(search=FILE_NAME)
     ),

@@ -28,15 +28,19 @@ OWN_ORGANIZATION = {
     "HandoverRepository.get_organization_name",
 }
 COLLEAGUES = {f"UserRepository.{name}" for name in ("get", "list_", "find_active", "emails_of")}
+USAGE = {"UsageRepository.find_storage", "UsageRepository.count_queued_runs"}
 # What a role allows. It shows names of users and organizations, never of documents.
 ALLOWED: dict[str, set[str]] = {
     "stranger": {"OrganizationRepository.list_"},
-    "colleague": OWN_ORGANIZATION | COLLEAGUES,
+    # Quotas count the whole organization, whatever the member sees of it; the API shows the numbers to admins only.
+    "colleague": OWN_ORGANIZATION | COLLEAGUES | USAGE,
     "operator": OWN_ORGANIZATION
     | COLLEAGUES
     | {"OrganizationRepository.add", "UserRepository.add", "UserRepository.change"}
     | {"SessionRepository.end_all", "TokenRepository.revoke_all"}
-    | {"StatisticsRepository.count_runs", "ReportRepository.find_latest"},  # statistics of the whole installation
+    # Statistics of the whole installation, and the usage of each organization.
+    | {"StatisticsRepository.count_runs", "ReportRepository.find_latest"}
+    | USAGE,
     # The active model is the same for the whole installation; every worker may register its own.
     "service of another organization": OWN_ORGANIZATION
     | {"IndexRepository.register_variant", "IndexRepository.activate"}

@@ -13,6 +13,7 @@ from muniment.bootstrap.object_stores import secret_value
 from muniment.bootstrap.processing import IMAGE_TIMEOUT, build_embedders, build_sandbox
 from muniment.bootstrap.stores import Stores, build_content_keys, free_space_check
 from muniment.documents.intake import Intake
+from muniment.documents.quotas import Quotas
 from muniment.documents.staging import Staging
 from muniment.handover.cancellation import HandoverCancellation
 from muniment.http.services import Services
@@ -32,17 +33,17 @@ from muniment.storage.vectors.external_index_updates import (
 def build_services(settings: Settings, stores: Stores, passwords: Passwords | None = None) -> Services:
     passwords = passwords or Passwords()
     room, index = free_space_check(settings), stores.vectors
-    staging = _build_staging(settings, stores, room)
+    staging, engine = _build_staging(settings, stores, room), _build_engine(settings, stores)
     return Services(
         database=stores.database,
         objects=stores.objects,
         tasks=stores.tasks,
-        engine=_build_engine(settings, stores),
+        engine=engine,
         handover=build_handover_services(settings, stores),
         passwords=passwords,
         sign_in=SignIn(stores.database, passwords, lifetime=settings.server.session_lifetime),
         staging=staging,
-        intake=Intake(stores.database, staging, stores.ledger, stores.tasks),
+        intake=Intake(stores.database, staging, stores.ledger, stores.tasks, engine.quotas),
         images=ImageService(stores.objects, build_sandbox(settings, timeout=IMAGE_TIMEOUT)),
         events=EventStreams(stores.database, ChangeListener(app_address(settings))),
         search=SearchService(
@@ -74,6 +75,7 @@ def _build_engine(settings: Settings, stores: Stores) -> MoveEngine:
         stores.ledger,
         HandoverCancellation(stores.database, stores.handover),
         build_purge_prover(settings, stores),
+        Quotas(settings.quotas.max_bytes, settings.quotas.max_documents, settings.quotas.max_queued_runs),
     )
 
 

@@ -7,10 +7,19 @@ import structlog
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from muniment.accounts.repository import UserRepository
+from muniment.accounts.repository import OrganizationNotFound, OrganizationRepository, UserRepository
+from muniment.accounts.users import require_manager
 from muniment.documents.names import clean_name, content_disposition
+from muniment.documents.quotas import UsageRepository
 from muniment.documents.repository import SORTS, DocumentFilter, DocumentRepository, OriginalMissing
-from muniment.documents.schemas import DocumentCreated, DocumentCreatedAfterAutoClear, DocumentRead, DuplicateBody
+from muniment.documents.schemas import (
+    DocumentCreated,
+    DocumentCreatedAfterAutoClear,
+    DocumentRead,
+    DuplicateBody,
+    QuotaBody,
+    UsageRead,
+)
 from muniment.documents.tables import Document, DocumentType, Status
 from muniment.errors import Invalid
 from muniment.http.dependencies import CurrentServices, CurrentWork, KBAccess, Now
@@ -36,6 +45,10 @@ router = APIRouter(prefix="/knowledge-bases/{kb_id}/documents", tags=["documents
 
 all_documents = APIRouter(prefix="/documents", tags=["documents"])
 """Routes over all knowledge bases that the caller may see, to find a document by its name or id."""
+
+
+organization_usage = APIRouter(prefix="/organizations/{organization_id}/usage", tags=["people"])
+"""Route of what an organization uses of its quotas."""
 
 
 UPLOAD_BODY = {
@@ -68,7 +81,7 @@ class UnknownDocumentType(Invalid):
     "",
     status_code=201,
     response_model=DocumentCreatedAfterAutoClear | DocumentCreated,
-    responses={409: {"model": DuplicateBody}},
+    responses={409: {"model": DuplicateBody}, 429: {"model": QuotaBody}, 507: {"model": QuotaBody}},
     openapi_extra=UPLOAD_BODY,
 )
 async def upload_document(
@@ -78,9 +91,10 @@ async def upload_document(
     access.require_upload()
     access.require_not_being_deleted()
     with count_rejected_uploads():
+        room = await services.intake.require_room(access)
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
         name = await read_file_name(form)
-        async with services.intake.stage(access, name, form.iter_chunks(), now=now) as staged:
+        async with services.intake.stage(access, name, form.iter_chunks(), now=now, room=room) as staged:
             await form.finish()
             received = await services.intake.receive(access, staged, _document_type(form.fields))
     if received.auto_cleared_id:
@@ -182,6 +196,18 @@ async def download_document(
         log.error("documents.original_missing", document_id=str(document.id), key=document.original_uri)
         raise OriginalMissing from None
     return StreamingResponse(pieces, status_code=206 if requested else 200, headers=headers)
+
+
+@organization_usage.get("")
+async def get_organization_usage(organization_id: UUID, work: CurrentWork, services: CurrentServices) -> UsageRead:
+    """Return what an organization uses of its quotas. For its admins, and for operators."""
+    require_manager(work.caller)
+    await OrganizationRepository(work.session).get(organization_id)
+    usage = UsageRepository(work.session)
+    storage, queued_runs = await usage.find_storage(organization_id), await usage.count_queued_runs(organization_id)
+    if storage is None or queued_runs is None:
+        raise OrganizationNotFound
+    return UsageRead.of(storage, queued_runs, services.engine.quotas)
 
 
 def _not_satisfiable(document: Document) -> Response:

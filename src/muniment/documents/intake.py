@@ -7,6 +7,7 @@ from muniment.audit.events import DocumentUploaded
 from muniment.audit.log import AuditLog
 from muniment.documents.name_conflicts import AutoCleared, DuplicateDocument, auto_clear, require_name_available
 from muniment.documents.names import name_key
+from muniment.documents.quotas import Growth, Quotas, UploadRoom
 from muniment.documents.repository import DocumentRepository, UploadRepository
 from muniment.documents.staging import StagedUpload, Staging, UploadExpired
 from muniment.documents.tables import Document, DocumentType, Status
@@ -29,16 +30,25 @@ class ReceivedDocument:
 class Intake:
     """Receives uploads: the bytes outside any transaction, the document inside one."""
 
-    def __init__(self, database: Database, staging: Staging, ledger: Ledger, tasks: TaskQueue) -> None:
+    def __init__(self, database: Database, staging: Staging, ledger: Ledger, tasks: TaskQueue, quotas: Quotas) -> None:
         self._database = database
         self._ledger = ledger
         self._tasks = tasks
+        self._quotas = quotas
         self.stage = staging.stage
+
+    async def require_room(self, access: Access) -> UploadRoom | None:
+        """Raise if a quota leaves no room for another document, before the first byte is read."""
+        if self._quotas.is_unlimited:
+            return None
+        async with self._database.work(access.principal) as work:
+            return await self._quotas.require_room(work, documents=1)
 
     async def receive(self, access: Access, staged: StagedUpload, document_type: DocumentType) -> ReceivedDocument:
         """Commit the document, then delete the data of a failed upload that was cleared for its name."""
         async with self._database.work(access.principal) as work:
             document, cleared = await receive(work, staged, access.kb.id, document_type, self._tasks)
+            await self._quotas.enforce(work, Growth(staged.file_size, documents=1))
         UPLOADS.labels("accepted").inc()
         UPLOAD_BYTES.inc(staged.file_size)
         for _ in cleared:

@@ -239,6 +239,11 @@ class RevisionRepository:
         self._session.add(build_revision(document, snapshot))
         await self._session.flush()
 
+    async def list_sizes(self, document_id: UUID) -> Sequence[int]:
+        """Return the file sizes of all revisions that are kept, oldest first."""
+        sizes = select(Revision.file_size).where(Revision.document_id == document_id)
+        return (await self._session.scalars(sizes.order_by(Revision.revision))).all()
+
     async def next_revision(self, document_id: UUID) -> int:
         """Return a revision number that this document never had. The caller has locked the document."""
         found: int = (await self._session.execute(_NEXT_REVISION, {"document_id": document_id})).scalar_one()

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from muniment.documents.quotas import Quotas, StorageUsage
 from muniment.documents.tables import Document, DocumentType, Status
 
 PENDING_DETAIL = "Stored and waiting to be processed."
@@ -82,3 +83,31 @@ def _columns(document: Document) -> dict[str, object]:
 def _status_detail(document: Document) -> str | None:
     waiting = {Status.PENDING: PENDING_DETAIL, Status.PROCESSING: PROCESSING_DETAIL}
     return waiting.get(Status(document.status), document.last_error)
+
+
+class QuotaBody(BaseModel):
+    """The answer when a quota of the organization is exceeded (docs/design.md#quotas)."""
+
+    detail: str
+    code: str
+
+
+class QuotaUse(BaseModel):
+    used: int
+    limit: int | None = Field(description="Null for no limit")
+
+
+class UsageRead(BaseModel):
+    """What an organization uses of its quotas."""
+
+    bytes: QuotaUse = Field(description="All stored files. Replacements in progress count only once")
+    documents: QuotaUse = Field(description="All documents, including archived and failed ones")
+    queued_runs: QuotaUse = Field(description="Documents that wait to be processed")
+
+    @classmethod
+    def of(cls, storage: StorageUsage, queued_runs: int, quotas: Quotas) -> "UsageRead":
+        return cls(
+            bytes=QuotaUse(used=storage.used_bytes, limit=quotas.max_bytes or None),
+            documents=QuotaUse(used=storage.documents, limit=quotas.max_documents or None),
+            queued_runs=QuotaUse(used=queued_runs, limit=quotas.max_queued_runs or None),
+        )

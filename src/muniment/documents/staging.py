@@ -15,6 +15,7 @@ from muniment.artifacts.keys import ContentHasher, ContentKeyFactory
 from muniment.documents.media_types.detection import HEAD_BYTES, TAIL_BYTES, detect_media_type, is_surely_unsupported
 from muniment.documents.media_types.types import SUPPORTED, MediaType
 from muniment.documents.media_types.zip_directory import LOCAL_SIGNATURE
+from muniment.documents.quotas import UploadRoom
 from muniment.documents.repository import RevisionRepository, UploadRepository
 from muniment.documents.tables import Upload
 from muniment.errors import Invalid, MunimentError, StorageFull, TooLarge, Unavailable, Unsupported
@@ -73,10 +74,11 @@ class StagedUpload:
 class UploadInspector:
     """Hashes, measures and inspects an upload as it passes, in constant memory."""
 
-    def __init__(self, content: ContentHasher, *, max_bytes: int) -> None:
+    def __init__(self, content: ContentHasher, *, max_bytes: int, room: UploadRoom | None = None) -> None:
         self.content = content
         self.size_bytes = 0
         self._max_bytes = max_bytes
+        self._room = room
         self._head = b""
         self._tail = b""
 
@@ -85,6 +87,8 @@ class UploadInspector:
         self.size_bytes += len(chunk)
         if self.size_bytes > self._max_bytes:
             raise TooLarge(f"The file exceeds the limit of {self._max_bytes} bytes")
+        if self._room is not None:
+            self._room.require(self.size_bytes)
         was_incomplete = len(self._head) < HEAD_BYTES
         self._head += chunk[: HEAD_BYTES - len(self._head)]
         self._tail = (self._tail + chunk)[-TAIL_BYTES:]
@@ -125,14 +129,20 @@ class Staging:
         self._lifetime = lifetime
 
     def stage(
-        self, access: Access, name: str, chunks: AsyncIterator[bytes], *, now: datetime
+        self,
+        access: Access,
+        name: str,
+        chunks: AsyncIterator[bytes],
+        *,
+        now: datetime,
+        room: UploadRoom | None = None,
     ) -> AbstractAsyncContextManager[StagedUpload]:
         """Store an upload for a new document. The block claims it; if the block raises, the upload is deleted."""
 
         async def permit(work: Work[Principal]) -> None:
             (await get_access(work, access.kb.id)).require_upload()
 
-        return self._open_stage(self._new_upload(access, new_id(), "1", now), access, permit, name, chunks)
+        return self._open_stage(self._new_upload(access, new_id(), "1", now), access, permit, name, chunks, room)
 
     def stage_revision(
         self,
@@ -143,15 +153,22 @@ class Staging:
         name: str,
         chunks: AsyncIterator[bytes],
         now: datetime,
+        room: UploadRoom | None = None,
     ) -> AbstractAsyncContextManager[StagedUpload]:
         """Store an upload for an existing document, as `stage`. `check_permission` is called before the first byte."""
         # The revision number is assigned when the upload is received: two concurrent uploads would get the same key.
         upload = self._new_upload(access, document_id, str(new_id()), now)
-        return self._open_stage(upload, access, check_permission, name, chunks)
+        return self._open_stage(upload, access, check_permission, name, chunks, room)
 
     @asynccontextmanager
     async def _open_stage(
-        self, upload: Upload, access: Access, check_permission: PermissionCheck, name: str, chunks: AsyncIterator[bytes]
+        self,
+        upload: Upload,
+        access: Access,
+        check_permission: PermissionCheck,
+        name: str,
+        chunks: AsyncIterator[bytes],
+        room: UploadRoom | None,
     ) -> AsyncIterator[StagedUpload]:
         if not self._has_room():
             raise StorageFull
@@ -160,15 +177,17 @@ class Staging:
             await check_permission(work)
             await UploadRepository(work.session).add(upload)
         try:
-            yield await self._stream(upload, name, chunks)
+            yield await self._stream(upload, name, chunks, room)
         except BaseException:
             # Also when the client disconnects and the task is cancelled: the clean-up must not be interrupted.
             await run_to_completion(self._discard(upload))
             raise
 
-    async def _stream(self, upload: Upload, name: str, chunks: AsyncIterator[bytes]) -> StagedUpload:
+    async def _stream(
+        self, upload: Upload, name: str, chunks: AsyncIterator[bytes], room: UploadRoom | None
+    ) -> StagedUpload:
         content = self._content_keys.new_hasher(organization_id=upload.organization_id, document_id=upload.document_id)
-        inspector = UploadInspector(content, max_bytes=self._max_bytes)
+        inspector = UploadInspector(content, max_bytes=self._max_bytes, room=room)
         async with self._objects.writer(upload.blob_key) as writer:
             async for chunk in chunks:
                 inspector.feed(chunk)

@@ -170,6 +170,7 @@ class Revision(Table):
             ["document_id", "organization_id"], ["documents.id", "documents.organization_id"], ondelete="CASCADE"
         ),
         Index(None, "artifact_text_id", postgresql_where=_HAS_ARTIFACT),
+        Index("ix_document_revisions_usage", "organization_id", "document_id", postgresql_include=["file_size"]),
     )
 
     document_id: Mapped[UUID] = mapped_column(primary_key=True)

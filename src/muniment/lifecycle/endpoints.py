@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from muniment.accounts.schemas import SearchText
 from muniment.documents.endpoints import read_file_name
-from muniment.documents.schemas import DocumentRead, DuplicateBody
+from muniment.documents.schemas import DocumentRead, DuplicateBody, QuotaBody
 from muniment.http.dependencies import CurrentPrincipal, CurrentServices, CurrentWork, Now
 from muniment.http.multipart.form import IncomingForm
 from muniment.http.pagination import PaginatedRead, Paging
@@ -121,7 +121,7 @@ async def explain_document(
     return ExplanationRead.of(await explain(services.engine, principal, kb_id, doc_id))
 
 
-@router.post("/retry", responses={409: {"model": DuplicateBody}})
+@router.post("/retry", responses={409: {"model": DuplicateBody}, 429: {"model": QuotaBody}})
 async def retry_document(
     kb_id: UUID,
     doc_id: UUID,
@@ -241,16 +241,21 @@ FILE_BODY = {
 }
 
 
-@replace_router.post("", responses={409: {"model": DuplicateBody}}, openapi_extra=FILE_BODY)
+@replace_router.post(
+    "",
+    responses={409: {"model": DuplicateBody}, 429: {"model": QuotaBody}, 507: {"model": QuotaBody}},
+    openapi_extra=FILE_BODY,
+)
 async def replace_document(
     kb_id: UUID, doc_id: UUID, request: Request, services: CurrentServices, principal: CurrentPrincipal, now: Now
 ) -> ReplacedRead:
     """Replace content and name of a document with the multipart `file`. The document keeps its ID."""
     replacement = await open_replacement(services.engine, services.staging, Target(principal, kb_id, doc_id))
     with count_rejected_uploads():
+        room = await replacement.require_room()
         form = IncomingForm(request_chunks(request), request.headers.get("content-type"))
         name = await read_file_name(form)
-        async with replacement.stage(name, form.iter_chunks(), now=now) as staged:
+        async with replacement.stage(name, form.iter_chunks(), now=now, room=room) as staged:
             await form.finish()
             return ReplacedRead.of(await replacement.receive(staged))
 

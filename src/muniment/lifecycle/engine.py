@@ -14,6 +14,7 @@ from uuid import UUID
 
 from muniment.documents.handovers import Handovers
 from muniment.documents.names import name_key
+from muniment.documents.quotas import Quotas
 from muniment.documents.repository import DocumentNotFound, DocumentRepository
 from muniment.documents.tables import Document, Status
 from muniment.errors import Forbidden
@@ -81,6 +82,7 @@ class MoveEngine:
     ledger: Ledger
     handovers: Handovers
     prover: PurgeProver
+    quotas: Quotas
 
     async def run(self, move: DocumentMove[Result], target: Target) -> Result:
         """Make one move, with its log line and duration. `Unavailable` means that nothing was changed."""

@@ -11,7 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from muniment.settings.fields import SettingsSection, environment_names
 from muniment.settings.handover import ArchiverSettings, HandoverSettings
-from muniment.settings.processing import AuditSettings, DocumentSettings, ReaderSettings, SearchSettings, WorkerSettings
+from muniment.settings.processing import (
+    AuditSettings,
+    DocumentSettings,
+    QuotaSettings,
+    ReaderSettings,
+    SearchSettings,
+    WorkerSettings,
+)
 from muniment.settings.server import DatabaseSettings, S3Settings, ServerSettings, TelemetrySettings
 from muniment.settings.sources import SettingsError, is_generated, read_or_generate_secret
 
@@ -28,6 +35,7 @@ class Settings(BaseModel):
     database: DatabaseSettings = Field(default_factory=DatabaseSettings)
     s3: S3Settings = Field(default_factory=S3Settings)
     documents: DocumentSettings = Field(default_factory=DocumentSettings)
+    quotas: QuotaSettings = Field(default_factory=QuotaSettings)
     reader: ReaderSettings = Field(default_factory=ReaderSettings)
     worker: WorkerSettings = Field(default_factory=WorkerSettings)
     search: SearchSettings = Field(default_factory=SearchSettings)

@@ -46,6 +46,23 @@ class DocumentSettings(SettingsSection):
         return self.artifact_scope if self.enable_artifacts else SharingScope.DOCUMENT
 
 
+class QuotaSettings(SettingsSection):
+    """Quotas of each organization. 0 is unlimited"""
+
+    max_bytes: int = setting(0, "Maximum size of all stored files of an organization", "MUNIMENT_QUOTA_BYTES")
+    max_documents: int = setting(0, "Maximum number of documents of an organization", "MUNIMENT_QUOTA_DOCUMENTS")
+    max_queued_runs: int = setting(
+        0, "Maximum number of documents of an organization that wait to be processed", "MUNIMENT_QUOTA_QUEUED_RUNS"
+    )
+
+    @field_validator("max_bytes", "max_documents", "max_queued_runs")
+    @classmethod
+    def _not_negative(cls, value: int) -> int:
+        if value < 0:
+            raise ValueError("must be 0 (unlimited) or more")
+        return value
+
+
 class ReaderSettings(SettingsSection):
     """Text extraction and its limits"""
 

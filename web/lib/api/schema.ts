@@ -501,6 +501,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/{organization_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Organization Usage
+         * @description Return what an organization uses of its quotas. For its admins, and for operators.
+         */
+        get: operations["get_organization_usage_api_v1_organizations__organization_id__usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-bases/{kb_id}/documents/{doc_id}/archive": {
         parameters: {
             query?: never;
@@ -2588,6 +2608,26 @@ export interface components {
             /** Code */
             code: string;
         };
+        /**
+         * QuotaBody
+         * @description The answer when a quota of the organization is exceeded (docs/design.md#quotas).
+         */
+        QuotaBody: {
+            /** Detail */
+            detail: string;
+            /** Code */
+            code: string;
+        };
+        /** QuotaUse */
+        QuotaUse: {
+            /** Used */
+            used: number;
+            /**
+             * Limit
+             * @description Null for no limit
+             */
+            limit: number | null;
+        };
         /** Readiness */
         Readiness: {
             /**
@@ -2927,6 +2967,18 @@ export interface components {
              * @default 90
              */
             expires_in_days: number;
+        };
+        /**
+         * UsageRead
+         * @description What an organization uses of its quotas.
+         */
+        UsageRead: {
+            /** @description All stored files. Replacements in progress count only once */
+            bytes: components["schemas"]["QuotaUse"];
+            /** @description All documents, including archived and failed ones */
+            documents: components["schemas"]["QuotaUse"];
+            /** @description Documents that wait to be processed */
+            queued_runs: components["schemas"]["QuotaUse"];
         };
         /** UserMatchRead */
         UserMatchRead: {
@@ -4071,6 +4123,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"];
+                };
+            };
         };
     };
     get_document_api_v1_knowledge_bases__kb_id__documents__doc_id__get: {
@@ -4158,6 +4228,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PaginatedRead_DocumentRead_"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_organization_usage_api_v1_organizations__organization_id__usage_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageRead"];
                 };
             };
             /** @description Validation Error */
@@ -4342,6 +4443,15 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"];
+                };
+            };
         };
     };
     purge_document_api_v1_knowledge_bases__kb_id__documents__doc_id__purge_delete: {
@@ -4508,6 +4618,24 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"];
+                };
+            };
+            /** @description Insufficient Storage */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuotaBody"];
                 };
             };
         };

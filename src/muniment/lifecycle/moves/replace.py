@@ -15,9 +15,10 @@ from muniment.audit.events import DocumentReplaced
 from muniment.audit.log import AuditLog
 from muniment.documents.name_conflicts import AutoCleared, auto_clear, require_name_available_for
 from muniment.documents.names import name_key
+from muniment.documents.quotas import Growth, UploadRoom
 from muniment.documents.repository import RevisionRepository, UploadRepository
 from muniment.documents.staging import StagedUpload, Staging, UploadExpired
-from muniment.documents.tables import Document
+from muniment.documents.tables import Document, Status
 from muniment.errors import Conflict
 from muniment.knowledge_bases.access import Access
 from muniment.lifecycle.engine import DocumentMove, MoveEngine, Target
@@ -81,6 +82,7 @@ class Replace(DocumentMove[Replaced]):
             raise UploadExpired
         await engine.tasks.revoke_run(work, document.id, document.epoch)  # of the revision that waits, or a reread
         old_name, old_revision = document.name, document.revision
+        growth = Growth(self._staged.file_size - await count_freed_bytes(work, document))
         await self._write_revision(work, document)
         # Again: an active namesake may have been archived or have failed between the check and the move.
         failed_namesakes = await require_name_available_for(work, document, self._staged.name)
@@ -97,6 +99,7 @@ class Replace(DocumentMove[Replaced]):
         )
         await AuditLog(work).record(event)
         await engine.tasks.enqueue_run(work, document.id, document.epoch)
+        await engine.quotas.enforce(work, growth)
         return Replaced(document, cleared)
 
     async def _write_revision(self, work: Work[Principal], document: Document) -> None:
@@ -136,6 +139,14 @@ class Replace(DocumentMove[Replaced]):
         await process_now(engine.ledger, document.organization_id, deletion_ids)
 
 
+async def count_freed_bytes(work: Work[Principal], document: Document) -> int:
+    """Return how large new content can be without more counting towards the quota than now (docs/design.md#quotas)."""
+    oldest, *newer = await RevisionRepository(work.session).list_sizes(document.id)
+    is_in_progress = document.status in (Status.PENDING, Status.PROCESSING)
+    counted = max(oldest, sum(newer)) if is_in_progress else oldest + sum(newer)
+    return counted - sum(newer)
+
+
 @dataclass(frozen=True)
 class ReplacementUpload:
     """Receives the new content of one document. Rights and rules are checked before the first byte and in the move."""
@@ -145,12 +156,20 @@ class ReplacementUpload:
     target: Target
     access: Access
 
+    async def require_room(self) -> UploadRoom | None:
+        """Raise if a quota leaves no room for the new content, before the first byte is read."""
+        if self.engine.quotas.is_unlimited:
+            return None
+        async with self.engine.database.work(self.target.caller) as work:
+            freed_bytes = await count_freed_bytes(work, (await self._permit(work)).document)
+            return await self.engine.quotas.require_room(work, freed_bytes=freed_bytes)
+
     def stage(
-        self, name: str, chunks: AsyncIterator[bytes], *, now: datetime
+        self, name: str, chunks: AsyncIterator[bytes], *, now: datetime, room: UploadRoom | None = None
     ) -> AbstractAsyncContextManager[StagedUpload]:
         """Store the upload. If the block raises, the upload is deleted and the document stays as it was."""
         return self.staging.stage_revision(
-            self.access, self.target.document_id, self._permit, name=name, chunks=chunks, now=now
+            self.access, self.target.document_id, self._permit, name=name, chunks=chunks, now=now, room=room
         )
 
     async def _permit(self, work: Work[Principal]) -> MoveContext:

@@ -57,6 +57,7 @@ class Retry(DocumentMove[Document]):
             await _reset_processing(context)
             await _enqueue(work, engine.tasks, document, replace(self._request, purpose="first"))
         await work.session.refresh(document)
+        await engine.quotas.enforce(work)
         return document
 
 
