@@ -42,6 +42,10 @@ def test_every_part_tells_how_it_is_and_the_chart_can_be_read_as_a_table(
     assert f"{read}\u00a0documents processed" in finding
 
     expect(page.get_by_role("region", name="Saved by reuse").get_by_text("Documents")).to_be_visible()
+    usage = page.get_by_role("region", name="Usage").locator("dd")
+    expect(usage).to_have_text(["76\u00a0B", "2", "0"])
+    usage.first.scroll_into_view_if_needed()
+    window.shoot("operations-usage")
 
 
 def test_dead_letters_go_back_into_the_queue_or_away(office: DemoOrganization, windows: Windows) -> None:

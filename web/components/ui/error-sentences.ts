@@ -10,6 +10,7 @@ export interface Sentences {
 export function sentencesOf(error: unknown): Sentences {
   if (error instanceof api.TimedOut) return { title: errors.timedOut };
   if (error instanceof api.Unreachable) return { title: errors.unreachable };
+  if (error instanceof api.QueueFull || error instanceof api.QuotaExceeded) return { title: error.message };
   if (error instanceof api.TooManyRequests) return { title: errors.tooMany(error.retryAfterSeconds) };
   if (error instanceof api.StorageFull) return { title: error.message, text: errors.storageFull };
   if (error instanceof api.Unavailable) return { title: error.message, text: errors.unavailable };

@@ -14,6 +14,7 @@ import { Health } from "./health";
 import { ProcessingPanel, QueuePanel } from "./processing-panel";
 import { ReconciliationPanel } from "./reconciliation-panel";
 import { SavingsPanel } from "./savings-panel";
+import { UsagePanel } from "./usage-panel";
 import { useLookAgain, useReadiness } from "./use-operations";
 
 /** Operators see the installation, admins what their organization was spared; both how the parts are. */
@@ -45,6 +46,11 @@ export function OperationsPage() {
               <ArchiveQueuePanel />
             </div>
           </>
+        )}
+        {me.is_admin && (
+          <div className={operates(me) ? "lg:col-span-2" : ""}>
+            <UsagePanel organizationId={me.organization_id} />
+          </div>
         )}
         {operates(me) && (
           <div className={me.is_admin ? "" : "lg:col-span-2"}>

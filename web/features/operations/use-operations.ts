@@ -8,6 +8,7 @@ import {
   getReadiness,
   getReconciliation,
   getSavings,
+  getUsage,
   keys,
   listArchiveQueue,
   listDeadLetters,
@@ -25,6 +26,9 @@ export const useReadiness = () => useQuery({ queryKey: keys.operations("health")
 export const useProcessing = () => useQuery({ queryKey: keys.operations("processing"), queryFn: ({ signal }) => getProcessingQueue(signal), ...MANNERS });
 
 export const useSavings = () => useQuery({ queryKey: keys.operations("savings"), queryFn: ({ signal }) => getSavings(signal), ...MANNERS });
+
+export const useUsage = (organizationId: string) =>
+  useQuery({ queryKey: keys.operations("usage", { organizationId }), queryFn: ({ signal }) => getUsage(organizationId, signal), ...MANNERS });
 
 /** Null before the first comparison. */
 export const useReconciliation = () =>

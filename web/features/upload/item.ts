@@ -5,7 +5,7 @@ export type UploadState =
   | { kind: "queued" }
   | { kind: "sending"; sent: number; total: number }
   /** The server is away, or asks for patience: it goes on by itself. */
-  | { kind: "paused"; why: "away" | "busy" }
+  | { kind: "paused"; why: "away" | "busy" | "queueFull" }
   /** The name is taken: a person decides. */
   | { kind: "asking"; existingId: string; existingStatus: Status }
   /** Stored. From here on the event stream tells. */

@@ -26,7 +26,7 @@ export function wordsOf({ state, replaces, file }: UploadItem, progress: Progres
       return sent >= 1 ? line(t.storing, "", 1) : line(t.uploading, formatSizeOf(sent * file.size, file.size), sent);
     }
     case "paused":
-      return { ...line(state.why === "busy" ? t.busy : t.paused, t.pausedFigure, 1), tone: "paused" };
+      return { ...line(t.pausedBecause[state.why], t.pausedFigure, 1), tone: "paused" };
     case "asking":
       return { ...line(t.asking, "", 1), tone: "paused" };
     case "reading":

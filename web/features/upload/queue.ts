@@ -2,7 +2,7 @@
  * Files on their way in: at most three at a time, the others in line. What breaks off because the server is away is sent
  * again when it is back; what the server refuses stays with its reason, and a person tries again.
  */
-import { DuplicateDocument, isPassing, TooManyRequests, type DocumentType } from "@/lib/api";
+import { DuplicateDocument, isPassing, QueueFull, TooManyRequests, type DocumentType } from "@/lib/api";
 
 import { hasArrived } from "./arrival";
 import { Gate } from "./gate";
@@ -182,7 +182,7 @@ export class UploadQueue {
 
   #broke(item: UploadItem, error: unknown, attempts: Attempts): void {
     if (error instanceof TooManyRequests) {
-      this.#become(item.id, { kind: "paused", why: "busy" });
+      this.#become(item.id, { kind: "paused", why: error instanceof QueueFull ? "queueFull" : "busy" });
       this.#gate.close(error.retryAfterSeconds);
     } else if (isPassing(error) && attempts.breaks + 1 < MOST_BREAKS) {
       attempts.breaks += 1;

@@ -20,6 +20,12 @@ const BY_STATUS: Readonly<Record<number, Plain>> = {
   507: errors.StorageFull,
 };
 
+/** Errors whose body has a `code`: docs/design.md#quotas. */
+const BY_CODE: Readonly<Record<string, Plain>> = {
+  quota_exceeded: errors.QuotaExceeded,
+  too_many_queued_runs: errors.QueueFull,
+};
+
 /** docs/contracts.md#restore: the one 409 that has no body of its own to know it by. */
 const NAME_TAKEN = /with this name already exists/i;
 const STATUSES: readonly string[] = ["pending", "processing", "completed", "failed", "archived"] satisfies Status[];
@@ -28,7 +34,8 @@ export function errorOf(answer: Answer): errors.ApiError {
   const { body } = answer;
   if (answer.status === 409) return conflictOf(answer);
   if (answer.status === 422) return new errors.Invalid(sentenceOf(answer), answer, problemsOf(body));
-  const Kind = BY_STATUS[answer.status] ?? errors.ServerFailed;
+  const code = isRecord(body) && typeof body.code === "string" ? body.code : "";
+  const Kind = BY_CODE[code] ?? BY_STATUS[answer.status] ?? errors.ServerFailed;
   return new Kind(sentenceOf(answer), answer);
 }
 

@@ -44,6 +44,16 @@ describe("an answer becomes a typed error", () => {
     expect(error).toMatchObject({ message: "A sentence", status, requestId: "req-1" });
   });
 
+  it.each([
+    [429, "too_many_queued_runs", errors.QueueFull],
+    [507, "quota_exceeded", errors.QuotaExceeded],
+  ])("%d by its code %s", async (status, code, kind) => {
+    answers(status, { detail: "A sentence", code });
+    const error = await failure();
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ message: "A sentence", status });
+  });
+
   it("with the document that has the name", async () => {
     answers(409, { error: "duplicate_document", existing_document_id: "d1", existing_status: "archived", message: "A document with this name already exists" });
     const error = await failure();

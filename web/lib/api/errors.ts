@@ -10,8 +10,11 @@
  *     │   ├── DuplicateDocument    the name is taken by a document, which `existingId` and `existingStatus` tell
  *     │   └── NameTaken            the same on restore, where only the message tells
  *     ├── Invalid             422  `problems` says which field
- *     ├── TooLarge 413, Unsupported 415, StorageFull 507
+ *     ├── TooLarge 413, Unsupported 415
+ *     ├── StorageFull         507
+ *     │   └── QuotaExceeded        the organization's quota of bytes or documents, not the disk
  *     ├── TooManyRequests     429  `retryAfterSeconds`
+ *     │   └── QueueFull            too many documents of the organization wait to be processed
  *     ├── Unavailable         503, 408, 502, 504: try again
  *     └── ServerFailed        everything else
  *     Unreachable             no answer came at all; `TimedOut` when we stopped waiting
@@ -56,6 +59,7 @@ export class NameTaken extends Conflict {}
 export class TooLarge extends ApiError {}
 export class Unsupported extends ApiError {}
 export class StorageFull extends ApiError {}
+export class QuotaExceeded extends StorageFull {}
 export class ServerFailed extends ApiError {}
 
 export class DuplicateDocument extends Conflict {
@@ -86,6 +90,8 @@ export class TooManyRequests extends ApiError {
     this.retryAfterSeconds = answer.retryAfterSeconds ?? 1;
   }
 }
+
+export class QueueFull extends TooManyRequests {}
 
 export class Unavailable extends ApiError {
   readonly retryAfterSeconds: number;

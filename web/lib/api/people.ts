@@ -18,6 +18,10 @@ export const changeUser = (userId: string, change: UserChange) => call("patch", 
 
 export const listOrganizations = (query: Query<"/api/v1/organizations">, signal?: AbortSignal) => call("get", "/api/v1/organizations", { query, signal });
 
+/** For admins of the organization, and for operators. */
+export const getUsage = (organizationId: string, signal?: AbortSignal) =>
+  call("get", "/api/v1/organizations/{organization_id}/usage", { path: { organization_id: organizationId }, signal });
+
 export const createOrganization = (name: string) => call("post", "/api/v1/organizations", { body: { name } });
 
 export const renameOrganization = (organizationId: string, name: string) =>

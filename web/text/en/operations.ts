@@ -4,7 +4,7 @@ import { formatCount, plural } from "@/lib/format";
 export const operations = {
   title: "System",
   facts: "Counts, IDs and times for the whole installation. Document names and contents are never shown here.",
-  factsAdmin: "System health, and what your organization saved by reusing results.",
+  factsAdmin: "System health, what your organization uses, and what it saved by reusing results.",
   lookedAt: (clock: string) => `Checked at ${clock}`,
   every: "Refreshes every 30 s",
   check: "Check now",
@@ -94,6 +94,14 @@ export const operations = {
       overdue: "overdue",
       unreachable: "unreachable",
     } as Record<string, string>,
+  },
+  usage: {
+    title: "Usage",
+    facts: "of your organization",
+    bytes: "Storage",
+    documents: "Documents",
+    queued: "Waiting",
+    of: (limit: string) => `of ${limit}`,
   },
   savings: {
     title: "Saved by reuse",
