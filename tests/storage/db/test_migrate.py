@@ -1,4 +1,4 @@
-"""Upgrade, downgrade, upgrade; concurrent migrations; and a program that refuses the schema of another version."""
+"""Upgrade, downgrade, upgrade; concurrent migrations; and programs that meet tables of another version."""
 
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -12,7 +12,13 @@ from sqlalchemy import Connection, text
 
 from muniment.storage.db.address import DatabaseAddress
 from muniment.storage.db.migrate import downgrade, migrate
-from muniment.storage.db.schema_version import DatabaseUnreachable, SchemaOutOfDate, newest_version
+from muniment.storage.db.schema_version import (
+    DatabaseUnreachable,
+    SchemaOutOfDate,
+    SchemaTooNew,
+    find_ready_installation,
+    newest_version,
+)
 from muniment.storage.db.work import Database
 from muniment.storage.tasks.procrastinate.engine import ProcrastinateEngine
 from tests.support.cluster import PASSWORDS, Cluster, app_login, service_login
@@ -96,9 +102,60 @@ def test_what_comes_after_runs_as_the_owner_and_in_the_same_breath(address: Data
     assert seed.rows("SELECT name FROM organizations") == [("muniment_owner",)]
 
 
-async def test_a_program_accepts_the_newest_version_only(
+def upgrade_to_a_later_version(seed: Seed, *, compatible_from: str) -> None:
+    """Leave the database as a migration of a later version of Muniment would."""
+    seed.execute("UPDATE alembic_version SET version_num = 'later'")
+    seed.execute("INSERT INTO schema_compatibility (version, compatible_from) VALUES ('later', %s)", compatible_from)
+
+
+async def test_a_program_accepts_newer_tables_that_are_compatible_with_it(
     address: DatabaseAddress, database: Database, seed: Seed
 ) -> None:
+    upgrade_to_a_later_version(seed, compatible_from=newest_version())
+    person = seed.person()
+    before = everything(address)
+
+    await database.require_current_schema()
+    found = find_ready_installation(address, PASSWORDS, ProcrastinateEngine())
+    migrate(address, PASSWORDS, ProcrastinateEngine())
+
+    assert found is not None
+    assert found.email == person.email
+    assert seed.one("SELECT version_num FROM alembic_version") == "later"
+    assert everything(address) == before
+
+
+async def test_newer_tables_that_are_not_compatible_ask_for_an_upgrade_of_the_program(
+    address: DatabaseAddress, database: Database, seed: Seed
+) -> None:
+    upgrade_to_a_later_version(seed, compatible_from="later")
+    seed.person()
+    with pytest.raises(SchemaTooNew, match="upgrade Muniment"):
+        await database.require_current_schema()
+    with pytest.raises(SchemaTooNew):
+        find_ready_installation(address, PASSWORDS, ProcrastinateEngine())
+    with pytest.raises(SchemaTooNew):
+        migrate(address, PASSWORDS, ProcrastinateEngine())
+
+
+async def test_a_version_nobody_knows_without_a_record_asks_for_an_upgrade_too(database: Database, seed: Seed) -> None:
+    seed.execute("UPDATE alembic_version SET version_num = 'later'")
+    seed.execute("DROP FUNCTION schema_accepts_version(text)")
+    with pytest.raises(SchemaTooNew):
+        await database.require_current_schema()
+
+
+def test_every_migration_records_the_versions_it_is_compatible_with(address: DatabaseAddress, seed: Seed) -> None:
+    recorded = "SELECT version, compatible_from FROM schema_compatibility ORDER BY position"
+    before = seed.rows(recorded)
+    assert before[-1][0] == newest_version()
+    assert {compatible_from for _, compatible_from in before} <= {version for version, _ in before}
+    downgrade(address, "-1")
+    migrate(address, PASSWORDS, ProcrastinateEngine())
+    assert seed.rows(recorded) == before
+
+
+async def test_a_program_refuses_older_tables(address: DatabaseAddress, database: Database, seed: Seed) -> None:
     await database.require_current_schema()
     for behind in ("-1", "base"):
         downgrade(address, behind)

@@ -20,7 +20,7 @@ from muniment.storage.db.migrate import ensure_pgvector
 from tests.support.cluster import Cluster
 
 ischema_names["regconfig"] = REGCONFIG  # SQLAlchemy knows the type, but does not reflect it
-OURS = "NOT LIKE 'procrastinate%' AND {0} <> 'alembic_version' AND {0} <> 'alembic_version_pkc'"
+OURS = "NOT LIKE 'procrastinate%' AND {0} NOT IN ('alembic_version', 'alembic_version_pkc', 'schema_compatibility')"
 CONSTRAINTS = f"""
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
      WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
@@ -78,4 +78,4 @@ def test_alembic_finds_nothing_to_migrate(address: DatabaseAddress) -> None:
 
 
 def _is_ours(_: object, name: str | None, kind: str, *__: object) -> bool:
-    return not (kind == "table" and name and name.startswith(("procrastinate_", "alembic_")))
+    return not (kind == "table" and name and name.startswith(("procrastinate_", "alembic_", "schema_compatibility")))

@@ -6,8 +6,10 @@ The only code that logs in with DATABASE_URL itself.
 from collections.abc import Callable
 from typing import TypeVar, overload
 
+import psycopg
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
 from sqlalchemy import Connection, NullPool, create_engine, text
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -15,7 +17,13 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from muniment.errors import MunimentError
 from muniment.storage.db import roles
 from muniment.storage.db.address import OWNER_ROLE, DatabaseAddress, LoginPasswords
-from muniment.storage.db.schema_version import MIGRATIONS, DatabaseUnreachable
+from muniment.storage.db.schema_version import (
+    MIGRATIONS,
+    DatabaseUnreachable,
+    accepts_this_version,
+    is_newer,
+    require_accepted_schema,
+)
 from muniment.storage.tasks.port import TaskEngine
 from muniment.storage.vectors.pgvector import indexes
 
@@ -81,7 +89,7 @@ def migrate(
             _become_owner(connection)
             tasks.install_schema(connection)
             connection.commit()
-            command.upgrade(_alembic_config(connection), "head")
+            _upgrade_tables(connection)
             indexes.ensure_model_indexes(connection)
             result = after_upgrade(connection) if after_upgrade else None
             connection.commit()
@@ -90,6 +98,17 @@ def migrate(
         raise DatabaseUnreachable(f"Cannot connect to the database at {address.host}: {error.orig}") from None
     finally:
         engine.dispose()
+
+
+def _upgrade_tables(connection: Connection) -> None:
+    """Run the migrations that are missing. Tables of a compatible newer version stay as they are."""
+    found = MigrationContext.configure(connection).get_current_revision()
+    if is_newer(found):
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, psycopg.Connection)
+        require_accepted_schema(found, accepts_this_version=accepts_this_version(driver))
+        return
+    command.upgrade(_alembic_config(connection), "head")
 
 
 def downgrade(address: DatabaseAddress, to: str) -> None:

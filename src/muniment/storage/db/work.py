@@ -25,7 +25,12 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 from muniment.errors import Conflict, Forbidden, StorageFull, Unavailable
 from muniment.storage.db.address import APP_LOGIN, SERVICE_LOGIN, DatabaseAddress
 from muniment.storage.db.principal import Anonymous, Caller, Principal, Service
-from muniment.storage.db.schema_version import DatabaseUnreachable, SchemaOutOfDate, newest_version
+from muniment.storage.db.schema_version import (
+    DatabaseUnreachable,
+    is_newer,
+    newest_version,
+    require_accepted_schema,
+)
 
 log = structlog.get_logger()
 
@@ -152,13 +157,14 @@ class Database:
             yield Work(session, caller)
 
     async def require_current_schema(self) -> None:
-        """Raise `SchemaOutOfDate` if the tables are of another version."""
+        """Raise `SchemaOutOfDate` if the tables are older than this version, or `SchemaTooNew` if they are newer and
+        not compatible with it."""
         try:
             found = await self._current_version()
+            accepts_us = is_newer(found) and await self._accepts_this_version()
         except OperationalError as error:
             raise DatabaseUnreachable(f"Cannot connect to the database: {error.orig}") from None
-        if found != newest_version():
-            raise SchemaOutOfDate
+        require_accepted_schema(found, accepts_this_version=accepts_us)
 
     async def _current_version(self) -> str | None:
         async with self.app_engine.connect() as connection:
@@ -168,6 +174,13 @@ class Database:
                 return None
             found: str | None = await connection.scalar(text("SELECT version_num FROM alembic_version"))
             return found
+
+    async def _accepts_this_version(self) -> bool:
+        async with self.app_engine.connect() as connection:
+            if not await connection.scalar(text("SELECT to_regprocedure('public.schema_accepts_version(text)')")):
+                return False
+            accepts = text("SELECT schema_accepts_version(:version)")
+            return bool(await connection.scalar(accepts, {"version": newest_version()}))
 
     async def find_content_key_id(self) -> str | None:
         """Return the id of the secret under which the newest document was stored, or `None` if there is no document."""
