@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 from muniment import __version__
 from muniment.accounts import endpoints as accounts
 from muniment.audit import endpoints as audit
-from muniment.bootstrap.installation import open_stores
+from muniment.bootstrap.installation import open_stores, probe_stores
 from muniment.bootstrap.process import freeze_loaded_objects, on_stop
 from muniment.bootstrap.services import build_services
 from muniment.documents import endpoints as documents
@@ -106,6 +106,7 @@ async def run(settings: Settings) -> None:
     flush_traces = configure_traces(settings.telemetry.otlp_endpoint, "muniment-api")
     configure_metrics(settings.telemetry.metrics_prefix, tenant_labels=settings.telemetry.metrics_tenant_labels)
     async with open_stores(settings) as stores:
+        await probe_stores(stores)
         export_free_disk(settings.server.data_dir)
         services = build_services(settings, stores)
         app = with_middleware(create_app(services), settings)

@@ -2,7 +2,7 @@
 
 from contextlib import AsyncExitStack
 
-from muniment.bootstrap.installation import open_stores
+from muniment.bootstrap.installation import open_stores, probe_stores
 from muniment.bootstrap.process import freeze_loaded_objects, run_until_stopped
 from muniment.bootstrap.run_handler import open_run_handler
 from muniment.bootstrap.worker import build_worker
@@ -24,6 +24,7 @@ async def run(settings: Settings, handler: RunHandler | None = None) -> None:
 
 async def _work(settings: Settings, handler: RunHandler | None) -> None:
     async with open_stores(settings) as stores, AsyncExitStack() as opened:
+        await probe_stores(stores)
         export_free_disk(settings.server.data_dir)
         handler = handler or await opened.enter_async_context(open_run_handler(settings, stores))
         freeze_loaded_objects()

@@ -78,34 +78,6 @@ def test_a_look_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_doctor_looks_at_every_part_of_an_outside_installation(tmp_path: Path, address: DatabaseAddress) -> None:
-    findings = json.loads(run(tmp_path, "doctor", "--json", **outside(address, tmp_path)).stdout)
-    found = {finding["part"]: finding for finding in findings}
-    assert list(found) == [
-        "settings",
-        "database",
-        "tables",
-        "secret",
-        "pooling",
-        "tasks",
-        "blobs",
-        "queue",
-        "reader",
-        "index",
-        "disk",
-    ]
-    assert {part for part, finding in found.items() if not finding["is_ok"]} == {"tasks"}  # no worker is running
-    assert "muniment worker" in found["tasks"]["detail"]
-    assert found["index"]["detail"].startswith("pgvector 0.")
-
-
-def test_doctor_says_that_the_database_is_away(tmp_path: Path, address: DatabaseAddress) -> None:
-    environment = {**outside(address, tmp_path), "DATABASE_URL": "postgresql://postgres@127.0.0.1:1/muniment"}
-    told = run(tmp_path, "doctor", **environment)
-    assert told.returncode == 1
-    assert "DATABASE_URL" in told.stdout
-
-
 @pytest.mark.parametrize("url", ["mysql://admin:hunter2@db/muniment", "rubbish hunter2"])
 def test_a_wrong_database_address_is_a_sentence_without_its_password(tmp_path: Path, url: str) -> None:
     environment = {"MUNIMENT_DATABASE_APP_PASSWORD": "x", "MUNIMENT_DATABASE_SERVICE_PASSWORD": "x"}
@@ -122,18 +94,6 @@ def test_a_data_directory_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> N
     refused = run(tmp_path, "serve", MUNIMENT_DATA_DIR=str(tmp_path / "file" / "data"))
     assert refused.returncode == 1
     assert refused.stderr.startswith("muniment: MUNIMENT_DATA_DIR")
-
-
-def test_doctor_neither_makes_an_empty_store_nor_calls_it_well(tmp_path: Path, address: DatabaseAddress) -> None:
-    environment = outside(address, tmp_path)
-    run(tmp_path, "doctor", **environment)  # creates the folder of a new installation
-    (tmp_path / "blobs").rename(tmp_path / "elsewhere")
-    for _ in range(2):
-        told = run(tmp_path, "doctor", **environment)
-        assert told.returncode == 1
-        assert "is missing" in told.stdout
-    (tmp_path / "blobs").mkdir()  # as if a disk were not mounted
-    assert "is missing" in run(tmp_path, "doctor", **environment).stdout
 
 
 def test_another_secret_than_the_documents_were_stored_with_is_refused(

@@ -249,5 +249,6 @@ async def test_large_object_goes_in_and_out_in_constant_memory(objects: ObjectSt
 
 async def test_store_finds_itself_in_order_and_leaves_no_probe(objects: ObjectStore) -> None:
     await objects.check()
+    await objects.check_access()
 
     assert await keys(objects) == []

@@ -176,8 +176,15 @@ async def test_folder_that_is_gone_is_unavailable_and_not_empty(root: Path) -> N
     for work in (objects.get("a/x"), objects.put("a/x", b""), objects.delete("a/x"), anext(objects.list())):
         with pytest.raises(Unavailable):
             await work
+    for check in (objects.check(), objects.check_access()):
+        with pytest.raises(Unavailable, match=str(root)):
+            await check
+
+
+async def test_folder_is_not_made_by_looking_at_it(root: Path) -> None:
     with pytest.raises(Unavailable, match=str(root)):
-        await objects.check()
+        await FolderObjectStore(root, create=False).check_access()
+    assert not root.exists()
 
 
 def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

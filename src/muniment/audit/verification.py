@@ -18,6 +18,8 @@ from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, list_organizations
 from muniment.storage.objects.port import ObjectStore
 
+KeepGoing = Callable[[], bool]
+"""Return whether there is time for another batch."""
 Progress = Callable[[int, int], None]
 """Callback with the number of checked links and their total."""
 
@@ -34,6 +36,8 @@ class Verdict:
     problem_count: int
     problems: Sequence[Problem]
     """The first problems."""
+    is_complete: bool = True
+    """Whether every link was checked; a verification with a time limit may end before."""
 
     @property
     def is_intact(self) -> bool:
@@ -76,10 +80,19 @@ class Verification:
         gone = [chain async for chain in list_stored_chains(self._objects) if chain not in known]
         return [None if chain == INSTALLATION_CHAIN else chain for chain in (*known, *gone)]
 
-    async def verify(self, organization_id: UUID | None, progress: Progress = lambda done, total: None) -> Verdict:
-        """Verify the whole chain in batches; no transaction lasts longer than one batch."""
+    async def verify(
+        self,
+        organization_id: UUID | None,
+        progress: Progress = lambda done, total: None,
+        *,
+        keep_going: KeepGoing = lambda: True,
+    ) -> Verdict:
+        """Verify the whole chain in batches; no transaction lasts longer than one batch.
+
+        If `keep_going` returns False, the remaining links are left out, but the newest head is checked all the same.
+        """
         walk = _ChainWalk(self._database, StoredHeads(self._objects, chain_of(organization_id)), organization_id)
-        return await walk.verify(self._signer.public_key, progress)
+        return await walk.verify(self._signer.public_key, progress, keep_going)
 
 
 class _ChainWalk:
@@ -89,10 +102,11 @@ class _ChainWalk:
         self._service, self._chain = Service(organization_id), chain_of(organization_id)
         self._last_head = 0
 
-    async def verify(self, trusted: bytes, progress: Progress) -> Verdict:
+    async def verify(self, trusted: bytes, progress: Progress, keep_going: KeepGoing) -> Verdict:
         self._chain_check = check = await self._start(trusted)
-        while check.seq < self._until and await self._check_batch():
+        while check.seq < self._until and keep_going() and await self._check_batch():
             progress(check.seq, self._until)
+        is_complete = keep_going() or check.seq >= self._until
         await self._check_newest_head()
         await self._check_stored_head()
         unsealed = await self._check_unsealed()
@@ -104,6 +118,7 @@ class _ChainWalk:
             unsealed=unsealed,
             problem_count=check.problem_count,
             problems=check.problems,
+            is_complete=is_complete,
         )
 
     async def _start(self, trusted: bytes) -> ChainCheck:

@@ -1,19 +1,18 @@
 """Health checks of all components, for `/health/ready` and `muniment doctor`."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 
 from sqlalchemy import text
 
 from muniment.errors import StorageFull, Unavailable
-from muniment.http.services import HealthCheck
+from muniment.http.health_checks import HealthCheck, HealthChecks
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database
 from muniment.storage.objects.port import ObjectStore
 from muniment.storage.tasks.port import TaskQueue
 from muniment.storage.vectors.port import VectorSearch
-
-PROBE_KEY = "health/probe"
 
 
 class NoLiveWorkers(Unavailable):
@@ -29,9 +28,9 @@ def build_health_checks(
     *,
     has_free_space: Callable[[], bool],
     stalled_after: timedelta,
-) -> dict[str, HealthCheck]:
+) -> HealthChecks:
     """Build the checks by component. Only the critical ones decide whether the server is ready."""
-    return {
+    checks = {
         "database": HealthCheck(lambda: _check_database(database), is_critical=True),
         "blobs": HealthCheck(lambda: _check_store(objects), is_critical=True),
         "index": HealthCheck(vectors.check, is_critical=False),
@@ -39,6 +38,7 @@ def build_health_checks(
         "tasks": HealthCheck(lambda: _check_workers(database, tasks, stalled_after), is_critical=False),
         "disk": HealthCheck(lambda: _check_free_space(has_free_space), is_critical=False),
     }
+    return HealthChecks(checks)
 
 
 async def _check_database(database: Database) -> str:
@@ -47,7 +47,7 @@ async def _check_database(database: Database) -> str:
 
 
 async def _check_store(store: ObjectStore) -> str:
-    await store.exists(PROBE_KEY)
+    await store.check_access()
     return store.name
 
 
@@ -60,6 +60,6 @@ async def _check_workers(database: Database, tasks: TaskQueue, stalled_after: ti
 
 
 async def _check_free_space(has_free_space: Callable[[], bool]) -> str:
-    if not has_free_space():
+    if not await asyncio.to_thread(has_free_space):
         raise StorageFull("Low disk space. Uploads are rejected until space is freed")
     return "enough free space"

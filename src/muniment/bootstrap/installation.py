@@ -3,8 +3,11 @@
 A changed HMAC secret or signing key is refused.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+
+import structlog
 
 from muniment.audit.heads import HeadSigner
 from muniment.audit.keys import SigningKeyMismatch, register_first_key, require_current_key
@@ -13,8 +16,13 @@ from muniment.audit.service import AuditService
 from muniment.audit.signing import Signer
 from muniment.audit.verification import Verification
 from muniment.bootstrap.stores import Stores, build_content_keys, build_stores
+from muniment.errors import MunimentError
 from muniment.settings import Settings
 from muniment.settings.sources import SettingsError
+
+log = structlog.get_logger()
+
+PROBE_SECONDS = 5
 
 
 def build_signer(settings: Settings) -> Signer:
@@ -50,6 +58,29 @@ async def open_stores(settings: Settings) -> AsyncIterator[Stores]:
         yield stores
     finally:
         await stores.close()
+
+
+async def probe_stores(stores: Stores) -> None:
+    """Write, read and delete an object in every store, when a process starts.
+
+    A store that fails is logged and does not prevent the start: it may only be unavailable for a moment.
+    """
+    probes = {
+        "blobs": stores.objects.check,
+        "queue": stores.handover.queue.check,
+        "dead_letters": stores.handover.dead_letters.check,
+    }
+    await asyncio.gather(*(_probe_store(name, probe) for name, probe in probes.items()))
+
+
+async def _probe_store(name: str, probe: Callable[[], Awaitable[None]]) -> None:
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            await probe()
+    except TimeoutError:
+        log.error("startup.store_unusable", store=name, error=f"no response within {PROBE_SECONDS} seconds")
+    except MunimentError as error:
+        log.error("startup.store_unusable", store=name, error=error.message)
 
 
 async def require_known_secret(settings: Settings, stores: Stores) -> None:

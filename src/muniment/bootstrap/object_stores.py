@@ -45,9 +45,9 @@ class QueueFolderMissing(Unavailable):
     """The Paperless queue is missing"""
 
 
-def build_handover_stores(settings: Settings) -> HandoverStores:
+def build_handover_stores(settings: Settings, *, create: bool = True) -> HandoverStores:
     """Build the stores of the queue with the credentials of the original files."""
-    return _build_stores(settings, settings.s3 if settings.s3.bucket else None)
+    return _build_stores(settings, settings.s3 if settings.s3.bucket else None, create=create)
 
 
 def build_archiver_stores(settings: Settings) -> HandoverStores:
@@ -63,10 +63,13 @@ def build_archiver_stores(settings: Settings) -> HandoverStores:
     return _build_stores(settings, shared.model_copy(update=overrides) if overrides or shared.bucket else None)
 
 
-def _build_stores(settings: Settings, s3: S3Settings | None) -> HandoverStores:
+def _build_stores(settings: Settings, s3: S3Settings | None, *, create: bool = True) -> HandoverStores:
     if s3 is None:
         folder = settings.server.data_dir
-        return HandoverStores(_open_queue_folder(folder, QUEUE_FOLDER), _open_queue_folder(folder, DEAD_LETTER_FOLDER))
+        return HandoverStores(
+            _open_queue_folder(folder, QUEUE_FOLDER, create=create),
+            _open_queue_folder(folder, DEAD_LETTER_FOLDER, create=create),
+        )
     archive = settings.archive
     if len({archive.queue_bucket, archive.dead_letter_bucket, s3.bucket}) < 3:
         # Unknown objects next to the originals would be deleted as orphans.
@@ -82,35 +85,45 @@ def _open_queue_bucket(s3: S3Settings, bucket: str) -> VersionedObjectStore:
     return VersionedS3Store(build_s3_address(s3, bucket))
 
 
-def _open_queue_folder(data_dir: Path, name: str) -> VersionedObjectStore:
+def _open_queue_folder(data_dir: Path, name: str, *, create: bool) -> VersionedObjectStore:
     """Open a folder of the queue. It must not come back empty, or waiting jobs would look finished."""
     folder = MarkedFolder(data_dir, name)
     folder.require_present(
         QueueFolderMissing(f"The Paperless queue {folder.root} is missing. Mount its disk or restore a backup")
     )
-    queue = VersionedFolderStore(folder.root)
-    folder.mark()
+    queue = VersionedFolderStore(folder.root, create=create)
+    if create:
+        _mark(folder)
     return queue
+
+
+def _mark(folder: MarkedFolder) -> None:
+    try:
+        folder.mark()
+    except OSError as error:
+        raise Unavailable(f"Cannot write to {folder.root}: {error.strerror}") from None
 
 
 class OriginalsFolderMissing(Unavailable):
     """The document store is missing"""
 
 
-def build_object_store(settings: Settings) -> ObjectStore:
+def build_object_store(settings: Settings, *, create: bool = True) -> ObjectStore:
+    """Build the store of originals. Without `create`, no folder is created and nothing is written."""
     s3 = settings.s3
     if s3.bucket is None:
-        return _open_originals_folder(settings.server.data_dir)
+        return _open_originals_folder(settings.server.data_dir, create=create)
     from muniment.storage.objects.s3.store import S3ObjectStore  # obstore is not needed on a single machine
 
     return S3ObjectStore(build_s3_address(s3, s3.bucket))
 
 
-def _open_originals_folder(data_dir: Path) -> FolderObjectStore:
+def _open_originals_folder(data_dir: Path, *, create: bool) -> FolderObjectStore:
     folder = MarkedFolder(data_dir, "blobs")
     folder.require_present(
         OriginalsFolderMissing(f"The document store {folder.root} is missing. Mount its disk or restore a backup")
     )
-    store = FolderObjectStore(folder.root)
-    folder.mark()
+    store = FolderObjectStore(folder.root, create=create)
+    if create:
+        _mark(folder)
     return store

@@ -46,7 +46,8 @@ class Stores:
         await self.database.close()
 
 
-def build_stores(settings: Settings) -> Stores:
+def build_stores(settings: Settings, *, create: bool = True) -> Stores:
+    """Build all stores. Without `create`, folders that do not exist yet are not created."""
     passwords = login_passwords(settings)
     database = Database(
         database_address(settings),
@@ -54,7 +55,7 @@ def build_stores(settings: Settings) -> Stores:
         service_password=passwords.service,
         pool_size=settings.database.pool_size,
     )
-    objects, handover = build_object_store(settings), build_handover_stores(settings)
+    objects, handover = build_object_store(settings, create=create), build_handover_stores(settings, create=create)
     # A run holds two: one for its document, and one for the artifact that it computes.
     locks = AdvisoryLocks(service_address(settings), max_connections=2 * settings.worker.concurrency)
     external_index = build_external_index(settings)

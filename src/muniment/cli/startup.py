@@ -19,15 +19,19 @@ def load() -> Settings:
     return loaded
 
 
-def load_existing() -> Settings:
-    """Load the settings of an existing installation without creating anything, not even secrets."""
+def load_existing(*, generate_secrets: bool = True) -> Settings:
+    """Load the settings of an existing installation. Only secrets that an older version did not have are generated,
+    and without `generate_secrets` a missing one raises `SettingsError`."""
     loaded = load()
     if loaded.database.is_embedded and not loaded.secrets_dir.exists():
         raise SettingsError(
-            f"{loaded.server.data_dir} has no Muniment data yet. Start it with `muniment serve`, "
+            f"MUNIMENT_DATA_DIR {loaded.server.data_dir} has no Muniment data yet. Start it with `muniment serve`, "
             "or set MUNIMENT_DATA_DIR to the directory of the server"
         )
-    return loaded.with_secrets()
+    completed = loaded.with_secrets(generate=generate_secrets)
+    if completed.audit.signing_key is None or completed.documents.hmac_secret is None:
+        raise SettingsError(f"{loaded.secrets_dir} is incomplete. Start Muniment with `muniment serve`")
+    return completed
 
 
 def exit_on_sigterm() -> None:

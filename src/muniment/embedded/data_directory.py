@@ -72,5 +72,7 @@ class MarkedFolder:
             raise error
 
     def mark(self) -> None:
+        """Create the marks that are missing; nothing is written if both exist."""
         for mark in (self._inner, self._outer):
-            mark.touch(mode=0o600)
+            if not mark.exists():
+                mark.touch(mode=0o600)

@@ -1,33 +1,25 @@
 """Endpoints for liveness, readiness and metrics."""
 
-import asyncio
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Request, Response
 from pydantic import BaseModel
 
-from muniment.errors import MunimentError, NotSignedIn
+from muniment.errors import NotSignedIn
 from muniment.http.dependencies import CurrentServices, secrets_equal
-from muniment.http.services import HealthCheck
+from muniment.http.health_checks import HealthCheckRead
 from muniment.telemetry.metrics import render
 
 router = APIRouter(tags=["health"])
 
-TIMEOUT_SECONDS = 3
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 FORWARDED_HEADERS = ("forwarded", "x-forwarded-for", "x-real-ip")
-
-HealthState = Literal["ok", "failed"]
-
-
-class HealthCheckRead(BaseModel):
-    status: HealthState
-    detail: str
 
 
 class Readiness(BaseModel):
     status: Literal["ok", "degraded", "failed"]
-    checks: dict[str, HealthCheckRead]
+    checks: Mapping[str, HealthCheckRead]
 
 
 @router.get("/health/live")
@@ -39,23 +31,12 @@ async def live() -> dict[str, str]:
 @router.get("/health/ready", responses={503: {"model": Readiness}})
 async def ready(response: Response, services: CurrentServices) -> Readiness:
     """Return the state of each component. `degraded` (200) if an optional one fails, `failed` (503) otherwise."""
-    results = await asyncio.gather(*(run_check(check) for check in services.checks.values()))
-    checks = dict(zip(services.checks, results, strict=True))
-    failed = [services.checks[name] for name, result in checks.items() if result.status == "failed"]
+    checks = await services.checks.run()
+    failed = [services.checks.checks[name] for name, result in checks.items() if result.status == "failed"]
     if any(check.is_critical for check in failed):
         response.status_code = 503
         return Readiness(status="failed", checks=checks)
     return Readiness(status="degraded" if failed else "ok", checks=checks)
-
-
-async def run_check(check: HealthCheck) -> HealthCheckRead:
-    try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            return HealthCheckRead(status="ok", detail=await check.run())
-    except TimeoutError:
-        return HealthCheckRead(status="failed", detail=f"no answer within {TIMEOUT_SECONDS} seconds")
-    except MunimentError as error:
-        return HealthCheckRead(status="failed", detail=error.message)
 
 
 @router.get("/metrics", response_class=Response, include_in_schema=False)

@@ -3,7 +3,6 @@
 `bootstrap/services.py` builds them once; they are stored on the application.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from muniment.accounts.credentials import Passwords
@@ -13,6 +12,7 @@ from muniment.documents.intake import Intake
 from muniment.documents.staging import Staging
 from muniment.handover.dead_letters import DeadLetterService
 from muniment.handover.submission import DocumentHandover, SubmissionService
+from muniment.http.health_checks import HealthChecks
 from muniment.lifecycle.engine import MoveEngine
 from muniment.processing.events.stream import EventStreams
 from muniment.processing.results.images import ImageService
@@ -35,15 +35,6 @@ class HandoverServices:
 
 
 @dataclass(frozen=True)
-class HealthCheck:
-    """Check of one component: returns a short text, or raises `Unavailable` with a message."""
-
-    run: Callable[[], Awaitable[str]]
-    is_critical: bool
-    """Whether no request can be answered without this component."""
-
-
-@dataclass(frozen=True)
 class Services:
     database: Database
     passwords: Passwords
@@ -58,6 +49,6 @@ class Services:
     events: EventStreams
     search: SearchService
     audit: AuditService
-    checks: Mapping[str, HealthCheck]
+    checks: HealthChecks
     secure_cookies: bool
     metrics_token: str | None

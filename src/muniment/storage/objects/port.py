@@ -99,6 +99,9 @@ class ObjectStore(Protocol):
     async def check(self) -> None:
         """Write, read and delete a probe object, or raise `Unavailable` with advice for the operator."""
 
+    async def check_access(self) -> None:
+        """Find out without writing whether objects can be stored, or raise `Unavailable` with advice."""
+
     async def close(self) -> None:
         """Close all connections. The store cannot be used afterwards."""
 

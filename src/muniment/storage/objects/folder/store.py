@@ -1,5 +1,6 @@
 """Object stores in a folder, for a single machine."""
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -25,6 +26,7 @@ from muniment.storage.objects.folder.tree import (
     DurableTree,
     PendingFile,
     Sync,
+    incoming_folder,
     modified_at,
     translate_read_errors,
     translate_write_errors,
@@ -50,16 +52,19 @@ Arguments = TypeVarTuple("Arguments")
 class FolderObjectStore(ObjectStore):
     """Store each object as a file below `root` that only its owner can read. Pending files are in `root/.incoming`.
 
-    `root` is created only by the constructor: if it disappears later, the store is `Unavailable`, not empty. The file
-    system must support hard links. `sync` flushes a file descriptor to the disk. A folder has no content types.
+    `root` is created only by the constructor, unless `create` is false: if it disappears later, the store is
+    `Unavailable`, not empty. The file system must support hard links. `sync` flushes a file descriptor to the disk. A
+    folder has no content types.
     """
 
     name = "folder"
 
-    def __init__(self, root: Path, *, sync: Sync = os.fsync, keep_empty_folders: bool = False) -> None:
+    def __init__(
+        self, root: Path, *, sync: Sync = os.fsync, keep_empty_folders: bool = False, create: bool = True
+    ) -> None:
         self._root = root
         try:
-            self._tree = DurableTree(root, sync, keep_empty_folders=keep_empty_folders)
+            self._tree = DurableTree(root, sync, keep_empty_folders=keep_empty_folders, create=create)
         except OSError as error:
             raise self._unusable_error(error) from error
 
@@ -126,6 +131,12 @@ class FolderObjectStore(ObjectStore):
                 raise self._unusable_error(error.__cause__) from error
             raise
 
+    async def check_access(self) -> None:
+        try:
+            await run_in_thread(_require_writable, self._root)
+        except OSError as error:
+            raise self._unusable_error(error) from error
+
     async def close(self) -> None:
         pass
 
@@ -148,9 +159,9 @@ class VersionedFolderStore(FolderObjectStore, VersionedObjectStore):
     Changing or deleting an object takes the folder's file lock, in every process; the lock ends with its process.
     """
 
-    def __init__(self, root: Path, *, sync: Sync = os.fsync) -> None:
+    def __init__(self, root: Path, *, sync: Sync = os.fsync, create: bool = True) -> None:
         # The queue has few folders, one for each organization and type, and an empty one soon fills again.
-        super().__init__(root, sync=sync, keep_empty_folders=True)
+        super().__init__(root, sync=sync, keep_empty_folders=True, create=create)
 
     async def get_versioned(self, key: str) -> VersionedObject:
         data = await self.get(key)
@@ -223,6 +234,17 @@ async def _read_in_thread(file: FileIO, size: int) -> bytes:
 async def _next_batch(walk: Iterator[ObjectInfo]) -> Sequence[ObjectInfo]:
     with translate_read_errors():
         return await run_in_thread(lambda: tuple(islice(walk, _LIST_BATCH)))
+
+
+def _require_writable(root: Path) -> None:
+    """Raise `OSError` if no file can be created below `root`. Nothing is written."""
+    if os.statvfs(root).f_flag & os.ST_RDONLY:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+    for folder in (root, incoming_folder(root)):
+        if not folder.is_dir():
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _content_version(data: bytes) -> str:

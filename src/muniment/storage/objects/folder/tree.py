@@ -132,6 +132,11 @@ def translate_write_errors() -> Iterator[None]:
         raise Unavailable("The document store cannot be written. Try again shortly") from error
 
 
+def incoming_folder(root: Path) -> Path:
+    """Return the folder of files that are being written."""
+    return root / _INCOMING
+
+
 class DurableTree:
     """Files below one folder, published and deleted durably.
 
@@ -139,16 +144,20 @@ class DurableTree:
     again, which saves most of the cost of a small object.
     """
 
-    def __init__(self, root: Path, sync: Sync, *, keep_empty_folders: bool = False) -> None:
+    def __init__(self, root: Path, sync: Sync, *, keep_empty_folders: bool = False, create: bool = True) -> None:
         self._root = root
         self._keep_empty_folders = keep_empty_folders
         self._synced: set[tuple[str, ...]] = set()
-        self._incoming = root / _INCOMING
+        self._incoming = incoming_folder(root)
         self._sync = sync
+        if create:
+            self._create()
+
+    def _create(self) -> None:
         for folder in reversed([path for path in (self._incoming, *self._incoming.parents) if not path.exists()]):
             folder.mkdir(mode=0o700, exist_ok=True)
             with open_directory(folder.parent) as parent:
-                sync(parent)
+                self._sync(parent)
 
     def new_pending_file(self) -> PendingFile:
         """Return a new file under a random name in `.incoming`. It is created by its first write."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -126,9 +126,19 @@ class S3ObjectStore(ObjectStore):
         return 0
 
     async def check(self) -> None:
+        async with self._explained():
+            await probe_object_store(self)
+
+    async def check_access(self) -> None:
+        """List the bucket: a request for one object would not tell a missing bucket from a missing object."""
+        async with self._explained():
+            await anext(self.list("probe/"), None)
+
+    @asynccontextmanager
+    async def _explained(self) -> AsyncIterator[None]:
         try:
             async with translate_s3_errors():
-                await probe_object_store(self)
+                yield
         except Unavailable as error:
             if error.__cause__ is not None:
                 raise Unavailable(self._explain(error.__cause__)) from error
