@@ -162,6 +162,8 @@ async def test_what_cannot_be_archived_does_not_go_back(office: HandoverApi) -> 
     assert [(await requeue(office, key)).status_code for key in (unknown, damaged, alone)] == [400] * 3
     assert await office.jobs() == []
     assert len(await office.jobs(office.dead_letters)) == 4
+    assert office.rows("archive_status, last_error") == [("failed", "no")]
+    assert "dead_letter_requeued" not in office.actions()
 
 
 @pytest.mark.parametrize("key", ["nothing", "org/x", f"org/{uuid4()}/other/{'0' * 64}.pdf"])

@@ -28,6 +28,17 @@ async def test_each_who_may_see_it_gets_it_with_their_role(api: RunningApi, seed
             assert (await client.get(cast.path)).status_code == 404
 
 
+async def test_the_hand_over_policy_can_be_set_when_it_is_created(api: RunningApi, seed: Seed) -> None:
+    async with api.client(seed.person()) as client:
+        plain = await client.post("/api/v1/knowledge-bases", json={"name": "Plain"})
+        given = await client.post(
+            "/api/v1/knowledge-bases", json={"name": "Invoices", "hand_over_policy": "on_completed"}
+        )
+        unknown = await client.post("/api/v1/knowledge-bases", json={"name": "Other", "hand_over_policy": "always"})
+    assert (plain.json()["hand_over_policy"], given.json()["hand_over_policy"]) == ("never", "on_completed")
+    assert unknown.status_code == 422
+
+
 async def test_what_is_not_given_stays(api: RunningApi, seed: Seed) -> None:
     cast = create_roles(seed)
     async with api.client(cast.owner) as client:

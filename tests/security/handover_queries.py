@@ -10,14 +10,12 @@ from muniment.handover.internal.contract import JobStatusUpdate, OrganizationIds
 from muniment.handover.internal.service import OrganizationIdsRepository
 from muniment.handover.job_key import JobKey
 from muniment.handover.repository import HandoverJob, HandoverRepository
-from muniment.handover.tables import HandoverRecord
 from muniment.storage.db.base import new_id
 from tests.security.world import SHA256, World
 
 Query = Callable[[AsyncSession, World], Awaitable[Any]]
 
 PENDING = [HandoverStatus.PENDING]
-PROVEN = HandoverRecord(paperless_doc_id=1, paperless_doc_url="https://p/documents/1/")
 
 
 def _key(world: World) -> JobKey:
@@ -41,9 +39,6 @@ HANDOVER_QUERIES: dict[str, Query] = {
     ),
     "HandoverRepository.claim_due": lambda s, w: HandoverRepository(s).claim_due(limit=10),
     "HandoverRepository.find_confirmed_copy": lambda s, w: HandoverRepository(s).find_confirmed_copy(SHA256),
-    "HandoverRepository.mark_archived_as": lambda s, w: HandoverRepository(s).mark_archived_as(
-        w.archive_row_id, PROVEN
-    ),
     "HandoverRepository.mark_permanently_failed": lambda s, w: HandoverRepository(s).mark_permanently_failed(
         w.archive_row_id, "test"
     ),

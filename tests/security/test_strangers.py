@@ -184,7 +184,6 @@ RETURN_NOTHING = {
         "announce_progress",
         "clear_snapshot",
         "fail_superseded",
-        "mark_archived_as",
         "record_steps",
     ),
     *("register_variant", "remove", "requeue", "reset_failed", "revoke_all", "set_artifact", "set_role"),

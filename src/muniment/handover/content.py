@@ -107,3 +107,11 @@ class DeadLetterContent(ContentSource):
 
     def iter_chunks(self) -> AsyncIterator[bytes]:
         return self.store.read(self.key)
+
+
+async def compute_sha256(content: ContentSource) -> str:
+    """Return the SHA-256 of the content in hexadecimal."""
+    digest = hashlib.sha256()
+    async for chunk in content.iter_chunks():
+        digest.update(chunk)
+    return digest.hexdigest()

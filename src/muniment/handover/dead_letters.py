@@ -10,7 +10,7 @@ from muniment.audit.events import DeadLetterDiscarded, DeadLetterExpired, DeadLe
 from muniment.audit.log import AuditLog
 from muniment.documents.handover_status import HandoverStatus
 from muniment.errors import Refused, Unavailable
-from muniment.handover.content import ChecksumMismatch, DeadLetterContent
+from muniment.handover.content import ChecksumMismatch, DeadLetterContent, compute_sha256
 from muniment.handover.job_key import JobKey
 from muniment.handover.queue import HandoverStores, delete_job, enqueue, find_sidecar
 from muniment.handover.queue_listing import DeadLetterNotFound, QueueEntry, list_jobs
@@ -34,6 +34,10 @@ class NotRequeueable(Refused):
     """This dead letter cannot be requeued"""
 
 
+class PdfDamaged(NotRequeueable):
+    """The PDF is damaged. This dead letter can only be discarded"""
+
+
 @dataclass(frozen=True)
 class DeadLetterService:
     """Requeues and discards dead letters on request."""
@@ -47,15 +51,18 @@ class DeadLetterService:
         await self._require_exists(key)
         if not await dead_letters.exists(key.pdf):
             raise NotRequeueable("The PDF is missing. This dead letter can only be discarded")
+        content = DeadLetterContent(dead_letters, key.pdf)
+        if await compute_sha256(content) != key.sha256:  # before anything is recorded about the requeue
+            raise PdfDamaged
         stored = await find_sidecar(dead_letters, key)
         async with self.database.service_work(actor.as_service(key.organization_id)) as work:
             sidecar = await self._build_sidecar(work, key, stored)
             await HandoverRepository(work.session).reset_failed(key)
             await AuditLog(work).record(DeadLetterRequeued(key.pdf))
         try:
-            await enqueue(self.stores.queue, sidecar, DeadLetterContent(dead_letters, key.pdf))
+            await enqueue(self.stores.queue, sidecar, content)
         except ChecksumMismatch:
-            raise NotRequeueable("The PDF is damaged. This dead letter can only be discarded") from None
+            raise PdfDamaged from None
         await delete_job(dead_letters, key)
 
     async def discard(self, key: JobKey, actor: Actor) -> None:

@@ -137,13 +137,15 @@ class HandoverRepository:
             next_attempt_at=retry_at,
         )
 
-    async def apply_status(self, document_id: UUID, status_update: JobStatusUpdate) -> Sequence[HandoverRecord]:
+    async def apply_status(self, document_id: UUID | None, status_update: JobStatusUpdate) -> Sequence[HandoverRecord]:
         """Apply the update to every record of this key and return those whose status changed.
 
-        Add a record for `document_id` if its producer made none. A record that is archived stays archived.
+        Add a record for `document_id`, if it is known and its producer made none. A record that is archived stays
+        archived.
         """
         key = status_update.key
-        await self._add_if_missing(document_id, key)
+        if document_id is not None:
+            await self._add_if_missing(document_id, key)
         status = status_update.archive_status
         recheck_at = func.now() + RECHECK_INTERVAL if status is HandoverStatus.PENDING else None
         of_key = (HandoverRecord.organization_id == key.organization_id, HandoverRecord.r2_object_key == key.pdf)
@@ -255,19 +257,6 @@ class HandoverRepository:
             HandoverRecord.paperless_doc_id.is_not(None),
         )
         return await self._session.scalar(confirmed.order_by(HandoverRecord.archived_at).limit(1))
-
-    async def mark_archived_as(self, row_id: UUID, confirmed: HandoverRecord) -> None:
-        """Mark a record as archived, with the Paperless document of another record."""
-        await update_records(
-            self._session,
-            HandoverRecord.id == row_id,
-            archive_status=HandoverStatus.ARCHIVED,
-            paperless_doc_id=confirmed.paperless_doc_id,
-            paperless_doc_url=confirmed.paperless_doc_url,
-            archived_at=func.now(),
-            last_error=None,
-            next_attempt_at=None,
-        )
 
     async def mark_permanently_failed(self, row_id: UUID, error: str | None) -> None:
         """Mark a record as failed without a further automatic attempt."""

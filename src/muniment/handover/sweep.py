@@ -14,12 +14,12 @@ from muniment.handover.job_key import JobKey
 from muniment.handover.queue import HandoverStores, delete_job, find_sidecar, undo_cancel
 from muniment.handover.repository import HandoverJob, HandoverRepository, OpenedRecord
 from muniment.handover.sidecar import InvalidSidecar
-from muniment.handover.submission import DocumentHandover
+from muniment.handover.submission import DocumentHandover, build_sidecar
 from muniment.handover.tables import HandoverRecord, Priority
 from muniment.storage.db.base import now
 from muniment.storage.db.principal import Service
 from muniment.storage.db.work import Database, PendingWork, list_organizations_with
-from muniment.storage.objects.port import ObjectNotFound
+from muniment.storage.objects.port import JSON_CONTENT_TYPE, ObjectNotFound
 
 log = structlog.get_logger()
 
@@ -67,7 +67,10 @@ class HandoverSweep:
             await records.sync_document_status()
             due = await records.claim_due(limit=BATCH_SIZE)
         for row in due:
-            await (self._resubmit(row) if row.archive_status == HandoverStatus.FAILED else self._verify_queued(row))
+            if row.archive_status == HandoverStatus.FAILED:
+                await self._resubmit(row)
+            elif row.archive_status == HandoverStatus.PENDING:
+                await self._verify_queued(row)
 
     async def _resubmit(self, row: HandoverRecord) -> None:
         """Submit a failed hand-over again. Its document may have been replaced or deleted since."""
@@ -84,11 +87,11 @@ class HandoverSweep:
             await self._undo_stale_cancellation(key)
         elif await self._is_dead_letter(key):
             await self._mark_permanently_failed(row, None)
-        elif await self._mark_if_archived(row):
-            if not has_sidecar:  # the PDF of a submission between verification and deletion
-                await self.stores.queue.delete(key.pdf)
-        elif not await self._resubmit_from_original(row) and not has_sidecar:
-            # A sidecar without a PDF is left to the archiver, which may have died between its two deletions.
+        elif await self._resubmit_from_original(row) or has_sidecar:
+            return  # a sidecar without a PDF is left to the archiver, which may have died between its two deletions
+        elif has_pdf or await self._was_archived_before(row):
+            await self._write_sidecar(row)
+        else:
             log.error("handover.job_missing", job_id=key.pdf, document_id=str(row.bilko_document_id))
             await self._mark_permanently_failed(row, LOST_MESSAGE)
 
@@ -103,16 +106,20 @@ class HandoverSweep:
         dead_letters = self.stores.dead_letters
         return await dead_letters.exists(key.sidecar) or await dead_letters.exists(key.pdf)
 
-    async def _mark_if_archived(self, row: HandoverRecord) -> bool:
-        """Mark the record as archived if another record proves that Paperless has this content."""
+    async def _was_archived_before(self, row: HandoverRecord) -> bool:
+        """Return whether Paperless had this content once. Whether it still has is for the archiver to check: the copy
+        may be in the trash."""
         async with self.database.service_work(Service(row.organization_id)) as work:
-            records = HandoverRepository(work.session)
-            confirmed = await records.find_confirmed_copy(row.sha256)
-            if confirmed is None:
-                return False
-            await records.mark_archived_as(row.id, confirmed)
-            await records.sync_document_status(job_key_of(row))
-        return True
+            return await HandoverRepository(work.session).find_confirmed_copy(row.sha256) is not None
+
+    async def _write_sidecar(self, row: HandoverRecord) -> None:
+        """Write the missing sidecar. Without a PDF, the archiver closes the job if Paperless has the document."""
+        async with self.database.service_work(Service(row.organization_id)) as work:
+            name = await HandoverRepository(work.session).get_organization_name(row.organization_id)
+        job, record = _job_of(row), _record_of(row, name)
+        await self.stores.queue.put_if_absent(
+            job.key.sidecar, build_sidecar(job, record).to_bytes(), content_type=JSON_CONTENT_TYPE
+        )
 
     async def _resubmit_from_original(self, row: HandoverRecord) -> bool:
         """Submit the job again from an original. Return False if Muniment has none."""
@@ -126,12 +133,9 @@ class HandoverSweep:
         if document is not None:
             await self._submit(row.organization_id, document.id)
             return True
-        job = HandoverJob(job_key_of(row), row.bilko_document_id, row.details, Priority(row.priority))
-        record = OpenedRecord(HandoverStatus.PENDING, is_new=False, organization_name=name, submitted_at=row.created_at)
+        content = OriginalContent(self.documents.objects, original.original_uri)
         with suppress(MunimentError):  # stored on the record
-            await self.documents.submissions.enqueue(
-                job, record, OriginalContent(self.documents.objects, original.original_uri), will_retry=True
-            )
+            await self.documents.submissions.enqueue(_job_of(row), _record_of(row, name), content, will_retry=True)
         return True
 
     async def _submit(self, organization_id: UUID, document_id: UUID) -> None:
@@ -152,3 +156,11 @@ def job_key_of(row: HandoverRecord) -> JobKey:
     key = JobKey.parse(row.r2_object_key)
     assert key is not None, "written by us, from a key"
     return key
+
+
+def _job_of(row: HandoverRecord) -> HandoverJob:
+    return HandoverJob(job_key_of(row), row.bilko_document_id, row.details, Priority(row.priority))
+
+
+def _record_of(row: HandoverRecord, organization_name: str) -> OpenedRecord:
+    return OpenedRecord(HandoverStatus.PENDING, False, organization_name, row.created_at)

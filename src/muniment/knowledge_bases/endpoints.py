@@ -10,6 +10,7 @@ from muniment.http.pagination import PaginatedRead, Paging
 from muniment.knowledge_bases import schemas, service
 from muniment.knowledge_bases.access import Access, AccessLevel, get_access
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberRepository
+from muniment.knowledge_bases.tables import HandoverPolicy
 
 router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
 
@@ -18,7 +19,7 @@ EmailQuery = Annotated[Email, Query()]
 
 @router.post("", status_code=201)
 async def create_knowledge_base(body: schemas.KnowledgeBaseRequest, work: CurrentWork) -> schemas.KnowledgeBaseRead:
-    kb = await service.create(work, body.name, body.description)
+    kb = await service.create(work, body.name, body.description, body.hand_over_policy or HandoverPolicy.NEVER)
     return await _read(Access(work.caller, kb, AccessLevel.OWNER), work)
 
 

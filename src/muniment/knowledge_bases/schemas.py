@@ -16,6 +16,8 @@ Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length
 class KnowledgeBaseRequest(BaseModel):
     name: Name
     description: Description = ""
+    hand_over_policy: HandoverPolicy | None = None
+    """`never` if it is not given."""
 
 
 class KnowledgeBasePatch(BaseModel):

@@ -14,7 +14,7 @@ from muniment.audit.log import AuditLog
 from muniment.errors import Refused
 from muniment.knowledge_bases.access import Access, get_access
 from muniment.knowledge_bases.repository import KnowledgeBaseRepository, MemberNotFound, MemberRepository
-from muniment.knowledge_bases.tables import KnowledgeBase, Role
+from muniment.knowledge_bases.tables import HandoverPolicy, KnowledgeBase, Role
 from muniment.storage.db.principal import Principal
 from muniment.storage.db.work import Work
 
@@ -25,10 +25,21 @@ class OwnerCannotBeMember(Refused):
     code = "OwnerIsNoMember"
 
 
-async def create(work: Work[Principal], name: str, description: str) -> KnowledgeBase:
+async def create(
+    work: Work[Principal],
+    name: str,
+    description: str,
+    hand_over_policy: HandoverPolicy = HandoverPolicy.NEVER,
+) -> KnowledgeBase:
     """Create a knowledge base owned by the caller."""
     me = work.caller
-    kb = KnowledgeBase(organization_id=me.organization_id, owner_id=me.user_id, name=name, description=description)
+    kb = KnowledgeBase(
+        organization_id=me.organization_id,
+        owner_id=me.user_id,
+        name=name,
+        description=description,
+        hand_over_policy=hand_over_policy,
+    )
     await KnowledgeBaseRepository(work.session).add(kb)
     await AuditLog(work).record(KnowledgeBaseCreated(kb.id, name))
     return kb

@@ -2,6 +2,9 @@
 
 import pytest
 
+from muniment.handover.archiver.existing_copies import trash_own_duplicate
+from muniment.handover.archiver.lease import hold_lease
+from muniment.handover.archiver.pass_context import PassReport
 from tests.documents.uploads import a_pdf
 from tests.handover.archiver.environment import ArchiverEnvironment, open_archiver
 from tests.support.fake_paperless.users import ADMIN
@@ -118,6 +121,24 @@ async def test_a_second_document_that_a_person_tagged_is_not_put_away(archiver_e
 
     assert len(archiver_env_v3.documents()) == 2
     assert await archiver_env_v3.waiting() == []
+
+
+@pytest.mark.parametrize("is_own_first", [True, False])
+async def test_a_report_of_a_duplicate_names_the_document_that_stays(
+    archiver_env_v3: ArchiverEnvironment, is_own_first: bool
+) -> None:
+    key = await archiver_env_v3.put()
+    async with open_archiver(archiver_env_v3.archiver()) as archiver:
+        ids = await archiver.build_objects().resolve(await archiver_env_v3.sidecar(key))
+        first, second = (archiver_env_v3.server.put_document(a_pdf(), tags=sorted(ids.tags)) for _ in range(2))
+        own = first if is_own_first else second
+        async with hold_lease(archiver_env_v3.stores.queue, archiver_env_v3.clock) as lease:
+            context = archiver._build_context(lease, PassReport())
+            await trash_own_duplicate(context, key, ids.identity_tags, own)
+
+    trashed = [document.id for document in archiver_env_v3.server.documents(is_trashed=True)]
+    assert trashed == ([] if is_own_first else [own])
+    assert f"Kept {first}, see also {second} " in context.report.warnings[0]
 
 
 async def test_a_document_with_our_tags_but_other_bytes_proves_nothing(archiver_env: ArchiverEnvironment) -> None:

@@ -46,6 +46,29 @@ async def test_a_sidecar_of_another_job_is_a_dead_letter(archiver_env_v3: Archiv
     assert archiver_env_v3.documents() == []
 
 
+@pytest.mark.parametrize("flaw", ["unreadable", "foreign", "missing"])
+async def test_a_dead_letter_without_a_usable_sidecar_marks_its_record_as_failed(
+    archiver_env_v3: ArchiverEnvironment, flaw: str
+) -> None:
+    job_id = (await archiver_env_v3.office.hand_over(a_pdf())).json()["job_id"]
+    key = archiver_env_v3.office.key(a_pdf(), "invoice")
+    if flaw == "unreadable":
+        await archiver_env_v3.write(key.sidecar, b"{")
+    elif flaw == "foreign":
+        await archiver_env_v3.rewrite(key, organization_id=uuid4())
+    else:
+        await archiver_env_v3.office.queue.delete(key.sidecar)
+        archiver_env_v3.clock.advance(days=8)
+
+    report = await archiver_env_v3.run()
+
+    assert report.actions == {"dead_letter": 1}
+    [(failed_id, status, error)] = archiver_env_v3.office.rows("r2_object_key, archive_status, last_error")
+    assert (failed_id, status) == (job_id, "failed")
+    assert "sidecar" in error
+    assert archiver_env_v3.office.actions()[-1] == "document_archive_failed"
+
+
 async def test_a_job_that_is_being_taken_back_is_left_alone(archiver_env_v3: ArchiverEnvironment) -> None:
     key = await archiver_env_v3.put()
     await archiver_env_v3.rewrite(key, cancelled_at=archiver_env_v3.clock.now())

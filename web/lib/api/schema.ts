@@ -2018,6 +2018,7 @@ export interface components {
              * @default
              */
             description: string;
+            hand_over_policy?: components["schemas"]["HandoverPolicy"] | null;
         };
         /** LoginRequest */
         LoginRequest: {

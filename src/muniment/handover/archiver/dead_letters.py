@@ -26,16 +26,18 @@ async def move_to_dead_letters(context: PassContext, key: JobKey, reason: str) -
     await context.lease.check()
     await _copy_pdf(queue, dead_letters, key)
     sidecar = await _copy_sidecar(queue, dead_letters, key, reason)
-    if sidecar is not None:
-        await _report_failed(context, key, sidecar)
+    await _report_failed(context, key, sidecar, reason)
     await delete_job_objects(context, key)
     return sidecar
 
 
-async def _report_failed(context: PassContext, key: JobKey, sidecar: Sidecar) -> None:
-    update = JobStatusUpdate.failed(key, retry_count=sidecar.retry_count, error=sidecar.last_error)
+async def _report_failed(context: PassContext, key: JobKey, sidecar: Sidecar | None, reason: str) -> None:
+    update = JobStatusUpdate.failed(key, retry_count=sidecar.retry_count if sidecar else 0, error=reason)
     try:
-        await context.api.report_status(sidecar.bilko_document_id, update)
+        if sidecar is None:  # its document is unknown, but the records of the key are not
+            await context.api.report_key_status(update)
+        else:
+            await context.api.report_status(sidecar.bilko_document_id, update)
     except (ApiOrganizationNotFound, ApiRequestRejected):
         return  # Muniment has no record of it
 

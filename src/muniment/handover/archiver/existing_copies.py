@@ -40,9 +40,12 @@ async def trash_own_duplicate(context: PassContext, key: JobKey, identity_tags: 
     others = [document.id for document in await context.paperless.find_tagged(identity_tags) if document.id != own_id]
     if not others:
         return
+    kept_id = own_id
     if min(others) < own_id and await matches_sha256(context.paperless, min(others), key.sha256):
         await context.paperless.move_to_trash(own_id)
-    context.report.warnings.append(log_duplicates(key, min(others), [own_id]))
+        kept_id = min(others)
+    duplicate_ids = sorted({own_id, *others} - {kept_id})
+    context.report.warnings.append(log_duplicates(key, kept_id, duplicate_ids))
 
 
 def _is_uploaded_by_us(document: PaperlessDocument, key: JobKey) -> bool:

@@ -20,9 +20,8 @@ from muniment.storage.objects.port import ObjectNotFound
 
 MAX_RETRIES = 3
 """Failures that count before a job becomes a dead letter."""
-MAX_ATTEMPTS = 3
-"""Attempts within a pass while the outcome is unknown."""
 WAITS_SECONDS = (2.0, 4.0, 8.0)
+"""Waits before the retries within a pass, while Paperless limits requests or the outcome is unknown."""
 MAX_WAIT_SECONDS = 30.0
 """Longest wait that Paperless may ask for. Beyond it, the pass starts no more jobs."""
 
@@ -84,7 +83,7 @@ class _JobRetries:
             return self._stale_ids == 1
         if isinstance(error, OutcomeUnknown):
             self._unknown_outcomes += 1
-            return self._unknown_outcomes < MAX_ATTEMPTS
+            return self._unknown_outcomes <= len(WAITS_SECONDS)
         return False
 
     def seconds_to_wait(self, state: RetryCallState) -> float:

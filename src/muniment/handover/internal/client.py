@@ -56,6 +56,10 @@ class InternalApiClient:
         """Report the status of a job. `ApiOrganizationNotFound` means that the job belongs to the dead letters."""
         await self._call("PATCH", f"archive-audit/{document_id}", update)
 
+    async def report_key_status(self, update: JobStatusUpdate) -> None:
+        """Report the status of a job whose document is unknown, because its sidecar is missing or cannot be read."""
+        await self._call("PATCH", "archive-audit", update)
+
     async def find_organization_ids(self, organization_id: UUID) -> OrganizationIds | None:
         """Return the Paperless ids that are recorded for the organization."""
         try:

@@ -75,6 +75,14 @@ async def patch_archive_audit(
         await apply_status_update(work, bilko_document_id, body)
 
 
+@router.patch("/archive-audit", status_code=204)
+async def patch_archive_audit_of_key(body: JobStatusUpdate, services: CurrentServices, actor: ArchiverActor) -> None:
+    """Record the status of a job whose document the archiver does not know. Existing records of its key change."""
+    _ = body.key
+    async with services.database.service_work(actor.as_service(body.organization_id)) as work:
+        await apply_status_update(work, None, body)
+
+
 @router.get("/paperless-cache/{organization_id}")
 async def get_paperless_cache(organization_id: UUID, services: CurrentServices) -> OrganizationIds:
     async with services.database.service_work(Service(organization_id)) as work:

@@ -40,7 +40,7 @@ class OrganizationIdsRepository:
         return True
 
 
-async def apply_status_update(work: Work[Service], document_id: UUID, update: JobStatusUpdate) -> None:
+async def apply_status_update(work: Work[Service], document_id: UUID | None, update: JobStatusUpdate) -> None:
     """Record the status on every record of the job and on the documents that wait for it. Idempotent.
 
     Raise `OrganizationNotFound` if there is no such organization: the archiver then moves the job to the dead letters.
