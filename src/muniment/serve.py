@@ -14,6 +14,7 @@ from muniment.embedded.postgres import EmbeddedPostgres
 from muniment.embedded.supervisor import Supervisor
 from muniment.processing.readers.ocr.engine import require_languages
 from muniment.settings import Settings
+from muniment.settings.handover import ArchiverSettings
 from muniment.settings.sources import SettingsError
 from muniment.storage.db.schema_version import find_ready_installation
 
@@ -58,9 +59,10 @@ def serve(settings: Settings, announce: Callable[[Settings, SignInHint], None]) 
 
 def _build_children(settings: Settings) -> list[ChildProcess]:
     ready_url = f"{settings.listening_url}/health/ready"
+    hidden = ArchiverSettings.secret_environment_names()  # docs/contracts.md#paperless-isolation
     children = [
-        ChildProcess("api", _command("api"), is_ready=lambda: responds_ok(ready_url)),
-        ChildProcess("worker", _command("worker")),
+        ChildProcess("api", _command("api"), is_ready=lambda: responds_ok(ready_url), hidden_variables=hidden),
+        ChildProcess("worker", _command("worker"), hidden_variables=hidden),
     ]
     if settings.archiver.paperless_url:
         children.append(ChildProcess("archiver", _command("archiver", "watch")))

@@ -27,7 +27,7 @@ from tests.documents.uploads import a_pdf
 from tests.support.live_api import RunningApi, running_api
 from tests.support.seed import Person, Seed
 
-INTERNAL_KEY, OLD_KEY = "key of the archiver", "key before that"
+INTERNAL_KEY, OLD_KEY = "key of the archiver, long enough", "key before that, also long enough"
 ARCHIVER = {"Authorization": f"Bearer {INTERNAL_KEY}"}
 
 

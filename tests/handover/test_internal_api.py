@@ -229,11 +229,9 @@ async def test_everything_that_failed_and_can_be_is_handed_over_again(office: Ha
 
 
 async def test_a_key_alone_opens_the_internal_api(settings: Settings) -> None:
-    old_only = settings.model_copy(
-        update={"archive": HandoverSettings(internal_api_key_old=SecretStr("only the old one"))}
-    )
+    old_only = settings.model_copy(update={"archive": HandoverSettings(internal_api_key_old=SecretStr(OLD_KEY))})
     async with running_api(old_only) as api:
-        headers = {"Authorization": "Bearer only the old one"}
+        headers = {"Authorization": f"Bearer {OLD_KEY}"}
         assert (await api.anonymous.get(cache_path(uuid4()), headers=headers)).status_code == 404
         assert (await api.anonymous.get(cache_path(uuid4()))).status_code == 401
 

@@ -44,6 +44,9 @@ def test_a_handed_over_document_reaches_paperless_automatically(
     with installation(folder, prepared_data_dir, paperless, port) as muniment:
         muniment.start()
         archiver = muniment.child("archiver watch")
+        assert archiver.environ()["PAPERLESS_API_TOKEN"] == paperless.token
+        for name in ("muniment api", "muniment worker"):
+            assert paperless.token not in str(muniment.child(name).environ())
         archiver.kill()
         wait_until(lambda: muniment.said.count('"name": "archiver"') > 2)
         assert muniment.child("archiver watch").pid != archiver.pid

@@ -58,9 +58,11 @@ def test_names_of_the_ecosystem_are_accepted(name: str, monkeypatch: pytest.Monk
 def test_each_foreign_name_reaches_its_setting(
     name: str, section: str, field: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(name, "http://value")
+    monkeypatch.setenv(name, "http://value.example.org/of-the-setting")
     value = getattr(getattr(Settings.load(), section), field)
-    assert (value.get_secret_value() if hasattr(value, "get_secret_value") else value) == "http://value"
+    assert (
+        value.get_secret_value() if hasattr(value, "get_secret_value") else value
+    ) == "http://value.example.org/of-the-setting"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_the_report_names_every_setting_with_origin_and_meaning_and_hides_secret
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".env").write_text("MUNIMENT_PORT=9000\n")
-    monkeypatch.setenv("INTERNAL_API_KEY", "very secret")
+    monkeypatch.setenv("INTERNAL_API_KEY", "very secret " * 3)
     settings = Settings.load()
     before = {line.name: line for line in describe(settings)}
     assert before["MUNIMENT_DOCUMENT_HMAC_SECRET"].origin == "generated at the first start"
@@ -158,3 +160,19 @@ def test_the_report_names_every_setting_with_origin_and_meaning_and_hides_secret
 def _hmac_secret() -> str | None:
     secret = Settings.load().documents.hmac_secret
     return secret.get_secret_value() if secret else None
+
+
+@pytest.mark.parametrize("name", ["INTERNAL_API_KEY", "INTERNAL_API_KEY_OLD"])
+def test_a_short_internal_key_is_refused_with_the_command_that_generates_one(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "x" * 31)
+    with pytest.raises(SettingsError) as refused:
+        Settings.load()
+    assert name in refused.value.message
+    assert "at least 32 characters" in refused.value.message
+    assert "openssl rand -hex 32" in refused.value.message
+    assert "x" * 31 not in refused.value.message
+
+    monkeypatch.setenv(name, "x" * 32)
+    assert Settings.load().archive.internal_api_keys == ("x" * 32,)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
@@ -58,6 +58,7 @@ class ChildProcess:
     """A named command in its own session, so that Ctrl-C in the terminal reaches only the supervisor.
 
     `is_ready` is called until it first returns True; without it, a child is ready as soon as it has started.
+    `hidden_variables` are environment variables that the child does not inherit.
     """
 
     def __init__(
@@ -66,8 +67,10 @@ class ChildProcess:
         command: Sequence[str],
         *,
         is_ready: Callable[[], bool] | None = None,
+        hidden_variables: Collection[str] = (),
     ) -> None:
         self.name = name
+        self._hidden_variables = frozenset(hidden_variables)
         self.has_been_ready = is_ready is None
         self._command = command
         self._is_ready = is_ready
@@ -81,9 +84,10 @@ class ChildProcess:
     def start(self, lifeline: int) -> None:
         """Start the process with the read end of the supervisor's pipe."""
         self._code = None
+        inherited = {name: value for name, value in os.environ.items() if name not in self._hidden_variables}
         self._process = subprocess.Popen(  # noqa: S603 the command comes from our own code
             self._command,
-            env={**os.environ, SUPERVISOR_FD: str(lifeline)},
+            env={**inherited, SUPERVISOR_FD: str(lifeline)},
             pass_fds=[lifeline],
             stdin=subprocess.DEVNULL,
             start_new_session=True,

@@ -7,7 +7,9 @@ from typing import Self
 
 from pydantic import SecretStr, field_validator
 
-from muniment.settings.fields import Duration, SettingsSection, setting
+from muniment.settings.fields import Duration, SettingsSection, environment_names, setting
+
+MIN_KEY_CHARACTERS = 32
 
 
 class HandoverSettings(SettingsSection):
@@ -27,7 +29,8 @@ class HandoverSettings(SettingsSection):
     )
     internal_api_key: SecretStr | None = setting(
         None,
-        "Key of the archiver for /internal/v1, closed without one. Generated on a single machine that uses Paperless",
+        "Key of the archiver for /internal/v1, at least 32 characters, closed without one. Generated on a single "
+        "machine that uses Paperless",
         "MUNIMENT_INTERNAL_API_KEY",
         "INTERNAL_API_KEY",
         generated=True,
@@ -38,6 +41,15 @@ class HandoverSettings(SettingsSection):
         "MUNIMENT_INTERNAL_API_KEY_OLD",
         "INTERNAL_API_KEY_OLD",
     )
+
+    @field_validator("internal_api_key", "internal_api_key_old")
+    @classmethod
+    def _long_enough(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and 0 < len(value.get_secret_value()) < MIN_KEY_CHARACTERS:
+            raise ValueError(
+                f"must have at least {MIN_KEY_CHARACTERS} characters. Generate a key with `openssl rand -hex 32`"
+            )
+        return value
 
     @property
     def internal_api_keys(self) -> tuple[str, ...]:
@@ -50,6 +62,9 @@ class TrashedCopyAction(StrEnum):
 
     RESTORE = "restore"
     UPLOAD = "upload"
+
+
+_ARCHIVER_SECRETS = ("paperless_api_token", "cf_access_client_secret", "s3_secret_access_key", "alert_urls")
 
 
 class ArchiverSettings(SettingsSection):
@@ -112,8 +127,13 @@ class ArchiverSettings(SettingsSection):
 
     def without_secrets(self) -> Self:
         """Return a copy without credentials, for API and worker (docs/contracts.md#paperless-isolation)."""
-        secrets = ("paperless_api_token", "cf_access_client_secret", "s3_secret_access_key", "alert_urls")
-        return self.model_copy(update=dict.fromkeys(secrets))
+        return self.model_copy(update=dict.fromkeys(_ARCHIVER_SECRETS))
+
+    @classmethod
+    def secret_environment_names(cls) -> frozenset[str]:
+        """Return the variables that hold these credentials or name their files."""
+        names = [name for field in _ARCHIVER_SECRETS for name in environment_names(cls.model_fields[field])]
+        return frozenset(names).union(f"{name}_FILE" for name in names)
 
     @field_validator("concurrency", "batch")
     @classmethod

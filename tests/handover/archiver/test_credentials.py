@@ -26,3 +26,11 @@ def test_every_secret_of_the_archiver_is_one_of_these() -> None:
     secrets = {name for name, field in fields if "SecretStr" in str(field.annotation)}
 
     assert secrets <= SECRETS.keys()
+
+
+def test_children_of_the_supervisor_other_than_the_archiver_inherit_no_secret_of_it() -> None:
+    names = ArchiverSettings.secret_environment_names()
+
+    assert {"PAPERLESS_API_TOKEN", "MUNIMENT_PAPERLESS_API_TOKEN", "PAPERLESS_API_TOKEN_FILE"} <= names
+    assert {"CF_ACCESS_CLIENT_SECRET", "MUNIMENT_ARCHIVER_S3_SECRET_ACCESS_KEY", "MUNIMENT_ALERT_URLS"} <= names
+    assert "PAPERLESS_URL" not in names
