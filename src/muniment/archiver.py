@@ -82,7 +82,7 @@ async def run(settings: Settings) -> PassReport:
     file = settings.archiver.metrics_file
     async with _open_archiver(settings) as archiver:
         if file:
-            archiver.metrics.restore_counters(file)
+            archiver.metrics.restore(file)
         report = await archiver.run()
         _export_metrics(archiver, file)
         return report

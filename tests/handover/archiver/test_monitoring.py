@@ -12,7 +12,7 @@ from muniment.handover.archiver.pass_context import PassOutcome
 from muniment.storage.objects.folder.store import VersionedFolderStore
 from tests.handover.archiver.environment import ArchiverEnvironment
 from tests.handover.archiver.fakes import FakeClock, RecordingNotifier
-from tests.support.fake_paperless.faults import refused
+from tests.support.fake_paperless.faults import refused, server_error
 
 STOPPED = Alert("line-stopped", "P1", "Nothing is archived.")
 
@@ -21,10 +21,13 @@ class AlertHarness:
     def __init__(self, folder: Path) -> None:
         self.queue, self.clock, self.box = VersionedFolderStore(folder), FakeClock(), RecordingNotifier()
 
-    async def settle(self, *conditions: Alert, depth: int | None = 0, failures: int = 0) -> list[str]:
+    async def settle(
+        self, *conditions: Alert, depth: int | None = 0, failures: int = 0, is_complete: bool = True
+    ) -> list[str]:
         """Run the alerts of one pass with a new object, and return the notifications."""
         self.box.titles.clear()
-        await Alerts(self.queue, self.box, self.clock).update(conditions, depth=depth, failures=failures)
+        alerts = Alerts(self.queue, self.box, self.clock)
+        await alerts.update(conditions, depth=depth, failures=failures, is_complete=is_complete)
         self.clock.advance(minutes=5)
         return [title.removeprefix("P1 ").removeprefix("P2 ").partition(": ")[2] for title in self.box.titles]
 
@@ -51,7 +54,7 @@ async def test_what_could_not_be_sent_is_sent_with_the_next_pass(alert_env: Aler
 async def test_a_pass_that_was_stopped_does_not_end_other_conditions(alert_env: AlertHarness) -> None:
     letters = Alert("dead-letters", "P1", "1 document")
     await alert_env.settle(letters)
-    await alert_env.settle(STOPPED, depth=None)
+    await alert_env.settle(STOPPED, is_complete=False)
     assert await alert_env.settle(letters) == []
 
 
@@ -63,6 +66,28 @@ async def test_more_of_the_same_is_news(alert_env: AlertHarness) -> None:
 async def test_a_deep_queue_is_told_after_fifteen_minutes(alert_env: AlertHarness) -> None:
     assert [await alert_env.settle(depth=501) for _ in range(5)] == [[], [], [], ["queue-deep"], []]
     assert [await alert_env.settle(depth=depth) for depth in (501, 500, 501)] == [[], [], []]
+
+
+async def test_a_deep_queue_is_told_while_no_pass_is_complete(alert_env: AlertHarness) -> None:
+    told = [await alert_env.settle(depth=501, is_complete=False) for _ in range(5)]
+    assert told == [[], [], [], ["queue-deep"], []]
+
+
+async def test_a_deep_queue_is_told_while_paperless_is_unreachable(
+    archiver_env_v3: ArchiverEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muniment.handover.archiver.monitoring.BACKLOG_THRESHOLD", 1)
+    for number in range(2):
+        await archiver_env_v3.put(str(number))
+    archiver_env_v3.server.fault("*", server_error(503), times=None)
+
+    reports = []
+    for _ in range(4):
+        reports.append(await archiver_env_v3.run())
+        archiver_env_v3.clock.advance(minutes=5)
+
+    assert {report.outcome for report in reports} == {PassOutcome.RETRY_LATER}
+    assert "P2 Muniment archiver: queue-deep" in archiver_env_v3.notifier.titles
 
 
 async def test_more_than_five_failures_within_an_hour_are_told(alert_env: AlertHarness) -> None:
@@ -113,13 +138,32 @@ async def test_a_pass_counts_what_it_did(archiver_env_v3: ArchiverEnvironment) -
 
 def test_passes_that_are_processes_of_their_own_count_on(tmp_path: Path) -> None:
     file = tmp_path / "archiver.prom"
-    for _ in range(2):
+    for seconds in (10.0, 100.0, 10_000_000.0):
         metrics = ArchiverMetrics()
-        metrics.restore_counters(file)
+        metrics.restore(file)
         metrics.failed.inc(3)
+        metrics.latency.observe(seconds)
         metrics.write_textfile(file)
 
-    assert "archive_jobs_failed_total 6.0" in file.read_text()
+    written = file.read_text()
+    assert "archive_jobs_failed_total 9.0" in written
+    assert "# TYPE archive_e2e_latency_seconds histogram" in written
+    assert "archive_e2e_latency_seconds_count 3.0" in written
+    assert value(metrics, "archive_e2e_latency_seconds_sum") == 10_000_110.0
+    counts = {
+        le: metrics.registry.get_sample_value("archive_e2e_latency_seconds_bucket", {"le": le})
+        for le in ("5.0", "15.0", "60.0", "120.0", "604800.0", "+Inf")
+    }
+    assert counts == {"5.0": 0, "15.0": 1, "60.0": 1, "120.0": 2, "604800.0": 2, "+Inf": 3}
+
+
+def test_the_metrics_of_a_pass_that_measured_nothing_are_valid_json() -> None:
+    with structlog.testing.capture_logs() as lines:
+        ArchiverMetrics().log_values()
+
+    [line] = lines
+    assert "archive_jobs_failed_total" in line
+    json.dumps(line, allow_nan=False)
 
 
 async def test_a_log_line_has_the_specified_fields_and_no_names_of_users(

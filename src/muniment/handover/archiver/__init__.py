@@ -10,6 +10,7 @@
     retry_policy.py       retries of one job within a pass
     pass_context.py       options, circuit breaker and report of one pass
     monitoring.py         metrics, job log entries, alerts
+    latency_histogram.py  the end-to-end latency, continued by every process
     paperless_objects.py  names and ids of tags, types, fields and correspondents
     job_state.py          the sidecar with its version; the result of a job
     lease.py, clock.py    one archiver at a time; time as a port

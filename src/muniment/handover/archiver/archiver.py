@@ -168,8 +168,12 @@ class Archiver:
             self.metrics.auth_errors.inc()
         if report.outcome is not PassOutcome.LEASE_HELD:
             failures = report.actions[JobAction.FAILED] + report.actions[JobAction.DEAD_LETTER]
-            depth = report.queue_depth if report.stopped_by is None else None
-            await self.alerts.update(_alert_conditions(report), depth=depth, failures=failures)
+            await self.alerts.update(
+                _alert_conditions(report),
+                depth=report.queue_depth,
+                failures=failures,
+                is_complete=report.stopped_by is None,
+            )
         self.metrics.last_pass.set(self.clock.now().timestamp())
         write = log.info if report.outcome is PassOutcome.DONE else log.error
         write("archive.pass", severity="INFO" if report.outcome is PassOutcome.DONE else "ERROR", **report.as_json)

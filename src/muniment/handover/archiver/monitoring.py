@@ -1,5 +1,6 @@
 """Metrics, job log entries, alerts and their delivery (docs/contracts.md#archiver-log)."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,13 +9,15 @@ from typing import Protocol
 
 import structlog
 from apprise import Apprise, NotifyFormat
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, write_to_textfile
+from prometheus_client import CollectorRegistry, Counter, Gauge, write_to_textfile
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from muniment.errors import Invalid, MunimentError
 from muniment.handover.archiver.clock import Clock
 from muniment.handover.archiver.job_state import JobAction, JobResult
+from muniment.handover.archiver.latency_histogram import NAME as LATENCY_NAME
+from muniment.handover.archiver.latency_histogram import LatencyHistogram
 from muniment.handover.archiver.paperless_objects import DocumentObjectIds
 from muniment.handover.job_key import JobKey
 from muniment.handover.paperless.models import PaperlessDocument
@@ -37,20 +40,16 @@ class ArchiverMetrics:
         self.queue_depth = self._gauge("archive_queue_depth", "Jobs in the queue when the pass began")
         self.dlq_depth = self._gauge("archive_dlq_depth", "Jobs among the dead letters when the pass ended")
         self.last_pass = self._gauge("archive_last_pass_timestamp_seconds", "When the last pass ended")
-        self.latency = Histogram(
-            "archive_e2e_latency_seconds",
-            "Time from the hand-over to the verified copy",
-            buckets=(5, 15, 30, 60, 120, 300, 600, 1800, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600),
-            registry=self.registry,
-        )
+        self.latency = LatencyHistogram()
+        self.registry.register(self.latency)
 
     def log_values(self) -> None:
-        """Write all values as one log event, for log-based metrics."""
+        """Write all values as one log event, for log-based metrics, without those that were not measured."""
         values = {
             sample.name: sample.value
             for family in self.registry.collect()
             for sample in family.samples
-            if not sample.name.endswith(("_bucket", "_created"))
+            if not sample.name.endswith(("_bucket", "_created")) and math.isfinite(sample.value)
         }
         log.info("archive.metrics", severity="INFO", **values)
 
@@ -58,17 +57,17 @@ class ArchiverMetrics:
         """Write all values for node_exporter's textfile collector."""
         write_to_textfile(str(file), self.registry)
 
-    def restore_counters(self, file: Path) -> None:
-        """Continue the counters of the file: a process that runs a single pass would start at zero each time."""
+    def restore(self, file: Path) -> None:
+        """Continue the counters and the histogram of the file: a process that runs a single pass would start at zero
+        each time."""
         if not file.exists():
             return
-        previous = {
-            sample.name: sample.value
-            for family in text_string_to_metric_families(file.read_text())
-            for sample in family.samples
-        }
+        samples = [sample for family in text_string_to_metric_families(file.read_text()) for sample in family.samples]
+        values = {sample.name: sample.value for sample in samples if not sample.labels}
         for name, counter in self._counters.items():
-            counter.inc(previous.get(f"{name}_total", 0))
+            counter.inc(values.get(f"{name}_total", 0))
+        buckets = {sample.labels["le"]: sample.value for sample in samples if sample.name == f"{LATENCY_NAME}_bucket"}
+        self.latency.restore(buckets, values.get(f"{LATENCY_NAME}_sum", 0))
 
     def _counter(self, name: str, documentation: str) -> Counter:
         counter = Counter(name, documentation, registry=self.registry)
@@ -163,13 +162,16 @@ class Alerts:
     notifier: Notifier
     clock: Clock
 
-    async def update(self, conditions: Sequence[Alert], *, depth: int | None, failures: int) -> None:
-        """Notify about new conditions and forget those that are over. Without `depth` the pass was not complete."""
+    async def update(self, conditions: Sequence[Alert], *, depth: int | None, failures: int, is_complete: bool) -> None:
+        """Notify about new conditions and, after a complete pass, forget those that are over.
+
+        `depth` is that of the queue, or `None` if the queue could not be listed.
+        """
         try:
             state = await self._load()
             now = self.clock.now()
             active = [*conditions, *self._lasting_conditions(state, now, depth, failures)]
-            await self._notify(state, active, now, is_complete=depth is not None)
+            await self._notify(state, active, now, is_complete=is_complete)
             await self._save(state)
         except MunimentError as error:
             log.error("handover.alerts_failed", error=error.message)
